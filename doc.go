@@ -1,0 +1,13 @@
+// Package straggler is the root of a library of straggler-mitigation decisions.
+//
+// A job that is split into tasks waits for its slowest task. The packages below tell a scheduler what to do about
+// that. The host owns the clock, the threads, the network and the tasks; the library owns the decisions. Every
+// package is pure: it keeps no clock, starts no goroutine, takes no lock, does no I/O and draws no random number of
+// its own, so the same inputs give the same decision, and a decision can be logged, replayed and unit-tested.
+//
+//   - estimate: how long a running copy still needs and how long a new one would take
+//   - restart: keep, duplicate, kill and restart, or prune a running task
+//
+// This root package holds no code. Import the package that answers your question; none but estimate is imported by
+// another.
+package straggler

@@ -1,0 +1,253 @@
+package straggler_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/straggler-go/straggler"
+
+// The library decides and does nothing else: what reads a clock, touches the world or shares state stays with the host.
+var bannedImports = []string{
+	"os", "net", "log", "sync", "context", "io", "bufio", "syscall", "unsafe", "plugin", "runtime", "flag", "testing",
+	"math/rand", "crypto/rand", "database", "embed",
+}
+
+// math/rand/v2 may be named as a type of source that the caller passes in, never called through its global source.
+var allowedRand = []string{"Rand", "Source", "New", "NewPCG", "NewChaCha8"}
+
+// A package whose name ends in "test" is a test helper for hosts, in the manner of testing/fstest. It may do I/O.
+func isHelper(dir string) bool { return strings.HasSuffix(dir, "test") }
+
+func libraryFiles(t *testing.T) map[string]*ast.File {
+	t.Helper()
+	files := map[string]*ast.File{}
+	set := token.NewFileSet()
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name == "examples" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != "." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		slash := filepath.ToSlash(name)
+		if !strings.HasSuffix(slash, ".go") || strings.HasSuffix(slash, "_test.go") || isHelper(path.Dir(slash)) {
+			return nil
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		files[slash] = file
+		return err
+	}))
+	require.NotEmpty(t, files)
+	return files
+}
+
+// Rooms on one floor never meet: a package imports estimate, internal helpers, its own children's parent, and the
+// parts of the standard library that cannot touch the world.
+func TestImports(t *testing.T) {
+	for name, file := range libraryFiles(t) {
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if reason := badImport(path.Dir(name), imported); reason != "" {
+				t.Errorf("%s imports %q: %s", name, imported, reason)
+			}
+		}
+	}
+}
+
+func badImport(dir, imported string) string {
+	switch own, isOwn := strings.CutPrefix(imported, module+"/"); {
+	case isOwn:
+		room, _, _ := strings.Cut(dir, "/")
+		target, _, _ := strings.Cut(own, "/")
+		if target != "internal" && target != "estimate" && target != room {
+			return "only estimate and internal helpers may be shared"
+		}
+		if room == "internal" && target != "internal" || room == "estimate" && target == "restart" {
+			return "the ground floor imports no room"
+		}
+	case strings.HasPrefix(imported, "gonum.org/v1/gonum/"):
+	case strings.Contains(strings.Split(imported, "/")[0], "."):
+		return "the library depends on gonum alone"
+	case imported == "math/rand/v2", imported == "log/slog": // slog for the LogValuer interface; no logger is called
+	default:
+		for _, banned := range bannedImports {
+			if imported == banned || strings.HasPrefix(imported, banned+"/") {
+				return "not pure"
+			}
+		}
+	}
+	return ""
+}
+
+// The rule is only worth something if it rejects what it should.
+func TestImportRuleRejects(t *testing.T) {
+	for _, c := range []struct{ dir, imported string }{
+		{"restart", module + "/laxity"},
+		{"estimate", module + "/restart"},
+		{"internal/num", module + "/estimate"},
+		{"restart", "os"}, {"restart", "net/http"}, {"delay", "sync/atomic"}, {"clone", "math/rand"},
+		{"restart", "github.com/stretchr/testify/assert"},
+	} {
+		assert.NotEmpty(t, badImport(c.dir, c.imported), "%s -> %s", c.dir, c.imported)
+	}
+	for _, c := range []struct{ dir, imported string }{
+		{"restart", module + "/estimate"}, {"restart/journal", module + "/restart"}, {"estimate", module + "/internal/num"},
+		{"estimate", "gonum.org/v1/gonum/spatial/kdtree"}, {"restart", "log/slog"}, {"clone", "math/rand/v2"}, {"skew", "math/bits"},
+	} {
+		assert.Empty(t, badImport(c.dir, c.imported), "%s -> %s", c.dir, c.imported)
+	}
+}
+
+func TestNoClockNoGoroutineNoGlobalState(t *testing.T) {
+	for name, file := range libraryFiles(t) {
+		for _, fault := range impurities(file) {
+			t.Errorf("%s: %s", name, fault)
+		}
+	}
+}
+
+func TestPurityRuleRejects(t *testing.T) {
+	for source, want := range map[string]string{
+		"var count int":                                              "package-level variable count",
+		"var Table = [2]int{1, 2}":                                   "package-level variable Table",
+		"var seen = map[int]bool{}":                                  "package-level variable seen",
+		"func f() { go f() }":                                        "goroutine",
+		"func f() { panic(1) }":                                      "panic",
+		"func f() time.Time { return time.Now() }":                   "time.Now",
+		"func f() float64 { return rand.Float64() }":                 "rand.Float64",
+		"func init() {}":                                             "init function",
+		"func f(l *slog.Logger) { slog.Info(\"x\") }":                "slog.Info",
+		"var names = [...]string{\"a\"}\nfunc f() { names[0]=\"\" }": "assignment to names",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+source, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		found := impurities(file)
+		require.Len(t, found, 1, source)
+		assert.Contains(t, found[0], want)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+var ErrX = errors.New("x")
+var names = [...]string{"a"}
+var _ fmt.Stringer = T{}
+func f(r *rand.Rand) slog.Value { return slog.GroupValue() }`, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	assert.Empty(t, impurities(file))
+}
+
+// impurities lists what a file does that a pure package must not.
+func impurities(file *ast.File) (faults []string) {
+	var tables []string
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil && decl.Name.Name == "init" {
+				faults = append(faults, "init function")
+			}
+		case *ast.GenDecl:
+			if decl.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				value := spec.(*ast.ValueSpec)
+				for i, name := range value.Names {
+					if !constantVariable(name.Name, value, i) {
+						faults = append(faults, "package-level variable "+name.Name)
+					}
+					tables = append(tables, name.Name)
+				}
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			faults = append(faults, "goroutine")
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "panic" {
+				faults = append(faults, "panic")
+			}
+		case *ast.SelectorExpr:
+			if fault := bannedSelector(n); fault != "" {
+				faults = append(faults, fault)
+			}
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if root := rootName(left); n.Tok != token.DEFINE && root != "_" && slices.Contains(tables, root) {
+					faults = append(faults, "assignment to "+root)
+				}
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// constantVariable accepts what cannot change in practice: interface checks, error values, unexported array tables.
+func constantVariable(name string, value *ast.ValueSpec, i int) bool {
+	if name == "_" {
+		return true
+	}
+	if i >= len(value.Values) {
+		return false
+	}
+	switch v := value.Values[i].(type) {
+	case *ast.CallExpr:
+		f, ok := v.Fun.(*ast.SelectorExpr)
+		return ok && rootName(f) == "errors" && f.Sel.Name == "New"
+	case *ast.CompositeLit:
+		array, ok := v.Type.(*ast.ArrayType)
+		return ok && array.Len != nil && !ast.IsExported(name)
+	}
+	return false
+}
+
+func bannedSelector(s *ast.SelectorExpr) string {
+	pkg, ok := s.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	name := pkg.Name + "." + s.Sel.Name
+	switch pkg.Name {
+	case "time":
+		if slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}, s.Sel.Name) {
+			return name
+		}
+	case "rand":
+		if !slices.Contains(allowedRand, s.Sel.Name) {
+			return name
+		}
+	case "slog":
+		if slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "Default", "SetDefault", "With"}, s.Sel.Name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func rootName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.IndexExpr:
+		return rootName(e.X)
+	case *ast.SelectorExpr:
+		return rootName(e.X)
+	}
+	return ""
+}

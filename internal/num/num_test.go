@@ -1,0 +1,64 @@
+package num
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestDurationSaturates(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		want    time.Duration
+	}{
+		{0, 0},
+		{1.5, 1500 * time.Millisecond},
+		{0.7, 700 * time.Millisecond},
+		{-0.1, -100 * time.Millisecond},
+		{math.Inf(1), MaxDuration},
+		{math.Inf(-1), MinDuration},
+		{1e300, MaxDuration},
+		{-1e300, MinDuration},
+		{9.3e9, MaxDuration},
+	} {
+		got, ok := Duration(c.seconds)
+		assert.True(t, ok)
+		assert.Equal(t, c.want, got, "Duration(%v)", c.seconds)
+	}
+	_, ok := Duration(math.NaN())
+	assert.False(t, ok)
+}
+
+func FuzzDurationIsMonotone(f *testing.F) {
+	f.Add(9.2e9, 9.3e9)
+	f.Add(-1.0, math.Inf(1))
+	f.Fuzz(func(t *testing.T, a, b float64) {
+		if a > b {
+			a, b = b, a
+		}
+		da, okA := Duration(a)
+		db, okB := Duration(b)
+		if okA && okB && da > db {
+			t.Errorf("Duration(%v) = %v > Duration(%v) = %v", a, da, b, db)
+		}
+	})
+}
+
+func TestAddAndSubSaturate(t *testing.T) {
+	assert.Equal(t, 5*time.Second, Add(2*time.Second, 3*time.Second))
+	assert.Equal(t, MaxDuration, Add(MaxDuration, 1))
+	assert.Equal(t, MinDuration, Add(MinDuration, -1))
+	assert.Equal(t, -time.Second, Sub(2*time.Second, 3*time.Second))
+	assert.Equal(t, MaxDuration, Sub(MaxDuration, -1))
+	assert.Equal(t, MinDuration, Sub(MinDuration, 1))
+	assert.Equal(t, MaxDuration, Sub(0, MinDuration))
+}
+
+func TestFinite(t *testing.T) {
+	assert.True(t, Finite(-3))
+	assert.False(t, Finite(math.NaN()))
+	assert.False(t, Finite(math.Inf(1)))
+	assert.False(t, Finite(math.Inf(-1)))
+}
