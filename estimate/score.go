@@ -1,0 +1,125 @@
+package estimate
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Score is LATE's estimate of the time that a task still needs, from its progress score in [0, 1] and its age
+// [LATE §4]: progress goes on at its mean rate so far, score/age, so that
+//
+//	time left = (1 - score) * age/score
+//
+// A score of 0 gives the longest duration there is, a score of 1 or more gives 0, and a score that is negative or NaN,
+// or an age that is negative, [Unknown]. O(1), no allocation.
+func Score(score float64, age time.Duration) time.Duration {
+	switch {
+	case !(score >= 0) || age < 0:
+		return Unknown
+	case score >= 1:
+		return 0
+	case score == 0:
+		return num.MaxDuration
+	}
+	left, _ := num.Duration((1 - score) * age.Seconds() / score)
+	return left
+}
+
+// Subphase is one of the parts that a task goes through in order, such as the copy, sort and reduce of a reduce task.
+type Subphase struct {
+	// Share is the part of the task's progress score that this subphase stands for: a third each in Hadoop.
+	Share float64
+	// Score is how much of Share is done, in [0, Share].
+	Score float64
+	// Age is how long the task has been, or was, in this subphase.
+	Age time.Duration
+	// Others is the mean progress rate of the phase's other tasks in this subphase, in score per second; 0 is unknown.
+	Others float64
+}
+
+// Subphases is the estimate that LATE sketches for tasks which change their speed from subphase to subphase [LATE §4.2]:
+// a subphase that has begun goes on at its own rate, and one that has not begun goes at the mean rate of the other tasks
+// in it. Where that is not known either, the task's own rate so far, over all its subphases, stands in.
+//
+// It answers [Unknown] if there is no rate to go by, and the longest duration there is for a task that has begun and
+// shows no progress. Scores beyond their share count as done. O(len(parts)), no allocation.
+func Subphases(parts []Subphase) time.Duration {
+	var score float64
+	var age time.Duration
+	for _, p := range parts {
+		if !(p.Share >= 0 && p.Score >= 0) || math.IsInf(p.Share, 1) || p.Age < 0 {
+			return Unknown
+		}
+		score += min(p.Score, p.Share)
+		age = num.Add(age, p.Age)
+	}
+	left := 0.0
+	for _, p := range parts {
+		todo := p.Share - p.Score
+		if !(todo > 0) {
+			continue
+		}
+		own, has := progressRate(p.Score, p.Age)
+		switch {
+		case has:
+		case p.Others > 0:
+			own = p.Others
+		default:
+			if own, has = progressRate(score, age); !has {
+				return Unknown
+			}
+		}
+		left += todo / own // a rate of 0 makes it infinite
+	}
+	d, ok := num.Duration(left)
+	if !ok {
+		return Unknown
+	}
+	return d
+}
+
+// progressRate returns score per second; it reports false for what has not begun.
+func progressRate(score float64, age time.Duration) (float64, bool) {
+	if age == 0 {
+		return 0, false
+	}
+	return score / age.Seconds(), true
+}
+
+// MeanRate is a running mean of the rates of several tasks in one subphase, from which the mean of the others follows.
+// The zero value is empty. Not safe for concurrent use; one per subphase of a phase.
+//
+// "The average progress rate" of LATE §4.2 is read as the arithmetic mean of the rates.
+type MeanRate struct {
+	sum float64
+	n   int
+}
+
+// Replace exchanges one task's rate, in score per second, and returns what to pass as old next. Old is its rate so far,
+// or a negative number if it had none; a rate that is not a finite number of 0 or more is none.
+func (m *MeanRate) Replace(old, rate float64) float64 {
+	if old >= 0 {
+		m.sum -= old
+		m.n--
+	}
+	if !(rate >= 0) || math.IsInf(rate, 1) {
+		return -1
+	}
+	m.sum += rate
+	m.n++
+	return rate
+}
+
+// Others returns the mean rate of all tasks but the one whose rate is own (negative: it has none); 0 if there is none.
+func (m *MeanRate) Others(own float64) float64 {
+	sum, n := m.sum, m.n
+	if own >= 0 {
+		sum, n = sum-own, n-1
+	}
+	if n <= 0 {
+		return 0
+	}
+	return max(0, sum/float64(n))
+}

@@ -1,0 +1,241 @@
+package estimate
+
+// tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes live in two slices and refer to each other
+// by index, so the garbage collector sees two objects whatever the size. Full nodes are split on the way down and thin
+// ones refilled on the way down, so neither insert nor remove ever walks back up, but for the maxima.
+type tree struct {
+	leaves    []leaf
+	inners    []inner
+	freeLeaf  []int32
+	freeInner []int32
+	root      int32
+	height    int // 0: the root is a leaf
+	size      int
+}
+
+const (
+	leafMax  = 64 // 8 cache lines of values
+	innerMax = 32
+	leafMin  = leafMax / 4 // thinner than half, so that alternating inserts and removes do not split and merge in turn
+	innerMin = innerMax / 4
+	// 8 levels of at least 8 children above leaves of at least 16 hold more values than an int32 counts.
+	maxHeight = 12
+)
+
+type leaf struct {
+	n     int32
+	value [leafMax]float64 // ascending
+}
+
+type inner struct {
+	n     int32
+	child [innerMax]int32
+	count [innerMax]int32   // values below each child
+	max   [innerMax]float64 // the largest value below each child
+}
+
+func (t *tree) len() int { return t.size }
+
+func (t *tree) reset() {
+	*t = tree{leaves: t.leaves[:0], inners: t.inners[:0], freeLeaf: t.freeLeaf[:0], freeInner: t.freeInner[:0]}
+}
+
+// find returns the first child that can hold the first value >= x (or > x, if after is set); n if there is none.
+func (in *inner) find(x float64, after bool) int {
+	n := int(in.n)
+	i := 0
+	for i < n && (in.max[i] < x || after && in.max[i] == x) {
+		i++
+	}
+	return i
+}
+
+// find returns the index of the first value >= x, or > x if after is set; n if there is none.
+func (l *leaf) find(x float64, after bool) int {
+	low, high := 0, int(l.n)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if v := l.value[mid]; v < x || after && v == x {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// rank counts the values below x, or up to and including x if orEqual is set. NaN has no rank: 0.
+func (t *tree) rank(x float64, orEqual bool) int {
+	if t.size == 0 || x != x {
+		return 0
+	}
+	at, rank := t.root, 0
+	for range t.height {
+		in := &t.inners[at]
+		i := 0
+		for i < int(in.n) && (in.max[i] < x || orEqual && in.max[i] == x) {
+			rank += int(in.count[i])
+			i++
+		}
+		if i == int(in.n) {
+			return rank
+		}
+		at = in.child[i]
+	}
+	return rank + t.leaves[at].find(x, orEqual)
+}
+
+// at returns the k-th smallest value, 0 <= k < size.
+func (t *tree) at(k int) float64 {
+	node := t.root
+	for range t.height {
+		in := &t.inners[node]
+		i := 0
+		for k >= int(in.count[i]) {
+			k -= int(in.count[i])
+			i++
+		}
+		node = in.child[i]
+	}
+	return t.leaves[node].value[k]
+}
+
+func (t *tree) insert(x float64) {
+	if t.size == 0 {
+		t.reset()
+		t.root = t.newLeaf()
+	}
+	if t.full(t.root, t.height) {
+		t.growRoot()
+	}
+	at := t.root
+	for level := t.height; level > 0; level-- {
+		in := &t.inners[at]
+		i := min(in.find(x, false), int(in.n)-1)
+		if t.full(in.child[i], level-1) {
+			t.split(at, i, level-1)
+			in = &t.inners[at] // split may have moved the nodes
+			if x > in.max[i] {
+				i++
+			}
+		}
+		in.count[i]++
+		in.max[i] = max(in.max[i], x)
+		at = in.child[i]
+	}
+	l := &t.leaves[at]
+	i := l.find(x, false)
+	copy(l.value[i+1:l.n+1], l.value[i:l.n])
+	l.value[i] = x
+	l.n++
+	t.size++
+}
+
+// remove takes one value equal to x out and reports whether there was one.
+func (t *tree) remove(x float64) bool {
+	if t.rank(x, true) == t.rank(x, false) {
+		return false
+	}
+	var path [maxHeight]struct {
+		node int32
+		i    int
+	}
+	at := t.root
+	for level := t.height; level > 0; level-- {
+		i := t.inners[at].find(x, false)
+		if t.thin(t.inners[at].child[i], level-1) {
+			t.refill(at, i, level-1)
+			i = t.inners[at].find(x, false)
+		}
+		in := &t.inners[at]
+		in.count[i]--
+		path[level].node, path[level].i = at, i
+		at = in.child[i]
+	}
+	l := &t.leaves[at]
+	i := l.find(x, false)
+	copy(l.value[i:], l.value[i+1:l.n])
+	l.n--
+	t.size--
+	for level := 1; level <= t.height; level++ {
+		in := &t.inners[path[level].node]
+		in.max[path[level].i] = t.largest(in.child[path[level].i], level-1)
+	}
+	for t.height > 0 && t.inners[t.root].n == 1 {
+		old := t.root
+		t.root = t.inners[old].child[0]
+		t.freeInner = append(t.freeInner, old)
+		t.height--
+	}
+	return true
+}
+
+func (t *tree) newLeaf() int32 {
+	if n := len(t.freeLeaf); n > 0 {
+		at := t.freeLeaf[n-1]
+		t.freeLeaf = t.freeLeaf[:n-1]
+		t.leaves[at].n = 0
+		return at
+	}
+	t.leaves = append(t.leaves, leaf{})
+	return int32(len(t.leaves) - 1)
+}
+
+func (t *tree) newInner() int32 {
+	if n := len(t.freeInner); n > 0 {
+		at := t.freeInner[n-1]
+		t.freeInner = t.freeInner[:n-1]
+		t.inners[at].n = 0
+		return at
+	}
+	t.inners = append(t.inners, inner{})
+	return int32(len(t.inners) - 1)
+}
+
+// entries returns the number of values of a leaf (level 0) or of children of an inner node.
+func (t *tree) entries(at int32, level int) int {
+	if level == 0 {
+		return int(t.leaves[at].n)
+	}
+	return int(t.inners[at].n)
+}
+
+func (t *tree) full(at int32, level int) bool {
+	return t.entries(at, level) == capacity(level)
+}
+
+func (t *tree) thin(at int32, level int) bool {
+	if level == 0 {
+		return t.entries(at, level) <= leafMin
+	}
+	return t.entries(at, level) <= innerMin
+}
+
+func capacity(level int) int {
+	if level == 0 {
+		return leafMax
+	}
+	return innerMax
+}
+
+// values counts the values below a node.
+func (t *tree) values(at int32, level int) int32 {
+	if level == 0 {
+		return t.leaves[at].n
+	}
+	in, total := &t.inners[at], int32(0)
+	for _, c := range in.count[:in.n] {
+		total += c
+	}
+	return total
+}
+
+// largest returns the largest value below a node, which must not be empty unless it is the root.
+func (t *tree) largest(at int32, level int) float64 {
+	if level == 0 {
+		l := &t.leaves[at]
+		return l.value[l.n-1]
+	}
+	in := &t.inners[at]
+	return in.max[in.n-1]
+}
