@@ -1,0 +1,110 @@
+package restart
+
+import "strconv"
+
+// Action is what to do about a task. The names and values are stable.
+type Action uint8
+
+const (
+	// Keep leaves the task as it is. It is the zero value.
+	Keep Action = iota
+	// Duplicate launches one more copy of the task.
+	Duplicate
+	// Restart kills the copy that the decision names and queues the task again.
+	Restart
+	// Kill ends the copy that the decision names; the task goes on in its other copies.
+	Kill
+	// Start runs a task that waits. Only [Next] and [Tracker.Next] answer it.
+	Start
+)
+
+var actionNames = [...]string{"keep", "duplicate", "restart", "kill", "start"}
+
+// String returns the action's name.
+func (a Action) String() string {
+	if int(a) < len(actionNames) {
+		return actionNames[a]
+	}
+	return "Action(" + strconv.Itoa(int(a)) + ")"
+}
+
+// Reason says why: why an action is taken, and why none is. The names and values are stable.
+type Reason uint8
+
+const (
+	// NoReason is the zero value.
+	NoReason Reason = iota
+
+	// Reasons to act.
+
+	// FreshSooner: a new copy is expected to end sooner, by more than a report period. t_rem > E(t_new) + Δ.
+	FreshSooner
+	// SavesResources: one more copy probably lets all copies end so much sooner that less is used in all.
+	SavesResources
+	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
+	IdleSlot
+	// SlowerCopy: other copies of the task are faster, and this one had its time.
+	SlowerCopy
+	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
+	LongestToEnd
+	// BehindAverage: the progress score is too far behind the mean score.
+	BehindAverage
+	// NearEnd: the phase is nearly done.
+	NearEnd
+	// BeyondPeers: the task has run for longer than its peers took, by the rule's measure.
+	BeyondPeers
+	// LargestWork: of the tasks that wait, this one has the most work.
+	LargestWork
+
+	// Reasons to keep.
+
+	// NotSlow: the numbers do not pass the bar.
+	NotSlow
+	// NoEstimate: t_rem or t_new is not known, or what stands for them in the rule.
+	NoEstimate
+	// TooYoung: the copy has not run for long enough to be judged.
+	TooYoung
+	// TooFewFinished: not enough of the phase has finished.
+	TooFewFinished
+	// TasksWaiting: the rule makes no copies while tasks wait for a slot.
+	TasksWaiting
+	// NoFreeSlot: there is no slot for a copy.
+	NoFreeSlot
+	// EnoughCopies: the task has as many copies as it may have.
+	EnoughCopies
+	// CopyTooRecent: a copy of the task was launched a short while ago.
+	CopyTooRecent
+	// RestartsSpent: the task was restarted as often as it may be.
+	RestartsSpent
+	// CapReached: as many copies run in the phase as the rule allows.
+	CapReached
+	// BudgetSpent: the budget for copies is spent.
+	BudgetSpent
+	// NotEligible: the task must not be duplicated, or not restarted.
+	NotEligible
+	// SlowMachine: the machine that asks is itself too slow.
+	SlowMachine
+	// SameMachine: the machine that asks runs a copy of the task, or ran one.
+	SameMachine
+	// NothingToDo: no task runs that would profit, and none waits.
+	NothingToDo
+	// NotRunning: the task has no running copy, or the attempt is not a running one.
+	NotRunning
+	// Disabled: the policy never acts.
+	Disabled
+)
+
+var reasonNames = [...]string{
+	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-copy", "longest-to-end", "behind-average",
+	"near-end", "beyond-peers", "largest-work", "not-slow", "no-estimate", "too-young", "too-few-finished",
+	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
+	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled",
+}
+
+// String returns the reason's name.
+func (r Reason) String() string {
+	if int(r) < len(reasonNames) {
+		return reasonNames[r]
+	}
+	return "Reason(" + strconv.Itoa(int(r)) + ")"
+}

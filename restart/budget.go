@@ -1,0 +1,101 @@
+package restart
+
+import "fmt"
+
+// BudgetConfig holds the choices of a [Budget].
+type BudgetConfig struct {
+	// Slots is how many slots the phases that share the budget have in all. A fact, required.
+	Slots int
+	// Share is the part of Slots that copies may hold at once, in (0, 1]. 0 means 0.1, LATE's SpeculativeCap; Off: any.
+	Share float64
+	// Rate is how many copies may be launched for each task that is started, over time. Unused allowance is saved up to
+	// the number of copies that may run at once. 0 means 0.1; Off: any.
+	Rate float64
+	// Floor is how many copies may run at once however few slots there are, and how many may be launched before any
+	// allowance was earned, so that a small system is not left without. 0 means 3; Off: none.
+	Floor int
+}
+
+// Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
+// once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
+// first of a task; a restart adds no load and is not counted. Not safe for concurrent use; share one among trackers that
+// one goroutine drives.
+type Budget struct {
+	config  BudgetConfig
+	running int
+	tokens  float64
+}
+
+// NewBudget returns a budget, or an error that names the field that is out of range.
+func NewBudget(c BudgetConfig) (*Budget, error) {
+	switch {
+	case c.Slots <= 0:
+		return nil, fmt.Errorf("restart: BudgetConfig.Slots is %d, want a positive number", c.Slots)
+	case c.Floor < 0 && c.Floor != Off:
+		return nil, badField("BudgetConfig", "Floor", c.Floor, "a positive number, 0 for the default, or Off")
+	}
+	if err := checkShare("BudgetConfig", "Share", c.Share, true); err != nil {
+		return nil, err
+	}
+	if c.Rate != Off {
+		if err := checkFactor("BudgetConfig", "Rate", c.Rate); err != nil {
+			return nil, err
+		}
+	}
+	c.Share = orDefault(c.Share, 0.1)
+	c.Rate = orDefault(c.Rate, 0.1)
+	if c.Floor == 0 {
+		c.Floor = 3
+	}
+	b := &Budget{config: c}
+	b.tokens = float64(max(c.Floor, 0))
+	return b, nil
+}
+
+// Config returns the configuration with its defaults filled in.
+func (b *Budget) Config() BudgetConfig { return b.config }
+
+// Running returns how many copies run under the budget.
+func (b *Budget) Running() int { return b.running }
+
+// limit is how many copies may run at once.
+func (b *Budget) limit() float64 {
+	floor := float64(max(b.config.Floor, 0))
+	if b.config.Share == Off {
+		return max(floor, float64(b.config.Slots))
+	}
+	return max(floor, b.config.Share*float64(b.config.Slots))
+}
+
+// Allows reports whether one more copy may be launched now. A nil budget allows all.
+func (b *Budget) Allows() bool {
+	switch {
+	case b == nil:
+		return true
+	case b.config.Share != Off && float64(b.running+1) > b.limit():
+		return false
+	}
+	return b.config.Rate == Off || b.tokens >= 1
+}
+
+// TaskStarted earns the allowance of one started task. Trackers call it.
+func (b *Budget) TaskStarted() {
+	if b != nil && b.config.Rate != Off {
+		b.tokens = min(b.tokens+b.config.Rate, b.limit())
+	}
+}
+
+// CopyLaunched takes a launched copy to account, whether it was allowed or not. Trackers call it.
+func (b *Budget) CopyLaunched() {
+	if b != nil {
+		b.running++
+		b.tokens = max(b.tokens-1, 0)
+	}
+}
+
+// CopyEnded gives the slot of a copy back; what it cost to launch stays spent. Trackers call it.
+func (b *Budget) CopyEnded() {
+	if b != nil {
+		b.running = max(b.running-1, 0)
+	}
+}

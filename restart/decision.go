@@ -1,0 +1,169 @@
+package restart
+
+import (
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// Decision is an action, why it is taken, and the numbers that it rests on. It is a plain value: it can be compared
+// with ==, holds no NaN and no pointer, prints as one line and logs as structured fields. The zero value keeps the task.
+//
+// The durations are the very numbers that were compared, to the nanosecond, so a logged decision can be checked by hand.
+type Decision struct {
+	Action Action
+	Reason Reason
+	// Copy is the index into Task.Copies of the copy to kill, for Restart and Kill; 0 otherwise.
+	Copy int
+	// Remaining is t_rem of the task, that of its fastest copy, and Fresh is E(t_new); 0 if the rule did not need it,
+	// and [estimate.Unknown] if it did and there was none.
+	Remaining, Fresh time.Duration
+	// Bar is what Remaining had to exceed; 0 if the rule compares something else.
+	Bar time.Duration
+	// Value was held against Threshold: the probability of saving resources against δ, a score against the mean score
+	// less its lag, seconds run against seconds, a rate against a rate, a count against a count. Both are 0 if not used.
+	Value, Threshold float64
+	// Gain is what the action is expected to save, to rank tasks by: time to the task's end for Mantri, time left for
+	// LATE; 0 for the rules that do not rank.
+	Gain time.Duration
+	// Avoid names the machines on which a new copy should not run: where copies run now and where earlier attempts ran.
+	// It never names all the machines that there are.
+	Avoid Machines
+}
+
+// MaxAvoid is the number of machines that a decision can name.
+const MaxAvoid = 6
+
+// Machines is a small set of machines, by the host's index. It is comparable: equal machines in equal order are equal.
+type Machines struct {
+	n  int32
+	id [MaxAvoid]int32
+}
+
+// Len returns how many machines there are in the set.
+func (m Machines) Len() int { return int(m.n) }
+
+// At returns the i-th machine, counted from 0; -1 if there is none.
+func (m Machines) At(i int) int {
+	if i < 0 || i >= int(m.n) {
+		return -1
+	}
+	return int(m.id[i])
+}
+
+// Has reports whether the machine is in the set.
+func (m Machines) Has(machine int) bool {
+	for _, id := range m.id[:m.n] {
+		if int(id) == machine {
+			return true
+		}
+	}
+	return false
+}
+
+// add puts a machine in, unless it is unknown, there already, or the set is full.
+func (m *Machines) add(machine, limit int) {
+	if machine < 0 || machine > 1<<31-1 || int(m.n) >= limit || m.Has(machine) {
+		return
+	}
+	m.id[m.n] = int32(machine)
+	m.n++
+}
+
+// avoid lists the machines of the running copies and then those tried before, and leaves at least one machine out.
+func avoid(t Task, p Phase) (m Machines) {
+	limit := MaxAvoid
+	if p.Machines > 0 {
+		limit = min(limit, p.Machines-1)
+	}
+	for i := range t.Copies {
+		m.add(t.Copies[i].Machine, limit)
+	}
+	for _, machine := range t.Tried {
+		m.add(machine, limit)
+	}
+	return m
+}
+
+// String returns the decision as one line: action, reason, and the numbers that were used, durations in seconds.
+func (d Decision) String() string {
+	b := make([]byte, 0, 120)
+	return string(d.append(b))
+}
+
+func (d Decision) append(b []byte) []byte {
+	b = append(b, d.Action.String()...)
+	b = append(b, ' ')
+	b = append(b, d.Reason.String()...)
+	if d.Action == Restart || d.Action == Kill {
+		b = append(b, " copy="...)
+		b = strconv.AppendInt(b, int64(d.Copy), 10)
+	}
+	b = appendDuration(b, " remaining=", d.Remaining)
+	b = appendDuration(b, " fresh=", d.Fresh)
+	b = appendDuration(b, " bar=", d.Bar)
+	if d.Value != 0 || d.Threshold != 0 {
+		b = append(b, " value="...)
+		b = strconv.AppendFloat(b, d.Value, 'g', 6, 64)
+		b = append(b, " threshold="...)
+		b = strconv.AppendFloat(b, d.Threshold, 'g', 6, 64)
+	}
+	b = appendDuration(b, " gain=", d.Gain)
+	for i := range d.Avoid.Len() {
+		if i == 0 {
+			b = append(b, " avoid="...)
+		} else {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(d.Avoid.At(i)), 10)
+	}
+	return b
+}
+
+// appendDuration leaves out what was not used.
+func appendDuration(b []byte, key string, d time.Duration) []byte {
+	switch d {
+	case 0:
+		return b
+	case estimate.Unknown:
+		b = append(b, key...)
+		return append(b, '?')
+	}
+	b = append(b, key...)
+	b = strconv.AppendFloat(b, d.Seconds(), 'g', 6, 64)
+	return append(b, 's')
+}
+
+// LogValue returns the decision as a group of fields, for log/slog.
+func (d Decision) LogValue() slog.Value {
+	attrs := make([]slog.Attr, 0, 10)
+	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()))
+	if d.Action == Restart || d.Action == Kill {
+		attrs = append(attrs, slog.Int("copy", d.Copy))
+	}
+	for _, f := range [...]struct {
+		key   string
+		value time.Duration
+	}{{"remaining", d.Remaining}, {"fresh", d.Fresh}, {"bar", d.Bar}, {"gain", d.Gain}} {
+		switch f.value {
+		case 0:
+		case estimate.Unknown:
+			attrs = append(attrs, slog.String(f.key, "unknown"))
+		default:
+			attrs = append(attrs, slog.Duration(f.key, f.value))
+		}
+	}
+	if d.Value != 0 || d.Threshold != 0 {
+		attrs = append(attrs, slog.Float64("value", d.Value), slog.Float64("threshold", d.Threshold))
+	}
+	if n := d.Avoid.Len(); n > 0 {
+		machines := make([]int, n)
+		for i := range machines {
+			machines[i] = d.Avoid.At(i)
+		}
+		attrs = append(attrs, slog.Any("avoid", machines))
+	}
+	return slog.GroupValue(attrs...)
+}

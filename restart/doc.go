@@ -1,0 +1,68 @@
+// Package restart decides what to do about a running task that lags behind its peers: leave it, launch one more copy of
+// it, kill it and start it again, or kill a copy that is no longer needed.
+//
+//	d := restart.Decide(task, phase) // Mantri, the paper's parameters
+//	switch d.Action {
+//	case restart.Keep:
+//	case restart.Duplicate:
+//		host.Launch(task, d.Avoid)
+//	case restart.Restart:
+//		host.Kill(task, d.Copy)
+//		host.Queue(task, d.Avoid)
+//	case restart.Kill:
+//		host.Kill(task, d.Copy)
+//	}
+//	log.Info("straggler", "task", id, "decision", d)
+//
+// # The rule
+//
+// [Decide] is Mantri's resource-aware restart [Mantri §5.1, Pseudocode 1]. With t_rem the time a running copy still
+// needs, t_new the time a new one would take (a random variable), c the number of running copies and Δ the period of
+// progress reports:
+//
+//	while tasks wait:    restart    if t_rem > E(t_new) + Δ, at most γ times
+//	                     duplicate  if P(t_rem > t_new (c+1)/c) > δ
+//	when slots are idle: duplicate  if E(t_rem - t_new) > ρΔ
+//	always:              kill       all but the α fastest copies, once they have run for Δ
+//
+//	symbol  here                        default
+//	t_rem   Copy.Remaining              a fact; see package estimate
+//	t_new   Task.Fresh                  a fact; see package estimate
+//	c       len(Task.Copies)            a fact
+//	Δ       Phase.Interval              a fact
+//	γ       Mantri.MaxRestarts          3
+//	δ       Mantri.DuplicateThreshold   0.25
+//	ρ       Mantri.IdleGain             3
+//	α       Mantri.FastestKept          2
+//
+// Every decision carries its reason and the numbers that were compared, also when it is to keep the task.
+//
+// # Policies
+//
+// [Mantri], [LATE], [Hadoop], [MapReduce], [Dryad], [Spark], [Flink] and [Never] are values of one small interface,
+// [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some of the facts,
+// and says so; leave out what your policy does not read.
+//
+// # Three ways to use it
+//
+// Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let a [Tracker]
+// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps a [Ledger]. A [Budget]
+// bounds the copies of several phases together. Subpackage journal writes and replays what a tracker was told;
+// restarttest runs such a journal as a unit test.
+//
+// # When it is wrong
+//
+// A decision is as good as the estimates it is given. A task with more data than its peers is not a straggler: give its
+// work, or all policies but LATE will take it for one. Mantri's test of t_new needs a few tasks' rates, or a prior, and
+// keeps everything until then. Progress that is not linear in time misleads every rule that extrapolates.
+//
+// # Costs and concurrency
+//
+// A decision takes tens of nanoseconds and does not allocate. Policies and decisions are immutable and safe for
+// concurrent use; a Tracker and a Budget are not. Durations are compared as whole nanoseconds with saturating
+// arithmetic, so that neither rounding at a boundary nor an overflow flips a decision, and no function reads a clock.
+//
+// Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia et
+// al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat, "MapReduce",
+// OSDI 2004; the sources of Apache Spark and Apache Flink for their rules.
+package restart

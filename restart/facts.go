@@ -1,0 +1,80 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// Copy is one running copy of a task, as of now.
+type Copy struct {
+	// Machine is the host's index of the machine it runs on, from 0; negative if not known.
+	Machine int
+	// Elapsed is how long it has run.
+	Elapsed time.Duration
+	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
+	Remaining time.Duration
+	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
+	Score float64
+	// Done is the work that it has done, in the units of the task's Fresh.Work. Read by Spark.
+	Done float64
+}
+
+// Task is what the host knows of one running task.
+type Task struct {
+	// Copies are its running copies; len(Copies) is c of the paper. A decision refers to them by index.
+	Copies []Copy
+	// Fresh is t_new, how long a new copy would take.
+	Fresh estimate.Fresh
+	// Restarts is how often the task was killed and restarted so far.
+	Restarts int
+	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not; 0 if it never had more
+	// than its first. The ages of Copies are looked at as well.
+	SinceCopy time.Duration
+	// Tried are machines on which earlier attempts of the task ran, latest first.
+	Tried []int
+	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
+	NoDuplicate bool
+	// NoRestart says that the task must not be killed and run again.
+	NoRestart bool
+}
+
+// Phase is what the host knows of the phase that the task belongs to: the tasks that do the same work on different data.
+type Phase struct {
+	// Interval is Δ, the period of progress reports. 0 or less counts as none.
+	Interval time.Duration
+	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, not started.
+	Tasks, Finished, Waiting int
+	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now.
+	Slots, FreeSlots int
+	// Speculative is how many copies run beyond the first of their task.
+	Speculative int
+	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
+	Machines int
+	// Peers is what the engines' rules compare with. Mantri reads none of it.
+	Peers Peers
+}
+
+// Peers describes the phase's other tasks. A nil distribution is unknown, and so is a zero.
+type Peers struct {
+	// Durations are the run times of the finished tasks, in seconds. Read by Dryad, Spark and Flink.
+	Durations estimate.Distribution
+	// Rates are the finished tasks' times per unit of work, in seconds. Read by Flink.
+	Rates estimate.Distribution
+	// ProgressRates are the progress rates, score/age per second, of the tasks that run or have finished. Read by LATE.
+	ProgressRates estimate.Distribution
+	// MeanScore is the mean progress score of the tasks that run or have finished, a finished one counting 1. Read by
+	// Hadoop.
+	MeanScore float64
+	// Throughput is the finished tasks' work divided by their run time, in units per second. Read by Spark.
+	Throughput float64
+	// Machine describes the machine that asks for work, if one does. Read by LATE.
+	Machine MachineProgress
+}
+
+// MachineProgress is the total work of a machine, the sum of the progress scores of all tasks that ran or run on it,
+// and the distribution of that figure over all machines; nil if not known.
+type MachineProgress struct {
+	Total float64
+	Of    estimate.Distribution
+}

@@ -1,0 +1,153 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// LATE speculates on the task with the longest approximate time to end [LATE §4]. Its zero value has the parameters of
+// the paper's evaluation. Safe for concurrent use.
+//
+// A task gets one copy if it has run for a minute, if no task waits, if fewer than SpeculativeCap copies run, if its
+// progress rate score/age is below SlowTask, and if the machine that asks is not below SlowNode. Both percentiles are
+// the smallest value that at least this share of the values does not exceed, and "below" is strict, so the slowest of
+// equals is not slow. The tasks whose rates count are all that run or have finished. The decision's Gain is the time
+// left; give the slot to the largest, as [Next] does.
+type LATE struct {
+	// SpeculativeCap is the share of the phase's slots that copies may hold; a copy is launched while fewer run. 0 means
+	// 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)
+	SpeculativeCap float64
+	// SlowNode is the percentile of the machines' total work, in (0, 1], below which a machine gets no copies. 0 means
+	// 0.25; Off: any machine.
+	SlowNode float64
+	// SlowTask is the percentile of progress rates, in (0, 1], below which a task is slow. 0 means 0.25; Off: any task.
+	SlowTask float64
+	// MinAge is how long a copy must have run. 0 means a minute; Off: at once.
+	MinAge time.Duration
+	// UseRemaining ranks by Copy.Remaining, where it is known, instead of by the time left that the score implies. Fill it
+	// by [estimate.Subphases] for tasks whose subphases run at different speeds [LATE §4.2].
+	UseRemaining bool
+	// Early makes copies while tasks still wait: the variant of LATE that [Mantri §6.3, Figure 15] compares with.
+	Early bool
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (l LATE) Effective() LATE {
+	l.SpeculativeCap = orDefault(l.SpeculativeCap, 0.1)
+	l.SlowNode = orDefault(l.SlowNode, 0.25)
+	l.SlowTask = orDefault(l.SlowTask, 0.25)
+	if l.MinAge == 0 {
+		l.MinAge = time.Minute
+	}
+	return l
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (l LATE) Validate() error {
+	if err := checkFactor("LATE", "SpeculativeCap", l.SpeculativeCap); err != nil {
+		return err
+	}
+	if err := checkShare("LATE", "SlowNode", l.SlowNode, true); err != nil {
+		return err
+	}
+	if err := checkShare("LATE", "SlowTask", l.SlowTask, true); err != nil {
+		return err
+	}
+	return checkAge("LATE", "MinAge", l.MinAge)
+}
+
+// Decide says whether the task is a candidate for a copy. O(len(t.Copies)) and two quantiles; no allocation.
+func (l LATE) Decide(t Task, p Phase) Decision {
+	l = l.Effective()
+	if reason := single(t); reason != NoReason {
+		return Decision{Reason: reason}
+	}
+	c := &t.Copies[0]
+	if c.Elapsed < l.MinAge {
+		return Decision{Reason: TooYoung, Value: num0(c.Elapsed.Seconds()), Threshold: l.MinAge.Seconds()}
+	}
+	if p.Waiting > 0 && !l.Early {
+		return Decision{Reason: TasksWaiting}
+	}
+	if d := l.rank(c, t, p); d.Action == Keep {
+		return d
+	} else if no := l.refuse(p); no.Reason != NoReason {
+		no.Remaining = d.Remaining
+		return no
+	} else {
+		return d
+	}
+}
+
+// refuse looks for what speaks against any copy now: no slot, the cap, the machine that asks.
+func (l LATE) refuse(p Phase) Decision {
+	if p.FreeSlots <= 0 {
+		return Decision{Reason: NoFreeSlot}
+	}
+	if limit := l.SpeculativeCap * float64(max(p.Slots, 0)); !(float64(p.Speculative) < limit) {
+		return Decision{Reason: CapReached, Value: float64(p.Speculative), Threshold: num0(limit)}
+	}
+	if m := p.Peers.Machine; m.Of != nil && l.SlowNode != Off {
+		if bar := m.Of.Quantile(l.SlowNode); m.Total < bar {
+			return Decision{Reason: SlowMachine, Value: num0(m.Total), Threshold: num0(bar)}
+		}
+	}
+	return Decision{}
+}
+
+// rank is the test of the task itself.
+func (l LATE) rank(c *Copy, t Task, p Phase) Decision {
+	d := Decision{Reason: NoEstimate, Remaining: estimate.Score(c.Score, c.Elapsed)}
+	if l.UseRemaining && c.Remaining != estimate.Unknown {
+		d.Remaining = max(0, c.Remaining)
+	}
+	if d.Remaining == estimate.Unknown {
+		return d
+	}
+	if l.SlowTask != Off {
+		if p.Peers.ProgressRates == nil {
+			return d
+		}
+		d.Value, d.Threshold = num0(c.Score/c.Elapsed.Seconds()), num0(p.Peers.ProgressRates.Quantile(l.SlowTask))
+		if !(d.Value < d.Threshold) {
+			d.Reason = NotSlow
+			return d
+		}
+	}
+	d.Action, d.Reason, d.Gain, d.Avoid = Duplicate, LongestToEnd, d.Remaining, avoid(t, p)
+	return d
+}
+
+// single returns what keeps a rule that allows one copy beside the original from looking at a task, or NoReason.
+func single(t Task) Reason {
+	switch {
+	case len(t.Copies) == 0:
+		return NotRunning
+	case len(t.Copies) > 1:
+		return EnoughCopies
+	case t.NoDuplicate:
+		return NotEligible
+	}
+	return NoReason
+}
+
+// slot returns what keeps a copy from a slot where waiting tasks go first, or NoReason.
+func slot(p Phase) Reason {
+	switch {
+	case p.Waiting > 0:
+		return TasksWaiting
+	case p.FreeSlots <= 0:
+		return NoFreeSlot
+	}
+	return NoReason
+}
+
+// num0 keeps what is not a finite number out of decisions.
+func num0(x float64) float64 {
+	if !num.Finite(x) {
+		return 0
+	}
+	return x
+}

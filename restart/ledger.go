@@ -1,0 +1,25 @@
+package restart
+
+import "time"
+
+// Ledger counts what happened to the copies of a phase, and what it cost.
+type Ledger struct {
+	// Started is how many copies were started in all, Finished how many tasks ended with success.
+	Started, Finished int
+	// Copies is how many copies were launched beside a running one, and Restarts how many copies were killed so that
+	// their task starts again.
+	Copies, Restarts int
+	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
+	// many copies of any kind were killed while the task went on.
+	Won, Lost, Pruned int
+	// Failed counts copies that failed or were lost with their machine.
+	Failed int
+	// Ignored counts what the tracker was told and could make no sense of.
+	Ignored int
+	// Used is the time that ended copies have run, in all: the slots' time. Wasted is the part of it that did not end a
+	// task with success.
+	Used, Wasted time.Duration
+	// Saved is how much sooner tasks ended, in all, than was expected of the copies that were restarted or overtaken. It
+	// rests on estimates of t_rem, and is negative if restarts did harm.
+	Saved time.Duration
+}

@@ -1,0 +1,274 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Mantri is the resource-aware restart of [Mantri §5.1, Pseudocode 1]. Its zero value has the paper's parameters. It is
+// immutable in use and safe for concurrent use.
+//
+// While tasks wait for a slot, or no slot is free, it kills and restarts a task if t_rem > E(t_new) + Δ, and otherwise
+// makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it makes
+// a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ.
+//
+// Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
+// about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
+// for Δ, the time of its first report; of a task's several copies the slowest is the one restarted; and a phase whose
+// tasks have all begun but that has no idle slot is treated as if tasks waited, since a copy would have to wait too.
+type Mantri struct {
+	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
+	MaxRestarts int
+	// DuplicateThreshold is δ, the probability of saving resources that a copy needs while slots are scarce, in (0, 1).
+	// 0 means 0.25; Off: no such copies.
+	DuplicateThreshold float64
+	// IdleGain is ρ: how many Δ a copy must be expected to save while slots are idle. 0 means 3; Off: no such copies.
+	IdleGain float64
+	// FastestKept is α, how many of a task's fastest copies are never killed. 0 means 2. With the copy launched last, a
+	// task has at most FastestKept + 1.
+	FastestKept int
+	// CopyPause is how many Δ must pass after a launch before the task may get one more copy, or lose one to a restart.
+	// 0 means 2: a new copy reports after one Δ, and is compared at the next.
+	CopyPause float64
+	// RaisedBar is how many Δ each earlier restart of a task adds to the bar of the next. 0, the default, is the paper's
+	// constant bar. It keeps a task that is truly long from being killed γ times.
+	RaisedBar float64
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (m Mantri) Effective() Mantri {
+	if m.MaxRestarts == 0 {
+		m.MaxRestarts = 3
+	}
+	if m.FastestKept == 0 {
+		m.FastestKept = 2
+	}
+	m.DuplicateThreshold = orDefault(m.DuplicateThreshold, 0.25)
+	m.IdleGain = orDefault(m.IdleGain, 3)
+	m.CopyPause = orDefault(m.CopyPause, 2)
+	return m
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (m Mantri) Validate() error {
+	switch {
+	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
+		return badField("Mantri", "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
+	case !(m.DuplicateThreshold >= 0 && m.DuplicateThreshold < 1) && m.DuplicateThreshold != Off:
+		return badField("Mantri", "DuplicateThreshold", m.DuplicateThreshold, "a probability in (0, 1), 0 for the default, or Off")
+	case m.FastestKept < 0:
+		return badField("Mantri", "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
+	}
+	if m.IdleGain != Off {
+		if err := checkFactor("Mantri", "IdleGain", m.IdleGain); err != nil {
+			return err
+		}
+	}
+	if err := checkFactor("Mantri", "CopyPause", m.CopyPause); err != nil {
+		return err
+	}
+	return checkFactor("Mantri", "RaisedBar", m.RaisedBar)
+}
+
+// Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh; no
+// allocation. With all else equal, a longer t_new never turns Keep into Restart, and a longer t_rem never turns Restart
+// into Keep.
+func (m Mantri) Decide(t Task, p Phase) Decision {
+	m = m.Effective()
+	interval := max(p.Interval, 0)
+	view, reason := look(t.Copies, interval)
+	if reason == NotRunning {
+		return Decision{Reason: reason}
+	}
+	if view.surplus(t.Copies, m.FastestKept) {
+		return Decision{Action: Kill, Reason: SlowerCopy, Copy: view.slowest}
+	}
+	d := Decision{Reason: NoEstimate, Remaining: view.remaining, Fresh: t.Fresh.Expected()}
+	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
+		return d
+	}
+	d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
+	if p.Waiting <= 0 && p.FreeSlots > 0 {
+		d = m.idle(d, t, view, interval)
+	} else {
+		d = m.scarce(d, t, view, interval)
+	}
+	if d.Action == Keep {
+		d.Gain = 0
+		return d
+	}
+	d.Avoid = avoid(t, p)
+	return d
+}
+
+// idle is the rule for idle slots, line 10: a slot costs nothing, so a copy has to save time only.
+func (m Mantri) idle(d Decision, t Task, view view, interval time.Duration) Decision {
+	if m.IdleGain == Off {
+		d.Reason = Disabled
+		return d
+	}
+	d.Bar = num.Add(d.Fresh, times(interval, m.IdleGain))
+	if d.Remaining <= d.Bar {
+		d.Reason = NotSlow
+		return d
+	}
+	d.Reason = m.mayDuplicate(t, view, interval)
+	if d.Reason == NoReason {
+		d.Action, d.Reason = Duplicate, IdleSlot
+	}
+	return d
+}
+
+// scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if that
+// saves resources.
+func (m Mantri) scarce(d Decision, t Task, view view, interval time.Duration) Decision {
+	d.Bar = num.Add(d.Fresh, times(interval, 1+m.RaisedBar*float64(max(t.Restarts, 0))))
+	held := NotSlow
+	if d.Remaining > d.Bar {
+		if held = m.mayRestart(t, view, interval); held == NoReason {
+			d.Action, d.Reason, d.Copy = Restart, FreshSooner, view.slowest
+			return d
+		}
+	}
+	if m.DuplicateThreshold == Off {
+		d.Reason = held
+		return d
+	}
+	c := float64(len(t.Copies))
+	d.Value = t.Fresh.Below(d.Remaining.Seconds() * c / (c + 1))
+	d.Threshold = m.DuplicateThreshold
+	if !(d.Value > d.Threshold) {
+		d.Reason = held
+		return d
+	}
+	d.Reason = m.mayDuplicate(t, view, interval)
+	if d.Reason == NoReason {
+		d.Action, d.Reason = Duplicate, SavesResources
+	}
+	return d
+}
+
+// mayRestart returns what speaks against killing a copy, or NoReason.
+func (m Mantri) mayRestart(t Task, view view, interval time.Duration) Reason {
+	switch {
+	case t.NoRestart:
+		return NotEligible
+	case t.Restarts >= m.MaxRestarts: // Off is below every count
+		return RestartsSpent
+	case view.slowest < 0:
+		return TooYoung
+	case m.recent(t, view, interval):
+		return CopyTooRecent
+	}
+	return NoReason
+}
+
+// mayDuplicate returns what speaks against one more copy, or NoReason.
+func (m Mantri) mayDuplicate(t Task, view view, interval time.Duration) Reason {
+	switch {
+	case t.NoDuplicate:
+		return NotEligible
+	case len(t.Copies) > m.FastestKept:
+		return EnoughCopies
+	case view.slowest < 0:
+		return TooYoung
+	case m.recent(t, view, interval):
+		return CopyTooRecent
+	}
+	return NoReason
+}
+
+// recent reports whether a copy beyond the first was launched within the pause.
+func (m Mantri) recent(t Task, view view, interval time.Duration) bool {
+	pause := times(interval, m.CopyPause)
+	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && view.youngest < pause
+}
+
+// Prune appends to dst the indices of the copies to kill, in ascending order: all but the α fastest that have run for
+// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest; among equals the one
+// that has run longest is kept. Decide names the same copies one at a time, slowest first.
+// O(len(copies)^2) for what is meant to be three copies; it allocates only if dst is too short.
+func (m Mantri) Prune(dst []int, copies []Copy, p Phase) []int {
+	keep := m.Effective().FastestKept
+	for i := range copies {
+		if copies[i].Elapsed < p.Interval {
+			continue
+		}
+		faster := 0
+		for j := range copies {
+			if j != i && slower(copies, i, j) {
+				faster++
+			}
+		}
+		if faster >= keep {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+// Prune is Mantri{}.Prune: it appends the indices of the copies to kill.
+func Prune(dst []int, copies []Copy, p Phase) []int { return Mantri{}.Prune(dst, copies, p) }
+
+// view is what Mantri needs to know of a task's copies.
+type view struct {
+	remaining time.Duration // of the fastest copy, or Unknown
+	youngest  time.Duration // age of the copy launched last
+	slowest   int           // of the copies that have run for Δ; -1 if none has
+}
+
+// look takes the view; its reason is NotRunning if there is no copy.
+func look(copies []Copy, interval time.Duration) (view, Reason) {
+	if len(copies) == 0 {
+		return view{}, NotRunning
+	}
+	v := view{remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
+	for i := range copies {
+		c := &copies[i]
+		v.youngest = min(v.youngest, c.Elapsed)
+		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
+			v.remaining = max(0, c.Remaining)
+		}
+		if c.Elapsed >= interval && (v.slowest < 0 || slower(copies, i, v.slowest)) {
+			v.slowest = i
+		}
+	}
+	return v, NoReason
+}
+
+// surplus reports whether the slowest copy that has had its time is slower than keep others.
+func (v view) surplus(copies []Copy, keep int) bool {
+	if v.slowest < 0 || len(copies) <= keep {
+		return false
+	}
+	faster := 0
+	for j := range copies {
+		if j != v.slowest && slower(copies, v.slowest, j) {
+			faster++
+		}
+	}
+	return faster >= keep
+}
+
+// slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
+func slower(copies []Copy, i, j int) bool {
+	a, b := &copies[i], &copies[j]
+	if a.Remaining != b.Remaining {
+		return a.Remaining == estimate.Unknown || b.Remaining != estimate.Unknown && a.Remaining > b.Remaining
+	}
+	if a.Elapsed != b.Elapsed {
+		return a.Elapsed < b.Elapsed
+	}
+	return i > j
+}
+
+// times returns factor*d, saturating.
+func times(d time.Duration, factor float64) time.Duration {
+	product, ok := num.Duration(d.Seconds() * factor)
+	if !ok {
+		return num.MaxDuration
+	}
+	return product
+}

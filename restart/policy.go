@@ -1,0 +1,91 @@
+package restart
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
+// the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
+// the same facts, and [Tracker], [Next] and the test helpers work with it.
+type Policy interface {
+	Decide(t Task, p Phase) Decision
+}
+
+// Off turns off the rule of a field whose zero value means the published default.
+const Off = -1
+
+// Decide says what to do about a running task by Mantri's rules with the paper's parameters: it is Mantri{}.Decide(t, p).
+// O(len(t.Copies)) and one look into t.Fresh, no allocation.
+func Decide(t Task, p Phase) Decision { return Mantri{}.Decide(t, p) }
+
+// Never is the policy that leaves every task alone: the baseline.
+type Never struct{}
+
+// Decide keeps the task.
+func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
+
+// Next answers what to do with a free slot: the index into running of the task that gains most by a copy or a restart,
+// or the index into waiting of the task with the most work, whose works are given in units of your choice. The action
+// tells which: [Start] refers to waiting, [Keep] to nothing (index -1), all others to running.
+//
+// Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
+// waiting task is started. O(len(running)*len(Copies) + len(waiting)), no allocation.
+func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
+	best, decision := -1, Decision{Reason: NothingToDo}
+	for i := range running {
+		d := policy.Decide(running[i], p)
+		if (d.Action == Duplicate || d.Action == Restart) && (best < 0 || d.Gain > decision.Gain) {
+			best, decision = i, d
+		}
+	}
+	if best >= 0 || len(waiting) == 0 {
+		return best, decision
+	}
+	best = 0
+	for i, work := range waiting {
+		if work > waiting[best] || waiting[best] != waiting[best] {
+			best = i
+		}
+	}
+	return best, Decision{Action: Start, Reason: LargestWork}
+}
+
+// Helpers of the policies' validation and defaults.
+
+func orDefault(v, usual float64) float64 {
+	if v == 0 {
+		return usual
+	}
+	return v
+}
+
+func badField(policy, field string, value any, want string) error {
+	return fmt.Errorf("restart: %s.%s is %v, want %s", policy, field, value, want)
+}
+
+// checkShare accepts a share in (0, 1], 0 for the default and Off where that has a meaning.
+func checkShare(policy, field string, v float64, off bool) error {
+	switch {
+	case v >= 0 && v <= 1, off && v == Off:
+		return nil
+	case off:
+		return badField(policy, field, v, "a share in (0, 1], 0 for the default, or Off")
+	}
+	return badField(policy, field, v, "a share in (0, 1], or 0 for the default")
+}
+
+func checkFactor(policy, field string, v float64) error {
+	if v >= 0 && !math.IsInf(v, 1) {
+		return nil
+	}
+	return badField(policy, field, v, "a positive finite number, or 0 for the default")
+}
+
+func checkAge(policy, field string, v time.Duration) error {
+	if v >= 0 || v == Off {
+		return nil
+	}
+	return badField(policy, field, v, "a positive duration, 0 for the default, or Off")
+}

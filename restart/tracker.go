@@ -1,0 +1,249 @@
+package restart
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Config describes a phase to a [Tracker]: facts first, then choices.
+type Config struct {
+	// Tasks is how many tasks the phase has. It may be left 0 if Work is given.
+	Tasks int
+	// Work is d of each task, in units of your choice: bytes, records. It is copied. A work that is not a positive finite
+	// number is unknown and counts as the mean of the others. Nil: all tasks have the work 1, and progress is a share.
+	Work []float64
+	// Slots is how many copies of the phase's tasks may run at once.
+	Slots int
+	// Machines is how many machines there are; 0 if not known. Machines are numbered from 0.
+	Machines int
+	// Interval is Δ, the period of progress reports; the paper has a task report "once every 10s or ten times in [its]
+	// lifetime, whichever is smaller" [Mantri §5].
+	Interval time.Duration
+	// Lag is schedLag, the usual delay between a decision to start a copy and its start.
+	Lag time.Duration
+
+	// Policy decides; nil means Mantri{}.
+	Policy Policy
+	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
+	Model estimate.Linear
+	// Rates says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
+	Rates estimate.RatesConfig
+	// Factors knows how slow each machine is. Share one among the phases of a cluster. Nil: all are alike.
+	Factors *estimate.Machines
+	// Budget bounds the copies of all the phases that share it. Nil: no bound.
+	Budget *Budget
+}
+
+// Tracker keeps the books of one phase for a host that does not want to: it is told what happens to the copies, holds
+// the facts that a [Policy] asks for, and answers with decisions. It acts on nothing: carry a decision out and tell it.
+//
+// The order of a copy's life is Start, any number of Reports, and one of Finish, Fail, Kill, Restart; attempts of a task
+// are numbered from 0 in the order of Start. What makes no sense (a report of an attempt that has ended, an index out of
+// range) changes nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back,
+// it stands still until it has caught up.
+//
+// Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks and do not allocate in steady state;
+// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes.
+//
+// Not safe for concurrent use; one per phase.
+type Tracker struct {
+	config Config
+	policy Policy
+	needs  needs
+	model  estimate.Linear
+	wrapUp estimate.WrapUp
+	rates  *estimate.Rates
+
+	durations     estimate.Empirical // of finished tasks
+	finishedRates estimate.Empirical // their time per unit of work
+	progressRates estimate.Empirical // LATE's score/age, of running and finished
+	machineTotals estimate.Empirical // LATE's total progress by machine
+	machineTotal  []float64
+	scores        float64 // sum over started tasks, a finished one counting 1
+	scored        int     // tasks in that sum
+	workDone      float64 // by finished tasks
+	workTime      float64 // their run time in seconds
+
+	tasks      []taskState
+	copies     []copyState
+	freeCopy   int32
+	waiting    []int32 // heap by work, then index; may hold tasks that no longer wait
+	candidates []int32 // tasks whose last decision was Duplicate
+
+	phase    Phase // facts, kept up to date
+	running  int   // copies
+	active   int   // tasks with a copy
+	started  int   // first attempts ever started, for the first wave
+	reported bool  // some copy has reported progress
+	begun    bool
+	epoch    time.Time     // of the first event
+	now      time.Duration // since epoch; never falls
+	ledger   Ledger
+
+	scratch [scratchCopies]Copy
+	tried   [maxTried]int
+}
+
+const (
+	none          = -1
+	maxTried      = 4 // machines of earlier attempts that are remembered for a task
+	scratchCopies = 8
+	// leastShare is the share of its work that a running copy must have done before its rate is a sample of the phase's
+	// rates: before that, start-up weighs too much.
+	leastShare = 0.1
+)
+
+type taskState struct {
+	work      float64
+	lastCopy  time.Duration // when a copy beside another was last launched; noTime if never
+	expected  time.Duration // when the task would have ended had it not been restarted; noTime if it was not
+	score     float64       // of its furthest copy
+	copies    int32         // the first of its running copies, none if there is none
+	attempts  int32         // launched so far
+	candidate int32         // index into candidates, or none
+	restarts  int32
+	tried     [maxTried]int32 // latest first, none where empty
+	flags     taskFlags
+}
+
+type taskFlags uint8
+
+const (
+	finished taskFlags = 1 << iota
+	waits
+	queued // in the waiting heap, whether it waits or not
+	noDuplicate
+	noRestart
+	started // counted in the mean score
+)
+
+type copyState struct {
+	progress  estimate.Progress
+	start     time.Duration
+	readAll   time.Duration // age at which all work was first known to be done; noTime before
+	remaining time.Duration // the host's own t_rem, or Unknown
+	rate      float64       // its sample in rates, negative if none
+	pace      float64       // its sample in progressRates, negative if none
+	score     float64
+	task      int32 // none if this place is free
+	next      int32 // next copy of the task, or next free place
+	machine   int32
+	attempt   int32
+	beside    bool // launched while another copy of the task ran
+	firstWave bool
+}
+
+const noTime time.Duration = num.MinDuration
+
+// NewTracker returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or
+// of the policy, that is out of range. O(n) in the number of tasks.
+func NewTracker(c Config) (*Tracker, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	rates, err := estimate.NewRates(c.Rates)
+	if err != nil {
+		return nil, fmt.Errorf("restart: Config.Rates: %w", err)
+	}
+	t := &Tracker{
+		config: c, policy: c.Policy, needs: needsOf(c.Policy), model: c.Model, rates: rates,
+		tasks: make([]taskState, c.Tasks), waiting: make([]int32, c.Tasks), freeCopy: none,
+	}
+	t.config.Work = nil
+	for i := range t.tasks {
+		t.tasks[i] = taskState{
+			work: c.Work[i], lastCopy: noTime, expected: noTime, copies: none, candidate: none, flags: waits | queued,
+			tried: [maxTried]int32{none, none, none, none},
+		}
+		t.waiting[i] = int32(i)
+	}
+	t.heapify()
+	if t.needs&needMachines != 0 {
+		t.machineTotal = make([]float64, c.Machines)
+		for range t.machineTotal {
+			t.machineTotals.Insert(0)
+		}
+	}
+	t.phase = Phase{
+		Interval: c.Interval, Tasks: c.Tasks, Waiting: c.Tasks, Slots: c.Slots, FreeSlots: c.Slots, Machines: c.Machines,
+	}
+	return t, nil
+}
+
+// Config returns the configuration with its defaults filled in; its Work is nil.
+func (t *Tracker) Config() Config { return t.config }
+
+// Phase returns the facts of the phase as a policy sees them now.
+func (t *Tracker) Phase() Phase { return t.facts() }
+
+// Ledger returns the account of what was launched, won and wasted so far.
+func (t *Tracker) Ledger() Ledger { return t.ledger }
+
+// Rates returns what the tracker has learned of the time that a unit of work takes. Read it only.
+func (t *Tracker) Rates() *estimate.Rates { return t.rates }
+
+// SetSlots changes how many copies of the phase's tasks may run at once. A negative number counts as 0.
+func (t *Tracker) SetSlots(slots int) {
+	t.phase.Slots = max(slots, 0)
+	t.count()
+}
+
+// SetEligible says whether a task may be duplicated and restarted; at first every task may be both.
+func (t *Tracker) SetEligible(task int, duplicate, restart bool) {
+	s := t.task(task)
+	if s == nil {
+		return
+	}
+	s.flags &^= noDuplicate | noRestart
+	if !duplicate {
+		s.flags |= noDuplicate
+	}
+	if !restart {
+		s.flags |= noRestart
+	}
+}
+
+// task returns the state of a task; a number out of range is counted and gives nil.
+func (t *Tracker) task(task int) *taskState {
+	if task < 0 || task >= len(t.tasks) {
+		t.ledger.Ignored++
+		return nil
+	}
+	return &t.tasks[task]
+}
+
+// find returns the index of a running copy, or none, which is counted.
+func (t *Tracker) find(task, attempt int) int32 {
+	if s := t.task(task); s != nil {
+		for i := s.copies; i != none; i = t.copies[i].next {
+			if int(t.copies[i].attempt) == attempt {
+				return i
+			}
+		}
+		t.ledger.Ignored++
+	}
+	return none
+}
+
+// tick takes the time of an event. It never goes back.
+func (t *Tracker) tick(now time.Time) {
+	if !t.begun {
+		t.begun, t.epoch = true, now
+	}
+	t.now = max(t.now, now.Sub(t.epoch))
+}
+
+// count brings the phase's counts up to date after copies came or went, and tells the budget.
+func (t *Tracker) count() {
+	speculative := t.running - t.active
+	for ; t.phase.Speculative < speculative; t.phase.Speculative++ {
+		t.config.Budget.CopyLaunched()
+	}
+	for ; t.phase.Speculative > speculative; t.phase.Speculative-- {
+		t.config.Budget.CopyEnded()
+	}
+	t.phase.FreeSlots = max(t.phase.Slots-t.running, 0)
+}
