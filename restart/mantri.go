@@ -16,8 +16,9 @@ import (
 //
 // Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
-// for Δ, the time of its first report; of a task's several copies the slowest is the one restarted; and a phase whose
-// tasks have all begun but that has no idle slot is treated as if tasks waited, since a copy would have to wait too.
+// for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies the
+// slowest is the one restarted; and a phase whose tasks have all begun but that has no idle slot is treated as if tasks
+// waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
@@ -42,7 +43,7 @@ func (m Mantri) Effective() Mantri {
 	if m.MaxRestarts == 0 {
 		m.MaxRestarts = 3
 	}
-	if m.FastestKept == 0 {
+	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy
 		m.FastestKept = 2
 	}
 	m.DuplicateThreshold = orDefault(m.DuplicateThreshold, 0.25)
@@ -78,10 +79,10 @@ func (m Mantri) Validate() error {
 func (m Mantri) Decide(t Task, p Phase) Decision {
 	m = m.Effective()
 	interval := max(p.Interval, 0)
-	view, reason := look(t.Copies, interval)
-	if reason == NotRunning {
-		return Decision{Reason: reason}
+	if len(t.Copies) == 0 {
+		return Decision{Reason: NotRunning}
 	}
+	view := m.look(t.Copies, interval)
 	if view.surplus(t.Copies, m.FastestKept) {
 		return Decision{Action: Kill, Reason: SlowerCopy, Copy: view.slowest}
 	}
@@ -155,7 +156,7 @@ func (m Mantri) mayRestart(t Task, view view, interval time.Duration) Reason {
 	switch {
 	case t.NoRestart:
 		return NotEligible
-	case t.Restarts >= m.MaxRestarts: // Off is below every count
+	case max(t.Restarts, 0) >= m.MaxRestarts: // Off is below every count
 		return RestartsSpent
 	case view.slowest < 0:
 		return TooYoung
@@ -187,22 +188,14 @@ func (m Mantri) recent(t Task, view view, interval time.Duration) bool {
 }
 
 // Prune appends to dst the indices of the copies to kill, in ascending order: all but the α fastest that have run for
-// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest; among equals the one
-// that has run longest is kept. Decide names the same copies one at a time, slowest first.
+// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest, once it has run for
+// CopyPause; among equals the one that has run longest is kept. Decide names the same copies one at a time, slowest first.
 // O(len(copies)^2) for what is meant to be three copies; it allocates only if dst is too short.
 func (m Mantri) Prune(dst []int, copies []Copy, p Phase) []int {
-	keep := m.Effective().FastestKept
+	m = m.Effective()
+	interval := max(p.Interval, 0)
 	for i := range copies {
-		if copies[i].Elapsed < p.Interval {
-			continue
-		}
-		faster := 0
-		for j := range copies {
-			if j != i && slower(copies, i, j) {
-				faster++
-			}
-		}
-		if faster >= keep {
+		if m.judged(&copies[i], interval) && faster(copies, i) >= m.FastestKept {
 			dst = append(dst, i)
 		}
 	}
@@ -216,14 +209,10 @@ func Prune(dst []int, copies []Copy, p Phase) []int { return Mantri{}.Prune(dst,
 type view struct {
 	remaining time.Duration // of the fastest copy, or Unknown
 	youngest  time.Duration // age of the copy launched last
-	slowest   int           // of the copies that have run for Δ; -1 if none has
+	slowest   int           // of the copies that can be judged; -1 if none can
 }
 
-// look takes the view; its reason is NotRunning if there is no copy.
-func look(copies []Copy, interval time.Duration) (view, Reason) {
-	if len(copies) == 0 {
-		return view{}, NotRunning
-	}
+func (m Mantri) look(copies []Copy, interval time.Duration) view {
 	v := view{remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
 	for i := range copies {
 		c := &copies[i]
@@ -231,11 +220,17 @@ func look(copies []Copy, interval time.Duration) (view, Reason) {
 		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
 			v.remaining = max(0, c.Remaining)
 		}
-		if c.Elapsed >= interval && (v.slowest < 0 || slower(copies, i, v.slowest)) {
+		if m.judged(c, interval) && (v.slowest < 0 || slower(copies, i, v.slowest)) {
 			v.slowest = i
 		}
 	}
-	return v, NoReason
+	return v
+}
+
+// judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
+// copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
+func (m Mantri) judged(c *Copy, interval time.Duration) bool {
+	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= times(interval, m.CopyPause))
 }
 
 // surplus reports whether the slowest copy that has had its time is slower than keep others.
@@ -243,13 +238,17 @@ func (v view) surplus(copies []Copy, keep int) bool {
 	if v.slowest < 0 || len(copies) <= keep {
 		return false
 	}
-	faster := 0
+	return faster(copies, v.slowest) >= keep
+}
+
+// faster counts the copies that are faster than the i-th.
+func faster(copies []Copy, i int) (n int) {
 	for j := range copies {
-		if j != v.slowest && slower(copies, v.slowest, j) {
-			faster++
+		if j != i && slower(copies, i, j) {
+			n++
 		}
 	}
-	return faster >= keep
+	return n
 }
 
 // slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.

@@ -62,8 +62,7 @@ type Tracker struct {
 	progressRates estimate.Empirical // LATE's score/age, of running and finished
 	machineTotals estimate.Empirical // LATE's total progress by machine
 	machineTotal  []float64
-	scores        float64 // sum over started tasks, a finished one counting 1
-	scored        int     // tasks in that sum
+	scores        float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
 	workDone      float64 // by finished tasks
 	workTime      float64 // their run time in seconds
 
@@ -75,7 +74,7 @@ type Tracker struct {
 
 	phase    Phase // facts, kept up to date
 	running  int   // copies
-	active   int   // tasks with a copy
+	active   int   // tasks with a running copy
 	started  int   // first attempts ever started, for the first wave
 	reported bool  // some copy has reported progress
 	begun    bool
@@ -98,11 +97,11 @@ const (
 
 type taskState struct {
 	work      float64
-	lastCopy  time.Duration // when a copy beside another was last launched; noTime if never
-	expected  time.Duration // when the task would have ended had it not been restarted; noTime if it was not
-	score     float64       // of its furthest copy
+	lastCopy  time.Duration // when a copy beside another was last launched, or killed; noTime if never
+	expected  time.Duration // when the copy that was its original would have ended; noTime while it may still do so
 	copies    int32         // the first of its running copies, none if there is none
 	attempts  int32         // launched so far
+	original  int32         // the attempt that was last launched while no other ran
 	candidate int32         // index into candidates, or none
 	restarts  int32
 	tried     [maxTried]int32 // latest first, none where empty
@@ -117,7 +116,7 @@ const (
 	queued // in the waiting heap, whether it waits or not
 	noDuplicate
 	noRestart
-	started // counted in the mean score
+	firstWave // its original was launched in the phase's first wave
 )
 
 type copyState struct {
@@ -132,8 +131,6 @@ type copyState struct {
 	next      int32 // next copy of the task, or next free place
 	machine   int32
 	attempt   int32
-	beside    bool // launched while another copy of the task ran
-	firstWave bool
 }
 
 const noTime time.Duration = num.MinDuration
@@ -151,6 +148,7 @@ func NewTracker(c Config) (*Tracker, error) {
 	t := &Tracker{
 		config: c, policy: c.Policy, needs: needsOf(c.Policy), model: c.Model, rates: rates,
 		tasks: make([]taskState, c.Tasks), waiting: make([]int32, c.Tasks), freeCopy: none,
+		copies: make([]copyState, 0, min(c.Tasks, c.Slots)),
 	}
 	t.config.Work = nil
 	for i := range t.tasks {

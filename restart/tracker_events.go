@@ -29,33 +29,40 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 		}
 		return none
 	}
-	i := t.newCopy()
-	c := &t.copies[i]
-	*c = copyState{
-		start: t.now, readAll: noTime, remaining: estimate.Unknown, rate: -1, pace: -1,
-		task: int32(task), next: s.copies, machine: int32(min(max(machine, none), maxTasks)), attempt: s.attempts,
-		beside: s.copies != none, firstWave: t.started < t.phase.Slots,
-	}
-	if c.beside {
+	if s.copies != none {
 		s.lastCopy = t.now
 		t.ledger.Copies++
 		t.dropCandidate(task)
 	} else {
-		t.active++
-		t.leaveQueue(s)
-		t.config.Budget.TaskStarted()
+		t.startOriginal(s)
 	}
-	if s.attempts == 0 {
-		t.started++
+	i := t.newCopy()
+	t.copies[i] = copyState{
+		start: t.now, readAll: noTime, remaining: estimate.Unknown, rate: -1, pace: -1,
+		task: int32(task), next: s.copies, machine: int32(machineIndex(machine)), attempt: s.attempts,
 	}
 	s.copies = i
 	s.attempts++
 	t.running++
 	t.ledger.Started++
 	t.count()
-	t.tryMachine(s, c.machine)
-	t.startScore(s)
-	return int(c.attempt)
+	t.tryMachine(s, t.copies[i].machine)
+	return int(s.attempts - 1)
+}
+
+// startOriginal takes a task from those that wait to those that run.
+func (t *Tracker) startOriginal(s *taskState) {
+	t.active++
+	t.leaveQueue(s)
+	s.original = s.attempts
+	s.flags &^= firstWave
+	if t.started < t.phase.Slots {
+		s.flags |= firstWave
+	}
+	if s.attempts == 0 {
+		t.started++
+		t.config.Budget.TaskStarted()
+	}
 }
 
 // Report takes a progress report and answers what to do about the task. [Restart] and [Kill] are to be carried out, and
@@ -67,15 +74,28 @@ func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision 
 	if i == none {
 		return Decision{Reason: NotRunning}
 	}
-	s, c := &t.tasks[task], &t.copies[i]
-	age := t.now - c.start
-	done := p.Done
-	if done == 0 && p.Score > 0 {
-		done = p.Score * s.work
-	}
-	if !t.model.Report(&c.progress, age, done) {
+	if p.valid() {
+		t.take(&t.tasks[task], &t.copies[i], p)
+	} else {
 		t.ledger.Ignored++
 	}
+	return t.judge(task, askNone)
+}
+
+// valid reports whether a report makes sense.
+func (p Progress) valid() bool {
+	return p.Done >= 0 && p.Score >= 0 && num.Finite(p.Done) && num.Finite(p.Score)
+}
+
+// take takes a report to the books.
+func (t *Tracker) take(s *taskState, c *copyState, p Progress) {
+	age := t.now - c.start
+	score := min(p.Score, 1)
+	done := p.Done
+	if done == 0 {
+		done = score * s.work
+	}
+	t.model.Report(&c.progress, age, done)
 	done = c.progress.Done()
 	if done > 0 {
 		t.reported = true
@@ -87,13 +107,11 @@ func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision 
 	if p.Remaining > 0 {
 		c.remaining = num.Add(t.now, p.Remaining) // kept as the instant of the end, so that it runs down
 	}
-	score := min(done/s.work, 1)
-	if p.Score > 0 {
-		score = min(p.Score, 1)
+	if score == 0 {
+		score = min(done/s.work, 1)
 	}
 	t.sample(s, c, age, done)
 	t.setScore(s, c, score, age)
-	return t.judge(task, askNone)
 }
 
 // sample refreshes what a running copy contributes to the distribution of rates.
@@ -116,15 +134,15 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 		return dst
 	}
 	s, c := &t.tasks[task], &t.copies[i]
-	t.credit(s, i)
-	if c.beside {
+	t.credit(s, c)
+	if c.attempt != s.original {
 		t.ledger.Won++
 	}
 	for j := s.copies; j != none; {
 		next := t.copies[j].next
 		if j != i {
 			dst = append(dst, int(t.copies[j].attempt))
-			if t.copies[j].beside {
+			if t.copies[j].attempt != s.original {
 				t.ledger.Lost++
 			}
 			t.end(s, j, false)
@@ -133,9 +151,9 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 	}
 	age := t.now - c.start
 	t.learn(s, c, age)
-	t.finishScore(s, c, age)
-	t.end(s, i, true)
+	t.setScore(s, c, 1, age)
 	s.flags |= finished
+	t.end(s, i, true)
 	t.active--
 	t.phase.Finished++
 	t.ledger.Finished++
@@ -157,7 +175,7 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 	}
 	if t.needs&needRates != 0 || t.config.Factors != nil {
 		c.rate = t.rates.Replace(c.rate, -1)
-		t.rates.Finish(seconds, s.work, c.firstWave)
+		t.rates.Finish(seconds, s.work, s.flags&firstWave != 0 && c.attempt == s.original)
 	}
 	if t.needs&needDurations != 0 {
 		t.durations.Insert(seconds)
@@ -171,22 +189,23 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 	}
 }
 
-// credit accounts what the task's end saved: against its other copies if a later copy won, and against the copy that a
-// restart killed.
-func (t *Tracker) credit(s *taskState, winner int32) {
-	expected := s.expected
-	if t.copies[winner].beside {
-		for j := s.copies; j != none; j = t.copies[j].next {
-			if j == winner || t.copies[j].attempt > t.copies[winner].attempt {
-				continue
-			}
-			if left := t.remaining(s, &t.copies[j]); left != estimate.Unknown {
-				expected = max(expected, num.Add(t.now, left))
-			}
+// credit accounts what the task's end saved: against its original, if that was restarted or pruned or is overtaken now.
+func (t *Tracker) credit(s *taskState, winner *copyState) {
+	for j := s.copies; j != none && s.expected == noTime; j = t.copies[j].next {
+		if c := &t.copies[j]; c.attempt == s.original && c != winner {
+			t.expect(s, c)
 		}
 	}
-	if expected != noTime {
-		t.ledger.Saved = num.Add(t.ledger.Saved, expected-t.now)
+	if s.expected != noTime {
+		t.ledger.Saved = num.Add(t.ledger.Saved, s.expected-t.now)
+	}
+	s.expected = noTime // the account is closed; the output may be lost, and the task run again
+}
+
+// expect notes when the original would have ended, once it is certain that it will not.
+func (t *Tracker) expect(s *taskState, c *copyState) {
+	if left := t.remaining(s, c); left != estimate.Unknown && s.expected == noTime && c.attempt == s.original {
+		s.expected = num.Add(t.now, left)
 	}
 }
 
@@ -203,13 +222,20 @@ func (t *Tracker) Fail(now time.Time, task, attempt int) {
 // of the task runs, the task waits again.
 func (t *Tracker) Kill(now time.Time, task, attempt int) {
 	t.tick(now)
-	if i := t.find(task, attempt); i != none {
-		t.ledger.Pruned++
-		t.abandon(task, i, true)
+	i := t.find(task, attempt)
+	if i == none {
+		return
 	}
+	if s := &t.tasks[task]; t.copies[s.copies].next != none { // another copy goes on
+		t.expect(s, &t.copies[i])
+		s.lastCopy = t.now
+	}
+	t.ledger.Pruned++
+	t.abandon(task, i, true)
 }
 
-// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task waits.
+// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task waits;
+// otherwise it goes on in the others, and gets its new copy by a Start, at once or after a later decision.
 func (t *Tracker) Restart(now time.Time, task, attempt int) {
 	t.tick(now)
 	i := t.find(task, attempt)
@@ -217,8 +243,9 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 		return
 	}
 	s := &t.tasks[task]
-	if left := t.remaining(s, &t.copies[i]); left != estimate.Unknown {
-		s.expected = num.Add(t.now, left)
+	t.expect(s, &t.copies[i])
+	if t.copies[s.copies].next != none {
+		s.lastCopy = t.now
 	}
 	s.restarts++
 	t.ledger.Restarts++
@@ -246,9 +273,11 @@ func (t *Tracker) end(s *taskState, i int32, success bool) {
 	c := &t.copies[i]
 	ran := t.now - c.start
 	t.ledger.Used = num.Add(t.ledger.Used, ran)
+	before := t.furthest(s)
 	if !success {
 		t.ledger.Wasted = num.Add(t.ledger.Wasted, ran)
 		t.clearPace(c)
+		t.addMachine(c, 0)
 	}
 	for link := &s.copies; *link != none; link = &t.copies[*link].next {
 		if *link == i {
@@ -256,6 +285,7 @@ func (t *Tracker) end(s *taskState, i int32, success bool) {
 			break
 		}
 	}
+	t.scores += t.furthest(s) - before
 	c.task, c.next = none, t.freeCopy
 	t.freeCopy = i
 	t.running--
@@ -289,10 +319,10 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 	case s.flags&finished == 0:
 		t.ledger.Ignored++
 	default:
+		t.scores -= t.furthest(s)
 		s.flags &^= finished
 		t.phase.Finished--
 		t.enqueue(s, int32(task))
-		t.loseScore(s)
 	}
 }
 
