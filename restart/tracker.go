@@ -46,7 +46,8 @@ type Config struct {
 // it stands still until it has caught up.
 //
 // Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks and do not allocate in steady state;
-// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes.
+// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes with the
+// policies of this package, which read only some of the facts.
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {

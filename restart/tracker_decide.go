@@ -102,8 +102,8 @@ func (t *Tracker) facts() Phase {
 	if n := t.active + p.Finished; t.needs&needScores != 0 && n > 0 {
 		p.Peers.MeanScore = max(0, t.scores/float64(n))
 	}
-	if t.needs&needThroughput != 0 && t.workTime > 0 {
-		p.Peers.Throughput = t.workDone / t.workTime
+	if rate := t.workDone / t.workTime; num.Finite(rate) { // not before a task with a time has finished
+		p.Peers.Throughput = rate
 	}
 	return p
 }
