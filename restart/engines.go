@@ -219,8 +219,8 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	}
 	elapsed := t.Copies[0].Elapsed
 	keys, key := p.Peers.Durations, elapsed.Seconds()
-	if p.Peers.Rates != nil && t.Fresh.Work > 0 {
-		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Fresh.Work
+	if p.Peers.Rates != nil && t.Work > 0 {
+		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
 	}
 	if keys == nil || p.Finished < 1 || float64(p.Finished) < f.Ratio*float64(p.Tasks) {
 		return Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: f.Ratio * float64(max(p.Tasks, 0))}

@@ -91,9 +91,6 @@ const (
 	none          = -1
 	maxTried      = 4 // machines of earlier attempts that are remembered for a task
 	scratchCopies = 8
-	// leastShare is the share of its work that a running copy must have done before its rate is a sample of the phase's
-	// rates: before that, start-up weighs too much.
-	leastShare = 0.1
 )
 
 type taskState struct {
@@ -125,14 +122,14 @@ type copyState struct {
 	start     time.Duration
 	readAll   time.Duration // age at which all work was first known to be done; noTime before
 	remaining time.Duration // the host's own t_rem, or Unknown
-	rate      float64       // its sample in rates, negative if none
 	pace      float64       // its sample in progressRates, negative if none
 	score     float64
 	task      int32 // none if this place is free
 	next      int32 // next copy of the task, or next free place
 	machine   int32
 	attempt   int32
-	beside    bool // launched while another copy of the task ran
+	sample    int32 // in rates, or estimate.None
+	beside    bool  // launched while another copy of the task ran
 	firstWave bool
 }
 

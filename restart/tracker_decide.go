@@ -126,7 +126,7 @@ func (t *Tracker) view(task, machine int) Task {
 		}
 	}
 	view := Task{
-		Copies: copies, Restarts: int(s.restarts), Tried: tried,
+		Copies: copies, Work: s.work, Restarts: int(s.restarts), Tried: tried,
 		NoDuplicate: s.flags&noDuplicate != 0, NoRestart: s.flags&noRestart != 0,
 		Fresh: estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.config.Lag},
 	}

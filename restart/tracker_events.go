@@ -32,7 +32,7 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 	i := t.newCopy()
 	c := &t.copies[i]
 	*c = copyState{
-		start: t.now, readAll: noTime, remaining: estimate.Unknown, rate: -1, pace: -1,
+		start: t.now, readAll: noTime, remaining: estimate.Unknown, sample: estimate.None, pace: -1,
 		task: int32(task), next: s.copies, machine: int32(min(max(machine, none), maxTasks)), attempt: s.attempts,
 		beside: s.copies != none, firstWave: t.started < t.phase.Slots,
 	}
@@ -96,15 +96,13 @@ func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision 
 	return t.judge(task, askNone)
 }
 
-// sample refreshes what a running copy contributes to the distribution of rates.
+// sample refreshes what a running copy contributes to the distribution of rates: from its first interval on, however
+// little it has done. To wait until it has done a share of its work would let only the fast ones in.
 func (t *Tracker) sample(s *taskState, c *copyState, age time.Duration, done float64) {
-	if t.needs&needRates == 0 || done < leastShare*s.work {
+	if t.needs&needRates == 0 || done <= 0 || age < t.config.Interval {
 		return
 	}
-	share := min(done/s.work, 1)
-	if rate, ok := t.rates.Rate(age.Seconds()/share, s.work); ok {
-		c.rate = t.rates.Replace(c.rate, rate)
-	}
+	c.sample = int32(t.rates.Running(int(c.sample), age.Seconds()/min(done/s.work, 1), s.work))
 }
 
 // Finish records that an attempt has ended its task with success. It appends to dst the numbers of the task's other
@@ -151,19 +149,17 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 		t.wrapUp.Observe(c.readAll, age)
 		t.model.WrapUp = t.wrapUp.Mean()
 	}
-	rate, ok := t.rates.Rate(seconds, s.work)
-	if ok && t.config.Factors != nil && t.rates.Finished() > 0 {
-		t.config.Factors.Observe(int(c.machine), rate/t.rates.Mean())
+	if t.config.Factors != nil && t.rates.Finished() > 0 {
+		t.config.Factors.Observe(int(c.machine), seconds/(t.rates.Work(s.work)*t.rates.Mean()))
 	}
 	if t.needs&needRates != 0 || t.config.Factors != nil {
-		c.rate = t.rates.Replace(c.rate, -1)
-		t.rates.Finish(seconds, s.work, c.firstWave)
+		t.rates.Finish(int(c.sample), seconds, s.work, c.firstWave)
 	}
 	if t.needs&needDurations != 0 {
 		t.durations.Insert(seconds)
 	}
 	if t.needs&needFinishedRates != 0 {
-		t.finishedRates.Insert(seconds / t.rates.Work(s.work))
+		t.finishedRates.Insert(seconds / s.work)
 	}
 	if t.needs&needThroughput != 0 {
 		t.workDone += s.work
@@ -230,7 +226,7 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 	s, c := &t.tasks[task], &t.copies[i]
 	if !keepSample {
-		t.rates.Replace(c.rate, -1)
+		t.rates.Drop(int(c.sample))
 	}
 	t.end(s, i, false)
 	if s.copies == none {
