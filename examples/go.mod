@@ -4,6 +4,6 @@ module straggler-examples
 
 go 1.25.0
 
-require github.com/straggler-go/straggler v0.0.0
+require github.com/klauspost/compress v1.20.3
 
 replace github.com/straggler-go/straggler => ../
