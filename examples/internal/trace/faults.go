@@ -28,19 +28,19 @@ const (
 )
 
 var faultTexts = [faultCount]string{
-	Broken:       "broken or foreign lines or objects dropped",
-	HalfLast:     "half lines or objects at the end dropped",
-	TooLong:      "over-long lines or values dropped",
-	CutStream:    "compressed streams cut short, read up to the cut",
-	MissingLog:   "files of the rolling log missing",
-	NoTask:       "attempts without a usable task index dropped",
-	Repeated:     "repeated starts or ends of an attempt dropped",
-	Housework:    "setup and cleanup attempts left out",
-	NoStart:      "attempts kept without a start time",
-	NoFinish:     "attempts kept without a finish time",
-	BadTime:      "impossible times taken as unknown",
+	Broken:       "broken or foreign lines or objects, dropped",
+	HalfLast:     "last lines or objects that stop halfway, dropped",
+	TooLong:      "over-long lines or values, dropped",
+	CutStream:    "compressed streams cut short or broken, read up to there",
+	MissingLog:   "files missing from the rolling log",
+	NoTask:       "attempts without a usable task index, dropped",
+	Repeated:     "repeated starts or ends of an attempt, dropped",
+	Housework:    "setup and cleanup attempts, left out",
+	NoStart:      "attempts without a start time, kept",
+	NoFinish:     "ended attempts without a finish time, kept",
+	BadTime:      "impossible times, taken as unknown",
 	FinishFirst:  "attempts that finish before they start, finish taken as unknown",
-	UnknownState: "attempts with an unknown result taken as unfinished",
+	UnknownState: "attempts with an unknown result, taken as unfinished",
 }
 
 func (f Fault) String() string { return name(faultTexts[:], int(f), "Fault") }
@@ -56,12 +56,12 @@ func (f *Faults) Total() (n int) {
 	return n
 }
 
-// String lists the kinds that occurred on one line, or says "no faults".
+// String lists on one line the kinds that occurred, each with its count, or says "no faults".
 func (f Faults) String() string {
 	var parts []string
 	for i, count := range f {
 		if count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count, Fault(i)))
+			parts = append(parts, fmt.Sprintf("%s: %d", Fault(i), count))
 		}
 	}
 	if parts == nil {

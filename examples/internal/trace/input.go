@@ -65,6 +65,10 @@ func newInput(r io.Reader) (*input, error) {
 		return nil, errors.New(kind)
 	}
 	in.text = bufio.NewReaderSize(text, sniffed)
+	if mark, _ := in.text.Peek(3); string(mark) == "\uFEFF" {
+		_, err := in.text.Discard(len(mark))
+		return in, err
+	}
 	return in, nil
 }
 
@@ -96,7 +100,7 @@ func (in *input) format() (Format, error) {
 	if in.source.err != nil {
 		return 0, in.source.err
 	}
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF")))
+	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, fmt.Errorf("nothing can be unpacked: %w", err)

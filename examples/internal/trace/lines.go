@@ -18,7 +18,7 @@ type lineReader struct {
 	start, end int // of what is read and not yet returned
 	limit      int
 	err        error // of the source; io.EOF at a regular end
-	// unwanted says of the beginning of a line that fills the buffer that the rest need not be read; nil wants all.
+	// unwanted says of the beginning of a line of at least firstBuffer that the rest need not be read; nil wants all.
 	unwanted func(beginning []byte) bool
 }
 
@@ -43,7 +43,7 @@ func (l *lineReader) next() ([]byte, lineEnd) {
 		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
 			line := l.buf[l.start : searched+i]
 			l.start = searched + i + 1
-			return line, whole
+			return line, l.unless(line, whole)
 		}
 		if l.err != nil {
 			line := l.buf[l.start:l.end]
@@ -51,7 +51,7 @@ func (l *lineReader) next() ([]byte, lineEnd) {
 			if len(line) == 0 {
 				return nil, none
 			}
-			return line, last
+			return line, l.unless(line, last)
 		}
 		searched = l.end
 		if l.end == len(l.buf) {
@@ -59,7 +59,7 @@ func (l *lineReader) next() ([]byte, lineEnd) {
 			case l.start > 0:
 				searched -= l.start
 				l.compact()
-			case l.unwanted != nil && l.unwanted(l.buf):
+			case l.unless(l.buf, whole) == unneeded:
 				return l.discard(unneeded)
 			case len(l.buf) >= l.limit:
 				return l.discard(tooLong)
@@ -69,6 +69,15 @@ func (l *lineReader) next() ([]byte, lineEnd) {
 		}
 		l.fill()
 	}
+}
+
+// unless returns end, or unneeded for a line that would have filled the first buffer: whether a line is looked at must
+// not depend on how far earlier lines have made the buffer grow.
+func (l *lineReader) unless(line []byte, end lineEnd) lineEnd {
+	if len(line) >= firstBuffer && l.unwanted != nil && l.unwanted(line) {
+		return unneeded
+	}
+	return end
 }
 
 func (l *lineReader) compact() {

@@ -17,7 +17,7 @@ func readLines(l *lineReader) *builder {
 		switch {
 		case end == tooLong:
 			b.log.Faults[TooLong]++
-		case b.line(bytes.TrimPrefix(line, []byte("\uFEFF"))):
+		case b.line(line):
 		case end == last:
 			b.log.Faults[HalfLast]++
 		default:

@@ -10,7 +10,7 @@ import (
 type (
 	hostLine struct {
 		Host string `json:"host"`
-		Rack string `json:"rack"`
+		Rack string `json:"rack,omitempty"`
 	}
 	executorLine struct {
 		Executor string `json:"executor"`
