@@ -1,13 +1,14 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
 )
 
 // cursor walks over one JSON value in memory and decodes only what it is asked for. It checks the structure of what it
-// passes over: brackets, commas, colons and strings, but not the spelling of numbers. After a mistake it is bad, stands
+// passes over: brackets, commas, colons and strings, but not the spelling of numbers and escapes. After a mistake it is bad, stands
 // at the end, and every method returns a zero value, so callers check once, when they have finished.
 type cursor struct {
 	data  []byte
@@ -118,7 +119,7 @@ func (c *cursor) quoted() []byte {
 	return c.data[start : end-1]
 }
 
-// text returns the string at the cursor, or nil if the value is none. It may alias the input.
+// text returns the string at the cursor, or nil if the value is none. It aliases the input if nothing is escaped.
 func (c *cursor) text() []byte {
 	if c.space() != '"' {
 		c.skip()
@@ -126,16 +127,25 @@ func (c *cursor) text() []byte {
 	}
 	start := c.pos
 	text := c.quoted()
-	for _, b := range text {
-		if b == '\\' {
-			var s string
-			if json.Unmarshal(c.data[start:c.pos], &s) != nil {
-				c.fail()
-			}
-			return []byte(s)
-		}
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
 	}
-	return text
+	plain := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b == '\\' {
+			i++
+			if b = text[i]; b != '\\' && b != '"' && b != '/' { // the rare escapes
+				var s string
+				if json.Unmarshal(c.data[start:c.pos], &s) != nil {
+					c.fail()
+				}
+				return []byte(s)
+			}
+		}
+		plain = append(plain, b)
+	}
+	return plain
 }
 
 // integer returns the number at the cursor, rounded toward zero. Any other value, also one beyond int64, is not ok.

@@ -1,9 +1,8 @@
 // Package trace reads execution logs of data-parallel engines into one record per attempt.
 //
 // Open reads a file or a rolling log directory, Read a stream. Compression (none, gzip, zstd) and format are told by
-// content. Both read in one pass and hold the attempts, never the log: about 100 bytes an attempt, and buffers that grow
-// with the longest record needed, to 64 MB at most. What is wrong with a log is counted in Log.Faults and never fatal;
-// what a log does not say stays unknown and never becomes zero.
+// content. Both read in one pass and hold the attempts, never the log. What is wrong with a log is counted in Log.Faults
+// and never fatal; what a log does not say stays unknown and never becomes zero.
 //
 // # Spark event logs
 //

@@ -7,7 +7,7 @@ import (
 
 // The limits of what is held in memory of one line, or of one task of a Rumen trace.
 const (
-	firstBuffer = 256 << 10
+	firstBuffer = 128 << 10
 	maxRecord   = 64 << 20
 )
 

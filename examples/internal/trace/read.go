@@ -9,7 +9,7 @@ import (
 // Read reads one log: plain, gzip or zstd, in any of the formats that this package knows, told apart by content. The
 // name is used in errors. It fails if r does, or if there is nothing to read: an empty or a foreign input, named in one
 // line. Whatever is wrong inside a log is counted in Log.Faults. Memory is that of the attempts, plus at most 64 MB for
-// the longest record.
+// the longest record and 128 MB for what a zstd stream refers back to.
 func Read(r io.Reader, name string) (*Log, error) {
 	log, err := readAll(r)
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 )
 
 func newStream(r io.Reader, limit int) *stream {
-	return &stream{r: bufio.NewReaderSize(r, firstBuffer), limit: limit, indent: -1}
+	return &stream{r: bufio.NewReaderSize(r, sniffed), limit: limit, indent: -1}
 }
 
 // get reads a byte and keeps track of the beginnings of lines.
