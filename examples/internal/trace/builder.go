@@ -96,43 +96,50 @@ func (b *builder) pass(kind []byte) {
 	b.log.Passed[name]++
 }
 
-// finish checks and orders the attempts and returns the log.
+// finish checks and orders what was read and returns the log.
 func (b *builder) finish() *Log {
 	for i := range b.log.Phases {
-		p := &b.log.Phases[i]
-		p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool {
-			wrong := a.Task < 0 || a.Task >= maxTask || p.Tasks > 0 && int(a.Task) >= p.Tasks
-			if wrong {
-				b.log.Faults[NoTask]++
-			}
-			return wrong
-		})
-		declared := p.Tasks > 0
-		for j := range p.Attempts {
-			a := &p.Attempts[j]
-			checkTimes(a, &b.log.Faults)
-			if !declared {
-				p.Tasks = max(p.Tasks, int(a.Task)+1)
-			}
-		}
-		slices.SortStableFunc(p.Attempts, byStart)
+		b.finishPhase(&b.log.Phases[i])
 	}
 	return b.log
 }
 
-// checkTimes counts the times that are missing and makes the impossible ones unknown.
-func checkTimes(a *Attempt, faults *Faults) {
-	start, known := a.Start.Get()
-	finish, ended := a.Finish.Get()
-	if !known {
-		faults[NoStart]++
+func (b *builder) finishPhase(p *Phase) {
+	faults := &b.log.Faults
+	limit := cmp.Or(p.Tasks, maxTask)
+	p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool {
+		outside := a.Task < 0 || int(a.Task) >= limit
+		if outside {
+			faults[NoTask]++
+		}
+		return outside
+	})
+	declared := p.Tasks > 0
+	for i := range p.Attempts {
+		a := &p.Attempts[i]
+		if !declared {
+			p.Tasks = max(p.Tasks, int(a.Task)+1)
+		}
+		if !a.Start.Known() {
+			faults[NoStart]++
+		}
+		if !a.Finish.Known() && a.State != Unfinished {
+			faults[NoFinish]++
+		}
+		inOrder(a.Start, &a.Finish, faults)
 	}
-	if !ended && a.State != Unfinished {
-		faults[NoFinish]++
-	}
-	if known && ended && finish < start {
+	inOrder(p.Submitted, &p.Completed, faults)
+	slices.SortStableFunc(p.Attempts, byStart)
+}
+
+// inOrder makes a finish before the start unknown: which of the two is wrong cannot be told, and no duration is better
+// than a negative one.
+func inOrder(start Opt, finish *Opt, faults *Faults) {
+	s, known := start.Get()
+	f, ended := finish.Get()
+	if known && ended && f < s {
 		faults[FinishFirst]++
-		a.Finish = Opt{}
+		*finish = Opt{}
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	NoStart      // an attempt without a start time
 	NoFinish     // an attempt that ended, without a finish time
 	BadTime      // a time that is negative or after the year 2248
-	FinishFirst  // an attempt that finishes before it starts; the finish becomes unknown
+	FinishFirst  // an attempt or a phase that finishes before it starts; the finish becomes unknown
 	UnknownState // an attempt with a result that is not known; taken as unfinished
 	faultCount
 )
@@ -39,7 +39,7 @@ var faultTexts = [faultCount]string{
 	NoStart:      "attempts without a start time, kept",
 	NoFinish:     "ended attempts without a finish time, kept",
 	BadTime:      "impossible times, taken as unknown",
-	FinishFirst:  "attempts that finish before they start, finish taken as unknown",
+	FinishFirst:  "attempts or phases that finish before they start, finish taken as unknown",
 	UnknownState: "attempts with an unknown result, taken as unfinished",
 }
 

@@ -33,6 +33,7 @@ func checkInvariants(t *testing.T, log *trace.Log) {
 		for _, j := range p.DependsOn {
 			require.True(t, j >= 0 && j < i, "phase %d depends on %d", i, j)
 		}
+		require.LessOrEqual(t, p.Submitted.Or(0), p.Completed.Or(1<<62))
 		for k := range p.Attempts {
 			a := &p.Attempts[k]
 			require.True(t, a.Task >= 0 && int(a.Task) < p.Tasks, "task %d of %d", a.Task, p.Tasks)

@@ -50,7 +50,8 @@ type Phase struct {
 	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares none.
 	// Every attempt's Task is below it; a task may have no attempt.
 	Tasks int
-	// Submitted is when the phase could start, Completed when the host declared it done. Attempts may end later.
+	// Submitted is when the phase could start, Completed, never before it, when the engine declared it done. Attempts may
+	// end later.
 	Submitted, Completed Opt
 	// DependsOn lists the phases, by index into Log.Phases, whose output this one reads. All are below its own index.
 	DependsOn []int

@@ -81,7 +81,7 @@ func randomLog(rng *rand.Rand) *trace.Log {
 	}
 	opt := func(most int64) trace.Opt { return trace.Known(rng.Int64N(most+2) - 1) }
 	for i := range rng.IntN(4) {
-		p := trace.Phase{Job: name("j", i%2), Name: name("p", i), Tasks: 1 + rng.IntN(9), Submitted: opt(3), Completed: opt(1 << 43)}
+		p := trace.Phase{Job: name("j", i%2), Name: name("p", i), Tasks: 1 + rng.IntN(9), Submitted: opt(3), Completed: trace.Known(4 + rng.Int64N(1<<43-3))}
 		if i > 0 && rng.IntN(2) == 0 {
 			p.DependsOn = []int{rng.IntN(i)}
 		}

@@ -28,7 +28,7 @@ var packings = []struct{ magic, kind string }{
 
 const (
 	useTraceBuilder = "turn it into a Rumen trace with Hadoop's TraceBuilder first"
-	known           = "known are Spark event logs, Hadoop Rumen traces and attempt lines, each plain, gzip or zstd"
+	knownFormats    = "known are Spark event logs, Hadoop Rumen traces and attempt lines, each plain, gzip or zstd"
 )
 
 // packing names what the file is packed with, or what it is instead of a log; empty for what may be plain text.
@@ -81,5 +81,5 @@ func foreign(text []byte) error {
 		what = "JSON"
 	}
 	start := bytes.Join(bytes.Fields(text[:min(len(text), 200)]), []byte(" "))
-	return fmt.Errorf("no execution log, but %s that starts with %q; %s", what, start[:min(len(start), 40)], known)
+	return fmt.Errorf("no execution log, but %s that starts with %q; %s", what, start[:min(len(start), 40)], knownFormats)
 }
