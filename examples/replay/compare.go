@@ -54,6 +54,8 @@ type comparison struct {
 type baseline struct {
 	Time float64 `json:"time_seconds"`
 	Used float64 `json:"used_seconds"`
+	// Wasted is the slots' time of attempts that failed in the log.
+	Wasted float64 `json:"wasted_seconds"`
 	// Deviation is by how much the replay without action misses the recorded completion times: the sum over phases of the
 	// differences, in percent of the recorded times, and the worst phase's.
 	Deviation      float64 `json:"deviation"`
@@ -124,6 +126,7 @@ func deviation(phases []*sim.Phase, none []sim.Result) (b baseline) {
 	for i, r := range none {
 		b.Time += r.Time.Seconds()
 		b.Used += r.Used.Seconds()
+		b.Wasted += r.Wasted.Seconds()
 		if known := phases[i].Recorded.Seconds(); known > 0 {
 			b.Recorded = true
 			miss := max(r.Time.Seconds()-known, known-r.Time.Seconds())

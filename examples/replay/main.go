@@ -4,8 +4,8 @@
 //	go run ./examples/replay [flags] [log ...]
 //
 // A log is a Spark event log (a file or a rolling directory), a Hadoop Rumen trace, or lines of attempts, plain or
-// compressed by gzip or zstd. Without a log it generates phases whose stragglers are like those of the cluster that
-// Mantri was built for.
+// compressed by gzip or zstd, or a directory of such logs. Without a log it generates phases whose stragglers are like
+// those of the cluster that Mantri was built for.
 //
 // It exits with 1 if something went wrong, and with 2 if it was called wrongly or a log can't be used.
 package main
@@ -18,10 +18,6 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
-	"straggler-examples/internal/workload"
 )
 
 // options are the flags.
@@ -83,6 +79,11 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, usage("%v", err)
 	}
 	o.logs = flags.Args()
+	for _, path := range o.logs {
+		if strings.HasPrefix(path, "-") {
+			return o, usage("%s comes after a log; flags go first", path)
+		}
+	}
 	if o.phases < 1 || o.phases > 1_000_000 {
 		return o, usage("-phases is %d, want 1 to 1000000", o.phases)
 	}
@@ -126,33 +127,4 @@ func (o options) input() string {
 		return fmt.Sprintf("generated workload, seed %d", o.seed)
 	}
 	return strings.Join(o.logs, ", ")
-}
-
-// load reads the logs, or generates phases. The notes say what was found and what was left out.
-func (o options) load() (phases []*sim.Phase, notes []string, err error) {
-	if len(o.logs) == 0 {
-		return workload.Generate(o.phases, o.seed), nil, nil
-	}
-	for _, path := range o.logs {
-		log, err := trace.Open(path)
-		if err != nil {
-			return nil, nil, usage("%v", err)
-		}
-		own, left := workload.FromLog(log)
-		attempts := 0
-		for i := range log.Phases {
-			attempts += len(log.Phases[i].Attempts)
-		}
-		notes = append(notes,
-			fmt.Sprintf("%s: %v, %d phases, %d attempts; %v", path, log.Format, len(log.Phases), attempts, log.Faults))
-		if left != (workload.Left{}) {
-			notes = append(notes, fmt.Sprintf("not replayed: %d phases and %d tasks without a success of known times; "+
-				"%d attempts that lost against another of their task keep their slots busy", left.Phases, left.Tasks, left.Attempts))
-		}
-		phases = append(phases, own...)
-	}
-	if len(phases) == 0 {
-		return nil, nil, usage("%s: no phase has a successful attempt with known times", strings.Join(o.logs, ", "))
-	}
-	return phases, notes, nil
 }

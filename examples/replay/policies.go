@@ -17,6 +17,7 @@ type entry struct {
 func entries() []entry {
 	return []entry{
 		{"mantri", restart.Mantri{}, true},
+		{"largest-first", restart.Never{}, true}, // what Mantri's order alone saves
 		{"late", restart.LATE{}, false},
 		{"hadoop", restart.Hadoop{}, false},
 		{"mapreduce", restart.MapReduce{}, false},

@@ -21,7 +21,7 @@ func print(w io.Writer, c comparison, phases []*sim.Phase) error {
 	fmt.Fprintf(w, "%v\n\n", survey(phases))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "policy\ttime p50\ttime p75\ttime all\tresource\tcopies/task\trestarts/task\twon\twasted\t")
-	fmt.Fprintf(table, "no action\t\t\t%v\t%v\t\t\t\t\t\n", span(c.Baseline.Time), span(c.Baseline.Used))
+	fmt.Fprintf(table, "no action\t\t\t%s\t%s\t\t\t\t%s\t\n", span(c.Baseline.Time), span(c.Baseline.Used), span(c.Baseline.Wasted))
 	for _, o := range c.Outcomes {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t\n",
 			o.Policy, signed(o.P50), signed(o.P75), signed(o.All), signed(o.Resource), o.Copies, o.Restarts, won(o), span(o.Wasted))
@@ -34,7 +34,7 @@ time      change of a phase's completion time: at the median and the 75th percen
           time without action, and of the sum of all; -20% is a fifth less
 resource  change of the time that slots were in use
 won       share of copies and restarts that ended their task before its own attempt would have
-wasted    time of slots on copies that did not end their task`)
+wasted    time of slots on attempts that did not end their task`)
 	if c.Baseline.Recorded {
 		fmt.Fprintf(w, "\nWithout action the replay differs from the recorded phase times by %.2g%% in all, %.2g%% in the worst phase.\n",
 			c.Baseline.Deviation, c.Baseline.WorstDeviation)
@@ -75,14 +75,15 @@ func assumptions(recorded bool) []string {
 		"Such an attempt is taken from the same machine and from after the first wave if there are at least 5, else from after the first wave, else from the phase.",
 		"Phases are replayed one by one; what one phase saves does not start the next one sooner.",
 	}
+	const order = "mantri, and largest-first, which does nothing else, start waiting tasks by size; the other policies keep the "
 	if recorded {
 		list = append(list,
-			"Slots open when they did in the log, rest between tasks as long as they did, and stay to the end of the phase.",
+			"Slots open when they did in the log, rest between tasks as long as they did, close where the log gave them to others while tasks waited, and otherwise stay to the end of the phase.",
 			"Attempts that failed in the log fail in the replay; copies do not fail.",
-			"Only mantri starts waiting tasks by size, largest first; the others keep the recorded order.")
+			order+"recorded order.")
 	} else {
 		list = append(list, "Stragglers are as frequent, as long, and as much explained by data as Mantri's paper states (sections 3.1, 4.1, 4.2).",
-			"Only mantri starts waiting tasks by size, largest first; the others keep the given order.")
+			order+"given order.")
 	}
 	return list
 }

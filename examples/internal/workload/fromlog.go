@@ -205,7 +205,7 @@ func (b *phaseBuilder) slots(attempts []recorded) {
 			b.phase.Slots = append(b.phase.Slots, sim.Slot{Machine: int(a.host), Opens: a.start})
 		} else {
 			rest := a.start - s.freed
-			if a.index > 0 && a.previous > s.freed && !waited(s.freed) {
+			if a.index > 0 && a.previous >= s.freed && !waited(s.freed, a.task) {
 				rest, b.waits[i] = 0, a.start-a.previous
 			}
 			place := &b.phase.Slots[s.at]
@@ -217,18 +217,18 @@ func (b *phaseBuilder) slots(attempts []recorded) {
 		s.freed = a.end
 	}
 	for _, s := range slots {
-		if s.own > 0 && waited(s.freed) {
+		if s.own > 0 && waited(s.freed, -1) {
 			b.phase.Slots[s.at].Closes = max(s.freed, 1)
 		}
 	}
 	b.phase.Rest = median(rests)
 }
 
-// waitedAt tells whether at a time some task was yet to start, or to start again after a failure.
-func waitedAt(attempts []recorded) func(time.Duration) bool {
-	return func(at time.Duration) bool {
+// waitedAt tells whether at a time some task, but for one, was yet to start, or to start again after a failure.
+func waitedAt(attempts []recorded) func(at time.Duration, but int) bool {
+	return func(at time.Duration, but int) bool {
 		return slices.ContainsFunc(attempts, func(a recorded) bool {
-			return !a.loser && a.start > at && (a.index == 0 || a.previous <= at)
+			return !a.loser && a.task != but && a.start > at && (a.index == 0 || a.previous <= at)
 		})
 	}
 }
@@ -251,6 +251,10 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	var samples []sample
 	var durations []time.Duration
 	machines := map[int]int{}
+	for i := range p.Slots {
+		p.Slots[i].Machine = machineOf(machines, int32(p.Slots[i].Machine))
+	}
+	p.Machines = len(machines)
 	for i := range attempts {
 		a := &attempts[i]
 		if a.loser {
@@ -270,10 +274,6 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			})
 		}
 	}
-	for i := range p.Slots {
-		p.Slots[i].Machine = machineOf(machines, int32(p.Slots[i].Machine))
-	}
-	p.Machines = len(machines)
 	works := make([]float64, len(p.Tasks))
 	for i := range works {
 		works[i] = p.Tasks[i].Work

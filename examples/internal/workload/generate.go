@@ -60,7 +60,7 @@ func generatePhase(index int, r *rand.Rand) *sim.Phase {
 		work, slowness := 1.0, normal(r)
 		if r.Float64() < share {
 			if factor := outlier(r); r.Float64() < explained {
-				work = factor
+				work, slowness = factor, 1
 			} else {
 				slowness = factor
 			}
