@@ -16,15 +16,15 @@ import (
 func sparkLog(tasks, accumulables int) []byte {
 	var out, padding bytes.Buffer
 	for i := range accumulables {
-		fmt.Fprintf(&padding, `,{"ID":%d,"Name":"internal.metrics.shuffle.read.localBytesRead","Update":%d,"Value":%d,"Internal":true,"Count Failed Values":true}`, i, i*977, i*99991)
+		fmt.Fprintf(&padding, `,{"ID":%d,"Name":"internal.metrics.shuffle.read.localBytesRead","Update":%d,"Value":%d,"Internal":true,"Count Failed Values":true}`, i, i*977, i*9991)
 	}
 	for i := range tasks {
 		info := fmt.Sprintf(`"Task ID":%d,"Index":%d,"Attempt":0,"Partition ID":%d,"Launch Time":%d,"Executor ID":"%d","Host":"host-%d.example","Locality":"NODE_LOCAL","Speculative":false,"Getting Result Time":0`,
-			i, i, i, 1751493929737+i, i%64, i%16)
+			i, i, i, 1751493929737+int64(i), i%64, i%16)
 		fmt.Fprintf(&out, `{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{%s,"Finish Time":0,"Failed":false,"Killed":false,"Accumulables":[]}}`+"\n", info)
 		fmt.Fprintf(&out, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{%s,"Finish Time":%d,"Failed":false,"Killed":false,"Accumulables":[%s]},`+
 			`"Task Metrics":{"Executor Run Time":1232,"Shuffle Read Metrics":{"Remote Bytes Read":%d,"Local Bytes Read":7},"Input Metrics":{"Bytes Read":%d},"Output Metrics":{"Bytes Written":0}}}`+"\n",
-			info, 1751493939737+i, padding.Bytes()[1:], i, i*3)
+			info, 1751493939737+int64(i), padding.Bytes()[1:], i, i*3)
 	}
 	return out.Bytes()
 }

@@ -17,6 +17,18 @@ func structural(text string) bool {
 	return c.done()
 }
 
+// walk passes over a value by stepping into all that it holds, as the decoders do.
+func walk(c *cursor) {
+	switch c.space() {
+	case '{':
+		c.fields(func([]byte) { walk(c) })
+	case '[':
+		c.elements(func() { walk(c) })
+	default:
+		c.skip()
+	}
+}
+
 // encoding/json is the oracle: what it accepts is well-formed, and damage to the structure is seen.
 func TestSkipAgainstEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -34,6 +46,10 @@ func TestSkipAgainstEncodingJSON(t *testing.T) {
 		// Scalars that touch one another, such as 1true, are the one thing that the cursor does not look into.
 		if got != want && !(got && touching(text.String())) {
 			t.Fatalf("%q: well-formed %v, want %v", text.String(), got, want)
+		}
+		c := cursor{data: []byte(text.String())}
+		if walk(&c); c.done() != got {
+			t.Fatalf("%q: well-formed %v if passed over, else %v", text.String(), got, !got)
 		}
 	}
 	assert.Greater(t, accepted, 10_000)
@@ -147,6 +163,31 @@ func TestLastLineWithoutBreak(t *testing.T) {
 	assert.Equal(t, "b", string(line))
 	_, end = l.next()
 	assert.Equal(t, none, end)
+}
+
+// A long line that nobody wants is not held, and not looked at either, whatever the buffer has grown to before.
+func TestUnwantedLineIsNotHeld(t *testing.T) {
+	unwanted := func(beginning []byte) bool { return beginning[0] == 'u' }
+	long := "u" + strings.Repeat("x", 20*firstBuffer)
+	l := newLineReader(strings.NewReader(long+"\nw\n"), maxRecord, unwanted)
+	line, end := l.next()
+	assert.Equal(t, unneeded, end)
+	assert.Equal(t, byte('u'), line[0])
+	assert.Len(t, l.buf, firstBuffer)
+	line, end = l.next()
+	assert.Equal(t, whole, end)
+	assert.Equal(t, "w", string(line))
+
+	edge := "u" + strings.Repeat("x", firstBuffer-1)
+	for _, before := range []string{"", "w" + long + "\n", "w\n"} {
+		for _, after := range []string{"", "\n", "\nw"} {
+			l := newLineReader(strings.NewReader(before+edge[1:]+"\n"+before+edge+after), maxRecord, unwanted)
+			for line, end = l.next(); end != none && line[0] != 'u'; line, end = l.next() {
+				assert.NotEqual(t, unneeded, end)
+			}
+			assert.Equal(t, unneeded, end)
+		}
+	}
 }
 
 // A value of a Rumen trace that is too long is passed over, and its job goes on.

@@ -153,7 +153,7 @@ type State uint8
 const (
 	Unfinished State = iota
 	Succeeded
-	Failed
+	Failed // also when its executor or its input went away while it ran
 	Killed
 	Lost // succeeded, and its output was lost later: its times are those of a success, its work was done again
 )

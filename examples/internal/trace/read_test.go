@@ -60,7 +60,7 @@ func zstded(t testing.TB, parts ...[]byte) []byte {
 func taskLines(from, to int) []byte {
 	var out bytes.Buffer
 	for i := from; i < to; i++ {
-		fmt.Fprintf(&out, `{"job":"j","phase":"p","task":%d,"start":%d,"finish":%d,"pad":"%x"}`+"\n", i, i*7919, i*7919+i%97, i*i*2654435761)
+		fmt.Fprintf(&out, `{"job":"j","phase":"p","task":%d,"start":%d,"finish":%d,"pad":"%x"}`+"\n", i, i*7919, i*7919+i%97, uint32(i*i)*2654435761)
 	}
 	return out.Bytes()
 }
@@ -197,6 +197,7 @@ func TestRollingDirectory(t *testing.T) {
 	assert.Equal(t, 1, log.Faults[trace.MissingLog], "events_1")
 	assert.Equal(t, 1, log.Faults.Total())
 
+	put("events_1_app", event(0))
 	put("events_2_app.compact", event(1)) // stands for files 1 and 2
 	log, err = trace.Open(dir)
 	require.NoError(t, err)

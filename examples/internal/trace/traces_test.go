@@ -12,8 +12,8 @@ import (
 	"straggler-examples/internal/trace"
 )
 
-// tracesDir finds the real logs, which are not part of the repository: the directory of STRAGGLER_TRACES, else
-// shared/traces beside the repository.
+// tracesDir finds the real logs, which are not part of the repository: in the directory that STRAGGLER_TRACES names, else
+// in ../shared/traces as seen from the root of the repository.
 func tracesDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("STRAGGLER_TRACES")
