@@ -199,6 +199,17 @@ func TestStreamLimit(t *testing.T) {
 	assert.Len(t, b.log.Phases[0].Attempts, 1)
 }
 
+// An attempt is known by the ID of its task or by its own.
+func TestRumenTaskIndex(t *testing.T) {
+	b := readRumen(strings.NewReader(`{"jobID":"j","mapTasks":[{"taskID":"t_m_3","attempts":[{"startTime":5}]},{"attempts":[{"attemptID":"a_m_000002_7","startTime":6}]},`+
+		`{"attempts":[{"startTime":7}]}]}`), maxRecord)
+	log := b.finish()
+	require.Len(t, log.Phases, 1)
+	assert.Equal(t, []Attempt{{Task: 3, Start: Known(5)}, {Task: 2, Number: 7, Start: Known(6)}}, log.Phases[0].Attempts)
+	assert.Equal(t, 4, log.Phases[0].Tasks)
+	assert.Equal(t, 1, log.Faults[NoTask])
+}
+
 // Broken anywhere, a job is lost alone: the one before it and the one after it are kept.
 func TestRumenResumesAfterAnyCut(t *testing.T) {
 	job := func(id string) string {

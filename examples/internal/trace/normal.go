@@ -36,7 +36,7 @@ type normalLine struct {
 	task, tasks, cores   int32
 	a                    Attempt
 	stated               bool // a.State was given
-	timed                bool // there is a start or finish, as only attempts have
+	ofAttempt            bool // there is a task, a start or a finish, as only attempts have
 	faults               Faults
 }
 
@@ -51,7 +51,7 @@ func (b *builder) line(line []byte) bool {
 	switch {
 	case n.phase != nil && n.task >= 0:
 		b.attemptLine(&n)
-	case n.phase != nil && n.timed:
+	case n.phase != nil && n.ofAttempt:
 		b.log.Faults[NoTask]++
 	case n.phase != nil:
 		b.phaseLine(&n)
@@ -88,6 +88,7 @@ func (n *normalLine) member(c *cursor, key []byte) {
 		c.elements(func() { n.after = append(n.after, readPhaseName(c)) })
 	case "task":
 		n.task = c.index()
+		n.ofAttempt = true
 	default:
 		n.attemptMember(c, key)
 	}
@@ -111,15 +112,15 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 	switch string(key) {
 	case "attempt":
 		n.a.Number = max(c.index(), 0)
-		n.timed = true
+		n.ofAttempt = true
 	case "ready":
 		n.a.Ready = c.moment(&n.faults)
 	case "start":
 		n.a.Start = c.moment(&n.faults)
-		n.timed = true
+		n.ofAttempt = true
 	case "finish":
 		n.a.Finish = c.moment(&n.faults)
-		n.timed = true
+		n.ofAttempt = true
 	case "state":
 		n.state(c.text())
 	case "locality":

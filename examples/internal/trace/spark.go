@@ -120,6 +120,9 @@ func (s *spark) appStart(e *sparkEvent) {
 
 // jobStart notes who runs the stages. A stage that a later job lists again is reused by it, unless its job has ended.
 func (s *spark) jobStart(e *sparkEvent) {
+	if e.job < 0 {
+		return
+	}
 	for _, stage := range e.stages {
 		if job, ok := s.jobs[stage]; !ok || s.ended[job] {
 			s.jobs[stage] = e.job

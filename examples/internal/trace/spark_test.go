@@ -48,6 +48,25 @@ func TestJobOfStage(t *testing.T) {
 	assert.Equal(t, []string{"job 3/stage 0.0", "job 4/stage 2.0", "/stage 7.0", "job 5/stage 1.0"}, jobs)
 }
 
+// What the end of an attempt leaves out is known from its start.
+func TestEndWithoutPlaceAndTime(t *testing.T) {
+	log := read(t, `{"Event":"SparkListenerTaskStart","Stage ID":0,"Task Info":{"Task ID":4,"Index":2,"Attempt":1,"Launch Time":5,"Executor ID":"1","Host":"h"}}`+"\n"+
+		`{"Event":"SparkListenerTaskEnd","Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":4,"Finish Time":9}}`)
+	require.Len(t, log.Phases, 1)
+	assert.Equal(t, []trace.Attempt{{
+		Task: 2, Number: 1, Start: trace.Known(5), Finish: trace.Known(9), Host: 1, Executor: 1, State: trace.Succeeded,
+	}}, log.Phases[0].Attempts)
+	assert.Zero(t, log.Faults.Total())
+}
+
+// In a log that begins in the middle a parent may turn up after its child. Phases depend on earlier ones only.
+func TestParentAfterChild(t *testing.T) {
+	completed := `{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":%d,"Parent IDs":[%d],"Number of Tasks":1,"Completion Time":9}}`
+	log := read(t, sparkEnd(5, 0)+"\n"+sparkEnd(4, 1)+"\n"+fmt.Sprintf(completed, 5, 4)+"\n"+fmt.Sprintf(completed, 4, 5)+"\n"+fmt.Sprintf(completed, 6, 6))
+	require.Len(t, log.Phases, 3)
+	assert.Equal(t, [][]int{nil, {0}, nil}, [][]int{log.Phases[0].DependsOn, log.Phases[1].DependsOn, log.Phases[2].DependsOn})
+}
+
 // Whatever is of the wrong type, or absurd, is unknown.
 func TestWrongTypes(t *testing.T) {
 	log := read(t, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task End Reason":"Success","Task Metrics":[1,{"a":2}],`+
@@ -61,6 +80,10 @@ func TestWrongTypes(t *testing.T) {
 	assert.Equal(t, []trace.Opt{{}, {}, {}}, []trace.Opt{a.Input, a.Shuffle, a.Output})
 	log = read(t, `{"phase":"p","task":16777216,"start":1}`)
 	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
+	log = read(t, `{"phase":"p","task":"3"}`)
+	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
+	log = read(t, `{"Event":"SparkListenerJobStart","Job ID":null,"Stage IDs":[0]}`+"\n"+sparkEnd(0, 0))
+	assert.Empty(t, log.Phases[0].Job)
 	log = read(t, `{"phase":"p","tasks":2,"submitted":5,"completed":4}`)
 	assert.Equal(t, trace.Opt{}, log.Phases[0].Completed)
 	assert.Equal(t, 1, log.Faults[trace.FinishFirst])
