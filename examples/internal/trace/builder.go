@@ -31,10 +31,8 @@ func newBuilder(format Format) *builder {
 
 // host returns the index of the host with the name; a rack that was unknown is filled in.
 func (b *builder) host(name, rack []byte) int32 {
-	i, ok := b.hosts[string(name)]
-	if !ok {
-		i = int32(len(b.log.Hosts))
-		b.hosts[string(name)] = i
+	i := indexOf(b.hosts, name)
+	if int(i) == len(b.log.Hosts) {
 		b.log.Hosts = append(b.log.Hosts, Host{Name: valid(name)})
 	}
 	if h := &b.log.Hosts[i]; i > 0 && h.Rack == "" && len(rack) > 0 {
@@ -45,10 +43,8 @@ func (b *builder) host(name, rack []byte) int32 {
 
 // executor returns the index of the executor with the name; what was unknown of it is filled in.
 func (b *builder) executor(name []byte, host, cores int32) int32 {
-	i, ok := b.executors[string(name)]
-	if !ok {
-		i = int32(len(b.log.Executors))
-		b.executors[string(name)] = i
+	i := indexOf(b.executors, name)
+	if int(i) == len(b.log.Executors) {
 		b.log.Executors = append(b.log.Executors, Executor{Name: valid(name)})
 	}
 	if e := &b.log.Executors[i]; i > 0 {
@@ -57,6 +53,19 @@ func (b *builder) executor(name []byte, host, cores int32) int32 {
 		}
 		if e.Cores == 0 {
 			e.Cores = cores
+		}
+	}
+	return i
+}
+
+// indexOf returns the index of the name, the next free one if it is new.
+func indexOf(indices map[string]int32, name []byte) int32 {
+	i, ok := indices[string(name)]
+	if !ok {
+		key := valid(name) // names that differ only in what is not UTF-8 are one
+		if i, ok = indices[key]; !ok {
+			i = int32(len(indices))
+			indices[key] = i
 		}
 	}
 	return i

@@ -80,6 +80,8 @@ func TestWrongTypes(t *testing.T) {
 	assert.Equal(t, []trace.Opt{{}, {}, {}}, []trace.Opt{a.Input, a.Shuffle, a.Output})
 	log = read(t, `{"phase":"p","task":16777216,"start":1}`)
 	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
+	log = read(t, "{\"host\":\"\xb2\"}\n{\"host\":\"\x8c\",\"rack\":\"r\"}\n")
+	assert.Equal(t, []trace.Host{{}, {Name: "\uFFFD", Rack: "r"}}, log.Hosts, "what is not UTF-8 is replaced")
 	log = read(t, `{"phase":"p","task":"3"}`)
 	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
 	log = read(t, `{"Event":"SparkListenerJobStart","Job ID":null,"Stage IDs":[0]}`+"\n"+sparkEnd(0, 0))
