@@ -7,7 +7,7 @@ go 1.25.0
 require (
 	github.com/klauspost/compress v1.20.3
 	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/straggler-go/straggler v0.0.0-00010101000000-000000000000
+	github.com/straggler-go/straggler v0.0.0
 	github.com/stretchr/testify v1.12.1
 	gonum.org/v1/gonum v0.17.0
 )
