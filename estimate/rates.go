@@ -183,7 +183,7 @@ func (r *Rates) CDF(x float64) float64 {
 	if !r.Known() {
 		return 0
 	}
-	return r.known().CDF(x)
+	return probability(r.known().CDF(x))
 }
 
 // Below returns the probability that a unit of work takes less than x seconds.
@@ -199,5 +199,5 @@ func (r *Rates) Quantile(p float64) float64 {
 	if !r.Known() {
 		return math.Inf(1)
 	}
-	return r.known().Quantile(p)
+	return quantile(r.known(), p)
 }
