@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -51,4 +52,33 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	} {
 		assert.Zero(t, testing.AllocsPerRun(2000, f), name)
 	}
+}
+
+// The memory of a million samples, from the slices that hold them, slack and free lists included.
+func TestEmpiricalMemoryPerSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million samples a workload")
+	}
+	const n = 1_000_000
+	for _, w := range []struct {
+		name string
+		next func(i int, r *rand.Rand) float64
+	}{{"random", workloads[0].next}, {"ascending", workloads[3].next}, {"descending", workloads[5].next}, {"equal", workloads[2].next}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		e := new(Empirical)
+		for i := range n {
+			e.Insert(w.next(i, r))
+		}
+		assert.Less(t, bytesPerValue(e), 24.0, w.name)
+	}
+	e, values := filled(n)
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 2 * n { // running tasks whose rates move
+		old := &values[i%n]
+		require.True(t, e.Delete(*old))
+		*old = r.Float64()
+		e.Insert(*old)
+	}
+	assert.Less(t, bytesPerValue(e), 24.0, "after two rounds of change")
+	require.NoError(t, e.tree.check())
 }

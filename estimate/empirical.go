@@ -118,5 +118,5 @@ func (e *Empirical) Median() float64 {
 	if !num.Finite(low) {
 		return low
 	}
-	return low + (high-low)/2
+	return low + float64((high-low)/2) // no fused multiply-add
 }

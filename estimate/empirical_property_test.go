@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/stat"
 )
 
 // oracle is Empirical by the definition: a sorted slice.
@@ -214,63 +212,6 @@ func TestEmpiricalMeanDoesNotDrift(t *testing.T) {
 	assert.InDelta(t, o.mean(), e.Mean(), 2000*MaxSample*1000*0x1p-104/2000, "within the precision promised of the largest sum")
 }
 
-// Quantile by its definition on all exact boundaries p = k/n, and between and beside them, with p a decimal or a quotient.
-func TestQuantileOnExactBoundaries(t *testing.T) {
-	e, o := new(Empirical), new(oracle)
-	for n := 1; n <= 400; n++ {
-		e.Insert(float64(n))
-		o.insert(float64(n))
-		for k := 1; k <= n; k++ {
-			if got := e.Quantile(float64(k) / float64(n)); got != float64(k) {
-				t.Fatalf("Quantile(%d/%d) = %v, want %d", k, n, got, k)
-			}
-			if got := e.Quantile((float64(k) + 1e-6) / float64(n)); k < n && got != float64(k+1) {
-				t.Fatalf("just beyond %d/%d: %v, want %d", k, n, got, k+1)
-			}
-			if got := e.Quantile((float64(k) - 1e-6) / float64(n)); got != float64(k) {
-				t.Fatalf("just before %d/%d: %v, want %d", k, n, got, k)
-			}
-		}
-		for percent := range 1000 {
-			if got, want := e.Quantile(float64(percent)/1000), o.quantile(percent, 1000); got != want {
-				t.Fatalf("Quantile(%v) of %d = %v, want %v", float64(percent)/1000, n, got, want)
-			}
-		}
-	}
-}
-
-func TestQuantileBoundariesOfLargeSets(t *testing.T) {
-	e, _ := filled(0)
-	for n := 1; n <= 200_000; n++ {
-		e.Insert(float64(n))
-	}
-	for k := 1; k <= 200_000; k++ {
-		if got := e.Quantile(float64(k) / 200_000); got != float64(k) {
-			t.Fatalf("Quantile(%d/200000) = %v", k, got)
-		}
-	}
-	assert.Equal(t, 1.0, e.Quantile(math.NaN()))
-	assert.Equal(t, 1.0, e.Quantile(-3))
-	assert.Equal(t, 1.0, e.Quantile(5e-324))
-	assert.Equal(t, 200_000.0, e.Quantile(1-0x1p-53))
-	assert.Equal(t, 200_000.0, e.Quantile(math.Inf(1)))
-}
-
-// The definition is gonum's, away from the boundaries, where gonum compares sums of floats.
-func TestQuantileIsGonumsEmpirical(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 2))
-	for n := 1; n < 300; n += 7 {
-		e, values := filled(n)
-		slices.Sort(values)
-		for range 100 {
-			p := r.Float64()
-			assert.Equal(t, stat.Quantile(p, stat.Empirical, values, nil), e.Quantile(p), "n %d p %v", n, p)
-			x := r.Float64()
-			assert.Equal(t, stat.CDF(x, stat.Empirical, values, nil), e.CDF(x), "n %d x %v", n, x)
-		}
-	}
-}
-
 func TestEmpiricalRejects(t *testing.T) {
 	e := new(Empirical)
 	for _, x := range []float64{math.NaN(), -1, math.Inf(1), math.Inf(-1), math.Nextafter(MaxSample, math.Inf(1))} {
@@ -317,74 +258,4 @@ func TestEmpiricalReset(t *testing.T) {
 	})
 	assert.Zero(t, allocs, "the memory is kept")
 	require.NoError(t, e.tree.check())
-}
-
-// The memory of a million samples, from the slices that hold them, slack and free lists included.
-func TestEmpiricalMemoryPerSample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million samples a workload")
-	}
-	const n = 1_000_000
-	for _, w := range []struct {
-		name string
-		next func(i int, r *rand.Rand) float64
-	}{{"random", workloads[0].next}, {"ascending", workloads[3].next}, {"descending", workloads[5].next}, {"equal", workloads[2].next}} {
-		r := rand.New(rand.NewPCG(1, 2))
-		e := new(Empirical)
-		for i := range n {
-			e.Insert(w.next(i, r))
-		}
-		assert.Less(t, bytesPerValue(e), 24.0, w.name)
-	}
-	e, values := filled(n)
-	r := rand.New(rand.NewPCG(8, 8))
-	for i := range 2 * n { // running tasks whose rates move
-		old := &values[i%n]
-		require.True(t, e.Delete(*old))
-		*old = r.Float64()
-		e.Insert(*old)
-	}
-	assert.Less(t, bytesPerValue(e), 24.0, "after two rounds of change")
-	require.NoError(t, e.tree.check())
-}
-
-// The validator must be able to fail: each kind of damage is found.
-func TestCheckFindsDamage(t *testing.T) {
-	for name, damage := range map[string]func(*tree){
-		"order":         func(t *tree) { t.leaves[t.leftmost()].value[3] = -1 },
-		"count":         func(t *tree) { t.inners[t.root].count[0]++ },
-		"maximum":       func(t *tree) { t.inners[t.root].max[0] += .001 },
-		"fill":          func(t *tree) { t.leaves[t.leftmost()].n = 3 },
-		"size":          func(t *tree) { t.size-- },
-		"leaf leaked":   func(t *tree) { t.leaves = append(t.leaves, leaf{}) },
-		"inner leaked":  func(t *tree) { t.inners = append(t.inners, inner{}) },
-		"freed in use":  func(t *tree) { t.freeLeaf = append(t.freeLeaf, t.leftmost()) },
-		"free too far":  func(t *tree) { t.freeInner = append(t.freeInner, 999) },
-		"height":        func(t *tree) { t.height = maxHeight },
-		"shared child":  func(t *tree) { in := &t.inners[t.root]; in.child[1] = in.child[0] },
-		"root too thin": func(t *tree) { t.inners[t.root].n = 1 },
-	} {
-		e, _ := filled(5000)
-		require.NoError(t, e.tree.check())
-		damage(&e.tree)
-		assert.Error(t, e.tree.check(), name)
-	}
-}
-
-func (t *tree) leftmost() int32 {
-	at := t.root
-	for range t.height {
-		at = t.inners[at].child[0]
-	}
-	return at
-}
-
-// What the constants promise of each other.
-func TestTreeConstants(t *testing.T) {
-	least := 2.0 * leafMin * math.Pow(innerMin, maxHeight-1)
-	assert.Greater(t, least, float64(maxSize), "a tree of maxHeight cannot be")
-	for level, least := range map[int]int{0: leafMin, 1: innerMin} {
-		assert.GreaterOrEqual(t, capacity(level)/2, least+1, fmt.Sprintf("halves of a split, level %d", level))
-		assert.Greater(t, capacity(level)*3/4/2, least, "halves of an evening out")
-	}
 }

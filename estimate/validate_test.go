@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // bytes returns the memory that the tree holds, the slack of its slices included.
@@ -117,4 +121,45 @@ func (c *checker) leaf(at int32, root bool) (count int, largest float64, err err
 		c.last = v
 	}
 	return int(l.n), c.last, nil
+}
+
+// The validator must be able to fail: each kind of damage is found.
+func TestCheckFindsDamage(t *testing.T) {
+	for name, damage := range map[string]func(*tree){
+		"order":         func(t *tree) { t.leaves[t.leftmost()].value[3] = -1 },
+		"count":         func(t *tree) { t.inners[t.root].count[0]++ },
+		"maximum":       func(t *tree) { t.inners[t.root].max[0] += .001 },
+		"fill":          func(t *tree) { t.leaves[t.leftmost()].n = 3 },
+		"size":          func(t *tree) { t.size-- },
+		"leaf leaked":   func(t *tree) { t.leaves = append(t.leaves, leaf{}) },
+		"inner leaked":  func(t *tree) { t.inners = append(t.inners, inner{}) },
+		"freed in use":  func(t *tree) { t.freeLeaf = append(t.freeLeaf, t.leftmost()) },
+		"free too far":  func(t *tree) { t.freeInner = append(t.freeInner, 999) },
+		"height":        func(t *tree) { t.height = maxHeight },
+		"shared child":  func(t *tree) { in := &t.inners[t.root]; in.child[1] = in.child[0] },
+		"root too thin": func(t *tree) { t.inners[t.root].n = 1 },
+	} {
+		e, _ := filled(5000)
+		require.NoError(t, e.tree.check())
+		damage(&e.tree)
+		assert.Error(t, e.tree.check(), name)
+	}
+}
+
+func (t *tree) leftmost() int32 {
+	at := t.root
+	for range t.height {
+		at = t.inners[at].child[0]
+	}
+	return at
+}
+
+// What the constants promise of each other.
+func TestTreeConstants(t *testing.T) {
+	least := 2.0 * leafMin * math.Pow(innerMin, maxHeight-1)
+	assert.Greater(t, least, float64(maxSize), "a tree of maxHeight cannot be")
+	for level, least := range map[int]int{0: leafMin, 1: innerMin} {
+		assert.GreaterOrEqual(t, capacity(level)/2, least+1, fmt.Sprintf("halves of a split, level %d", level))
+		assert.Greater(t, capacity(level)*3/4/2, least, "halves of an evening out")
+	}
 }
