@@ -24,21 +24,26 @@ type Distribution interface {
 // Below returns P(X < x), strictly less. It calls d's own method of that name and signature if d has one; otherwise it
 // returns CDF(x), which is the same for a continuous distribution. An answer that is not a probability counts as 0.
 func Below(d Distribution, x float64) float64 {
-	var p float64
-	switch d := d.(type) {
-	case *Empirical:
-		p = d.Below(x)
-	case *Rates:
-		p = d.Below(x)
-	case interface{ Below(x float64) float64 }:
-		p = d.Below(x)
-	default:
-		p = d.CDF(x)
+	if d, ok := d.(interface{ Below(x float64) float64 }); ok {
+		return probability(d.Below(x))
 	}
+	return probability(d.CDF(x))
+}
+
+// probability returns p, or 0 if p is no probability: distuv.LogNormal gives NaN for the CDF of a negative time.
+func probability(p float64) float64 {
 	if !(p >= 0 && p <= 1) {
 		return 0
 	}
 	return p
+}
+
+// quantile returns d's p-quantile, with p outside [0, 1] moved to the nearer end and NaN to 0: distuv panics on both.
+func quantile(d Distribution, p float64) float64 {
+	if !(p > 0) {
+		p = 0
+	}
+	return d.Quantile(min(p, 1))
 }
 
 // Fresh is t_new, the time that a new copy of a task would take [Mantri §5.5, equation 3]:
@@ -97,16 +102,21 @@ func (f Fresh) CDF(x float64) float64 {
 	if !ok {
 		return 0
 	}
-	return f.Rate.CDF((x - lag) / factor)
+	return probability(f.Rate.CDF((x - lag) / factor))
 }
 
-// Quantile returns the p-quantile of t_new in seconds, or +Inf if it is unknown.
+// Quantile returns the p-quantile of t_new in seconds, or +Inf if it is unknown. A p outside [0, 1] counts as the nearer
+// end, NaN as 0.
 func (f Fresh) Quantile(p float64) float64 {
 	factor, lag, ok := f.scale()
 	if !ok {
 		return math.Inf(1)
 	}
-	return float64(f.Rate.Quantile(p)*factor) + lag
+	x := quantile(f.Rate, p)
+	if !(x >= 0) {
+		return math.Inf(1)
+	}
+	return float64(x*factor) + lag
 }
 
 // Expected returns E(t_new) to the nearest nanosecond, or [Unknown]. A mean beyond the range of time.Duration saturates.

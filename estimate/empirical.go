@@ -11,25 +11,28 @@ const MaxSample = 1e18
 
 // Empirical is the exact distribution of a changing multiset of values: each of its n values has probability 1/n. It
 // keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n), Mean and Len O(1).
-// It needs 12 to 20 bytes a value, and allocates only when it grows beyond the largest size it has had.
+// For a million values it needs about 14 bytes a value if they came in random order, 17 if they keep changing, and 22 if
+// they came sorted. Memory is kept when values go, and used again: it allocates only when its tree needs more nodes than
+// ever before.
 //
 // The zero value is empty and ready to use. An empty distribution is that of a time that never comes: its mean and
 // quantiles are +Inf and its probabilities 0.
 //
-// Not safe for concurrent use; one per phase.
+// Not safe for concurrent use; one per phase. A copy of the struct shares its memory: pass a pointer.
 type Empirical struct {
-	tree  tree
-	sum   float64
-	carry float64 // what rounding took from sum [Neumaier 1974]
+	tree tree
+	sum  total
 }
 
-// Insert adds a value and reports whether it was taken: NaN, negative values and values above [MaxSample] are not.
+// Insert adds a value and reports whether it was taken: NaN, negative values and values above [MaxSample] are not, nor
+// is any value once there are 2^31-1.
 func (e *Empirical) Insert(x float64) bool {
-	if !(x >= 0 && x <= MaxSample) {
+	if !(x >= 0 && x <= MaxSample) || e.tree.len() == maxSize {
 		return false
 	}
+	x += 0 // -0 becomes 0, or the answers would depend on which of the two came first
 	e.tree.insert(x)
-	e.add(x)
+	e.sum.add(x)
 	return true
 }
 
@@ -39,48 +42,41 @@ func (e *Empirical) Delete(x float64) bool {
 		return false
 	}
 	if e.tree.len() == 0 {
-		e.sum, e.carry = 0, 0
+		e.sum = total{}
 		return true
 	}
-	e.add(-x)
+	e.sum.add(-x)
 	return true
 }
 
 // Reset removes all values and keeps the memory.
 func (e *Empirical) Reset() {
 	e.tree.reset()
-	e.sum, e.carry = 0, 0
-}
-
-func (e *Empirical) add(x float64) {
-	sum := e.sum + x
-	if math.Abs(e.sum) >= math.Abs(x) {
-		e.carry += (e.sum - sum) + x
-	} else {
-		e.carry += (x - sum) + e.sum
-	}
-	e.sum = sum
+	e.sum = total{}
 }
 
 // Len returns the number of values.
 func (e *Empirical) Len() int { return e.tree.len() }
 
-// Mean returns the mean, from a sum that is kept with compensation for rounding.
+// Mean returns the mean, from a sum that is kept in twice the precision of a float64, so that it neither drifts nor
+// suffers from a large value that came and went.
 func (e *Empirical) Mean() float64 {
 	if e.tree.len() == 0 {
 		return math.Inf(1)
 	}
-	return max(0, (e.sum+e.carry)/float64(e.tree.len()))
+	return max(0, e.sum.value()/float64(e.tree.len()))
 }
 
 // Rank returns the number of values below x, strictly less.
-func (e *Empirical) Rank(x float64) int { return e.tree.rank(x, false) }
+func (e *Empirical) Rank(x float64) int { return e.tree.rank(x) }
 
 // Below returns P(X < x), strictly less: the share of the values below x.
-func (e *Empirical) Below(x float64) float64 { return e.share(e.tree.rank(x, false)) }
+func (e *Empirical) Below(x float64) float64 { return e.share(e.tree.rank(x)) }
 
-// CDF returns P(X <= x).
-func (e *Empirical) CDF(x float64) float64 { return e.share(e.tree.rank(x, true)) }
+// CDF returns P(X <= x): the share of the values below the next larger float64.
+func (e *Empirical) CDF(x float64) float64 {
+	return e.share(e.tree.rank(math.Nextafter(x, math.Inf(1))))
+}
 
 func (e *Empirical) share(rank int) float64 {
 	if e.tree.len() == 0 {
@@ -108,9 +104,10 @@ func (e *Empirical) Quantile(p float64) float64 {
 	case p >= 1:
 		return e.At(n - 1)
 	}
-	// In floating point p*n may land just beyond a whole number that p stands for: (1/49)*49 is 1, but 0.07*100 is
-	// 7.000000000000001. Half a unit in the last place of n decides nothing that a caller could have meant.
-	rank := math.Ceil(p*float64(n) - float64(n)*0x1p-52)
+	// In floating point p*n may land just beyond the whole number k that p = k/n stands for: 0.07*100 is
+	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this together.
+	// The conversion forbids a fused multiply-subtract: one answer everywhere.
+	rank := math.Ceil(float64(p*float64(n)) - float64(n)*0x1p-52)
 	return e.At(int(rank) - 1)
 }
 
@@ -121,5 +118,5 @@ func (e *Empirical) Median() float64 {
 	if !num.Finite(low) {
 		return low
 	}
-	return low + (high-low)/2
+	return low + float64((high-low)/2) // no fused multiply-add
 }

@@ -17,7 +17,8 @@ import (
 // the equation does, and takes every silence for a stop. Safe for concurrent use.
 type Linear struct {
 	// Window is the time over which the moving average forgets: progress made that long before the last report counts
-	// about a third. The paper gives no figure. 0 means the copy's whole life.
+	// 37 % if there were reports in between, up to 40 % if there were none. The paper gives no figure. 0 means the copy's
+	// whole life.
 	Window time.Duration
 	// Grace is how long a copy may be silent before it is taken to have stopped at its last report. Until then it is
 	// taken to go on at its rate. 0 means that it stops at once.
@@ -45,15 +46,11 @@ func (p *Progress) At() time.Duration { return p.at }
 // whether the report was used. One that is older than the last, or whose work is negative, NaN or infinite, is dropped;
 // one that takes progress back is taken as no progress. O(1), no allocation.
 func (m Linear) Report(p *Progress, age time.Duration, done float64) bool {
-	if age < p.at || age < 0 || !(done >= 0) || math.IsInf(done, 1) {
+	if age < p.at || !(done >= 0) || math.IsInf(done, 1) {
 		return false
 	}
-	gain := max(0, done-p.done)
-	p.read, p.passed = m.average(p, age, gain)
-	p.at, p.done = age, p.done+gain
-	if done > p.done { // the sum may fall short by a rounding
-		p.done = done
-	}
+	p.read, p.passed = m.average(p, age, max(0, done-p.done))
+	p.at, p.done = age, max(p.done, done)
 	return true
 }
 
@@ -81,12 +78,14 @@ func (p *Progress) Rate() float64 {
 }
 
 // Remaining returns t_rem for a copy of the given age with work units to do in all, or [Unknown]: if the copy has shown
-// no progress within Grace, or if work is not a positive finite number.
+// no progress and is within Grace, if all its progress was reported at the age of 0, which makes no rate, or if work is
+// not a positive finite number.
 //
 // A copy that shows no progress for longer than Grace has no rate; the printed model would give it for ever. It is given
 // its age: having done nothing in that time, it will take at least as long again. So a copy that starts slowly is not
 // killed at its first report, and one that hangs does not go unnoticed.
-// O(1), no allocation. More age never makes the answer shorter, but for Grace; more progress never makes it longer.
+// O(1), no allocation. More age never makes the answer shorter, but for Grace, within which time runs down; more progress
+// never makes it longer, but for the first of it, from which on the equation holds.
 func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Duration {
 	age = max(age, p.at)
 	wrapUp := max(m.WrapUp, 0)
@@ -101,17 +100,17 @@ func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Dur
 	case p.done == 0:
 		return num.Add(age, wrapUp)
 	}
-	left := work - p.done
-	if silence <= m.Grace {
-		rest, _ := num.Duration(left * p.passed / p.read)
-		return num.Add(max(0, num.Sub(rest, silence)), wrapUp)
+	read, passed := p.read, p.passed
+	if silence > m.Grace {
+		read, passed = m.average(p, age, 0)
+		silence = 0 // it is in the average
 	}
-	read, passed := m.average(p, age, 0)
-	rest, ok := num.Duration(left * passed / read)
-	if !ok || read == 0 {
-		rest = num.MaxDuration // the average has forgotten that the copy ever moved
+	if passed == 0 {
+		return Unknown
 	}
-	return num.Add(rest, wrapUp)
+	// In this order nothing overflows too early. Infinite if the average has forgotten that the copy ever moved.
+	rest, _ := num.Duration((work - p.done) / read * passed)
+	return num.Add(max(0, num.Sub(rest, silence)), wrapUp)
 }
 
 // Validate reports the field that is out of range, if any.

@@ -48,6 +48,9 @@ func NewMachines(n int, c MachinesConfig) (*Machines, error) {
 	return &Machines{config: c, record: make([]machineRecord, n)}, nil
 }
 
+// Config returns the configuration with its defaults filled in.
+func (m *Machines) Config() MachinesConfig { return m.config }
+
 // Observe records that a task on the machine took ratio times the time that is usual for its work. It reports whether
 // that was used: a ratio that is not a positive finite number, or a machine out of range, is not. O(1).
 func (m *Machines) Observe(machine int, ratio float64) bool {

@@ -17,13 +17,15 @@ type RatesConfig struct {
 	MinSamples int
 	// Prior is what the host expects of the phase before enough tasks were seen: seconds per unit of work. Nil: nothing.
 	Prior Distribution
-	// Floor is the least work, in units, that counts: a task with less is taken to have this much, when its rate is
-	// learned and when a time is predicted. A task that reads nearly nothing takes its start-up time all the same, and
-	// would otherwise show an absurd rate. 0 means no floor. A tenth of the phase's mean work is a good choice.
+	// Floor is the least work, in units, that counts: a task with less is taken to have this much. A task that reads
+	// nearly nothing takes its start-up time all the same, and would otherwise show an absurd rate. 0 means no floor. A
+	// tenth of the phase's mean work is a good choice.
 	Floor float64
-	// KeepFirstWave keeps the samples of a phase's first wave for good. By default each sample of a later wave pushes
-	// one of the first wave out: first waves run cold (44 % slower at the median of the TPC-H runs of Decima), and a
-	// copy that is made later does not.
+	// FixedOverhead keeps the overhead at 0, which is equation 3 as printed; see [Rates.Overhead].
+	FixedOverhead bool
+	// KeepFirstWave keeps the samples of a phase's first wave for good. By default each task of a later wave that
+	// finishes pushes one of the first wave out: first waves run cold (44 % slower at the median of the TPC-H runs of
+	// Decima), and a copy that is made later does not.
 	KeepFirstWave bool
 }
 
@@ -39,17 +41,26 @@ func (c RatesConfig) validate() error {
 
 // Rates learns processRate, the time that a unit of work takes, from the tasks of one phase [Mantri §5.5]: from
 // finished copies by their whole time, and, because the paper says "all the tasks in this phase", from running ones by
-// their progress so far. Copies that failed or were killed are no samples.
+// the whole time that their progress so far implies. Copies that failed are no samples.
 //
-// It is a [Distribution] in seconds per unit of work: of its samples once there are MinSamples of them; of Prior before
-// that; and of a time that never comes if there is no Prior either. Each update takes O(log n) and does not allocate
-// once the phase has reached its size. Not safe for concurrent use; one per phase.
+// It is a [Distribution] in seconds per unit of the work that counts, [Rates.Work]: of its samples once there are
+// MinSamples of them; of Prior before that; and of a time that never comes if there is no Prior either.
+//
+// An update takes O(log n) amortised: once for every n updates the overhead is fitted anew in O(n), and if it has moved,
+// the samples are sorted anew. It does not allocate once the phase has reached its size, and needs 40 bytes a sample.
+// Not safe for concurrent use; one per phase.
 type Rates struct {
-	config RatesConfig
-	all    Empirical
-	first  []float64 // the samples of the first wave that are still in all
-	done   int
+	config   RatesConfig
+	all      Empirical // the samples' rates
+	samples  []rateSample
+	free     []int32 // places in samples
+	first    []int32 // places of finished samples of the first wave
+	overhead float64
+	stale    int // updates since the overhead was fitted
+	finished int
 }
+
+type rateSample struct{ seconds, work, rate float64 } // rate as it stands in all; negative if the place is free
 
 // NewRates returns an empty Rates, or an error that names the field that is out of range.
 func NewRates(c RatesConfig) (*Rates, error) {
@@ -65,102 +76,128 @@ func NewRates(c RatesConfig) (*Rates, error) {
 // Config returns the configuration with its defaults filled in.
 func (r *Rates) Config() RatesConfig { return r.config }
 
-// Work returns the work that counts for a task of the given work: at least Floor.
-func (r *Rates) Work(work float64) float64 { return max(work, r.config.Floor) }
+// Overhead returns the constant part of a task's time, in units of work: the work that every task has on top of its
+// own. Equation 3 is proportional to the work alone, so where a task's time hardly depends on its bytes it promises that
+// every task with few bytes would be quick to run again, and all of these would be restarted. The overhead is fitted by
+// least squares on the samples, without those that take over 1.5 times what the fit gives them. It is 0 until 8 samples
+// are there, and where all tasks have the same work.
+func (r *Rates) Overhead() float64 { return r.overhead }
 
-// Rate returns the time that a unit of work took, in seconds: seconds divided by the work that counts. It reports false
-// if the two make no rate: no work, no time, or a value that is not finite.
-func (r *Rates) Rate(seconds, work float64) (rate float64, ok bool) {
-	rate = seconds / r.Work(work)
-	return rate, seconds >= 0 && r.Work(work) > 0 && num.Finite(work) && rate <= MaxSample
+// Work returns the work that counts for a task of the given work: at least Floor, plus the overhead.
+func (r *Rates) Work(work float64) float64 { return max(work, r.config.Floor) + r.overhead }
+
+// None is the number of a sample that there is not.
+const None = -1
+
+// Running records, or refreshes, the sample of a running copy: the seconds that it will have taken in all, by its
+// progress so far, and its task's work. The first time, id is [None]; Running returns what to pass as id from then on.
+// A copy that makes no sample, because a value is not finite or not positive, contributes nothing.
+func (r *Rates) Running(id int, seconds, work float64) int {
+	r.Drop(id)
+	return r.add(seconds, work)
 }
 
-// Finish records a copy that finished: the seconds it took, the work it did, and whether it was of the phase's first
-// wave. It reports whether that was a sample.
-func (r *Rates) Finish(seconds, work float64, firstWave bool) bool {
-	rate, ok := r.Rate(seconds, work)
-	if !ok || !r.all.Insert(rate) {
+// Finish records the time that a copy took which finished, and whether it was of its phase's first wave, in the place of
+// the sample that it had while it ran, if any. It reports whether that made a sample.
+func (r *Rates) Finish(id int, seconds, work float64, firstWave bool) bool {
+	r.Drop(id)
+	id = r.add(seconds, work)
+	if id == None {
 		return false
 	}
-	r.done++
+	r.finished++
 	switch {
 	case r.config.KeepFirstWave:
 	case firstWave:
-		r.first = append(r.first, rate)
+		r.first = append(r.first, int32(id))
 	case len(r.first) > 0:
 		last := len(r.first) - 1
-		r.all.Delete(r.first[last])
+		r.Drop(int(r.first[last]))
 		r.first = r.first[:last]
 	}
 	return true
 }
 
-// Replace exchanges the sample of a running copy: old is the rate that it contributed so far, or a negative number if
-// none; rate is its present rate, or a negative number if it contributes no more. It returns what to pass as old next.
-func (r *Rates) Replace(old, rate float64) float64 {
-	if rate == old {
-		return old
+// Drop takes the sample of a copy that failed away. A copy that was killed because it was slow should keep its sample:
+// without those, only the fast tasks would be seen.
+func (r *Rates) Drop(id int) {
+	if id < 0 || id >= len(r.samples) || r.samples[id].rate < 0 {
+		return
 	}
-	if old >= 0 {
-		r.all.Delete(old)
+	r.all.Delete(r.samples[id].rate)
+	r.samples[id].rate = -1
+	r.free = append(r.free, int32(id))
+}
+
+func (r *Rates) add(seconds, work float64) int {
+	if !(work > 0) || !num.Finite(work) {
+		return None
 	}
-	if rate >= 0 && r.all.Insert(rate) {
-		return rate
+	rate := seconds / r.Work(work)
+	if !r.all.Insert(rate) {
+		return None
 	}
-	return -1
+	id := len(r.samples)
+	if n := len(r.free); n > 0 {
+		id = int(r.free[n-1])
+		r.free = r.free[:n-1]
+		r.samples[id] = rateSample{seconds, work, rate}
+	} else {
+		r.samples = append(r.samples, rateSample{seconds, work, rate})
+	}
+	if r.stale++; r.stale >= max(r.all.Len(), leastFit) && !r.config.FixedOverhead {
+		r.fit()
+	}
+	return id
 }
 
 // Samples returns the number of samples, finished and running.
 func (r *Rates) Samples() int { return r.all.Len() }
 
 // Finished returns the number of finished copies that were samples.
-func (r *Rates) Finished() int { return r.done }
+func (r *Rates) Finished() int { return r.finished }
 
 // Known reports whether the distribution rests on enough samples or on a Prior.
 func (r *Rates) Known() bool { return r.enough() || r.config.Prior != nil }
 
 func (r *Rates) enough() bool { return r.all.Len() >= r.config.MinSamples }
 
+// known returns the distribution that holds now.
+func (r *Rates) known() Distribution {
+	if !r.enough() && r.config.Prior != nil {
+		return r.config.Prior
+	}
+	return &r.all
+}
+
 // Mean returns the expected time of a unit of work.
 func (r *Rates) Mean() float64 {
-	switch {
-	case r.enough():
-		return r.all.Mean()
-	case r.config.Prior != nil:
-		return r.config.Prior.Mean()
+	if !r.Known() {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
+	return r.known().Mean()
 }
 
 // CDF returns the probability that a unit of work takes at most x seconds.
 func (r *Rates) CDF(x float64) float64 {
-	switch {
-	case r.enough():
-		return r.all.CDF(x)
-	case r.config.Prior != nil:
-		return r.config.Prior.CDF(x)
+	if !r.Known() {
+		return 0
 	}
-	return 0
+	return probability(r.known().CDF(x))
 }
 
 // Below returns the probability that a unit of work takes less than x seconds.
 func (r *Rates) Below(x float64) float64 {
-	switch {
-	case r.enough():
-		return r.all.Below(x)
-	case r.config.Prior != nil:
-		return Below(r.config.Prior, x)
+	if !r.Known() {
+		return 0
 	}
-	return 0
+	return Below(r.known(), x)
 }
 
 // Quantile returns the p-quantile of the time of a unit of work, as [Empirical.Quantile] defines it.
 func (r *Rates) Quantile(p float64) float64 {
-	switch {
-	case r.enough():
-		return r.all.Quantile(p)
-	case r.config.Prior != nil:
-		return r.config.Prior.Quantile(p)
+	if !r.Known() {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
+	return quantile(r.known(), p)
 }

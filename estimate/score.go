@@ -12,8 +12,9 @@ import (
 //
 //	time left = (1 - score) * age/score
 //
-// A score of 0 gives the longest duration there is, a score of 1 or more gives 0, and a score that is negative or NaN,
-// or an age that is negative, [Unknown]. O(1), no allocation.
+// A score of 0 gives the longest duration there is and a score of 1 or more gives 0. It is [Unknown] for a score that is
+// negative or NaN, for an age that is negative, and for progress at the age of 0, which makes no rate.
+// O(1), no allocation.
 func Score(score float64, age time.Duration) time.Duration {
 	switch {
 	case !(score >= 0) || age < 0:
@@ -22,6 +23,8 @@ func Score(score float64, age time.Duration) time.Duration {
 		return 0
 	case score == 0:
 		return num.MaxDuration
+	case age == 0:
+		return Unknown
 	}
 	left, _ := num.Duration((1 - score) * age.Seconds() / score)
 	return left
@@ -43,8 +46,12 @@ type Subphase struct {
 // a subphase that has begun goes on at its own rate, and one that has not begun goes at the mean rate of the other tasks
 // in it. Where that is not known either, the task's own rate so far, over all its subphases, stands in.
 //
-// It answers [Unknown] if there is no rate to go by, and the longest duration there is for a task that has begun and
-// shows no progress. Scores beyond their share count as done. O(len(parts)), no allocation.
+// Taken literally, a task that has just entered a subphase would need for ever. Here a subphase that has begun and shows
+// no progress counts as one that has not, but is given at least its age, so that one that hangs does not go unnoticed.
+//
+// It answers [Unknown] if there are no parts or no rate to go by, and the longest duration there is for a task that has
+// begun, shows no progress and has no others to compare it with. Scores beyond their share count as done.
+// O(len(parts)), no allocation.
 func Subphases(parts []Subphase) time.Duration {
 	var score float64
 	var age time.Duration
@@ -55,37 +62,26 @@ func Subphases(parts []Subphase) time.Duration {
 		score += min(p.Score, p.Share)
 		age = num.Add(age, p.Age)
 	}
+	if len(parts) == 0 {
+		return Unknown
+	}
 	left := 0.0
 	for _, p := range parts {
 		todo := p.Share - p.Score
-		if !(todo > 0) {
-			continue
-		}
-		own, has := progressRate(p.Score, p.Age)
 		switch {
-		case has:
-		case p.Others > 0:
-			own = p.Others
+		case !(todo > 0):
+		case p.Score > 0 && p.Age > 0:
+			left += float64(todo / p.Score * p.Age.Seconds()) // no fused multiply-add: one answer everywhere
+		case p.Others > 0 && !math.IsInf(p.Others, 1):
+			left += max(todo/p.Others, p.Age.Seconds())
+		case age == 0:
+			return Unknown
 		default:
-			if own, has = progressRate(score, age); !has {
-				return Unknown
-			}
+			left += max(todo/score*age.Seconds(), p.Age.Seconds()) // infinite if score is 0
 		}
-		left += todo / own // a rate of 0 makes it infinite
 	}
-	d, ok := num.Duration(left)
-	if !ok {
-		return Unknown
-	}
+	d, _ := num.Duration(left)
 	return d
-}
-
-// progressRate returns score per second; it reports false for what has not begun.
-func progressRate(score float64, age time.Duration) (float64, bool) {
-	if age == 0 {
-		return 0, false
-	}
-	return score / age.Seconds(), true
 }
 
 // MeanRate is a running mean of the rates of several tasks in one subphase, from which the mean of the others follows.
@@ -93,33 +89,32 @@ func progressRate(score float64, age time.Duration) (float64, bool) {
 //
 // "The average progress rate" of LATE §4.2 is read as the arithmetic mean of the rates.
 type MeanRate struct {
-	sum float64
+	sum total
 	n   int
 }
 
 // Replace exchanges one task's rate, in score per second, and returns what to pass as old next. Old is its rate so far,
-// or a negative number if it had none; a rate that is not a finite number of 0 or more is none.
+// or a negative number if it had none; a rate that is not a number in [0, MaxSample] is none. O(1), no allocation.
 func (m *MeanRate) Replace(old, rate float64) float64 {
 	if old >= 0 {
-		m.sum -= old
+		m.sum.add(-old)
 		m.n--
 	}
-	if !(rate >= 0) || math.IsInf(rate, 1) {
+	if !(rate >= 0 && rate <= MaxSample) {
 		return -1
 	}
-	m.sum += rate
+	m.sum.add(rate)
 	m.n++
 	return rate
 }
 
 // Others returns the mean rate of all tasks but the one whose rate is own (negative: it has none); 0 if there is none.
+// O(1), no allocation.
 func (m *MeanRate) Others(own float64) float64 {
-	sum, n := m.sum, m.n
-	if own >= 0 {
-		sum, n = sum-own, n-1
-	}
-	if n <= 0 {
+	rest := *m
+	rest.Replace(own, -1)
+	if rest.n <= 0 {
 		return 0
 	}
-	return max(0, sum/float64(n))
+	return max(0, rest.sum.value()/float64(rest.n))
 }

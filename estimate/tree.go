@@ -1,5 +1,7 @@
 package estimate
 
+import "math"
+
 // tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes live in two slices and refer to each other
 // by index, so the garbage collector sees two objects whatever the size. Full nodes are split on the way down and thin
 // ones refilled on the way down, so neither insert nor remove ever walks back up, but for the maxima.
@@ -18,8 +20,9 @@ const (
 	innerMax = 32
 	leafMin  = leafMax / 4 // thinner than half, so that alternating inserts and removes do not split and merge in turn
 	innerMin = innerMax / 4
-	// 8 levels of at least 8 children above leaves of at least 16 hold more values than an int32 counts.
-	maxHeight = 12
+	// A root of 2 children, 9 levels of at least 8 and leaves of at least 16 would hold 2^32 values, more than maxSize.
+	maxHeight = 10
+	maxSize   = math.MaxInt32 // what a node's counts can hold
 )
 
 type leaf struct {
@@ -40,22 +43,21 @@ func (t *tree) reset() {
 	*t = tree{leaves: t.leaves[:0], inners: t.inners[:0], freeLeaf: t.freeLeaf[:0], freeInner: t.freeInner[:0]}
 }
 
-// find returns the first child that can hold the first value >= x (or > x, if after is set); n if there is none.
-func (in *inner) find(x float64, after bool) int {
-	n := int(in.n)
+// find returns the first child that can hold the first value >= x; n if there is none.
+func (in *inner) find(x float64) int {
 	i := 0
-	for i < n && (in.max[i] < x || after && in.max[i] == x) {
+	for i < int(in.n) && in.max[i] < x {
 		i++
 	}
 	return i
 }
 
-// find returns the index of the first value >= x, or > x if after is set; n if there is none.
-func (l *leaf) find(x float64, after bool) int {
+// find returns the index of the first value >= x; n if there is none.
+func (l *leaf) find(x float64) int {
 	low, high := 0, int(l.n)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
-		if v := l.value[mid]; v < x || after && v == x {
+		if l.value[mid] < x {
 			low = mid + 1
 		} else {
 			high = mid
@@ -64,16 +66,16 @@ func (l *leaf) find(x float64, after bool) int {
 	return low
 }
 
-// rank counts the values below x, or up to and including x if orEqual is set. NaN has no rank: 0.
-func (t *tree) rank(x float64, orEqual bool) int {
-	if t.size == 0 || x != x {
+// rank counts the values below x. NaN has no rank: 0.
+func (t *tree) rank(x float64) int {
+	if t.size == 0 {
 		return 0
 	}
 	at, rank := t.root, 0
 	for range t.height {
 		in := &t.inners[at]
 		i := 0
-		for i < int(in.n) && (in.max[i] < x || orEqual && in.max[i] == x) {
+		for i < int(in.n) && in.max[i] < x {
 			rank += int(in.count[i])
 			i++
 		}
@@ -82,7 +84,7 @@ func (t *tree) rank(x float64, orEqual bool) int {
 		}
 		at = in.child[i]
 	}
-	return rank + t.leaves[at].find(x, orEqual)
+	return rank + t.leaves[at].find(x)
 }
 
 // at returns the k-th smallest value, 0 <= k < size.
@@ -111,7 +113,7 @@ func (t *tree) insert(x float64) {
 	at := t.root
 	for level := t.height; level > 0; level-- {
 		in := &t.inners[at]
-		i := min(in.find(x, false), int(in.n)-1)
+		i := min(in.find(x), int(in.n)-1)
 		if t.full(in.child[i], level-1) {
 			t.split(at, i, level-1)
 			in = &t.inners[at] // split may have moved the nodes
@@ -124,16 +126,16 @@ func (t *tree) insert(x float64) {
 		at = in.child[i]
 	}
 	l := &t.leaves[at]
-	i := l.find(x, false)
+	i := l.find(x)
 	copy(l.value[i+1:l.n+1], l.value[i:l.n])
 	l.value[i] = x
 	l.n++
 	t.size++
 }
 
-// remove takes one value equal to x out and reports whether there was one.
+// remove takes one value equal to x out and reports whether there was one. It refills thin nodes before it can know.
 func (t *tree) remove(x float64) bool {
-	if t.rank(x, true) == t.rank(x, false) {
+	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // NaN too
 		return false
 	}
 	var path [maxHeight]struct {
@@ -142,24 +144,26 @@ func (t *tree) remove(x float64) bool {
 	}
 	at := t.root
 	for level := t.height; level > 0; level-- {
-		i := t.inners[at].find(x, false)
+		i := t.inners[at].find(x)
 		if t.thin(t.inners[at].child[i], level-1) {
 			t.refill(at, i, level-1)
-			i = t.inners[at].find(x, false)
+			i = t.inners[at].find(x)
 		}
-		in := &t.inners[at]
-		in.count[i]--
 		path[level].node, path[level].i = at, i
-		at = in.child[i]
+		at = t.inners[at].child[i]
 	}
 	l := &t.leaves[at]
-	i := l.find(x, false)
-	copy(l.value[i:], l.value[i+1:l.n])
-	l.n--
-	t.size--
-	for level := 1; level <= t.height; level++ {
-		in := &t.inners[path[level].node]
-		in.max[path[level].i] = t.largest(in.child[path[level].i], level-1)
+	i := l.find(x)
+	found := l.value[i] == x
+	if found {
+		copy(l.value[i:], l.value[i+1:l.n])
+		l.n--
+		t.size--
+		for level := 1; level <= t.height; level++ {
+			in, i := &t.inners[path[level].node], path[level].i
+			in.count[i]--
+			in.max[i] = t.largest(in.child[i], level-1)
+		}
 	}
 	for t.height > 0 && t.inners[t.root].n == 1 {
 		old := t.root
@@ -167,7 +171,7 @@ func (t *tree) remove(x float64) bool {
 		t.freeInner = append(t.freeInner, old)
 		t.height--
 	}
-	return true
+	return found
 }
 
 func (t *tree) newLeaf() int32 {

@@ -215,8 +215,8 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	}
 	elapsed := t.Copies[0].Elapsed
 	keys, key := p.Peers.Durations, elapsed.Seconds()
-	if p.Peers.Rates != nil && t.Fresh.Work > 0 {
-		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Fresh.Work
+	if p.Peers.Rates != nil && t.Work > 0 {
+		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
 	}
 	if share := finishedShare(p); share <= 0 || share < f.Ratio {
 		return Decision{Reason: TooFewFinished, Value: share, Threshold: f.Ratio}

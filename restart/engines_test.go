@@ -207,9 +207,9 @@ func TestFlinkWeighsByWork(t *testing.T) {
 	}}
 	task := aged(300)
 	assert.Equal(t, restart.Duplicate, restart.Flink{}.Decide(task, p).Action, "work not known")
-	task.Fresh.Work = 100
+	task.Work = 100
 	assert.Equal(t, restart.Duplicate, restart.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2, not strictly beyond")
-	task.Fresh.Work = 101
+	task.Work = 101
 	assert.Equal(t, restart.NotSlow, restart.Flink{}.Decide(task, p).Reason, "it has more data")
 }
 

@@ -16,7 +16,7 @@ type Copy struct {
 	Remaining time.Duration
 	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64
-	// Done is the work that it has done, in the units of the task's Fresh.Work. Read by Spark.
+	// Done is the work that it has done, in the units of the task's Work. Read by Spark.
 	Done float64
 }
 
@@ -26,6 +26,8 @@ type Task struct {
 	Copies []Copy
 	// Fresh is t_new, how long a new copy would take.
 	Fresh estimate.Fresh
+	// Work is the size of its input, in units of your choice; 0 if not known. Read by Flink.
+	Work float64
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int
 	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was

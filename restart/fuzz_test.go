@@ -87,8 +87,8 @@ func (r *reader) distribution() estimate.Distribution {
 
 func (r *reader) task() restart.Task {
 	t := restart.Task{
-		Fresh:    estimate.Fresh{Rate: r.distribution(), Work: r.float(), Location: r.float(), Lag: r.duration()},
-		Restarts: r.int(), SinceCopy: r.duration(), NoDuplicate: r.byte()&1 != 0, NoRestart: r.byte()&1 != 0,
+		Fresh: estimate.Fresh{Rate: r.distribution(), Work: r.float(), Location: r.float(), Lag: r.duration()},
+		Work:  r.float(), Restarts: r.int(), SinceCopy: r.duration(), NoDuplicate: r.byte()&1 != 0, NoRestart: r.byte()&1 != 0,
 	}
 	for range r.byte() % 5 {
 		t.Copies = append(t.Copies, restart.Copy{

@@ -24,15 +24,14 @@ type oracle struct {
 }
 
 type oracleTask struct {
-	copies     []*oracleCopy // all attempts, in order
-	finished   bool
-	restarts   int
-	sinceCopy  time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
-	expected   time.Duration // instant at which the original would have ended; -1: not known or still open
-	noDup      bool
-	noRestart  bool
-	lastAction restart.Decision // the last decision about it, while it runs
-	candidate  bool
+	copies    []*oracleCopy // all attempts, in order
+	finished  bool
+	restarts  int
+	sinceCopy time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
+	expected  time.Duration // instant at which the original would have ended; -1: not known or still open
+	noDup     bool
+	noRestart bool
+	candidate bool
 }
 
 type oracleCopy struct {
@@ -323,7 +322,7 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 		if c.fate == "finished" {
 			s := (c.end - c.start).Seconds()
 			durations = append(durations, s)
-			finishedRates = append(finishedRates, s/max(o.work[c.task], o.config.Rates.Floor))
+			finishedRates = append(finishedRates, s/o.work[c.task])
 			work, ran = work+o.work[c.task], ran+s
 		}
 	}
@@ -352,14 +351,15 @@ func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
 }
 
 // rates lists the samples of t_new: finished copies, less one of the first wave for each of a later one; and what
-// running and killed copies have shown since they did a tenth of their work.
-func (o *oracle) rates() (samples []float64) {
+// running and killed copies have shown by their last report of progress, if they had run for an interval by then.
+// work gives the work that counts, with the overhead that was learned.
+func (o *oracle) rates(work func(float64) float64) (samples []float64) {
 	var first, later []float64
 	for _, c := range o.ended {
 		if c.fate != "finished" {
 			continue
 		}
-		rate := (c.end - c.start).Seconds() / max(o.work[c.task], o.config.Rates.Floor)
+		rate := (c.end - c.start).Seconds() / work(o.work[c.task])
 		if c.firstWave {
 			first = append(first, rate)
 			continue
@@ -375,8 +375,8 @@ func (o *oracle) rates() (samples []float64) {
 			if c.fate == "failed" || c.fate == "finished" {
 				continue
 			}
-			if rate, ok := o.runningRate(c); ok {
-				samples = append(samples, rate)
+			if total, ok := o.total(c); ok {
+				samples = append(samples, total/work(o.work[c.task]))
 			}
 		}
 	}
@@ -384,15 +384,14 @@ func (o *oracle) rates() (samples []float64) {
 	return samples
 }
 
-func (o *oracle) runningRate(c *oracleCopy) (rate float64, ok bool) {
+// total is the time that the copy will have taken in all, by its last report.
+func (o *oracle) total(c *oracleCopy) (seconds float64, ok bool) {
 	for i, r := range c.reports {
-		done := o.progress(c, i+1).Done()
-		if done >= 0.1*o.work[c.task] {
-			share := min(done/o.work[c.task], 1)
-			rate, ok = (r.at-c.start).Seconds()/share/max(o.work[c.task], o.config.Rates.Floor), true
+		if done, age := o.progress(c, i+1).Done(), r.at-c.start; done > 0 && age >= o.config.Interval {
+			seconds, ok = age.Seconds()/min(done/o.work[c.task], 1), true
 		}
 	}
-	return rate, ok
+	return seconds, ok
 }
 
 // task is the view of a running task, its copies newest first. Its t_new rests on rates, whose samples were compared.
@@ -400,7 +399,7 @@ func (o *oracle) task(task int, rates *estimate.Rates) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
 		Restarts: s.restarts, NoDuplicate: s.noDup, NoRestart: s.noRestart,
-		Fresh: estimate.Fresh{Work: max(o.work[task], o.config.Rates.Floor), Lag: o.config.Lag},
+		Work: o.work[task], Fresh: estimate.Fresh{Work: rates.Work(o.work[task]), Lag: o.config.Lag},
 	}
 	if rates.Known() {
 		t.Fresh.Rate = rates

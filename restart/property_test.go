@@ -241,8 +241,8 @@ func (w *world) facts() restart.Phase {
 
 func (w *world) sameRates() {
 	w.t.Helper()
-	want := w.oracle.rates()
 	r := w.tracker.Rates()
+	want := w.oracle.rates(r.Work)
 	if r.Samples() != len(want) || w.whole.Rates().Samples() != len(want) {
 		w.fatal("%d samples of t_new, want %d", r.Samples(), len(want))
 	}

@@ -70,6 +70,7 @@ type Tracker struct {
 	tasks      []taskState
 	copies     []copyState
 	freeCopy   int32
+	histories  []history
 	waiting    []int32 // heap by work, then index; may hold tasks that no longer wait
 	candidates []int32 // tasks whose last decision was Duplicate
 
@@ -91,22 +92,24 @@ const (
 	none          = -1
 	maxTried      = 4 // machines of earlier attempts that are remembered for a task
 	scratchCopies = 8
-	// leastShare is the share of its work that a running copy must have done before its rate is a sample of the phase's
-	// rates: before that, start-up weighs too much.
-	leastShare = 0.1
 )
 
 type taskState struct {
 	work      float64
-	lastCopy  time.Duration // when a copy beside another was last launched, or killed; noTime if never
-	expected  time.Duration // when the copy that was its original would have ended; noTime while it may still do so
-	copies    int32         // the first of its running copies, none if there is none
-	attempts  int32         // launched so far
-	original  int32         // the attempt that was last launched while no other ran
-	candidate int32         // index into candidates, or none
-	restarts  int32
+	copies    int32           // the first of its running copies, none if there is none
+	attempts  int32           // launched so far
+	original  int32           // the attempt that was last launched while no other ran
+	candidate int32           // index into candidates, or none
+	history   int32           // index into histories, or none if nothing was ever done about it
 	tried     [maxTried]int32 // latest first, none where empty
 	flags     taskFlags
+}
+
+// history is what was done about a task. Most tasks have none.
+type history struct {
+	lastCopy time.Duration // when a copy beside another was last launched, or killed; noTime if never
+	expected time.Duration // when the copy that was its original would have ended; noTime while it may still do so
+	restarts int
 }
 
 type taskFlags uint8
@@ -125,13 +128,12 @@ type copyState struct {
 	start     time.Duration
 	readAll   time.Duration // age at which all work was first known to be done; noTime before
 	remaining time.Duration // the host's own t_rem, or Unknown
-	rate      float64       // its sample in rates, negative if none
-	pace      float64       // its sample in progressRates, negative if none
 	score     float64
 	task      int32 // none if this place is free
 	next      int32 // next copy of the task, or next free place
 	machine   int32
 	attempt   int32
+	sample    int32 // in rates, or estimate.None
 }
 
 const noTime time.Duration = num.MinDuration
@@ -154,7 +156,7 @@ func NewTracker(c Config) (*Tracker, error) {
 	t.config.Work = nil
 	for i := range t.tasks {
 		t.tasks[i] = taskState{
-			work: c.Work[i], lastCopy: noTime, expected: noTime, copies: none, candidate: none, flags: waits | queued,
+			work: c.Work[i], copies: none, candidate: none, history: none, flags: waits | queued,
 			tried: [maxTried]int32{none, none, none, none},
 		}
 		t.waiting[i] = int32(i)
@@ -212,6 +214,15 @@ func (t *Tracker) task(task int) *taskState {
 		return nil
 	}
 	return &t.tasks[task]
+}
+
+// history returns what was done about a task so far, to add to it.
+func (t *Tracker) history(s *taskState) *history {
+	if s.history == none {
+		s.history = int32(len(t.histories))
+		t.histories = append(t.histories, history{lastCopy: noTime, expected: noTime})
+	}
+	return &t.histories[s.history]
 }
 
 // find returns the index of a running copy, or none, which is counted.

@@ -127,7 +127,7 @@ func (t *Tracker) view(task, machine int) Task {
 		}
 	}
 	view := Task{
-		Copies: copies, Restarts: int(s.restarts), Tried: tried,
+		Copies: copies, Work: s.work, Tried: tried,
 		NoDuplicate: s.flags&noDuplicate != 0, NoRestart: s.flags&noRestart != 0,
 		Fresh: estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.config.Lag},
 	}
@@ -137,8 +137,12 @@ func (t *Tracker) view(task, machine int) Task {
 	if t.config.Factors != nil && machine >= 0 {
 		view.Fresh.Location = t.config.Factors.Factor(machine)
 	}
-	if s.lastCopy != noTime {
-		view.SinceCopy = max(t.now-s.lastCopy, 1)
+	if s.history != none {
+		h := &t.histories[s.history]
+		view.Restarts = h.restarts
+		if h.lastCopy != noTime {
+			view.SinceCopy = max(t.now-h.lastCopy, 1)
+		}
 	}
 	return view
 }

@@ -30,7 +30,7 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 		return none
 	}
 	if s.copies != none {
-		s.lastCopy = t.now
+		t.history(s).lastCopy = t.now
 		t.ledger.Copies++
 		t.dropCandidate(task)
 	} else {
@@ -38,7 +38,7 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 	}
 	i := t.newCopy()
 	t.copies[i] = copyState{
-		start: t.now, readAll: noTime, remaining: estimate.Unknown, rate: -1, pace: -1,
+		start: t.now, readAll: noTime, remaining: estimate.Unknown, sample: estimate.None,
 		task: int32(task), next: s.copies, machine: int32(machineIndex(machine)), attempt: s.attempts,
 	}
 	s.copies = i
@@ -95,6 +95,7 @@ func (t *Tracker) take(s *taskState, c *copyState, p Progress) {
 	if done == 0 {
 		done = score * s.work
 	}
+	t.dropPace(c)
 	t.model.Report(&c.progress, age, done)
 	done = c.progress.Done()
 	if done > 0 {
@@ -111,18 +112,17 @@ func (t *Tracker) take(s *taskState, c *copyState, p Progress) {
 		score = min(done/s.work, 1)
 	}
 	t.sample(s, c, age, done)
-	t.setScore(s, c, score, age)
+	t.setScore(s, c, score)
+	t.addPace(c.score, age)
 }
 
-// sample refreshes what a running copy contributes to the distribution of rates.
+// sample refreshes what a running copy contributes to the distribution of rates: from its first interval on, however
+// little it has done. To wait until it has done a share of its work would let only the fast ones in.
 func (t *Tracker) sample(s *taskState, c *copyState, age time.Duration, done float64) {
-	if t.needs&needRates == 0 || done < leastShare*s.work {
+	if t.needs&needRates == 0 || done <= 0 || age < t.config.Interval {
 		return
 	}
-	share := min(done/s.work, 1)
-	if rate, ok := t.rates.Rate(age.Seconds()/share, s.work); ok {
-		c.rate = t.rates.Replace(c.rate, rate)
-	}
+	c.sample = int32(t.rates.Running(int(c.sample), age.Seconds()/min(done/s.work, 1), s.work))
 }
 
 // Finish records that an attempt has ended its task with success. It appends to dst the numbers of the task's other
@@ -151,7 +151,9 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 	}
 	age := t.now - c.start
 	t.learn(s, c, age)
-	t.setScore(s, c, 1, age)
+	t.dropPace(c)
+	t.setScore(s, c, 1)
+	t.addPace(1, age)
 	s.flags |= finished
 	t.end(s, i, true)
 	t.active--
@@ -169,19 +171,17 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 		t.wrapUp.Observe(c.readAll, age)
 		t.model.WrapUp = t.wrapUp.Mean()
 	}
-	rate, ok := t.rates.Rate(seconds, s.work)
-	if ok && t.config.Factors != nil && t.rates.Finished() > 0 {
-		t.config.Factors.Observe(int(c.machine), rate/t.rates.Mean())
+	if t.config.Factors != nil && t.rates.Finished() > 0 {
+		t.config.Factors.Observe(int(c.machine), seconds/(t.rates.Work(s.work)*t.rates.Mean()))
 	}
 	if t.needs&needRates != 0 || t.config.Factors != nil {
-		c.rate = t.rates.Replace(c.rate, -1)
-		t.rates.Finish(seconds, s.work, s.flags&firstWave != 0 && c.attempt == s.original)
+		t.rates.Finish(int(c.sample), seconds, s.work, s.flags&firstWave != 0 && c.attempt == s.original)
 	}
 	if t.needs&needDurations != 0 {
 		t.durations.Insert(seconds)
 	}
 	if t.needs&needFinishedRates != 0 {
-		t.finishedRates.Insert(seconds / t.rates.Work(s.work))
+		t.finishedRates.Insert(seconds / s.work)
 	}
 	if t.needs&needThroughput != 0 {
 		t.workDone += s.work
@@ -191,21 +191,28 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 
 // credit accounts what the task's end saved: against its original, if that was restarted or pruned or is overtaken now.
 func (t *Tracker) credit(s *taskState, winner *copyState) {
-	for j := s.copies; j != none && s.expected == noTime; j = t.copies[j].next {
-		if c := &t.copies[j]; c.attempt == s.original && c != winner {
+	for j := s.copies; j != none; j = t.copies[j].next {
+		if c := &t.copies[j]; c != winner {
 			t.expect(s, c)
 		}
 	}
-	if s.expected != noTime {
-		t.ledger.Saved = num.Add(t.ledger.Saved, s.expected-t.now)
+	if s.history == none {
+		return
 	}
-	s.expected = noTime // the account is closed; the output may be lost, and the task run again
+	h := &t.histories[s.history]
+	if h.expected != noTime {
+		t.ledger.Saved = num.Add(t.ledger.Saved, h.expected-t.now)
+	}
+	h.expected = noTime // the account is closed; the output may be lost, and the task run again
 }
 
-// expect notes when the original would have ended, once it is certain that it will not.
+// expect notes when a copy would have ended that will not, if it is the original and none was noted before.
 func (t *Tracker) expect(s *taskState, c *copyState) {
-	if left := t.remaining(s, c); left != estimate.Unknown && s.expected == noTime && c.attempt == s.original {
-		s.expected = num.Add(t.now, left)
+	if c.attempt != s.original || s.history != none && t.histories[s.history].expected != noTime {
+		return
+	}
+	if left := t.remaining(s, c); left != estimate.Unknown {
+		t.history(s).expected = num.Add(t.now, left)
 	}
 }
 
@@ -228,7 +235,7 @@ func (t *Tracker) Kill(now time.Time, task, attempt int) {
 	}
 	if s := &t.tasks[task]; t.copies[s.copies].next != none { // another copy goes on
 		t.expect(s, &t.copies[i])
-		s.lastCopy = t.now
+		t.history(s).lastCopy = t.now
 	}
 	t.ledger.Pruned++
 	t.abandon(task, i, true)
@@ -245,9 +252,9 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 	s := &t.tasks[task]
 	t.expect(s, &t.copies[i])
 	if t.copies[s.copies].next != none {
-		s.lastCopy = t.now
+		t.history(s).lastCopy = t.now
 	}
-	s.restarts++
+	t.history(s).restarts++
 	t.ledger.Restarts++
 	t.abandon(task, i, true)
 }
@@ -257,7 +264,7 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 	s, c := &t.tasks[task], &t.copies[i]
 	if !keepSample {
-		t.rates.Replace(c.rate, -1)
+		t.rates.Drop(int(c.sample))
 	}
 	t.end(s, i, false)
 	if s.copies == none {
@@ -276,7 +283,7 @@ func (t *Tracker) end(s *taskState, i int32, success bool) {
 	before := t.furthest(s)
 	if !success {
 		t.ledger.Wasted = num.Add(t.ledger.Wasted, ran)
-		t.clearPace(c)
+		t.dropPace(c)
 		t.addMachine(c, 0)
 	}
 	for link := &s.copies; *link != none; link = &t.copies[*link].next {

@@ -23,32 +23,25 @@ func (t *Tracker) furthest(s *taskState) float64 {
 	return score
 }
 
-// setScore takes a copy's progress score into the mean score, the progress rates and its machine's total.
-func (t *Tracker) setScore(s *taskState, c *copyState, score float64, age time.Duration) {
+// setScore takes a copy's progress score into the mean score and its machine's total.
+func (t *Tracker) setScore(s *taskState, c *copyState, score float64) {
 	before := t.furthest(s)
 	t.addMachine(c, score)
 	c.score = score
 	t.scores += t.furthest(s) - before
-	if age > 0 {
-		t.setPace(c, score/age.Seconds())
+}
+
+// addPace adds a sample to the progress rates. At the age of 0 there is no rate.
+func (t *Tracker) addPace(score float64, age time.Duration) {
+	if t.needs&needProgressRates != 0 && age > 0 {
+		t.progressRates.Insert(score / age.Seconds())
 	}
 }
 
-// setPace exchanges a copy's sample among the progress rates.
-func (t *Tracker) setPace(c *copyState, pace float64) {
-	if t.needs&needProgressRates == 0 || pace == c.pace {
-		return
-	}
-	t.clearPace(c)
-	if t.progressRates.Insert(pace) {
-		c.pace = pace
-	}
-}
-
-func (t *Tracker) clearPace(c *copyState) {
-	if c.pace >= 0 {
-		t.progressRates.Delete(c.pace)
-		c.pace = -1
+// dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
+func (t *Tracker) dropPace(c *copyState) {
+	if at := c.progress.At(); t.needs&needProgressRates != 0 && at > 0 {
+		t.progressRates.Delete(c.score / at.Seconds())
 	}
 }
 

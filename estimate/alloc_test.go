@@ -1,0 +1,84 @@
+package estimate
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// All that happens on a progress report happens without an allocation, once a phase has been of its size for a while.
+func TestReportsDoNotAllocate(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	rates, _ := NewRates(RatesConfig{})
+	held := make([]float64, 2000)
+	for i := range held {
+		held[i] = rates.Replace(-1, r.Float64())
+	}
+	change := func() {
+		i := r.IntN(len(held))
+		held[i] = rates.Replace(held[i], r.Float64())
+	}
+	for range 20 * len(held) {
+		change()
+	}
+	machines, _ := NewMachines(3, MachinesConfig{})
+	model := Linear{Window: time.Minute, Grace: time.Second}
+	var p Progress
+	var mean MeanRate
+	var wrapUp WrapUp
+	learned := Fresh{Rate: rates, Work: 3, Lag: time.Second}
+	foreign := Fresh{Rate: distuv.LogNormal{Mu: 1, Sigma: 1}, Work: 3}
+	parts := []Subphase{{Share: .5, Score: .5, Age: 1e9}, {Share: .5, Others: .1}}
+	age := time.Duration(0)
+	for name, f := range map[string]func(){
+		"Replace": change,
+		"Linear": func() {
+			age += time.Second
+			model.Report(&p, age, age.Seconds())
+			sink = float64(model.Remaining(&p, age+2*time.Second, 1e9))
+		},
+		"Score":     func() { sink = float64(Score(.5, time.Second) + Subphases(parts)) },
+		"MeanRate":  func() { sink = mean.Others(mean.Replace(mean.Replace(-1, 2), 3)) },
+		"WrapUp":    func() { wrapUp.Observe(1, 3); sink = float64(wrapUp.Mean()) },
+		"Machines":  func() { machines.Observe(1, 2); sink = machines.Factor(1) },
+		"Fresh":     func() { sink = learned.Mean() + learned.Below(2) + learned.CDF(2) + learned.Quantile(.3) },
+		"a distuv":  func() { sink = foreign.Mean() + foreign.Below(2) + foreign.CDF(2) + foreign.Quantile(.3) },
+		"Rates":     func() { sink = rates.Mean() + rates.Below(2) + rates.CDF(2) + rates.Quantile(.3) + rates.all.Median() },
+		"Empirical": func() { x := rates.all.At(7); rates.all.Delete(x); rates.all.Insert(x) },
+	} {
+		assert.Zero(t, testing.AllocsPerRun(2000, f), name)
+	}
+}
+
+// The memory of a million samples, from the slices that hold them, slack and free lists included.
+func TestEmpiricalMemoryPerSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million samples a workload")
+	}
+	const n = 1_000_000
+	for _, w := range []struct {
+		name string
+		next func(i int, r *rand.Rand) float64
+	}{{"random", workloads[0].next}, {"ascending", workloads[3].next}, {"descending", workloads[5].next}, {"equal", workloads[2].next}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		e := new(Empirical)
+		for i := range n {
+			e.Insert(w.next(i, r))
+		}
+		assert.Less(t, bytesPerValue(e), 24.0, w.name)
+	}
+	e, values := filled(n)
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 2 * n { // running tasks whose rates move
+		old := &values[i%n]
+		require.True(t, e.Delete(*old))
+		*old = r.Float64()
+		e.Insert(*old)
+	}
+	assert.Less(t, bytesPerValue(e), 24.0, "after two rounds of change")
+	require.NoError(t, e.tree.check())
+}

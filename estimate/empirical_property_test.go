@@ -1,0 +1,261 @@
+package estimate
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// oracle is Empirical by the definition: a sorted slice.
+type oracle struct{ values []float64 }
+
+func (o *oracle) insert(x float64) {
+	i, _ := slices.BinarySearch(o.values, x)
+	o.values = slices.Insert(o.values, i, x)
+}
+
+func (o *oracle) remove(x float64) bool {
+	i, found := slices.BinarySearch(o.values, x)
+	if found {
+		o.values = slices.Delete(o.values, i, i+1)
+	}
+	return found
+}
+
+func (o *oracle) count(keep func(v float64) bool) (n int) {
+	for _, v := range o.values {
+		if keep(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// quantile is the smallest value with CDF >= p for the rational p = k/m.
+func (o *oracle) quantile(k, m int) float64 {
+	for i, v := range o.values {
+		if (i+1)*m >= k*len(o.values) {
+			return v
+		}
+	}
+	return math.Inf(1)
+}
+
+func (o *oracle) mean() float64 {
+	sum := new(big.Rat)
+	for _, v := range o.values {
+		sum.Add(sum, new(big.Rat).SetFloat64(v))
+	}
+	mean, _ := sum.Quo(sum, big.NewRat(int64(len(o.values)), 1)).Float64()
+	return mean
+}
+
+// agree compares all that can be asked of e near x, and everything in order if whole is set.
+func agree(t testing.TB, e *Empirical, o *oracle, x float64, whole bool) {
+	t.Helper()
+	n := len(o.values)
+	if e.Len() != n {
+		t.Fatalf("Len() = %d, want %d", e.Len(), n)
+	}
+	if n == 0 {
+		return
+	}
+	below := o.count(func(v float64) bool { return v < x })
+	upTo := o.count(func(v float64) bool { return v <= x })
+	if e.Rank(x) != below || e.Below(x) != float64(below)/float64(n) || e.CDF(x) != float64(upTo)/float64(n) {
+		t.Fatalf("at %v of %d values: Rank %d, Below %v, CDF %v; want %d below and %d up to it",
+			x, n, e.Rank(x), e.Below(x), e.CDF(x), below, upTo)
+	}
+	for i := range n {
+		if (whole || i == below || i == n/2) && e.At(i) != o.values[i] {
+			t.Fatalf("At(%d) = %v, want %v", i, e.At(i), o.values[i])
+		}
+	}
+}
+
+// The workloads stress different ways of splitting and merging: next returns the value to insert, and doomed the index
+// of the value to delete next among the n that are there.
+var workloads = []struct {
+	name   string
+	next   func(i int, r *rand.Rand) float64
+	doomed func(n int, r *rand.Rand) int
+}{
+	{"random", func(_ int, r *rand.Rand) float64 { return r.Float64() }, anyOf},
+	{"five values", func(_ int, r *rand.Rand) float64 { return float64(r.IntN(5)) }, anyOf},
+	{"one value", func(int, *rand.Rand) float64 { return 7 }, anyOf},
+	{"ascending, first out", func(i int, _ *rand.Rand) float64 { return float64(i) }, firstOf},
+	{"ascending, last out", func(i int, _ *rand.Rand) float64 { return float64(i) }, lastOf},
+	{"descending, first out", func(i int, _ *rand.Rand) float64 { return float64(math.MaxInt32 - i) }, firstOf},
+	{"descending, last out", func(i int, _ *rand.Rand) float64 { return float64(math.MaxInt32 - i) }, lastOf},
+	{"zigzag", zigzag, anyOf},
+	{"zigzag, middle out", zigzag, func(n int, _ *rand.Rand) int { return n / 2 }},
+	{"all magnitudes", func(_ int, r *rand.Rand) float64 { return math.Pow(10, r.Float64()*36-18) }, anyOf},
+}
+
+func anyOf(n int, r *rand.Rand) int  { return r.IntN(n) }
+func firstOf(int, *rand.Rand) int    { return 0 }
+func lastOf(n int, _ *rand.Rand) int { return n - 1 }
+func zigzag(i int, _ *rand.Rand) float64 {
+	if i%2 == 0 {
+		return float64(math.MaxInt32 + i)
+	}
+	return float64(math.MaxInt32 - i)
+}
+
+// Each workload grows, churns, shrinks to nothing and grows again in the same memory. The tree is validated and compared
+// with a sorted slice all the way.
+func TestEmpiricalAgreesWithASortedSlice(t *testing.T) {
+	const size, churn = 4000, 2000
+	for _, w := range workloads {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(11, 7))
+			e, o := new(Empirical), new(oracle)
+			step := 0
+			insert := func() {
+				x := w.next(step, r)
+				require.True(t, e.Insert(x))
+				o.insert(x)
+			}
+			remove := func() {
+				x := o.values[w.doomed(len(o.values), r)]
+				require.True(t, e.Delete(x))
+				o.remove(x)
+			}
+			verify := func(every int) {
+				if step++; step%every == 0 || len(o.values) < 200 && step%7 == 0 {
+					require.NoError(t, e.tree.check(), "step %d", step)
+					agree(t, e, o, w.next(step, r), step%(8*every) == 0)
+				}
+			}
+			for range 2 {
+				for range size {
+					insert()
+					verify(61)
+				}
+				for range churn {
+					remove()
+					insert()
+					verify(61)
+				}
+				assertMean(t, e, o)
+				for len(o.values) > 0 {
+					assert.False(t, e.Delete(o.values[0]/2-1), "not there")
+					remove()
+					verify(61)
+				}
+				require.NoError(t, e.tree.check())
+				assert.Zero(t, e.Len())
+				assert.True(t, math.IsInf(e.Mean(), 1))
+			}
+			assert.Less(t, e.tree.height, maxHeight)
+		})
+	}
+}
+
+func assertMean(t *testing.T, e *Empirical, o *oracle) {
+	t.Helper()
+	want := o.mean()
+	assert.InDelta(t, want, e.Mean(), want*0x1p-50) // the sum's last bit, the quotient's, and no drift
+}
+
+// Deleting what is not there refills nodes on its way; that must not harm the tree, nor find what is not there.
+func TestEmpiricalDeleteOfAbsentValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	e, o := new(Empirical), new(oracle)
+	for range 3000 {
+		x := 2 * float64(r.IntN(2000))
+		e.Insert(x)
+		o.insert(x)
+	}
+	for step := range 6000 {
+		assert.False(t, e.Delete(2*float64(r.IntN(2100))-1))
+		if len(o.values) > 0 && step%2 == 0 {
+			x := o.values[r.IntN(len(o.values))]
+			require.True(t, e.Delete(x))
+			o.remove(x)
+		}
+		if step%50 == 0 {
+			require.NoError(t, e.tree.check())
+			agree(t, e, o, 2*float64(r.IntN(2100)), true)
+		}
+	}
+	assert.Zero(t, e.Len())
+}
+
+// A million tiny values after a huge one that came and went: a plain sum would have lost all of them.
+func TestEmpiricalMeanDoesNotDrift(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	e, o := new(Empirical), new(oracle)
+	for range 2000 {
+		x := 1e-6 * r.Float64()
+		e.Insert(x)
+		o.insert(x)
+	}
+	for range 10000 {
+		huge := 1e9 * r.ExpFloat64()
+		e.Insert(huge)
+		e.Delete(huge)
+	}
+	assert.InEpsilon(t, o.mean(), e.Mean(), 1e-12)
+	for range 1000 {
+		e.Insert(MaxSample)
+	}
+	for range 1000 {
+		e.Delete(MaxSample)
+	}
+	assert.InDelta(t, o.mean(), e.Mean(), 2000*MaxSample*1000*0x1p-104/2000, "within the precision promised of the largest sum")
+}
+
+func TestEmpiricalRejects(t *testing.T) {
+	e := new(Empirical)
+	for _, x := range []float64{math.NaN(), -1, math.Inf(1), math.Inf(-1), math.Nextafter(MaxSample, math.Inf(1))} {
+		assert.False(t, e.Insert(x), "%v", x)
+		assert.False(t, e.Delete(x), "%v", x)
+	}
+	assert.Zero(t, e.Len())
+	assert.Zero(t, e.CDF(5))
+	assert.True(t, math.IsInf(e.Quantile(.5), 1))
+	assert.True(t, math.IsInf(e.Median(), 1))
+	for _, x := range []float64{0, math.Copysign(0, -1), MaxSample} {
+		assert.True(t, e.Insert(x), "%v", x)
+	}
+	assert.False(t, math.Signbit(e.At(0)) || math.Signbit(e.At(1)), "no negative zero comes out")
+	assert.Zero(t, e.Below(math.NaN()))
+	assert.Zero(t, e.CDF(math.NaN()))
+	assert.Zero(t, e.Below(0))
+	assert.Equal(t, 2./3, e.CDF(0))
+	assert.Equal(t, 1.0, e.Below(math.Inf(1)))
+	assert.Equal(t, 0.0, e.At(-1))
+	assert.Equal(t, MaxSample, e.At(9))
+	e.tree.size = maxSize
+	assert.False(t, e.Insert(1), "the counts of the tree are full")
+}
+
+func TestEmpiricalMedian(t *testing.T) {
+	e := new(Empirical)
+	for i, want := range []float64{5, 4, 3, 2.5, 2} { // of 5; 3 5; 1 3 5; 1 2 3 5; 1 2 2 3 5
+		e.Insert([]float64{5, 3, 1, 2, 2}[i])
+		assert.Equal(t, want, e.Median())
+	}
+}
+
+func TestEmpiricalReset(t *testing.T) {
+	e, values := filled(5000)
+	e.Reset()
+	assert.Zero(t, e.Len())
+	assert.False(t, e.Delete(values[0]))
+	allocs := testing.AllocsPerRun(1, func() {
+		e.Reset()
+		for _, x := range values {
+			e.Insert(x)
+		}
+	})
+	assert.Zero(t, allocs, "the memory is kept")
+	require.NoError(t, e.tree.check())
+}

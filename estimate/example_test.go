@@ -1,0 +1,166 @@
+package estimate_test
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// How long will this copy still run? It has 1000 MB to read and reports what it has read.
+func ExampleLinear() {
+	var wrapUp estimate.WrapUp
+	wrapUp.Observe(95*time.Second, 100*time.Second) // a finished task wrote its output for 5 s
+
+	model := estimate.Linear{Grace: 10 * time.Second, WrapUp: wrapUp.Mean()}
+	var copy estimate.Progress
+	model.Report(&copy, 10*time.Second, 100)
+	model.Report(&copy, 25*time.Second, 250)
+
+	fmt.Println("at its report: ", model.Remaining(&copy, 25*time.Second, 1000))
+	fmt.Println("5 s later:     ", model.Remaining(&copy, 30*time.Second, 1000))
+	fmt.Println("25 s of silence:", model.Remaining(&copy, 50*time.Second, 1000))
+	// Output:
+	// at its report:  1m20s
+	// 5 s later:      1m15s
+	// 25 s of silence: 2m35s
+}
+
+// With a Window the rate follows a change of speed, whatever the gaps between the reports.
+func ExampleLinear_window() {
+	life, recent := estimate.Linear{}, estimate.Linear{Window: 20 * time.Second}
+	var a, b estimate.Progress
+	for _, r := range []struct{ second, done int }{{10, 100}, {20, 200}, {40, 220}, {60, 240}} { // 10/s, then 1/s
+		life.Report(&a, time.Duration(r.second)*time.Second, float64(r.done))
+		recent.Report(&b, time.Duration(r.second)*time.Second, float64(r.done))
+	}
+	fmt.Printf("whole life: %.1f/s\n", a.Rate())
+	fmt.Printf("recently:   %.1f/s\n", b.Rate())
+	// Output:
+	// whole life: 4.0/s
+	// recently:   2.0/s
+}
+
+// How long would a new copy take? The phase's own tasks tell.
+func ExampleRates() {
+	rates, err := estimate.NewRates(estimate.RatesConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rates.Finish(10, 100, false) // 100 MB in 10 s
+	rates.Finish(30, 150, false)
+	rates.Finish(30, 100, false)
+
+	fresh := estimate.Fresh{Rate: rates, Work: 200, Lag: 2 * time.Second}
+	fmt.Println("expected:      ", fresh.Expected())
+	fmt.Printf("in under 60 s:  %.2f\n", fresh.Below(60))
+	fmt.Printf("95 %% take up to %.0f s\n", fresh.Quantile(.95))
+	// Output:
+	// expected:       42s
+	// in under 60 s:  0.67
+	// 95 % take up to 62 s
+}
+
+// Before enough tasks were seen, what the host expects of the phase stands in.
+func ExampleRates_prior() {
+	rates, err := estimate.NewRates(estimate.RatesConfig{Prior: distuv.Uniform{Min: 1, Max: 3}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rates.Samples(), "samples:", rates.Mean())
+	for range estimate.DefaultMinSamples {
+		rates.Finish(40, 10, false)
+	}
+	fmt.Println(rates.Samples(), "samples:", rates.Mean())
+	// Output:
+	// 0 samples: 2
+	// 3 samples: 4
+}
+
+// Any distribution of gonum can be the rate. This task's time has a median of 60 s; the machine is twice as slow.
+func ExampleFresh() {
+	fresh := estimate.Fresh{
+		Rate:     distuv.LogNormal{Mu: math.Log(60), Sigma: 1},
+		Work:     1,
+		Location: 2,
+	}
+	fmt.Println("expected:", fresh.Expected().Round(time.Second))
+	fmt.Printf("median:   %.0f s\n", fresh.Quantile(.5))
+	fmt.Printf("in under a minute: %.2f\n", fresh.Below(60))
+	// Output:
+	// expected: 3m18s
+	// median:   120 s
+	// in under a minute: 0.24
+}
+
+// LATE's Figure 2: two equal tasks that read at 5 %/s up to half and at 1 %/s from there, 20 s after the first began.
+func ExampleScore() {
+	fmt.Println("T1:", estimate.Score(.6, 20*time.Second).Round(10*time.Millisecond))
+	fmt.Println("T2:", estimate.Score(.5, 10*time.Second))
+	// Output:
+	// T1: 13.33s
+	// T2: 10s
+}
+
+// The same two tasks, each subphase by itself: T2 ends last, and the mean of the other task's rate says when.
+func ExampleSubphases() {
+	const half = .5
+	var second estimate.MeanRate // over the tasks that have entered the second subphase
+	second.Replace(-1, .1/10)    // T1 has done 10 % in 10 s there
+
+	t1 := []estimate.Subphase{
+		{Share: half, Score: .5, Age: 10 * time.Second},
+		{Share: half, Score: .1, Age: 10 * time.Second},
+	}
+	t2 := []estimate.Subphase{
+		{Share: half, Score: .5, Age: 10 * time.Second},
+		{Share: half, Others: second.Others(-1)},
+	}
+	fmt.Println("T1:", estimate.Subphases(t1))
+	fmt.Println("T2:", estimate.Subphases(t2))
+	// Output:
+	// T1: 40s
+	// T2: 50s
+}
+
+// Which machines are slower than their peers? One slow task is no proof; ten are.
+func ExampleMachines() {
+	machines, err := estimate.NewMachines(3, estimate.MachinesConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	machines.Observe(1, 3) // one task took three times as long as usual
+	for range 10 {
+		machines.Observe(2, 3)
+	}
+	for i := range 3 {
+		fmt.Printf("machine %d: %.2f\n", i, machines.Factor(i))
+	}
+	// Output:
+	// machine 0: 1.00
+	// machine 1: 1.50
+	// machine 2: 2.46
+}
+
+// The exact distribution of a changing set of values.
+func ExampleEmpirical() {
+	var e estimate.Empirical
+	for _, seconds := range []float64{9, 11, 10, 10, 60} {
+		e.Insert(seconds)
+	}
+	fmt.Println("mean", e.Mean(), "median", e.Median(), "p80", e.Quantile(.8))
+	fmt.Println("P(X < 10) =", e.Below(10), " P(X <= 10) =", e.CDF(10))
+
+	e.Delete(60)
+	fmt.Println("mean", e.Mean(), "of", e.Len())
+	// Output:
+	// mean 20 median 10 p80 11
+	// P(X < 10) = 0.2  P(X <= 10) = 0.6
+	// mean 10 of 4
+}

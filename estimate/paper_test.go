@@ -1,0 +1,145 @@
+package estimate_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// One test per claim of the two papers, named by section.
+
+// LATE §4.2, Figure 2: the score grows by 5 % per second to 50 % and then by 1 % per second; T1 begins at 0 s, T2 at
+// 10 s; at 20 s the heuristic gives T1 13.3 s and T2 10 s, and so has them end in the wrong order.
+func TestLATE42Figure2Heuristic(t *testing.T) {
+	t1 := estimate.Score(.6, 20*time.Second)
+	t2 := estimate.Score(.5, 10*time.Second)
+	assert.Equal(t, 13333333333*time.Nanosecond, t1) // (1 - .6)/(.6/20 s) = 40/3 s
+	assert.Equal(t, 10*time.Second, t2)              // (1 - .5)/(.5/10 s)
+	assert.Greater(t, t1, t2, "the misjudgement that the figure shows")
+}
+
+// LATE §4.2: in truth T1 has 40 s left and T2 50 s; by subphases both come out right.
+func TestLATE42Figure2BySubphases(t *testing.T) {
+	fast := estimate.Subphase{Share: .5, Score: .5, Age: 10 * time.Second}
+	t1 := estimate.Subphases([]estimate.Subphase{fast, {Share: .5, Score: .1, Age: 10 * time.Second, Others: 99}})
+	t2 := estimate.Subphases([]estimate.Subphase{fast, {Share: .5, Others: .01}})
+	assert.Equal(t, 40*time.Second, t1, "a subphase that has begun goes by its own rate, whatever the others do")
+	assert.Equal(t, 50*time.Second, t2, "one that has not, by the others' mean rate")
+}
+
+// LATE §4.2: the rate for a subphase not yet entered is the average of the other tasks' rates: (2 + 4)/2, not the
+// harmonic mean 2.67, and without the task's own 9.
+func TestLATE42AverageRateOfOthers(t *testing.T) {
+	var m estimate.MeanRate
+	own := m.Replace(-1, 9)
+	m.Replace(-1, 2)
+	old := m.Replace(-1, 1)
+	m.Replace(old, 4)
+	assert.Equal(t, 3.0, m.Others(own))
+	assert.Equal(t, 5.0, m.Others(-1))
+}
+
+// LATE §4: a task with score 0 has rate 0 and so no end.
+func TestLATE4NoProgress(t *testing.T) {
+	assert.Equal(t, time.Duration(math.MaxInt64), estimate.Score(0, time.Second))
+	assert.Zero(t, estimate.Score(1, time.Second))
+	assert.Equal(t, estimate.Unknown, estimate.Score(.5, 0), "progress in no time makes no rate")
+}
+
+// Mantri §5.5, equation 2. Printed, t_elapsed d/d_read is the total: 100 s for a copy that has read 40 % in 40 s. What
+// remains of it is 60 s.
+func TestMantri55Equation2Corrected(t *testing.T) {
+	const elapsed, d, read = 40 * time.Second, 1000, 400
+	printed := time.Duration(float64(elapsed) * d / read)
+	model := estimate.Linear{WrapUp: 3 * time.Second}
+	var p estimate.Progress
+	require.True(t, model.Report(&p, elapsed, read))
+	assert.Equal(t, printed-elapsed+3*time.Second, model.Remaining(&p, elapsed, d))
+	assert.Equal(t, 63*time.Second, model.Remaining(&p, elapsed, d))
+}
+
+// Mantri §5.5: a task that has read all its input has only its wrap-up left, and at its start nothing is known.
+func TestMantri55Ends(t *testing.T) {
+	model := estimate.Linear{WrapUp: 3 * time.Second}
+	var p estimate.Progress
+	assert.Equal(t, estimate.Unknown, model.Remaining(&p, 0, 100))
+	model.Report(&p, 10*time.Second, 100)
+	assert.Equal(t, 3*time.Second, model.Remaining(&p, time.Minute, 100))
+	assert.Equal(t, 3*time.Second, model.Remaining(&p, time.Minute, 50), "done beyond work")
+}
+
+// Mantri §5.5: a copy that stops reporting has read no more while time runs on: 20 s after its last report, equation 2
+// says 30 s * 900/100.
+func TestMantri55Staleness(t *testing.T) {
+	model := estimate.Linear{Grace: 5 * time.Second}
+	var p estimate.Progress
+	model.Report(&p, 10*time.Second, 100)
+	for _, c := range []struct{ age, want time.Duration }{
+		{10 * time.Second, 90 * time.Second},
+		{15 * time.Second, 85 * time.Second}, // within Grace, the end inclusive, it goes on as before
+		{15*time.Second + 1, 135*time.Second + 9},
+		{30 * time.Second, 270 * time.Second},
+		{5 * time.Second, 90 * time.Second}, // a clock that steps back
+	} {
+		assert.Equal(t, c.want, model.Remaining(&p, c.age, 1000), "age %v", c.age)
+	}
+}
+
+// A copy that never progressed: unknown within Grace, its age from there on (see Linear.Remaining).
+func TestMantri55NothingRead(t *testing.T) {
+	model := estimate.Linear{Grace: 5 * time.Second, WrapUp: time.Second}
+	var p estimate.Progress
+	assert.Equal(t, estimate.Unknown, model.Remaining(&p, 5*time.Second, 1))
+	assert.Equal(t, 7*time.Second, model.Remaining(&p, 6*time.Second, 1))
+	model.Report(&p, 8*time.Second, 0)
+	assert.Equal(t, 9*time.Second, model.Remaining(&p, 8*time.Second, 1), "a report of no progress is no progress")
+}
+
+// Mantri §5.5: t_wrapup is estimated from the earlier tasks of the phase.
+func TestMantri55WrapUp(t *testing.T) {
+	var w estimate.WrapUp
+	assert.Zero(t, w.Mean())
+	w.Observe(10*time.Second, 14*time.Second)
+	w.Observe(20*time.Second, 22*time.Second)
+	w.Observe(20*time.Second, 19*time.Second) // out of order: dropped
+	w.Observe(-time.Second, 19*time.Second)
+	assert.Equal(t, 3*time.Second, w.Mean())
+}
+
+// Mantri §5.5, equation 3, for each sample: rates 1, 2 and 6 s/MB, 10 MB, twice as far away, 5 s to be scheduled.
+func TestMantri55Equation3(t *testing.T) {
+	var rates estimate.Empirical
+	for _, r := range []float64{1, 2, 6} {
+		rates.Insert(r)
+	}
+	fresh := estimate.Fresh{Rate: &rates, Work: 10, Location: 2, Lag: 5 * time.Second}
+	assert.Equal(t, 65.0, fresh.Mean()) // (25 + 45 + 125)/3
+	assert.Equal(t, 65*time.Second, fresh.Expected())
+	assert.Equal(t, 1./3, fresh.Below(45), "strictly less: the sample at 45 s does not count")
+	assert.Equal(t, 2./3, fresh.CDF(45))
+	assert.Equal(t, 45.0, fresh.Quantile(.5))
+	fresh.Location = 0
+	assert.Equal(t, 35.0, fresh.Mean(), "no location factor is an average one")
+}
+
+// Mantri §5.5: processRate comes from all tasks of the phase, running ones included.
+func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
+	rates, err := estimate.NewRates(estimate.RatesConfig{})
+	require.NoError(t, err)
+	rates.Finish(10, 10, false)
+	rates.Finish(30, 10, false)
+	running, ok := rates.Rate(20, 2.5) // 2.5 of its units in 20 s
+	require.True(t, ok)
+	held := rates.Replace(-1, running)
+	assert.Equal(t, 4.0, rates.Mean()) // (1 + 3 + 8)/3
+	held = rates.Replace(held, 2)
+	assert.Equal(t, 2.0, rates.Mean())
+	rates.Replace(held, -1) // it failed: no sample
+	assert.Equal(t, 2, rates.Samples())
+	assert.Equal(t, 2, rates.Finished())
+}

@@ -1,0 +1,72 @@
+// Package sim replays one phase of a job under a straggler-mitigation policy. It is a host like any other: it holds a
+// restart.Tracker, tells it what happens, and does what it is told.
+//
+// A phase is replayed with its slots, its waves and its recorded durations. Under a policy that never acts the replay
+// gives back the recorded schedule: slots open when they did, a slot rests between two tasks for as long as it did, and
+// tasks start in the order in which they did. What a policy changes is replayed by these assumptions:
+//
+//   - Progress is linear in time.
+//   - A copy that was never run takes its time from [Phase.Draw].
+//   - Killing a copy is immediate; its slot rests, as it did after the recorded attempt, before it takes the next task.
+//   - A slot that had no more of the phase's tasks in the recording while some still waited was lost to others: it takes
+//     none after that time. Other slots stay open to the end of the phase.
+//   - Attempts that failed in the recording fail in the replay, after the same time; drawn copies do not fail.
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Phase is a phase to replay. It is not modified, and may be replayed by several goroutines at once.
+type Phase struct {
+	Job, Name string
+	Tasks     []Task
+	Slots     []Slot
+	// Order lists, by task index, which attempts were started in which order: a task with a failed attempt stands in it
+	// twice.
+	Order []int32
+	// Machines is how many machines the slots are on; 0 if that is not known.
+	Machines int
+	// Interval is Δ, the time between two reports of a copy.
+	Interval time.Duration
+	// Rest is how long a slot rests between two tasks beyond those recorded.
+	Rest time.Duration
+	// Draw returns how long a copy of the task takes that was never run, on a machine (negative if not known); late says
+	// that it starts after the phase's first wave. It returns the same for the same state of r.
+	Draw func(r *rand.Rand, task, machine int, late bool) time.Duration
+	// Recorded is the completion time in the log, from the first start to the last success; 0 if there was no log.
+	Recorded time.Duration
+}
+
+// Task is one task of a phase.
+type Task struct {
+	// Work is the size of its input in units that are the same for the whole phase; 0 if not known.
+	Work float64
+	// Attempts are the recorded attempts, in order: the last one succeeds, those before it fail.
+	Attempts []Attempt
+}
+
+// Attempt is a recorded attempt.
+type Attempt struct {
+	Duration time.Duration
+	// Wait is how long the task was not yet back in the queue after the attempt before this one had failed.
+	Wait time.Duration
+}
+
+// Slot is a place where one copy runs at a time.
+type Slot struct {
+	Machine int // negative if not known
+	// Opens is when the slot first was there, since the phase's first start.
+	Opens time.Duration
+	// Closes is when it takes no more copies; 0 if it stays open.
+	Closes time.Duration
+	// Rests are how long it rested before its second, third, ... recorded attempt.
+	Rests []time.Duration
+}
+
+// Interval returns Δ for tasks of a typical duration: every 10 s or ten times in a lifetime, whichever is more often
+// [Mantri §5].
+func Interval(typical time.Duration) time.Duration {
+	return max(min(10*time.Second, typical/10), time.Millisecond)
+}

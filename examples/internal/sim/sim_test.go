@@ -1,0 +1,152 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/workload"
+)
+
+func policies() []sim.Options {
+	return []sim.Options{
+		{Policy: restart.Never{}}, {Policy: restart.Mantri{}, LargestFirst: true}, {Policy: restart.LATE{}},
+		{Policy: restart.LATE{Early: true}}, {Policy: restart.Hadoop{}}, {Policy: restart.MapReduce{}},
+		{Policy: restart.Dryad{}}, {Policy: restart.Spark{}}, {Policy: restart.Flink{}},
+	}
+}
+
+// A work-conserving schedule takes at most the mean load of a slot plus the longest task [Mantri §3.1], and at least
+// either of them.
+func TestWithoutActionKeepsTheBound(t *testing.T) {
+	for _, p := range workload.Generate(200, 3) {
+		r, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+		require.NoError(t, err)
+		var sum, longest time.Duration
+		for _, task := range p.Tasks {
+			sum += task.Attempts[0].Duration
+			longest = max(longest, task.Attempts[0].Duration)
+		}
+		mean := sum / time.Duration(len(p.Slots))
+		assert.LessOrEqual(t, r.Time, mean+longest, p.Name)
+		assert.GreaterOrEqual(t, r.Time, max(mean, longest), p.Name)
+		assert.Equal(t, sum, r.Used, "%s: every task runs once", p.Name)
+		assert.Zero(t, r.Wasted)
+		assert.Zero(t, r.Copies+r.Restarts+r.Won)
+	}
+}
+
+func TestSameSeedSameResult(t *testing.T) {
+	for i, p := range workload.Generate(40, 5) {
+		for _, o := range policies() {
+			o.Seed = uint64(i)
+			first, err := sim.Run(p, o)
+			require.NoError(t, err)
+			again, err := sim.Run(p, o)
+			require.NoError(t, err)
+			assert.Equal(t, first, again, "%s under %T", p.Name, o.Policy)
+		}
+	}
+}
+
+// What was used for nothing and what ended tasks is all that was used, and nothing wins that was not launched.
+func TestResultsAddUp(t *testing.T) {
+	for i, p := range workload.Generate(60, 7) {
+		for _, o := range policies() {
+			o.Seed = uint64(i)
+			r, err := sim.Run(p, o)
+			require.NoError(t, err)
+			name := fmt.Sprintf("%s under %T: %+v", p.Name, o.Policy, r)
+			assert.Equal(t, len(p.Tasks), r.Tasks, name)
+			assert.Less(t, r.Wasted, r.Used, name)
+			assert.LessOrEqual(t, r.Used, r.Time*time.Duration(len(p.Slots)), "%s: slots run one copy at a time", name)
+			assert.LessOrEqual(t, r.Won, r.Copies+r.Restarts, name)
+			assert.LessOrEqual(t, r.Restarts, 3*r.Tasks, "%s: at most gamma restarts a task", name)
+			if _, mantri := o.Policy.(restart.Mantri); !mantri {
+				assert.Zero(t, r.Restarts, name)
+				assert.LessOrEqual(t, r.Copies, r.Tasks, "%s: one copy a task", name)
+			}
+		}
+	}
+}
+
+// two tasks of 10 s, one of which is 100 s by accident: its copy takes 10 s like the rest.
+func outlierPhase() *sim.Phase {
+	p := &sim.Phase{Name: "outlier", Interval: time.Second, Machines: 4}
+	for i := range 9 {
+		d := 10 * time.Second
+		if i == 4 {
+			d = 100 * time.Second
+		}
+		p.Tasks = append(p.Tasks, sim.Task{Work: 1, Attempts: []sim.Attempt{{Duration: d}}})
+		p.Order = append(p.Order, int32(i))
+	}
+	for i := range 4 {
+		p.Slots = append(p.Slots, sim.Slot{Machine: i})
+	}
+	p.Draw = constant(10 * time.Second)
+	return p
+}
+
+func TestMantriRestartsAnOutlierEarly(t *testing.T) {
+	p := outlierPhase()
+	none, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+	require.NoError(t, err)
+	assert.Equal(t, 110*time.Second, none.Time)
+
+	var log []string
+	with, err := sim.Run(p, sim.Options{Policy: restart.Mantri{}, WatchTask: 4, Watch: func(at time.Duration, attempt int, what string) {
+		log = append(log, fmt.Sprintf("%v #%d %s", at, attempt, what))
+	}})
+	require.NoError(t, err)
+	assert.LessOrEqual(t, with.Time, 40*time.Second, "%v", log)
+	assert.Less(t, with.Used, none.Used)
+	require.NotEmpty(t, log)
+	assert.Contains(t, log[0], "started")
+	assert.Contains(t, log[len(log)-1], "finished", "the original is killed when it is restarted: %v", log)
+}
+
+// Tasks wait for slots that open late, slots rest, close, and failed attempts are run again when they were.
+func TestRecordedScheduleComesBack(t *testing.T) {
+	const s = time.Second
+	p := &sim.Phase{
+		Name: "recorded", Interval: s, Machines: 2,
+		Slots: []sim.Slot{
+			{Machine: 0, Rests: []time.Duration{2 * s}}, // runs 0 at 0-10, 2 at 12-17, then idle
+			{Machine: 1, Opens: 3 * s, Closes: 8 * s},   // runs 1 at 3-8, which fails, and is lost: 2 and 3 wait
+			{Machine: 1, Opens: 14 * s},                 // runs 3 at 14-15; 1 is back at 20 and runs 20-25 on the first slot
+		},
+		Tasks: []sim.Task{
+			{Attempts: []sim.Attempt{{Duration: 10 * s}}},
+			{Attempts: []sim.Attempt{{Duration: 5 * s}, {Duration: 5 * s, Wait: 12 * s}}},
+			{Attempts: []sim.Attempt{{Duration: 5 * s}}},
+			{Attempts: []sim.Attempt{{Duration: 1 * s}}},
+		},
+		Order: []int32{0, 1, 2, 3, 1},
+		Draw:  constant(s),
+	}
+	r, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+	require.NoError(t, err)
+	assert.Equal(t, 25*s, r.Time)
+	assert.Equal(t, 26*s, r.Used)
+	assert.Equal(t, 5*s, r.Wasted)
+}
+
+func TestPhaseThatCannotEnd(t *testing.T) {
+	p := outlierPhase()
+	p.Slots = nil
+	_, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+	assert.ErrorContains(t, err, "9 tasks were never started")
+}
+
+func TestInterval(t *testing.T) {
+	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour))
+	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second))
+	assert.Equal(t, time.Millisecond, sim.Interval(0))
+}

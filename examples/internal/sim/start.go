@@ -1,0 +1,140 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// fill asks the tracker what to do with each open slot, until it has no more use for one.
+func (r *run) fill() {
+	for i := 0; i < len(r.idle); {
+		slot := r.idle[i]
+		task, d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
+		switch d.Action {
+		case restart.Duplicate:
+			r.launch(task, slot, true)
+		case restart.Restart, restart.Kill:
+			r.note(task, d)
+			r.kill(task, d)
+		case restart.Start:
+			if task = r.choose(task); task < 0 {
+				return
+			}
+			r.launch(task, slot, false)
+		default:
+			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
+				return
+			}
+			i++ // another slot may be on a better machine
+		}
+	}
+}
+
+func (r *run) note(task int, d restart.Decision) {
+	if r.watched(task) {
+		r.options.Watch(r.now, d.Copy, d.String())
+	}
+}
+
+// choose returns the waiting task to start: the tracker's choice where the largest goes first, else the next in the
+// recorded order; -1 if the tasks that wait are not back in the queue yet.
+func (r *run) choose(task int) int {
+	if r.options.LargestFirst && r.tasks[task].ready {
+		return task
+	}
+	for i, again := range r.again {
+		if r.tasks[again].ready {
+			r.again = slices.Delete(r.again, i, i+1)
+			return int(again)
+		}
+	}
+	for i := r.order; i < len(r.phase.Order); i++ {
+		task := r.phase.Order[i]
+		s := &r.tasks[task]
+		spent := s.left || s.done || s.next > r.ordinal[i]
+		switch {
+		case spent && i == r.order:
+			r.order++
+		case !spent && s.ready && s.next == r.ordinal[i]:
+			return int(task)
+		}
+	}
+	return -1
+}
+
+// launch runs a copy of a task on an idle slot: its next recorded attempt if it has one to run, or one that is drawn.
+func (r *run) launch(task int, slot int32, beside bool) {
+	s := &r.tasks[task]
+	recorded := r.phase.Tasks[task].Attempts
+	c := simCopy{start: r.now, task: int32(task), slot: slot, succeeds: true}
+	if !beside && !s.left && int(s.next) < len(recorded) {
+		c.end = r.now + recorded[s.next].Duration
+		c.succeeds = int(s.next) == len(recorded)-1
+		s.original = r.now
+		for _, a := range recorded[s.next:] {
+			s.original += a.Duration + a.Wait
+		}
+		s.original -= recorded[s.next].Wait
+		s.next++
+	} else {
+		c.extra = true
+		c.end = r.now + r.draw(task, slot)
+	}
+	place := r.place()
+	c.life = r.copies[place].life + 1
+	c.attempt = int32(r.tracker.Start(r.clock(), task, r.phase.Slots[slot].Machine))
+	r.copies[place] = c
+	s.copies++
+	s.ready = false
+	r.uses[slot]++
+	at, _ := slices.BinarySearch(r.idle, slot)
+	r.idle = slices.Delete(r.idle, at, at+1)
+	r.queue.push(c.end, ends, place, c.life)
+	r.queue.pushReport(r.now+r.phase.Interval, place, c.life)
+	if r.watched(task) {
+		what := "started"
+		if c.extra {
+			what = "started again, by a time drawn from its peers"
+		}
+		r.options.Watch(r.now, int(c.attempt), what)
+	}
+}
+
+// draw takes the time of a copy that was never run. It depends on the seed, the task and how many copies the task had,
+// and on nothing else that a policy may have changed.
+func (r *run) draw(task int, slot int32) time.Duration {
+	s := &r.tasks[task]
+	s.drawn++
+	r.source.Seed(mix(r.options.Seed, uint64(task)), mix(uint64(task), uint64(s.drawn)))
+	late := r.uses[slot] > 0 || r.now > r.phase.Slots[slot].Opens
+	return max(1, r.phase.Draw(r.rand, task, r.phase.Slots[slot].Machine, late))
+}
+
+func (r *run) place() int32 {
+	if n := len(r.free); n > 0 {
+		p := r.free[n-1]
+		r.free = r.free[:n-1]
+		return p
+	}
+	r.copies = append(r.copies, simCopy{attempt: -1})
+	return int32(len(r.copies) - 1)
+}
+
+// wait returns how long a task that has failed is kept out of the queue.
+func (r *run) wait(task int) time.Duration {
+	s := &r.tasks[task]
+	if recorded := r.phase.Tasks[task].Attempts; !s.left && int(s.next) < len(recorded) {
+		return recorded[s.next].Wait
+	}
+	return 0
+}
+
+// mix spreads two numbers over 64 bits: generators seeded with neighbouring numbers begin alike.
+func mix(a, b uint64) uint64 {
+	z := a*0x9e3779b97f4a7c15 + b + 1
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,203 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// cursor walks over one JSON value in memory and decodes only what it is asked for. It checks the structure of what it
+// passes over: brackets, commas, colons and strings, but not the spelling of numbers and escapes. After a mistake it is bad, stands
+// at the end, and every method returns a zero value, so callers check once, when they have finished.
+type cursor struct {
+	data  []byte
+	pos   int
+	first bool // the last step entered an object or array
+	bad   bool
+}
+
+// maxDepth of nesting; event logs stay below 30.
+const maxDepth = 500
+
+func (c *cursor) fail() { c.bad, c.pos = true, len(c.data) }
+
+// space moves to the next byte that is not white, and returns it, or 0 at the end.
+func (c *cursor) space() byte {
+	for c.pos < len(c.data) {
+		if b := c.data[c.pos]; b > ' ' {
+			return b
+		}
+		c.pos++
+	}
+	return 0
+}
+
+// done says whether the whole input was one well-formed value.
+func (c *cursor) done() bool { return c.space() == 0 && c.pos == len(c.data) && !c.bad }
+
+// enter steps into the object or array that the cursor stands at; any other value it passes over and returns false.
+func (c *cursor) enter(open byte) bool {
+	if c.space() != open {
+		c.skip()
+		return false
+	}
+	c.pos++
+	c.first = true
+	return true
+}
+
+// key returns the next key of the object; false after the last. The caller must then take or skip the value.
+func (c *cursor) key() ([]byte, bool) {
+	if !c.next('}') {
+		return nil, false
+	}
+	if c.space() != '"' {
+		c.fail()
+		return nil, false
+	}
+	key := c.quoted()
+	if c.space() != ':' {
+		c.fail()
+		return nil, false
+	}
+	c.pos++
+	return key, true
+}
+
+// fields walks over the members of the object at the cursor. What take does not consume is passed over; so is a value
+// that is no object.
+func (c *cursor) fields(take func(key []byte)) {
+	if !c.enter('{') {
+		return
+	}
+	for key, ok := c.key(); ok; key, ok = c.key() {
+		before := c.pos
+		if take(key); c.pos == before {
+			c.skip()
+		}
+	}
+}
+
+// elements calls take, which must consume one value, at each element of the array at the cursor.
+func (c *cursor) elements(take func()) {
+	if !c.enter('[') {
+		return
+	}
+	for c.next(']') {
+		take()
+	}
+}
+
+func (c *cursor) next(end byte) bool {
+	b := c.space()
+	if b == end {
+		c.pos++
+		c.first = false
+		return false
+	}
+	if !c.first {
+		if b != ',' {
+			c.fail()
+			return false
+		}
+		c.pos++
+	}
+	c.first = false
+	return !c.bad
+}
+
+// quoted returns what stands between the quotes at the cursor, escapes as they are.
+func (c *cursor) quoted() []byte {
+	start := c.pos + 1
+	end := skipString(c.data, c.pos)
+	if end < 0 {
+		c.fail()
+		return nil
+	}
+	c.pos = end
+	return c.data[start : end-1]
+}
+
+// text returns the string at the cursor, or nil if the value is none. It aliases the input if nothing is escaped.
+func (c *cursor) text() []byte {
+	if c.space() != '"' {
+		c.skip()
+		return nil
+	}
+	start := c.pos
+	text := c.quoted()
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	plain := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b == '\\' {
+			i++
+			if b = text[i]; b != '\\' && b != '"' && b != '/' { // the rare escapes
+				var s string
+				if json.Unmarshal(c.data[start:c.pos], &s) != nil {
+					c.fail()
+				}
+				return []byte(s)
+			}
+		}
+		plain = append(plain, b)
+	}
+	return plain
+}
+
+// integer returns the number at the cursor, rounded toward zero. Any other value, also one beyond int64, is not ok.
+func (c *cursor) integer() (n int64, ok bool) {
+	b := c.space()
+	if b != '-' && (b < '0' || b > '9') {
+		c.skip()
+		return 0, false
+	}
+	start := c.pos
+	for i := c.pos; i < len(c.data) && i < start+18; i++ { // the common case: digits that cannot overflow
+		d := c.data[i] - '0'
+		if d > 9 {
+			if i > start && scalar[c.data[i]] == 0 {
+				c.pos = i
+				return n, true
+			}
+			break
+		}
+		n = n*10 + int64(d)
+	}
+	c.skip()
+	literal := string(c.data[start:c.pos])
+	if n, err := strconv.ParseInt(literal, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(literal, 64)
+	if err != nil || math.Abs(f) >= 1<<62 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// answer returns the boolean at the cursor, or unknown.
+func (c *cursor) answer() Answer {
+	switch c.space() {
+	case 't':
+		c.skip()
+		return Yes
+	case 'f':
+		c.skip()
+		return No
+	}
+	c.skip()
+	return AnswerUnknown
+}
+
+// skip passes over one value.
+func (c *cursor) skip() {
+	if end := skipValue(c.data, c.pos, 0); end >= 0 {
+		c.pos = end
+		return
+	}
+	c.fail()
+}

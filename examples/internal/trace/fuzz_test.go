@@ -1,0 +1,142 @@
+package trace_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"straggler-examples/internal/trace"
+)
+
+var errFull = errors.New("full")
+
+// full is a writer that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// checkInvariants checks what every log promises, whatever it was read from.
+func checkInvariants(t *testing.T, log *trace.Log) {
+	t.Helper()
+	require.Equal(t, trace.Host{}, log.Hosts[0])
+	require.Equal(t, trace.Executor{}, log.Executors[0])
+	names := map[[2]string]bool{}
+	for i, p := range log.Phases {
+		require.False(t, names[[2]string{p.Job, p.Name}], "two phases %q %q", p.Job, p.Name)
+		names[[2]string{p.Job, p.Name}] = true
+		require.True(t, utf8.ValidString(p.Job+p.Name))
+		for _, j := range p.DependsOn {
+			require.True(t, j >= 0 && j < i, "phase %d depends on %d", i, j)
+		}
+		require.LessOrEqual(t, p.Submitted.Or(0), p.Completed.Or(1<<62))
+		for k := range p.Attempts {
+			a := &p.Attempts[k]
+			require.True(t, a.Task >= 0 && int(a.Task) < p.Tasks, "task %d of %d", a.Task, p.Tasks)
+			require.GreaterOrEqual(t, a.Number, int32(0))
+			require.True(t, a.Host >= 0 && int(a.Host) < len(log.Hosts))
+			require.True(t, a.Executor >= 0 && int(a.Executor) < len(log.Executors))
+			if d, ok := a.Duration(); ok {
+				require.GreaterOrEqual(t, int64(d), int64(0))
+			}
+			if k > 0 {
+				const late = 1 << 62
+				require.LessOrEqual(t, p.Attempts[k-1].Start.Or(late), a.Start.Or(late))
+			}
+		}
+	}
+}
+
+// fuzzFormat checks that whatever is read can be written, and read again with the same outcome. The seeds are the lines
+// of the fixtures and each two that follow one another: small, so that the fuzzer spends its time on new inputs.
+func fuzzFormat(f *testing.F, seeds ...string) {
+	for _, name := range seeds {
+		var before []byte
+		for line := range bytes.Lines(fixture(f, name)) {
+			if len(line) > 700 {
+				continue
+			}
+			f.Add(bytes.Clone(line))
+			f.Add(slices.Concat(before, line))
+			before = line
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		log, err := trace.Read(bytes.NewReader(data), "x")
+		if err != nil {
+			require.Nil(t, log)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		checkInvariants(t, log)
+		checkCounts(t, log, data)
+		var text bytes.Buffer
+		require.NoError(t, trace.Write(&text, log))
+		if text.Len() == 0 {
+			return
+		}
+		again, err := trace.Read(bytes.NewReader(text.Bytes()), "x")
+		require.NoError(t, err, text.String())
+		checkInvariants(t, again)
+		assert.Zero(t, again.Faults[trace.Broken]+again.Faults[trace.HalfLast]+again.Faults[trace.NoTask], "%s\n%s", again.Faults, text.String())
+		assert.Equal(t, len(log.Phases), len(again.Phases))
+		var twice bytes.Buffer
+		require.NoError(t, trace.Write(&twice, again))
+		assert.Equal(t, text.String(), twice.String())
+	})
+}
+
+// checkCounts checks that nothing appears from nowhere: what was kept, passed over and dropped adds up to what was read.
+func checkCounts(t *testing.T, log *trace.Log, data []byte) {
+	t.Helper()
+	attempts, passed := 0, 0
+	for _, p := range log.Phases {
+		attempts += len(p.Attempts)
+	}
+	for _, n := range log.Passed {
+		passed += n
+	}
+	dropped := log.Faults[trace.Broken] + log.Faults[trace.HalfLast] + log.Faults[trace.TooLong]
+	switch log.Format {
+	case trace.Spark, trace.Lines:
+		lines := 0
+		for line := range bytes.Lines(data) {
+			if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))) > 0 {
+				lines++
+			}
+		}
+		require.LessOrEqual(t, log.Records, lines+1)
+		used := log.Records - passed - dropped
+		require.GreaterOrEqual(t, used, 0)
+		require.LessOrEqual(t, attempts+log.Faults[trace.NoTask], used, "every attempt has a line of its own")
+	case trace.Rumen:
+		require.LessOrEqual(t, len(log.Phases), 2*log.Records)
+		require.LessOrEqual(t, attempts, len(data))
+	}
+}
+
+func FuzzSpark(f *testing.F) { fuzzFormat(f, "spark.log", "eventlog_v2_app-2/events_1_app-2") }
+
+func FuzzRumen(f *testing.F) {
+	f.Add([]byte(`{"jobID":"j","launchTime":7,"totalMaps":2,"mapTasks":[{"taskID":"t_m_1","preferredLocations":[{"layers":["r","n"]}],` +
+		`"attempts":[{"attemptID":"a_m_1_0","startTime":8,"finishTime":9,"result":"SUCCESS","hostName":"/r/n\\.x","mapInputBytes":3}]}]}`))
+	f.Add([]byte(`{"jobID":"j","reduceTasks":[{"attempts":[{"location":{"layers":["r","s","n"]},"hdfsBytesWritten":1}],"taskID":"t_r_0"}],"otherTasks":null}`))
+	fuzzFormat(f, "rumen.json")
+}
+
+func FuzzLines(f *testing.F) { fuzzFormat(f, "lines.jsonl", "spark.log.golden") }
+
+// Packed input that is cut or damaged anywhere ends in a log or in an error.
+func FuzzPacked(f *testing.F) {
+	f.Add(gzipped(f, taskLines(0, 3), taskLines(3, 4)))
+	f.Add(zstded(f, taskLines(0, 3), taskLines(3, 4)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if log, err := trace.Read(bytes.NewReader(data), "x"); err == nil {
+			checkInvariants(t, log)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+)
+
+// The lines of the normal form, as they are written. Unknown values are left out.
+type (
+	hostLine struct {
+		Host string `json:"host"`
+		Rack string `json:"rack,omitempty"`
+	}
+	executorLine struct {
+		Executor string `json:"executor"`
+		Host     string `json:"host,omitempty"`
+		Cores    int32  `json:"cores,omitempty"`
+	}
+	phaseLine struct {
+		Job       string `json:"job"`
+		Phase     string `json:"phase"`
+		Tasks     int    `json:"tasks"`
+		Submitted Opt    `json:"submitted,omitzero"`
+		Completed Opt    `json:"completed,omitzero"`
+		After     []any  `json:"after,omitempty"`
+	}
+	attemptLine struct {
+		Job         string   `json:"job"`
+		Phase       string   `json:"phase"`
+		Task        int32    `json:"task"`
+		Attempt     int32    `json:"attempt"`
+		Ready       Opt      `json:"ready,omitzero"`
+		Start       Opt      `json:"start,omitzero"`
+		Finish      Opt      `json:"finish,omitzero"`
+		State       State    `json:"state"`
+		Host        string   `json:"host,omitempty"`
+		Executor    string   `json:"executor,omitempty"`
+		Locality    Locality `json:"locality,omitzero"`
+		Speculative Answer   `json:"speculative,omitzero"`
+		Input       Opt      `json:"input,omitzero"`
+		Shuffle     Opt      `json:"shuffle,omitzero"`
+		Output      Opt      `json:"output,omitzero"`
+		Preferred   []string `json:"preferred,omitempty"`
+	}
+)
+
+// Write writes the log in the normal form, from which Read makes the same phases, attempts, hosts and executors again,
+// in the same order. Format, Records, Passed and Faults are not written. Indices of the log must be in range.
+func Write(w io.Writer, log *Log) error {
+	buffered := bufio.NewWriter(w)
+	encoder := json.NewEncoder(buffered)
+	encoder.SetEscapeHTML(false)
+	lw := lineWriter{encoder: encoder, log: log}
+	lw.places()
+	for i := range log.Phases {
+		lw.phase(&log.Phases[i])
+	}
+	if lw.err != nil {
+		return lw.err
+	}
+	return buffered.Flush()
+}
+
+// lineWriter keeps the first error.
+type lineWriter struct {
+	encoder *json.Encoder
+	log     *Log
+	err     error
+}
+
+func (w *lineWriter) put(line any) {
+	if w.err == nil {
+		w.err = w.encoder.Encode(line)
+	}
+}
+
+func (w *lineWriter) places() {
+	for i, h := range w.log.Hosts {
+		if i > 0 {
+			w.put(hostLine{h.Name, h.Rack})
+		}
+	}
+	for i, e := range w.log.Executors {
+		if i > 0 {
+			w.put(executorLine{e.Name, w.host(e.Host), e.Cores})
+		}
+	}
+}
+
+func (w *lineWriter) host(i int32) string {
+	if i == 0 {
+		return ""
+	}
+	return w.log.Hosts[i].Name
+}
+
+func (w *lineWriter) phase(p *Phase) {
+	line := phaseLine{Job: p.Job, Phase: p.Name, Tasks: p.Tasks, Submitted: p.Submitted, Completed: p.Completed}
+	for _, i := range p.DependsOn {
+		if parent := &w.log.Phases[i]; parent.Job == p.Job {
+			line.After = append(line.After, parent.Name)
+		} else {
+			line.After = append(line.After, [2]string{parent.Job, parent.Name})
+		}
+	}
+	w.put(line)
+	for i := range p.Attempts {
+		w.attempt(p, &p.Attempts[i])
+	}
+}
+
+func (w *lineWriter) attempt(p *Phase, a *Attempt) {
+	line := attemptLine{
+		Job: p.Job, Phase: p.Name, Task: a.Task, Attempt: a.Number,
+		Ready: a.Ready, Start: a.Start, Finish: a.Finish, State: a.State,
+		Host: w.host(a.Host), Locality: a.Locality, Speculative: a.Speculative,
+		Input: a.Input, Shuffle: a.Shuffle, Output: a.Output,
+	}
+	if a.Executor != 0 {
+		line.Executor = w.log.Executors[a.Executor].Name
+	}
+	for _, host := range a.Preferred {
+		line.Preferred = append(line.Preferred, w.log.Hosts[host].Name)
+	}
+	w.put(line)
+}

@@ -1,0 +1,127 @@
+package workload
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+)
+
+func read(t *testing.T, lines ...string) *trace.Log {
+	t.Helper()
+	log, err := trace.Read(strings.NewReader(strings.Join(lines, "\n")), "test")
+	require.NoError(t, err)
+	require.Zero(t, log.Faults.Total(), log.Faults)
+	return log
+}
+
+func withoutAction(t *testing.T, p *sim.Phase) sim.Result {
+	t.Helper()
+	r, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+	require.NoError(t, err)
+	return r
+}
+
+const s = time.Second
+
+func TestFromLog(t *testing.T) {
+	log := read(t,
+		// Host a runs task 0, rests 1 s, and runs task 2. Host b fails task 1 and runs it again at once, 2 s later.
+		`{"phase":"p","task":0,"start":1000,"finish":6000,"host":"a","input":100}`,
+		`{"phase":"p","task":2,"start":7000,"finish":9000,"host":"a","input":300}`,
+		`{"phase":"p","task":1,"attempt":0,"start":2000,"finish":5000,"state":"failed","host":"b"}`,
+		`{"phase":"p","task":1,"attempt":1,"start":7500,"finish":9500,"host":"b","input":200}`,
+		// Task 3 had a copy on c, which lost; its slot took nothing else. Task 4 never succeeded.
+		`{"phase":"p","task":3,"attempt":0,"start":3000,"finish":9000,"host":"d","input":100}`,
+		`{"phase":"p","task":3,"attempt":1,"start":4000,"finish":9000,"state":"killed","host":"c"}`,
+		`{"phase":"p","task":4,"attempt":0,"start":1000,"finish":2000,"state":"failed","host":"e"}`,
+	)
+	phases, left := FromLog(log)
+	require.Len(t, phases, 1)
+	p := phases[0]
+	assert.Equal(t, Left{Tasks: 1, Attempts: 1}, left)
+	require.Len(t, p.Tasks, 4)
+	assert.Equal(t, []int32{0, 1, 2, 3, 1}, p.Order, "tasks are numbered in the order of their starts")
+	assert.Equal(t, sim.Task{Work: 100, Attempts: []sim.Attempt{{Duration: 5 * s}}}, p.Tasks[0])
+	assert.Equal(t, sim.Task{Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
+	assert.Equal(t, sim.Task{Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
+	assert.Equal(t, []sim.Slot{
+		{Machine: 0, Rests: []time.Duration{s}},
+		{Machine: 1, Opens: s, Rests: []time.Duration{2500 * time.Millisecond}},
+		{Machine: 2, Opens: 2 * s},
+	}, p.Slots)
+	assert.Equal(t, 3, p.Machines)
+	assert.Equal(t, 8500*time.Millisecond, p.Recorded)
+	assert.Equal(t, p.Recorded, withoutAction(t, p).Time)
+}
+
+func TestLostOutputIsComputedTwice(t *testing.T) {
+	phases, _ := FromLog(read(t,
+		`{"phase":"p","task":0,"attempt":0,"start":0,"finish":1000,"state":"lost","host":"a"}`,
+		`{"phase":"p","task":0,"attempt":1,"start":5000,"finish":7000,"host":"a"}`,
+		`{"phase":"q","task":0,"start":0,"state":"unfinished","host":"a"}`,
+	))
+	require.Len(t, phases, 1)
+	assert.Equal(t, []sim.Attempt{{Duration: s}, {Duration: 2 * s, Wait: 4 * s}}, phases[0].Tasks[0].Attempts)
+	assert.Equal(t, 7*s, withoutAction(t, phases[0]).Time)
+}
+
+// A slot that was given to others while tasks waited is not there in the replay either.
+func TestSlotThatWasTakenAway(t *testing.T) {
+	phases, _ := FromLog(read(t,
+		`{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}`,
+		`{"phase":"p","task":1,"start":9000,"finish":9500,"host":"b"}`,
+	))
+	assert.Equal(t, 3*s, phases[0].Slots[0].Closes)
+	assert.Equal(t, 9500*time.Millisecond, withoutAction(t, phases[0]).Time)
+}
+
+func TestUnknownIsNotZero(t *testing.T) {
+	phases, _ := FromLog(read(t,
+		`{"phase":"p","task":0,"start":0,"finish":3000}`,
+		`{"phase":"p","task":1,"start":0,"finish":2000,"input":0}`,
+		`{"phase":"p","task":2,"start":0,"finish":2000,"input":5}`,
+	))
+	assert.Equal(t, []float64{1, 5, 0}, []float64{phases[0].Tasks[0].Work, phases[0].Tasks[1].Work, phases[0].Tasks[2].Work},
+		"nothing read is one byte, unknown is 0")
+	assert.Equal(t, -1, phases[0].Slots[0].Machine)
+	assert.Zero(t, phases[0].Machines)
+}
+
+// Replaying real logs without action gives back the recorded times.
+func TestRealLogsComeBack(t *testing.T) {
+	root := os.Getenv("STRAGGLER_TRACES")
+	if root == "" {
+		root = "../../../../shared/traces"
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "*", "*.*"))
+	worst := map[string]float64{}
+	for _, file := range files {
+		log, err := trace.Open(file)
+		if err != nil {
+			continue // not all files there are logs
+		}
+		phases, _ := FromLog(log)
+		for _, p := range phases {
+			r := withoutAction(t, p)
+			off := (r.Time - p.Recorded).Seconds() / p.Recorded.Seconds()
+			name := filepath.Base(file)
+			worst[name] = max(worst[name], off, -off)
+		}
+	}
+	if len(worst) == 0 {
+		t.Skipf("no logs in %s; set STRAGGLER_TRACES to a folder of folders of logs", root)
+	}
+	for name, off := range worst {
+		assert.LessOrEqual(t, off, 0.005, name)
+	}
+}

@@ -1,0 +1,117 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/sim"
+)
+
+// The shape of a generated phase. What Mantri's paper states is named by section; the rest is a choice of this program
+// and says so.
+const (
+	medianTasksPerSlot = 2.11 // [Mantri §3.1]
+	sigmaTasksPerSlot  = 1.0  // choice: the paper gives a standard deviation of 12.37, which no log-normal of that median fits
+	medianSlots        = 20   // choice
+	sigmaSlots         = 0.8  // choice
+	maxSlots           = 200  // choice
+	maxTasks           = 2000 // choice
+	medianSeconds      = 60   // choice: the median task of the median phase
+	sigmaSeconds       = 0.7  // choice
+
+	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a choice.
+	outlierShare, outlierPhases = 0.15, 0.25
+	mildOutliers                = 0.8  // are 1.5 to 2.5 times the median, uniformly [Mantri §4.1]
+	heavyOutliers               = 0.1  // are over 10 times the median [Mantri §4.1]
+	heaviest                    = 12.0 // choice
+	dataPhases                  = 0.4  // of phases have outliers that their data fully explain [Mantri §4.2]
+	runtimePhases               = 0.18 // have outliers that their data explain not at all [Mantri §4.2]
+	sigmaNormal                 = 0.15 // choice: the scatter of tasks that are no outliers
+)
+
+// Generate makes n phases in which stragglers are as frequent, as long and as much explained by their data as in the
+// cluster of [Mantri §3, §4]. The same seed makes the same phases. A copy of a task whose data explain its length is no
+// faster: leave that out, and every policy looks several times too good.
+func Generate(n int, seed uint64) []*sim.Phase {
+	phases := make([]*sim.Phase, n)
+	for i := range phases {
+		phases[i] = generatePhase(i, rand.New(rand.NewPCG(seed, uint64(i))))
+	}
+	return phases
+}
+
+func generatePhase(index int, r *rand.Rand) *sim.Phase {
+	slots := int(min(max(math.Round(logNormal(r, medianSlots, sigmaSlots)), 1), maxSlots))
+	tasks := int(min(max(math.Round(float64(slots)*logNormal(r, medianTasksPerSlot, sigmaTasksPerSlot)), 1), maxTasks))
+	typical := logNormal(r, medianSeconds, sigmaSeconds)
+	share := min(r.ExpFloat64()*outlierShare/-math.Log(outlierPhases), 1)
+	explained := explainedShare(r)
+
+	phase := &sim.Phase{
+		Job: "generated", Name: fmt.Sprintf("phase-%d", index), Machines: slots,
+		Interval: sim.Interval(time.Duration(typical * float64(time.Second))),
+	}
+	samples := make([]sample, tasks)
+	works := make([]float64, tasks)
+	for i := range samples {
+		work, slowness := 1.0, normal(r)
+		if r.Float64() < share {
+			if factor := outlier(r); r.Float64() < explained {
+				work, slowness = factor, 1
+			} else {
+				slowness = factor
+			}
+		}
+		works[i] = work
+		samples[i] = sample{work: work, seconds: typical * work * slowness}
+		duration := time.Duration(samples[i].seconds * float64(time.Second))
+		phase.Tasks = append(phase.Tasks, sim.Task{Work: work, Attempts: []sim.Attempt{{Duration: duration}}})
+		phase.Order = append(phase.Order, int32(i))
+	}
+	for i := range slots {
+		phase.Slots = append(phase.Slots, sim.Slot{Machine: i})
+	}
+	phase.Draw = newDrawer(samples, works, line{slope: typical}).draw
+	return phase
+}
+
+// explainedShare returns which share of a phase's outliers have more data in proportion.
+func explainedShare(r *rand.Rand) float64 {
+	switch kind := r.Float64(); {
+	case kind < dataPhases:
+		return 1
+	case kind < dataPhases+runtimePhases:
+		return 0
+	}
+	return 0.5
+}
+
+// outlier returns how many times the median an outlier takes.
+func outlier(r *rand.Rand) float64 {
+	switch kind := r.Float64(); {
+	case kind < mildOutliers:
+		return 1.5 + r.Float64()
+	case kind < 1-heavyOutliers:
+		return 2.5 + 7.5*r.Float64()
+	}
+	return 10 + (heaviest-10)*r.Float64()
+}
+
+// normal returns the scatter of a task that is no outlier.
+func normal(r *rand.Rand) float64 { return min(logNormal(r, 1, sigmaNormal), 1.5) }
+
+func logNormal(r *rand.Rand, median, sigma float64) float64 {
+	return median * math.Exp(sigma*r.NormFloat64())
+}
+
+// median returns the middle of the durations; the higher one of two.
+func median(durations []time.Duration) time.Duration {
+	if len(durations) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(durations))
+	return sorted[len(sorted)/2]
+}

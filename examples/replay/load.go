@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+	"straggler-examples/internal/workload"
+)
+
+// load reads the logs, or generates phases. The notes say what was found and what was left out.
+func (o options) load() (phases []*sim.Phase, notes []string, err error) {
+	if len(o.logs) == 0 {
+		return workload.Generate(o.phases, o.seed), nil, nil
+	}
+	for _, path := range o.logs {
+		files, inside := expand(path)
+		for _, file := range files {
+			log, err := trace.Open(file)
+			switch {
+			case err != nil && inside: // a directory may hold other things, too
+				notes = append(notes, fmt.Sprintf("left out: %v", err))
+				continue
+			case err != nil:
+				return nil, nil, usage("%v", err)
+			}
+			own, left := workload.FromLog(log)
+			phases = append(phases, own...)
+			notes = append(notes, describe(file, log, left)...)
+		}
+	}
+	if len(phases) == 0 {
+		return nil, nil, usage("%s: no phase has a successful attempt with known times", strings.Join(append(o.logs, notes...), "; "))
+	}
+	return phases, notes, nil
+}
+
+// expand lists what is in a directory, unless that is one rolling log.
+func expand(path string) (files []string, inside bool) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return []string{path}, false
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "events_") {
+			return []string{path}, false
+		}
+		if !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	return files, true
+}
+
+func describe(file string, log *trace.Log, left workload.Left) []string {
+	attempts := 0
+	for i := range log.Phases {
+		attempts += len(log.Phases[i].Attempts)
+	}
+	notes := []string{fmt.Sprintf("%s: %v, %d phases, %d attempts; %v", filepath.Base(file), log.Format, len(log.Phases), attempts, log.Faults)}
+	if left != (workload.Left{}) {
+		notes = append(notes, fmt.Sprintf("not replayed: %d phases and %d tasks without a success of known times; "+
+			"%d attempts that lost against another of their task keep their slots busy", left.Phases, left.Tasks, left.Attempts))
+	}
+	return notes
+}
