@@ -13,7 +13,6 @@ require (
 	golang.org/x/mod v0.31.0 // indirect
 	golang.org/x/sync v0.19.0 // indirect
 	golang.org/x/tools v0.40.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 )
 
 tool golang.org/x/exp/cmd/apidiff
