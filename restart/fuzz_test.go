@@ -58,7 +58,7 @@ func (r *reader) int() int {
 	case 0:
 		return int(r.uint64())
 	case 1:
-		return []int{math.MinInt, math.MaxInt, -1, math.MaxInt32, math.MinInt32, 1 << 31, 0, 1}[k/8%8]
+		return []int{math.MinInt, math.MaxInt, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 - 1, 0, 1}[k/8%8]
 	default:
 		return int(k / 8)
 	}

@@ -40,7 +40,6 @@ type oracleCopy struct {
 	original, firstWave    bool
 	reports                []oracleReport
 	fate                   string // "" while it runs
-	wrapUp                 bool
 }
 
 type oracleReport struct {

@@ -1,6 +1,7 @@
 package restart_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -231,7 +232,7 @@ func TestTrackerHugeMachineNumbers(t *testing.T) {
 	tracker := newTracker(t, restart.Config{Tasks: 2, Slots: 2})
 	tracker.Start(at(0), 0, 0)
 	tracker.Fail(at(1), 0, 0)
-	task, _ := tracker.Next(at(1), 1<<31)
+	task, _ := tracker.Next(at(1), math.MaxInt)
 	assert.Equal(t, 0, task, "task 0 was tried on machine 0 and on no other")
 	task, _ = tracker.Next(at(1), 0)
 	assert.Equal(t, 1, task)
