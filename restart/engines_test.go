@@ -130,6 +130,8 @@ func TestSparkQuantile(t *testing.T) {
 func TestSparkSingleTaskAndDuration(t *testing.T) {
 	p := restart.Phase{Tasks: 1, FreeSlots: 1}
 	assert.Equal(t, restart.TooFewFinished, restart.Spark{}.Decide(aged(1e6), p).Reason, "a single task is left alone")
+	again := restart.Phase{Tasks: 1, Finished: 1, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
+	assert.Equal(t, restart.TooFewFinished, restart.Spark{}.Decide(aged(1e6), again).Reason, "even if it has run before")
 	set := restart.Spark{Duration: time.Minute}
 	onBothSides(t, set, p, 60, true)
 	p.Tasks = 2
@@ -313,6 +315,7 @@ func TestLATEAgeAndRubbish(t *testing.T) {
 	young := restart.LATE{MinAge: restart.Off}
 	task.Copies[0].Elapsed = 0
 	assert.Equal(t, restart.NoEstimate, young.Decide(task, p).Reason, "no rate at age 0")
+	assert.Equal(t, restart.NoEstimate, young.Decide(aged(0), p).Reason, "with or without a score")
 	for _, score := range []float64{math.NaN(), math.Inf(1), -0.1} {
 		task = aged(100)
 		task.Copies[0].Score = score

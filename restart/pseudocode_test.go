@@ -55,6 +55,12 @@ func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
 	assert.Empty(t, restart.Prune(nil, task.Copies, scarce))
 
+	// Of equals the one that has run longest is kept, and of those the first.
+	equal := copies(10, 10, 10)
+	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+	equal[0].Elapsed, equal[1].Elapsed, equal[2].Elapsed = minute, minute, minute
+	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+
 	// Two copies are never too many, however slow one of them is.
 	assert.NotEqual(t, restart.Kill, restart.Decide(restart.Task{Copies: copies(1000, 1)}, idle).Action)
 }
@@ -228,6 +234,13 @@ func TestMantriUnknownKeeps(t *testing.T) {
 		task.Copies[0].Elapsed = delta - 1
 		assert.Equal(t, restart.TooYoung, restart.Decide(task, p).Reason)
 	}
+}
+
+// A t_rem below zero is that of a copy that should have ended.
+func TestMantriNegativeRemaining(t *testing.T) {
+	d := restart.Decide(one(-time.Hour, 30), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Zero(t, d.Remaining)
 }
 
 func TestMantriRaisedBar(t *testing.T) {

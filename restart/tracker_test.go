@@ -237,3 +237,19 @@ func TestTrackerHugeMachineNumbers(t *testing.T) {
 	task, _ = tracker.Next(at(1), 0)
 	assert.Equal(t, 1, task)
 }
+
+// A waiting task that was tried on the machine gives way to one that was not, if there is one among the first eight.
+func TestTrackerPassesOverTriedTasks(t *testing.T) {
+	for tried, want := range map[int]int{1: 1, 7: 7, 8: 0, 9: 0} {
+		tracker := newTracker(t, restart.Config{Tasks: 12, Slots: 1})
+		for task := range tried {
+			tracker.Fail(at(1), task, tracker.Start(at(0), task, 5))
+		}
+		task, _ := tracker.Next(at(2), 5)
+		assert.Equal(t, want, task, "%d were tried here", tried)
+		task, _ = tracker.Next(at(2), 5)
+		assert.Equal(t, want, task, "asking changes nothing")
+		task, _ = tracker.Next(at(2), 6)
+		assert.Equal(t, 0, task, "none was tried there")
+	}
+}
