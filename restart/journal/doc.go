@@ -1,13 +1,16 @@
 // Package journal is the text in which a host records what it told a restart.Tracker, and reads it back: to ask later
 // why a task was killed, to try another policy on what happened, and to keep it as a unit test (package restarttest).
 //
-//	phase tasks=6 slots=4 machines=4 interval=10s policy=mantri
+//	phase tasks=3 slots=4 interval=1s policy=spark,quantile=0.6
+//	0s start task=0 machine=0
+//	0s start task=1 machine=1
+//	0s start task=2 machine=2
+//	10s finish task=0 attempt=0
+//	10s finish task=1 attempt=0
 //
-//	# Machine 3 is bad. Task 3 has done 2 % in 10 s.
-//	0s start task=3 machine=3
-//	10s report task=3 attempt=0 done=0.02
-//	    restart fresh-sooner copy=0 remaining=490s fresh=40s bar=50s gain=450s avoid=3
-//	10s restart task=3 attempt=0
+//	# Task 2 has fallen silent. Three times the median of its peers is 30 s.
+//	31s decide task=2
+//	    duplicate beyond-peers value=31 threshold=30 gain=1s avoid=2
 //
 // A [Recorder] takes the tracker's place in the host and writes such a text. [Replay] feeds a new tracker with the events
 // of a text and writes the answers anew; where nothing has changed, the text comes back as it was. [Parse] gives the
@@ -42,7 +45,7 @@
 // # The phase
 //
 // The fields of a phase are those of restart.Config, left out where they are zero: tasks, work=W,W,..., slots, machines,
-// interval, lag; window, grace and wrap-up of its Model; min-samples, floor and keep-first-wave of its Rates.
+// interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and keep-first-wave of its Rates.
 //
 //	policy=mantri                                the name of the policy in small letters, of the eight of package restart
 //	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off

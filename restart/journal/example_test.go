@@ -22,9 +22,10 @@ func ExampleRecorder() {
 		tracker.Start(now, task, task)
 	}
 	now = now.Add(10 * time.Second)
-	for task, done := range []float64{0.25, 0.25, 0.25, 0.02} {
-		tracker.Report(now, task, 0, restart.Progress{Done: done})
+	for task := range 3 {
+		tracker.Report(now, task, 0, restart.Progress{Done: 0.25})
 	}
+	tracker.Report(now, 3, 0, restart.Progress{Remaining: 8 * time.Minute}) // the host knows better
 
 	fmt.Printf("%s", tracker.Bytes()) // or file.Write(tracker.Bytes())
 	tracker.Reset()
@@ -41,8 +42,8 @@ func ExampleRecorder() {
 	//     keep no-estimate remaining=30s fresh=?
 	// 10s report task=2 attempt=0 done=0.25
 	//     keep not-slow remaining=30s fresh=40s bar=50s value=0 threshold=0.25
-	// 10s report task=3 attempt=0 done=0.02
-	//     restart fresh-sooner copy=0 remaining=490s fresh=40s bar=50s gain=450s avoid=3
+	// 10s report task=3 attempt=0 remaining=480s
+	//     restart fresh-sooner copy=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
 }
 
 // What would another policy have said to the same reports?

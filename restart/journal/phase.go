@@ -41,7 +41,8 @@ func configFields(c *restart.Config) []field {
 	return []field{
 		{"tasks", &c.Tasks}, {"slots", &c.Slots}, {"machines", &c.Machines}, {"interval", &c.Interval}, {"lag", &c.Lag},
 		{"window", &c.Model.Window}, {"grace", &c.Model.Grace}, {"wrap-up", &c.Model.WrapUp},
-		{"min-samples", &c.Rates.MinSamples}, {"floor", &c.Rates.Floor}, {"keep-first-wave", &c.Rates.KeepFirstWave},
+		{"min-samples", &c.Rates.MinSamples}, {"floor", &c.Rates.Floor}, {"fixed-overhead", &c.Rates.FixedOverhead},
+		{"keep-first-wave", &c.Rates.KeepFirstWave},
 	}
 }
 

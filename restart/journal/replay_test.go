@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,21 @@ slots 1
     ignored
 `
 	assert.Equal(t, text, replay(t, text, Options{}))
+}
+
+// The journal in the package's comment is a sound one.
+func TestReplayOfTheDocumentation(t *testing.T) {
+	source, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(source), "//\tphase ")
+	require.True(t, found)
+	block, _, _ := strings.Cut("//\tphase "+after, "\n// A [Recorder]")
+	var text strings.Builder
+	for _, l := range strings.Split(block, "\n") {
+		text.WriteString(strings.TrimPrefix(strings.TrimPrefix(l, "//"), "\t") + "\n")
+	}
+	assert.Equal(t, 3, strings.Count(text.String(), "start"))
+	assert.Equal(t, text.String(), replay(t, text.String(), Options{}))
 }
 
 // A journal may hold several phases; each begins with a new tracker.

@@ -17,7 +17,7 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g\n",
 			i, c.Machine, c.Elapsed, duration(c.Remaining), c.Score, c.Done)
 	}
-	fmt.Fprintf(w, "    task:   work=%.6g fresh=%s restarts=%d", t.Fresh.Work, duration(t.Fresh.Expected()), t.Restarts)
+	fmt.Fprintf(w, "    task:   work=%.6g fresh=%s restarts=%d", t.Work, duration(t.Fresh.Expected()), t.Restarts)
 	if t.Fresh.Location != 0 {
 		fmt.Fprintf(w, " location=%.6g", t.Fresh.Location)
 	}
