@@ -75,7 +75,7 @@ func FuzzReplay(f *testing.F) {
 // Events with any values are read back as they were told, and the recording replays to the letter.
 func FuzzRecorder(f *testing.F) {
 	f.Add(int64(1e9), 3, 0, 1, 0.5, 0.25, int64(1e10), uint8(0))
-	f.Add(int64(math.MinInt64), -1, math.MaxInt64, math.MinInt64, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))
+	f.Add(int64(math.MinInt64), -1, math.MaxInt, math.MinInt, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))
 	f.Fuzz(func(t *testing.T, at int64, task, attempt, machine int, done, score float64, remaining int64, policy uint8) {
 		r, err := NewRecorder(restart.Config{
 			Tasks: 4, Slots: 3, Machines: 3, Interval: time.Second, Work: []float64{1, done, score, 2},
