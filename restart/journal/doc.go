@@ -40,7 +40,7 @@
 // "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
 // the event.
 //
-// Empty lines, and all from a # at the start of a line or behind a space, are for the reader. Rewriting keeps them.
+// Empty lines, and all from a word that begins with #, are for the reader. Rewriting keeps them.
 //
 // # The phase
 //

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Parse returns the events of a journal in order, without the answers. An error names the line and what was wanted
-// there. O(len(data)).
+// Parse returns the events of a journal in order, without the answers. Where a line gives no machine, or its kind has
+// none, Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
 func Parse(data []byte) ([]Event, error) {
 	var events []Event
 	for l, err := range lines(data) {
@@ -110,11 +110,13 @@ func checkAnswer(text string) error {
 }
 
 func parseEvent(text string) (Event, error) {
-	text = strings.TrimSpace(text)
-	if at := strings.Index(text, " #"); at >= 0 {
-		text = text[:at]
-	}
 	words := strings.Fields(text)
+	for i, word := range words {
+		if word[0] == '#' {
+			words = words[:i]
+			break
+		}
+	}
 	if len(words) == 0 {
 		return Event{}, errors.New("got an empty line, want an event")
 	}

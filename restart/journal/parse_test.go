@@ -69,6 +69,7 @@ func TestLenientReading(t *testing.T) {
 		"10s\tstart  machine=1   task=3":           "10s start task=3 machine=1",
 		"1m30.5s finish task=2":                    "90.5s finish task=2 attempt=0",
 		"100ms sweep # nothing":                    "0.1s sweep",
+		"1s sweep\t#nothing":                       "1s sweep",
 		"1s sweep #":                               "1s sweep",
 		"1s sweep\r\n":                             "1s sweep",
 		"eligible task=1 restart=yes duplicate=no": "eligible task=1 duplicate=no",

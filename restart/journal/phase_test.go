@@ -50,6 +50,42 @@ func checkFields(t *testing.T, kind reflect.Type, fields []field) {
 	}
 }
 
+// Each key writes the field of its name, and no other.
+func TestKeysAndFieldsBelongTogether(t *testing.T) {
+	for _, p := range policies {
+		kind := reflect.TypeOf(p.zero)
+		for i := range kind.NumField() {
+			value := reflect.New(kind).Elem()
+			want := p.name + "," + kebab(kind.Field(i).Name) + "=" + setOne(value.Field(i))
+			assert.Equal(t, want, string(appendPolicy(nil, value.Interface().(restart.Policy))))
+		}
+	}
+	kind := reflect.TypeFor[restart.BudgetConfig]()
+	for i := 1; i < kind.NumField(); i++ {
+		var c restart.BudgetConfig
+		text := setOne(reflect.ValueOf(&c).Elem().Field(i))
+		assert.Equal(t, kebab(kind.Field(i).Name), budgetFields(&c)[i-1].key)
+		assert.Equal(t, text, string(budgetFields(&c)[i-1].append(nil)))
+	}
+}
+
+// setOne gives a field a value that is not its default, and returns its text.
+func setOne(v reflect.Value) string {
+	switch v.Interface().(type) {
+	case bool:
+		v.SetBool(true)
+		return "yes"
+	case float64:
+		v.SetFloat(0.5)
+		return "0.5"
+	case time.Duration:
+		v.SetInt(2e9)
+		return "2s"
+	}
+	v.SetInt(7)
+	return "7"
+}
+
 // Any values of a policy's fields read back as themselves, valid or not.
 func TestPoliciesRoundTrip(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
@@ -138,6 +174,7 @@ func TestEveryFieldOfConfigIsWritten(t *testing.T) {
 	for path, c := range leaves(t, machines, budget) {
 		text := string(AppendPhase(nil, c))
 		assert.NotEqual(t, none, text, "%s is not written", path)
+		assert.Contains(t, text, " "+kebab(path[strings.LastIndex(path, ".")+1:])+"=", "under its own name")
 		events, err := Parse([]byte(text))
 		require.NoError(t, err, "%s: %s", path, text)
 		require.Len(t, events, 1)

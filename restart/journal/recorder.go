@@ -14,8 +14,8 @@ import (
 //	r.Reset()
 //
 // What was written replays to the same answers, to the letter; but if the phase shares a budget or machine factors with
-// others, their share in them is not in the journal. A line takes about 50 bytes, and a decision about as much. Once
-// the journal has its size, an event allocates nothing but the text of the decisions that follow.
+// others, their share in them is not in the journal. A report and its decision take about 100 bytes. Once the journal has
+// its size, an event allocates nothing but the text of the decision that follows; a sweep allocates besides.
 //
 // Not safe for concurrent use; one per phase.
 type Recorder struct {

@@ -71,7 +71,7 @@ func (h *driver) step(t tracker) string {
 	case 1:
 		t.SetEligible(task, r.IntN(4) > 0, r.IntN(4) > 0)
 	case 2:
-		return fmt.Sprint(t.Finish(h.now, task, attempt, nil))
+		return fmt.Sprint(t.Finish(h.now, task, attempt, []int{77}))
 	case 3:
 		t.Fail(h.now, task, attempt)
 	case 4:
@@ -79,7 +79,7 @@ func (h *driver) step(t tracker) string {
 	case 5:
 		t.Restart(h.now, task, attempt)
 	case 6:
-		return fmt.Sprint(t.LoseMachine(h.now, machine*5, nil))
+		return fmt.Sprint(t.LoseMachine(h.now, machine*5%7, []int{77}))
 	case 7:
 		t.LoseOutput(h.now, task)
 	case 8:
@@ -271,6 +271,11 @@ func TestRecorderAllocations(t *testing.T) {
 	}
 	cycle()
 	assert.LessOrEqual(t, testing.AllocsPerRun(200, cycle), 1.0)
+	assert.LessOrEqual(t, testing.AllocsPerRun(200, func() {
+		r.Decide(now, 0)
+		r.Next(now, 3)
+		r.Reset()
+	}), 2.0)
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
 		r.SetSlots(3)
 		r.SetEligible(1, true, false)

@@ -13,7 +13,7 @@ type Options struct {
 	// Policy decides instead of the policy that the journal names. Nil: the journal's.
 	Policy restart.Policy
 	// Configure, if not nil, may change the configuration of each phase before its tracker is made: it supplies what the
-	// journal names as custom. Policy has been set by then.
+	// journal names as custom. Policy has been set by then. What learns or counts must be new each time.
 	Configure func(c *restart.Config)
 	// Observe, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
@@ -29,7 +29,7 @@ const defaultMaxTasks = 1 << 20
 // are indented and hold no comment. All other lines are kept to the letter, but for a missing end of the last one. A
 // journal of which nothing has changed comes back as it was. An error names the line, and what was wanted there.
 //
-// It costs what the tracker costs, and allocates a few times a line.
+// It costs what the tracker costs, and some microseconds and six small allocations a line.
 func Replay(data []byte, o Options) ([]byte, error) {
 	p := player{options: o, answers: answers{text: make([]byte, 0, len(data))}}
 	for l, err := range lines(data) {
