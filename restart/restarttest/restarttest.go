@@ -14,8 +14,9 @@ import (
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
 // Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest, and fails at the first answer
-// that differs from the one in the file, with the facts that the policy was given. It is an error if the pattern matches
-// nothing, or if a journal holds no decision.
+// that differs from the one in the file, with the facts that the policy was given. (Among these are some that the policies
+// of package restart do not read, and which a tracker keeps for a host's own policy only.) It is an error if the pattern
+// matches nothing, or if a journal holds no decision.
 func Run(t *testing.T, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{}, pattern)
