@@ -39,7 +39,7 @@ func main() {
 			t.age, t.done = t.age+interval, t.done+speed[machine]*interval.Seconds()
 			if t.done >= 1 {
 				fmt.Printf("%3.0fs  task %d  finished on machine %d\n", now.Seconds(), t.id, machine)
-				rates.Finish(estimate.None, t.age.Seconds(), 1, false)
+				rates.Finish(t.age.Seconds(), 1, false)
 				running[machine], left = nil, left-1
 				continue
 			}
