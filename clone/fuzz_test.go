@@ -55,7 +55,7 @@ func FuzzBudget(f *testing.F) {
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
 	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		if len(script) == 0 {
+		if len(script) == 0 || len(script) > 1000 { // the slow account is quadratic
 			return
 		}
 		charge, shortage := Charge(script[0]%2), Shortage(script[0]/2%3)
