@@ -26,24 +26,34 @@ type Biased struct {
 // NewBiased returns the policies of the classes, which are given from the fastest reader to the slowest; the last must
 // have the MinRate 0. The error names the row and the field that is out of range.
 func NewBiased(classes ...Class) (*Biased, error) {
+	if len(classes) == 0 {
+		return nil, fmt.Errorf("delay: classes has no rows, want one or more")
+	}
 	b := &Biased{}
 	for i, c := range classes {
-		if !(c.MinRate >= 0) || !num.Finite(c.MinRate) {
-			return nil, fmt.Errorf("delay: classes[%d]: MinRate is %v, want a finite rate, 0 or more", i, c.MinRate)
-		}
-		if i > 0 && c.MinRate >= b.rates[i-1] {
-			return nil, fmt.Errorf("delay: classes[%d]: MinRate is %v, want less than the %v before it", i, c.MinRate, b.rates[i-1])
-		}
-		p, err := New(c.Config)
+		p, err := c.policy(i, classes)
 		if err != nil {
-			return nil, fmt.Errorf("delay: classes[%d]: %w", i, err)
+			return nil, fmt.Errorf("delay: classes[%d].%w", i, err)
 		}
 		b.rates, b.policies = append(b.rates, c.MinRate), append(b.policies, p)
 	}
-	if n := len(b.rates); n == 0 || b.rates[n-1] != 0 {
-		return nil, fmt.Errorf("delay: classes has %d rows, want one or more, the last with the MinRate 0", n)
-	}
 	return b, nil
+}
+
+// policy returns the policy of the i-th class.
+func (c Class) policy(i int, classes []Class) (*Policy, error) {
+	switch {
+	case !(c.MinRate >= 0) || !num.Finite(c.MinRate):
+		return nil, fmt.Errorf("MinRate is %v, want a finite rate, 0 or more", c.MinRate)
+	case i > 0 && c.MinRate >= classes[i-1].MinRate:
+		return nil, fmt.Errorf("MinRate is %v, want less than the %v of the row before", c.MinRate, classes[i-1].MinRate)
+	case i == len(classes)-1 && c.MinRate != 0:
+		return nil, fmt.Errorf("MinRate is %v, want 0 in the last row", c.MinRate)
+	}
+	if err := c.Config.validate(); err != nil {
+		return nil, fmt.Errorf("Config.%w", err)
+	}
+	return New(c.Config)
 }
 
 // For returns the policy of jobs whose tasks read at the given rate, in bytes per second. A rate that is not known, NaN

@@ -66,29 +66,36 @@ type Policy struct {
 
 // New returns a Policy, or an error that names the field that is out of range.
 func New(c Config) (*Policy, error) {
-	if c.Waits != nil && c.Misses != nil {
-		return nil, fmt.Errorf("delay: Waits is %v and Misses is %v, want one of them", c.Waits, c.Misses)
-	}
-	if n := max(len(c.Waits), len(c.Misses)) + 1; n > MaxLevels {
-		return nil, fmt.Errorf("delay: there are %d levels, want at most %d", n, MaxLevels)
-	}
-	for i, w := range c.Waits {
-		if w < 0 {
-			return nil, fmt.Errorf("delay: Waits[%d] is %v, want a duration, 0 or more", i, w)
-		}
-	}
-	for i, m := range c.Misses {
-		if m < 0 {
-			return nil, fmt.Errorf("delay: Misses[%d] is %d, want 0 or more", i, m)
-		}
-	}
-	if int(c.Reset) >= len(resetNames) {
-		return nil, fmt.Errorf("delay: Reset is %v, want OnLaunch, ToLaunched or NoRejection", c.Reset)
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("delay: %w", err)
 	}
 	if c.Waits == nil && c.Misses == nil {
 		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
 	}
 	return &Policy{waits: slices.Clone(c.Waits), misses: slices.Clone(c.Misses), reset: c.Reset}, nil
+}
+
+func (c Config) validate() error {
+	if c.Waits != nil && c.Misses != nil {
+		return fmt.Errorf("Waits is %v and Misses is %v, want one of them", c.Waits, c.Misses)
+	}
+	if n := max(len(c.Waits), len(c.Misses)) + 1; n > MaxLevels {
+		return fmt.Errorf("Waits and Misses make %d levels, want at most %d", n, MaxLevels)
+	}
+	for i, w := range c.Waits {
+		if w < 0 {
+			return fmt.Errorf("Waits[%d] is %v, want a duration, 0 or more", i, w)
+		}
+	}
+	for i, m := range c.Misses {
+		if m < 0 {
+			return fmt.Errorf("Misses[%d] is %d, want 0 or more", i, m)
+		}
+	}
+	if int(c.Reset) >= len(resetNames) {
+		return fmt.Errorf("Reset is %v, want OnLaunch, ToLaunched or NoRejection", c.Reset)
+	}
+	return nil
 }
 
 // Config returns the configuration with its defaults filled in.

@@ -67,8 +67,8 @@ type Best struct {
 //
 // the shortest one if several do. With x = min(ω, r/B), of two clones the one with the first copy takes r/B if the other
 // gets its own, and x + (r-Bx)/(αB) if they share from x on; the other takes r/B + x, and 2x + (r-Bx)/(αB), as it has the
-// output to itself after the first is done. The answer is exact: p_c is a step function and the rest linear, so only 0,
-// a lag below r/B, or r/B can be optimal.
+// output to itself after the first is done. By r/B the first copy is free again, so no longer window is considered. The
+// answer is exact: p_c is a step function and the rest linear, so only 0, a lag below r/B, or r/B can be optimal.
 //
 // Of these times only r/B + min(r/B, ω) is legible in the text of the paper; the others follow from its description and
 // agree with a simulation. The paper wants the minimum over a task's clones; taken literally, that is always the clone

@@ -56,12 +56,10 @@ func (c WindowsConfig) validate() error {
 	switch {
 	case c.MinSamples < 0:
 		return badField("MinSamples", c.MinSamples, "a positive number, or 0 for the default")
-	case c.Keep < 0 || c.Keep > 0 && c.Keep < c.MinSamples:
+	case c.Keep < c.MinSamples:
 		return badField("Keep", c.Keep, fmt.Sprintf("at least MinSamples, which is %d, or 0 for the default", c.MinSamples))
-	case !(c.Contention >= 0 && c.Contention <= 1):
-		return badField("Contention", c.Contention, "a share in (0, 1], or 0 for the default")
 	}
-	return Transfer{Bandwidth: 1, Contention: 1, Clones: c.Clones, Reader: c.Reader}.validate()
+	return Transfer{Bandwidth: 1, Contention: c.Contention, Clones: c.Clones, Reader: c.Reader}.validate()
 }
 
 // Windows keeps samples of lags and reads for several bins of jobs by their number of tasks, and the [Window] of each,
@@ -84,10 +82,10 @@ type transfer struct{ bytes, seconds float64 }
 
 // NewWindows returns a Windows without samples, or an error that names the field that is out of range.
 func NewWindows(c WindowsConfig) (*Windows, error) {
+	c = c.withDefaults()
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
 	w := &Windows{config: c, bins: make([]bin, len(c.Bins)+1)}
 	for i := range w.bins {
 		w.bins[i].lags.limit = c.Keep
