@@ -198,7 +198,8 @@ func carelessStraggles(source *rand.Rand, n, c int, p float64) bool {
 }
 
 func contendingStraggles(source *rand.Rand, n, c int, p float64) bool {
-	return straggles(source, n, c, p) || straggles(source, n, c, p)
+	upstream, downstream := straggles(source, n, c, p), straggles(source, n, c, p)
+	return upstream || downstream
 }
 
 // A job is cloned if B_U + c n ≤ β C and U + c n ≤ τ C, and all its tasks or none are (§3.2, Pseudocode 1 lines 3-4).

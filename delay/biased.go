@@ -31,29 +31,25 @@ func NewBiased(classes ...Class) (*Biased, error) {
 	}
 	b := &Biased{}
 	for i, c := range classes {
-		p, err := c.policy(i, classes)
+		place := fmt.Sprintf("delay: classes[%d].", i)
+		switch {
+		case !(c.MinRate >= 0) || !num.Finite(c.MinRate):
+			return nil, fmt.Errorf("%sMinRate is %v, want a finite rate, 0 or more", place, c.MinRate)
+		case i > 0 && c.MinRate >= classes[i-1].MinRate:
+			return nil, fmt.Errorf("%sMinRate is %v, want less than the %v of the row before", place, c.MinRate, classes[i-1].MinRate)
+		case i == len(classes)-1 && c.MinRate != 0:
+			return nil, fmt.Errorf("%sMinRate is %v, want 0 in the last row", place, c.MinRate)
+		}
+		if err := c.Config.validate(place + "Config."); err != nil {
+			return nil, err
+		}
+		p, err := New(c.Config)
 		if err != nil {
-			return nil, fmt.Errorf("delay: classes[%d].%w", i, err)
+			return nil, err
 		}
 		b.rates, b.policies = append(b.rates, c.MinRate), append(b.policies, p)
 	}
 	return b, nil
-}
-
-// policy returns the policy of the i-th class.
-func (c Class) policy(i int, classes []Class) (*Policy, error) {
-	switch {
-	case !(c.MinRate >= 0) || !num.Finite(c.MinRate):
-		return nil, fmt.Errorf("MinRate is %v, want a finite rate, 0 or more", c.MinRate)
-	case i > 0 && c.MinRate >= classes[i-1].MinRate:
-		return nil, fmt.Errorf("MinRate is %v, want less than the %v of the row before", c.MinRate, classes[i-1].MinRate)
-	case i == len(classes)-1 && c.MinRate != 0:
-		return nil, fmt.Errorf("MinRate is %v, want 0 in the last row", c.MinRate)
-	}
-	if err := c.Config.validate(); err != nil {
-		return nil, fmt.Errorf("Config.%w", err)
-	}
-	return New(c.Config)
 }
 
 // For returns the policy of jobs whose tasks read at the given rate, in bytes per second. A rate that is not known, NaN

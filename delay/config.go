@@ -66,8 +66,8 @@ type Policy struct {
 
 // New returns a Policy, or an error that names the field that is out of range.
 func New(c Config) (*Policy, error) {
-	if err := c.validate(); err != nil {
-		return nil, fmt.Errorf("delay: %w", err)
+	if err := c.validate("delay: "); err != nil {
+		return nil, err
 	}
 	if c.Waits == nil && c.Misses == nil {
 		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
@@ -75,25 +75,26 @@ func New(c Config) (*Policy, error) {
 	return &Policy{waits: slices.Clone(c.Waits), misses: slices.Clone(c.Misses), reset: c.Reset}, nil
 }
 
-func (c Config) validate() error {
+// validate puts the place of the configuration before the name of a field.
+func (c Config) validate(place string) error {
 	if c.Waits != nil && c.Misses != nil {
-		return fmt.Errorf("Waits is %v and Misses is %v, want one of them", c.Waits, c.Misses)
+		return fmt.Errorf("%sWaits is %v and Misses is %v, want one of them", place, c.Waits, c.Misses)
 	}
 	if n := max(len(c.Waits), len(c.Misses)) + 1; n > MaxLevels {
-		return fmt.Errorf("Waits and Misses make %d levels, want at most %d", n, MaxLevels)
+		return fmt.Errorf("%sWaits and Misses make %d levels, want at most %d", place, n, MaxLevels)
 	}
 	for i, w := range c.Waits {
 		if w < 0 {
-			return fmt.Errorf("Waits[%d] is %v, want a duration, 0 or more", i, w)
+			return fmt.Errorf("%sWaits[%d] is %v, want a duration, 0 or more", place, i, w)
 		}
 	}
 	for i, m := range c.Misses {
 		if m < 0 {
-			return fmt.Errorf("Misses[%d] is %d, want 0 or more", i, m)
+			return fmt.Errorf("%sMisses[%d] is %d, want 0 or more", place, i, m)
 		}
 	}
 	if int(c.Reset) >= len(resetNames) {
-		return fmt.Errorf("Reset is %v, want OnLaunch, ToLaunched or NoRejection", c.Reset)
+		return fmt.Errorf("%sReset is %v, want OnLaunch, ToLaunched or NoRejection", place, c.Reset)
 	}
 	return nil
 }

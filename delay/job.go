@@ -177,5 +177,8 @@ func (j *Job) reject() {
 	j.counting = true
 }
 
-// restart begins the wait at a level.
-func (j *Job) restart(level int) { j.level, j.waited, j.missed = level, 0, 0 }
+// restart begins the wait at a level, or at the first after it that there is something to wait for.
+func (j *Job) restart(level int) {
+	j.level, j.waited, j.missed = level, 0, 0
+	j.rise()
+}
