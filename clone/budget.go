@@ -14,7 +14,7 @@ type Budget struct {
 	config Config
 	spent  int
 	ledger []entry
-	free   []int32 // entries of the ledger that are not in use
+	free   int32 // the first entry of the ledger that is not in use, counted from 1; 0 if there is none
 }
 
 // Grant names a cloned job in a [Budget]. It stays valid until the job's last cloned task is released or its clones are
@@ -27,9 +27,10 @@ type Grant struct {
 // entry is a job that is cloned, or was.
 type entry struct {
 	generation int64
-	size       int // tasks of the job
-	tasks      int // cloned tasks that have not ended
-	copies     int // of each of them
+	size       int   // tasks of the job
+	tasks      int   // cloned tasks that have not ended
+	copies     int   // of each of them
+	next       int32 // of an entry that is not in use, the next of these, counted from 1
 }
 
 // NewBudget returns a Budget that nothing is charged to, or an error that names the field that is out of range.
@@ -68,20 +69,21 @@ func (b *Budget) Preview(job Job, now Cluster) Decision {
 }
 
 // Admit decides how many copies of each task of a job, or of a phase, are launched, and charges them to the budget. Ask
-// once, when the first task is about to be launched, one job at a time. O(1); allocates only when more jobs are cloned
-// at once than ever before.
+// once, when the first task is about to be launched, one job at a time. It never exceeds the limits of the cluster that
+// it is shown; a cluster that shrinks may leave more charged than it would grant now. O(1); allocates only when more jobs
+// are cloned at once than ever before.
 func (b *Budget) Admit(job Job, now Cluster) Decision {
 	d := b.Preview(job, now)
 	if d.Action != Clone {
 		return d
 	}
-	if len(b.free) == 0 {
+	if b.free == 0 {
 		b.ledger = append(b.ledger, entry{})
-		b.free = append(b.free, int32(len(b.ledger)-1))
+		b.free = int32(len(b.ledger))
 	}
-	i := b.free[len(b.free)-1]
-	b.free = b.free[:len(b.free)-1]
+	i := b.free - 1
 	e := &b.ledger[i]
+	b.free = e.next
 	*e = entry{generation: e.generation + 1, size: job.Tasks, tasks: d.Tasks, copies: d.Copies}
 	b.spent = d.Spent
 	d.Grant = Grant{index: i, generation: e.generation}
@@ -162,7 +164,7 @@ func (b *Budget) Release(g Grant, tasks int) int {
 	back := tasks * b.charge(e.copies)
 	b.spent -= back
 	if e.tasks == 0 {
-		b.free = append(b.free, g.index) // never grows: the entry was taken from here
+		e.next, b.free = b.free, g.index+1
 	}
 	return back
 }

@@ -113,5 +113,5 @@ func slots(share float64, capacity int) int {
 	}
 	capacity = max(capacity, 0)
 	product := share * float64(capacity)
-	return min(toInt(math.Floor(product+max(1e-9, product*4e-16))), capacity)
+	return min(toInt(math.Floor(product+max(1e-9, float64(product*4e-16)))), capacity)
 }

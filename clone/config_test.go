@@ -124,6 +124,23 @@ func TestDeadGrants(t *testing.T) {
 	assert.Zero(t, other.Cancel(second), "of another budget")
 }
 
+// Giving back does not allocate, nor does admitting again, however many jobs end at once.
+func TestManyJobsEndAtOnce(t *testing.T) {
+	budget, now := crowded(t, 1000)
+	grants := budget.Victims(nil, Job{Tasks: 1}, Cluster{Capacity: 40, Straggler: .1})
+	require.Len(t, grants, 1000)
+	assert.Zero(t, testing.AllocsPerRun(400, func() {
+		budget.Cancel(grants[len(grants)-1])
+		grants = grants[:len(grants)-1]
+	}))
+	for _, g := range grants {
+		budget.Cancel(g)
+	}
+	assert.Zero(t, budget.Spent())
+	assert.Zero(t, testing.AllocsPerRun(900, func() { budget.Admit(Job{Tasks: 2}, now) }))
+	assert.Equal(t, 901*4, budget.Spent(), "with the run that AllocsPerRun warms up by")
+}
+
 func TestLosers(t *testing.T) {
 	for _, c := range []struct {
 		copies []State

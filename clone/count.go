@@ -36,6 +36,7 @@ func checkTasksAndP(n int, p float64) error {
 }
 
 // tie is how far above a whole number, relatively, a quotient of logarithms of decimals may come out by rounding alone.
+// It also hides that math.Log may differ in its last digit between processors.
 const tie = 1e-9
 
 // count is Count for arguments that are in range.
@@ -44,7 +45,7 @@ func count(n int, p, eps float64) int {
 		return 1
 	}
 	x := logMiss(n, eps) / log(p)
-	return toInt(max(1, math.Ceil(x-tie*max(1, math.Abs(x)))))
+	return toInt(max(1, math.Ceil(x-float64(tie*max(1, math.Abs(x))))))
 }
 
 // logMiss returns log(1-(1-eps)^(1/n)), the logarithm of the risk that each task may run, for any n and eps in (0, 1).

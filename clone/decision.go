@@ -79,7 +79,7 @@ type Decision struct {
 	Action Action
 	Reason Reason
 	// Copies is how many copies of a cloned task to launch in all, 1 if none is cloned. Pass it as Job.Upstream of the
-	// next phase.
+	// next phase; under [FirstTasks], pass CopiesOf the last task, which has the fewest.
 	Copies int
 	// Tasks is how many of the job's tasks, from the first, get so many: all of them, unless the policy is
 	// [FirstTasks]; 0 if none is cloned.

@@ -16,7 +16,7 @@ type Job struct {
 type Cluster struct {
 	// Capacity is C, the number of slots. It may change as machines join and leave.
 	Capacity int
-	// Busy is U, the slots in use, those of running clones included and those of the job that asks not: its tasks are
+	// Busy is U, the slots in use, with those of running clones and without those of the job that asks: its tasks are
 	// being placed now.
 	Busy int
 	// Straggler is p, the probability that a task straggles, in [0, 1), such as an [Estimator] gives. NaN, or any value

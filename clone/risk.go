@@ -111,7 +111,7 @@ func avoidance(n float64, c int, p float64) float64 {
 			tail = min(1, tail+binomial(c, c-d, p))
 			exactly *= -math.Expm1(n * (math.Log1p(-tail) - logTail))
 		}
-		risk += exactly * anyOf(n, math.Pow(p, float64(d)))
+		risk += float64(exactly * anyOf(n, math.Pow(p, float64(d))))
 	}
 	return min(risk, 1)
 }
@@ -122,7 +122,7 @@ func randomAvoidance(n float64, c int, p float64) float64 {
 	bad := anyOf(n, p)
 	risk := 0.0
 	for k := 0; k <= c; k++ {
-		risk += binomial(c, c-k, bad) * anyOf(n, math.Pow(p, float64(k)))
+		risk += float64(binomial(c, c-k, bad) * anyOf(n, math.Pow(p, float64(k))))
 	}
 	return min(risk, 1)
 }

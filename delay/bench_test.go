@@ -87,7 +87,7 @@ func TestNoAllocation(t *testing.T) {
 	biased, err := NewBiased(Class{})
 	require.NoError(t, err)
 	for name, f := range map[string]func(){
-		"Job": func() {
+		"Locality": func() {
 			now = now.Add(time.Second)
 			j.Offer(now, 2)
 			j.SetCandidates(now, 0b110)

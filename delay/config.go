@@ -43,7 +43,7 @@ const (
 	// NoRejection is the rule of Spark since 3.1, which mends that: the wait starts again only after a round of offers
 	// in which nothing was declined because of the delay, and only if nothing was since the last round that offered all
 	// free slots, that one included. Such a round needs no launch; if it has one, the level is set to its most local.
-	// Close each round of offers with [Job.EndRound].
+	// Close each round of offers with [Locality.EndRound].
 	NoRejection
 )
 

@@ -2,6 +2,7 @@ package delay
 
 import (
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,23 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	require.NoError(t, err)
 	want := WindowsConfig{Bins: []int{10, 50, 150, 500}, Clones: 2, Contention: .75, MinSamples: 30, Keep: 1000}
 	assert.Equal(t, want, w.Config())
+}
+
+// A policy is shared by the jobs of a cluster, each in its own goroutine if the host likes; run with -race.
+func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
+	b, err := NewBiased(Class{MinRate: 1, Config: Config{Reset: NoRejection}}, Class{})
+	require.NoError(t, err)
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			j := b.For(float64(i % 2)).Start(start)
+			for s := range 100 {
+				j.Offer(at(float64(s)), s%3)
+				j.EndRound(at(float64(s)), true)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // Each bin learns for itself, from its latest samples, and only once it has enough.

@@ -7,7 +7,7 @@
 // A job starts at level 0, at which it may launch only where its data is: on the node, say. Declined offers make it
 // wait; once it has waited at least T_1 it is at level 1 and may also launch in the rack, after T_2 more at level 2,
 // and so on [FAIR §4.2]. A small job so waits a little for a machine that has its data, instead of reading across the
-// network. [Job.Offer] answers one offer; [Reset] selects when the wait starts again.
+// network. [Locality.Offer] answers one offer; [Reset] selects when the wait starts again.
 //
 // Whether to wait at all: if offers from nodes with the data arrive one in t on average, and a task takes D longer
 // without it, then waiting up to w gains
@@ -41,13 +41,13 @@
 //
 // Delay scheduling assumes that slots free up often against the length of the waits: with long tasks and few slots it
 // waits in vain ([LocalWithin]). The gain assumes that local offers come at random and independently. The window's model
-// knows one bandwidth and two kinds of readers. It is as good as the lags it was given: those of last hour.
+// knows one bandwidth and two kinds of readers, and is as good as the lags that it was given.
 //
 // # Cost and concurrency
 //
 // An offer costs tens of nanoseconds and does not allocate. Functions, and a [Policy], are safe for concurrent use; a
-// [Job] is not, and belongs to one job; [Windows] is not, and belongs to one cluster. No clock is read: the host passes
-// the time, and a clock that steps back adds nothing to a wait.
+// [Locality] is not, and belongs to one job; [Windows] is not, and belongs to one cluster. No clock is read: the host
+// passes the time, and a clock that steps back adds nothing to a wait.
 //
 // Sources: Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UC Berkeley TR EECS-2009-55 (FAIR), §4;
 // Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §4.

@@ -8,7 +8,7 @@ import (
 )
 
 // A slot is free on a node without the job's data. Launch there, or wait?
-func ExampleJob() {
+func ExampleLocality() {
 	policy, err := delay.New(delay.Config{}) // node, rack, anywhere; 15 s at each of the first two
 	if err != nil {
 		panic(err)
@@ -29,7 +29,7 @@ func ExampleJob() {
 }
 
 // When will the job take anything? Ask without an offer, to set a timer.
-func ExampleJob_Allowed() {
+func ExampleLocality_Allowed() {
 	policy, err := delay.New(delay.Config{Waits: []time.Duration{10 * time.Second}, Reset: delay.ToLaunched})
 	if err != nil {
 		panic(err)
@@ -44,7 +44,7 @@ func ExampleJob_Allowed() {
 }
 
 // A job whose data is on one busy node must not leave the cluster idle: close each round of offers.
-func ExampleJob_EndRound() {
+func ExampleLocality_EndRound() {
 	policy, err := delay.New(delay.Config{Waits: []time.Duration{3 * time.Second}, Reset: delay.NoRejection})
 	if err != nil {
 		panic(err)
@@ -67,7 +67,7 @@ func ExampleJob_EndRound() {
 }
 
 // The last task that prefers a node is launched: there is nothing to wait for at that level.
-func ExampleJob_SetCandidates() {
+func ExampleLocality_SetCandidates() {
 	policy, err := delay.New(delay.Config{})
 	if err != nil {
 		panic(err)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// FuzzJob plays any sequence of offers, rounds, candidates and clock steps under any waits, and checks what must hold of
+// FuzzLocality plays any sequence of offers, rounds, candidates and clock steps under any waits, and checks what must hold of
 // every answer.
-func FuzzJob(f *testing.F) {
+func FuzzLocality(f *testing.F) {
 	f.Add([]byte{0, 2, 15, 15, 0, 1, 15, 1, 16, 2})
 	f.Add([]byte{2, 1, 3, 1, 0, 1, 2, 4, 3, 1, 0, 5, 7})
 	f.Add([]byte{4, 3, 2, 0, 9, 3, 3, 3, 3, 3, 2, 2, 1})
@@ -62,7 +62,7 @@ func fuzzPolicy(t *testing.T, kind byte, waits []byte) *Policy {
 	return policy
 }
 
-func checkDecision(t *testing.T, j *Job, now time.Time, before int, d Decision) {
+func checkDecision(t *testing.T, j *Locality, now time.Time, before int, d Decision) {
 	exists := d.Level >= 0 && d.Level < j.policy.Levels()
 	switch {
 	case d.Allowed != before:

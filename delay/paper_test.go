@@ -20,7 +20,7 @@ func at(seconds float64) time.Time {
 	return start.Add(time.Duration(math.Round(seconds * float64(time.Second))))
 }
 
-func started(t *testing.T, c Config) *Job {
+func started(t *testing.T, c Config) *Locality {
 	t.Helper()
 	p, err := New(c)
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func stickyCluster(t *testing.T, jobs int, wait time.Duration) float64 {
 		done     bool
 	}
 	type scan struct {
-		Job
+		Locality
 		blocks  []block
 		on      [nodes][]int // blocks by node
 		next    int          // all blocks before it are done
@@ -166,7 +166,7 @@ func stickyCluster(t *testing.T, jobs int, wait time.Duration) float64 {
 	all := make([]scan, jobs)
 	for i := range all {
 		s := &all[i]
-		s.Job = policy.Start(start)
+		s.Locality = policy.Start(start)
 		s.running = nodes / jobs
 		s.blocks = make([]block, blocks/jobs)
 		for b := range s.blocks {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowJob finds the level from the instant since which the job waits, anew at each question.
-type slowJob struct {
+// slowLocality finds the level from the instant since which the job waits, anew at each question.
+type slowLocality struct {
 	waits             []time.Duration
 	reset             Reset
 	level             int // at since
@@ -22,7 +22,7 @@ type slowJob struct {
 	launched          []int
 }
 
-func (s *slowJob) allowed(now time.Time) int {
+func (s *slowLocality) allowed(now time.Time) int {
 	level, waited := s.level, now.Sub(s.since)
 	if !s.waiting {
 		waited = 0
@@ -34,7 +34,7 @@ func (s *slowJob) allowed(now time.Time) int {
 	return level
 }
 
-func (s *slowJob) offer(now time.Time, level int) bool {
+func (s *slowLocality) offer(now time.Time, level int) bool {
 	if level > s.allowed(now) {
 		if !s.waiting {
 			s.level, s.since, s.waiting = s.allowed(now), now, true
@@ -49,7 +49,7 @@ func (s *slowJob) offer(now time.Time, level int) bool {
 	return true
 }
 
-func (s *slowJob) endRound(now time.Time, all bool) {
+func (s *slowLocality) endRound(now time.Time, all bool) {
 	if s.reset == NoRejection {
 		if s.rejected {
 			s.tainted = true
@@ -64,7 +64,7 @@ func (s *slowJob) endRound(now time.Time, all bool) {
 	s.rejected, s.launched = false, nil
 }
 
-func TestJobAgainstASlowOne(t *testing.T) {
+func TestLocalityAgainstASlowOne(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 1))
 	for range 3000 {
 		config := Config{Reset: Reset(source.IntN(3)), Waits: make([]time.Duration, source.IntN(5))}
@@ -72,7 +72,7 @@ func TestJobAgainstASlowOne(t *testing.T) {
 			config.Waits[i] = time.Duration(source.IntN(6)) * time.Second
 		}
 		j := started(t, config)
-		slow := &slowJob{waits: config.Waits, reset: config.Reset, since: start, waiting: config.Reset != OnLaunch}
+		slow := &slowLocality{waits: config.Waits, reset: config.Reset, since: start, waiting: config.Reset != OnLaunch}
 		now := start
 		for range 60 {
 			now = now.Add(time.Duration(source.IntN(4)) * time.Second)
@@ -100,7 +100,7 @@ func TestJobAgainstASlowOne(t *testing.T) {
 }
 
 // From the first rejection on, a job that launches nothing may launch anywhere after the sum of its waits.
-func TestJobNeverWaitsBeyondItsBound(t *testing.T) {
+func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		waits, total := make([]time.Duration, 1+source.IntN(4)), time.Duration(0)

@@ -178,7 +178,7 @@ func TestForeverAndNothing(t *testing.T) {
 	j.Offer(start, 2)
 	assert.Equal(t, Delayed, j.Offer(start.Add(Forever), 2).Reason, "not even after twice that long")
 
-	var zero Job
+	var zero Locality
 	assert.Equal(t, Decision{Reason: NoTask, Level: 1}, zero.Offer(start, 1))
 	zero.SetCandidates(start, 1)
 	zero.EndRound(start, true)

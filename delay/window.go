@@ -74,7 +74,7 @@ type Best struct {
 // agree with a simulation. The paper wants the minimum over a task's clones; taken literally, that is always the clone
 // with the first copy, for which waiting costs nothing. Here it is the time of the [Reader]. More than two clones are
 // outside the paper: those without a copy are taken to share the first one, each at αB while more than one is left.
-// Inputs beyond one, in parallel phases of any [Pattern], multiply the time and leave ω the same.
+// A task with several inputs, by any [Pattern], takes as many reads, and that leaves ω the same.
 //
 // The error names the field that is out of range. O(n log n) with n lags; allocates a copy of them.
 func Window(t Transfer) (Best, error) {
