@@ -58,8 +58,9 @@ func (c BlacklistConfig) validate() error {
 // prediction before. The paper found this to catch few stragglers, 12 % at best; cloning does not need it.
 //
 // A ban rests on what was seen in the window before it, so it expires by itself: once its running tasks have ended, a
-// banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them; the worst go first, and of equals
-// the lowest index. Machines are numbered from 0 by the host. Not safe for concurrent use; one per cluster.
+// banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them;
+// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. Not safe for concurrent
+// use; one per cluster.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period

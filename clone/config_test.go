@@ -141,6 +141,35 @@ func TestManyJobsEndAtOnce(t *testing.T) {
 	assert.Equal(t, 901*4, budget.Spent(), "with the run that AllocsPerRun warms up by")
 }
 
+// Who has to go for a smaller job, and that nobody goes in vain.
+func TestVictims(t *testing.T) {
+	b, err := NewBudget(Config{BudgetShare: Off})
+	require.NoError(t, err)
+	now := Cluster{Capacity: 100, Busy: 50, Straggler: .1} // the ceiling is 80
+	large := b.Admit(Job{Tasks: 5}, now).Grant             // 10 slots
+	now.Busy += 10
+	small := b.Admit(Job{Tasks: 4}, now).Grant // 8 slots
+	now.Busy += 8
+	require.NotZero(t, small)
+	require.Equal(t, 68, now.Busy)
+
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "68 + 6 is below the ceiling")
+	now.Busy = 80 - 2*3 + 5
+	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 3}, now), "5 slots over, and 5 extra copies")
+	now.Busy++
+	assert.Equal(t, []Grant{large, small}, b.Victims(nil, Job{Tasks: 3}, now), "one more")
+	assert.Equal(t, []Grant{{}, large, small}, b.Victims([]Grant{{}}, Job{Tasks: 3}, now), "appended")
+	now.Busy = 80 - 2*3 + 9
+	assert.Len(t, b.Victims(nil, Job{Tasks: 3}, now), 2)
+	now.Busy++
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "all of both would not do")
+	now.Busy = 80 - 2*4 + 1
+	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 4}, now))
+	b.Cancel(large)
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 4}, now), "a job of the same size is not larger")
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoDuplicate: true}, now))
+}
+
 func TestLosers(t *testing.T) {
 	for _, c := range []struct {
 		copies []State
@@ -149,6 +178,7 @@ func TestLosers(t *testing.T) {
 	}{
 		{nil, 1, nil},
 		{[]State{Running, Running}, 1, nil},
+		{[]State{Running, Running}, 0, nil},
 		{[]State{Failed, Running}, 1, nil},
 		{[]State{Running, Finished, Running}, 1, []int{0, 2}},
 		{[]State{Running, Finished, Running}, 0, []int{0, 2}},
@@ -177,7 +207,8 @@ func TestEstimatorLeavesOutWhatIsNoRate(t *testing.T) {
 	assert.True(t, known)
 	assert.Equal(t, .25, p)
 	assert.Equal(t, 0, e.Observe(now, []float64{math.MaxFloat64, math.MaxFloat64}), "no overflow of the median")
-	assert.Equal(t, 2, e.Observe(now, []float64{1, 3, 10, 12}), "the median is 6.5")
+	assert.Equal(t, 2, e.Observe(now, []float64{1, 3, 10, 12}), "the median is 6.5, not 3")
+	assert.Equal(t, 1, e.Observe(now, []float64{1, 4, 10, 12}), "the median is 7, not 10")
 }
 
 // A period without enough tasks runs on, and a clock that steps back loses nothing.
@@ -193,8 +224,12 @@ func TestEstimatorPeriods(t *testing.T) {
 	e.Observe(now, []float64{10, 10, 10, 10})
 	p, _ := e.P(now)
 	assert.Equal(t, .125, p, "one of eight so far")
+	now = now.Add(-4 * time.Hour)
+	e.Observe(now, []float64{10, 10, 10, 10, 10, 1, 1, 1})
+	p, _ = e.P(now)
+	assert.Equal(t, .25, p, "four of sixteen: the step back closed no period")
 	p, _ = e.P(now.Add(2 * time.Hour))
-	assert.Equal(t, .125, p)
+	assert.Equal(t, .25, p)
 }
 
 func TestBlacklistMachinesJoinAndLeave(t *testing.T) {

@@ -181,6 +181,20 @@ func TestRiskKeepsItsDigits(t *testing.T) {
 	}
 }
 
+// A tail taken as 1 less the rest has lost its digits: P(Bin(12, 0.001) > 5) comes out 3 % short that way.
+func TestTailKeepsItsDigits(t *testing.T) {
+	tail, rest := 0.0, 0.0
+	for i := 0; i <= 12; i++ {
+		if i > 5 {
+			tail += binomial(12, i, .001)
+		} else {
+			rest += binomial(12, i, .001)
+		}
+	}
+	assert.InEpsilon(t, 9.193e-16, tail, 1e-3) // 924 p^6 q^6 + 792 p^7 q^5 + ...
+	assert.Greater(t, math.Abs((1-rest)/tail-1), .01)
+}
+
 // Schemes in the order of their risk; more copies never hurt, more tasks and a larger p never help.
 func TestRiskIsOrdered(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 3))

@@ -36,7 +36,8 @@ func NewBiased(classes ...Class) (*Biased, error) {
 		case !(c.MinRate >= 0) || !num.Finite(c.MinRate):
 			return nil, fmt.Errorf("%sMinRate is %v, want a finite rate, 0 or more", place, c.MinRate)
 		case i > 0 && c.MinRate >= classes[i-1].MinRate:
-			return nil, fmt.Errorf("%sMinRate is %v, want less than the %v of the row before", place, c.MinRate, classes[i-1].MinRate)
+			return nil, fmt.Errorf("%sMinRate is %v, want less than the %v of the row before",
+				place, c.MinRate, classes[i-1].MinRate)
 		case i == len(classes)-1 && c.MinRate != 0:
 			return nil, fmt.Errorf("%sMinRate is %v, want 0 in the last row", place, c.MinRate)
 		}

@@ -140,6 +140,14 @@ func TestWindowsByBin(t *testing.T) {
 	assert.Equal(t, 3*time.Second, best.Window)
 }
 
+func TestRingKeepsTheLatest(t *testing.T) {
+	r := ring[int]{limit: 4}
+	for i := range 11 {
+		r.add(i)
+	}
+	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
+}
+
 func TestNames(t *testing.T) {
 	assert.Equal(t, "to-launched", ToLaunched.String())
 	assert.Equal(t, "Action(9)", Action(9).String())

@@ -314,6 +314,12 @@ func TestWindow_Dolly44(t *testing.T) {
 	best, err = Window(tr)
 	require.NoError(t, err)
 	assert.Equal(t, 10*time.Second, best.Window, "no second copy ever comes, and reading in turn beats sharing")
+
+	tr.Contention, tr.Reader = .5, LastReader
+	best, err = Window(tr)
+	require.NoError(t, err)
+	assert.Equal(t, best.AtOnce, best.InTurn)
+	assert.Zero(t, best.Window, "of equals, the shortest")
 }
 
 // Every clone waits for ω, for a copy of its own, and then shares; copies that have not finished by then are killed. A

@@ -154,11 +154,20 @@ func TestNewCandidatesBringTheLevelBack(t *testing.T) {
 	level, rise := j.Allowed(at(7))
 	assert.Equal(t, 1, level)
 	assert.Equal(t, 15*time.Second, rise)
+	j.SetCandidates(at(8), 0b110)
+	level, rise = j.Allowed(at(8))
+	assert.Equal(t, 1, level)
+	assert.Equal(t, 14*time.Second, rise, "nothing new")
 	j.SetCandidates(at(10), 0b010)
 	j.SetCandidates(at(11), 0b110)
 	level, rise = j.Allowed(at(11))
 	assert.Equal(t, 1, level)
 	assert.Equal(t, 11*time.Second, rise)
+
+	j = started(t, Config{Reset: ToLaunched})
+	j.SetCandidates(at(20), 0b111)
+	level, _ = j.Allowed(at(20))
+	assert.Equal(t, 1, level, "the more local candidates are no news: they were waited for")
 }
 
 // A clock that steps back adds nothing to the wait and takes nothing off.
