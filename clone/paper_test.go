@@ -135,7 +135,7 @@ func TestEquation2IsMisprinted_42(t *testing.T) {
 		return r
 	}
 	assert.Greater(t, printed(10, 3, .1), 1.)
-	const jobs = 60000
+	const jobs = 30000
 	source := rand.New(rand.NewPCG(4, 2))
 	for _, b := range []struct {
 		n, c int
