@@ -14,13 +14,13 @@ import (
 func TestReportsDoNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	rates, _ := NewRates(RatesConfig{})
-	held := make([]float64, 2000)
+	held := make([]int, 2000)
 	for i := range held {
-		held[i] = rates.Replace(-1, r.Float64())
+		held[i] = rates.Running(None, r.Float64(), 1+r.Float64())
 	}
 	change := func() {
 		i := r.IntN(len(held))
-		held[i] = rates.Replace(held[i], r.Float64())
+		held[i] = rates.Running(held[i], r.Float64(), 1+r.Float64())
 	}
 	for range 20 * len(held) {
 		change()
@@ -35,7 +35,7 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	parts := []Subphase{{Share: .5, Score: .5, Age: 1e9}, {Share: .5, Others: .1}}
 	age := time.Duration(0)
 	for name, f := range map[string]func(){
-		"Replace": change,
+		"Running": change,
 		"Linear": func() {
 			age += time.Second
 			model.Report(&p, age, age.Seconds())

@@ -70,19 +70,21 @@ func BenchmarkEmpiricalQuantile(b *testing.B) {
 	})
 }
 
-func BenchmarkRatesReplace(b *testing.B) {
+func BenchmarkRatesRunning(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("running=%d", n), func(b *testing.B) {
 			random := rand.New(rand.NewPCG(3, 3))
 			rates, _ := NewRates(RatesConfig{})
-			old := make([]float64, n)
-			for i := range old {
-				old[i] = rates.Replace(-1, random.Float64())
+			ids := make([]int, n)
+			works := make([]float64, n)
+			for i := range ids {
+				works[i] = 1 + random.Float64()
+				ids[i] = rates.Running(None, random.Float64(), works[i])
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				old[i%n] = rates.Replace(old[i%n], random.Float64())
+				ids[i%n] = rates.Running(ids[i%n], random.Float64(), works[i%n])
 			}
 		})
 	}

@@ -97,18 +97,21 @@ func (e *Empirical) At(i int) float64 {
 // Quantile returns the smallest value x with CDF(x) >= p, which is the value at index ceil(p*n)-1: the definition that
 // gonum calls stat.Empirical. It does not interpolate. A p outside [0, 1] counts as the nearer end, NaN as 0.
 func (e *Empirical) Quantile(p float64) float64 {
-	n := e.tree.len()
+	return e.At(quantileIndex(p, e.tree.len()))
+}
+
+// quantileIndex returns the index of the p-quantile among n sorted values.
+func quantileIndex(p float64, n int) int {
 	switch {
 	case !(p > 0):
-		return e.At(0)
+		return 0
 	case p >= 1:
-		return e.At(n - 1)
+		return n - 1
 	}
 	// In floating point p*n may land just beyond the whole number k that p = k/n stands for: 0.07*100 is
 	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this together.
 	// The conversion forbids a fused multiply-subtract: one answer everywhere.
-	rank := math.Ceil(float64(p*float64(n)) - float64(n)*0x1p-52)
-	return e.At(int(rank) - 1)
+	return int(math.Ceil(float64(p*float64(n))-float64(n)*0x1p-52)) - 1
 }
 
 // Median returns the middle value, or the mean of the two middle values.

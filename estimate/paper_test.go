@@ -133,13 +133,11 @@ func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 	require.NoError(t, err)
 	rates.Finish(10, 10, false)
 	rates.Finish(30, 10, false)
-	running, ok := rates.Rate(20, 2.5) // 2.5 of its units in 20 s
-	require.True(t, ok)
-	held := rates.Replace(-1, running)
-	assert.Equal(t, 4.0, rates.Mean()) // (1 + 3 + 8)/3
-	held = rates.Replace(held, 2)
+	held := rates.Running(estimate.None, 20/.25, 10) // a quarter of its 10 units in 20 s
+	assert.Equal(t, 4.0, rates.Mean())               // (1 + 3 + 8)/3
+	held = rates.Running(held, 20, 10)
 	assert.Equal(t, 2.0, rates.Mean())
-	rates.Replace(held, -1) // it failed: no sample
+	rates.Drop(held) // it failed: no sample
 	assert.Equal(t, 2, rates.Samples())
 	assert.Equal(t, 2, rates.Finished())
 }

@@ -46,8 +46,8 @@ func (c RatesConfig) validate() error {
 // It is a [Distribution] in seconds per unit of the work that counts, [Rates.Work]: of its samples once there are
 // MinSamples of them; of Prior before that; and of a time that never comes if there is no Prior either.
 //
-// An update takes O(log n) amortised: once for every n updates the overhead is fitted anew in O(n), and if it has moved,
-// the samples are sorted anew. It does not allocate once the phase has reached its size, and needs 40 bytes a sample.
+// An update takes O(log n) amortised: after as many updates as there were samples, the overhead is fitted anew in O(n),
+// and if it has moved, the samples are sorted anew. It does not allocate once the phase has reached its size, and needs 40 bytes a sample.
 // Not safe for concurrent use; one per phase.
 type Rates struct {
 	config   RatesConfig
@@ -57,6 +57,7 @@ type Rates struct {
 	first    []int32 // places of finished samples of the first wave
 	overhead float64
 	stale    int // updates since the overhead was fitted
+	fitted   int // samples that it was fitted on
 	finished int
 }
 
@@ -79,7 +80,7 @@ func (r *Rates) Config() RatesConfig { return r.config }
 // Overhead returns the constant part of a task's time, in units of work: the work that every task has on top of its
 // own. Equation 3 is proportional to the work alone, so where a task's time hardly depends on its bytes it promises that
 // every task with few bytes would be quick to run again, and all of these would be restarted. The overhead is fitted by
-// least squares on the samples, without those that take over 1.5 times what the fit gives them. It is 0 until 8 samples
+// least squares of the relative error, without the samples that take over 1.5 times what the fit gives them. It is 0 until 8 samples
 // are there, and where all tasks have the same work.
 func (r *Rates) Overhead() float64 { return r.overhead }
 
@@ -91,17 +92,17 @@ const None = -1
 
 // Running records, or refreshes, the sample of a running copy: the seconds that it will have taken in all, by its
 // progress so far, and its task's work. The first time, id is [None]; Running returns what to pass as id from then on.
-// A copy that makes no sample, because a value is not finite or not positive, contributes nothing.
+// A copy that makes no sample contributes nothing: one whose time or work is negative or not finite, whose work does not
+// count because it is 0 without a Floor, or whose rate is beyond [MaxSample].
 func (r *Rates) Running(id int, seconds, work float64) int {
 	r.Drop(id)
 	return r.add(seconds, work)
 }
 
-// Finish records the time that a copy took which finished, and whether it was of its phase's first wave, in the place of
-// the sample that it had while it ran, if any. It reports whether that made a sample.
-func (r *Rates) Finish(id int, seconds, work float64, firstWave bool) bool {
-	r.Drop(id)
-	id = r.add(seconds, work)
+// Finish records the time that a copy took which finished, and whether it was of its phase's first wave. It reports
+// whether that made a sample. A sample that the copy had while it ran is to be dropped.
+func (r *Rates) Finish(seconds, work float64, firstWave bool) bool {
+	id := r.add(seconds, work)
 	if id == None {
 		return false
 	}
@@ -118,7 +119,7 @@ func (r *Rates) Finish(id int, seconds, work float64, firstWave bool) bool {
 	return true
 }
 
-// Drop takes the sample of a copy that failed away. A copy that was killed because it was slow should keep its sample:
+// Drop takes the sample of a copy that failed, or finished, away. A copy that was killed because it was slow should keep its sample:
 // without those, only the fast tasks would be seen.
 func (r *Rates) Drop(id int) {
 	if id < 0 || id >= len(r.samples) || r.samples[id].rate < 0 {
@@ -130,7 +131,7 @@ func (r *Rates) Drop(id int) {
 }
 
 func (r *Rates) add(seconds, work float64) int {
-	if !(work > 0) || !num.Finite(work) {
+	if !(work >= 0) || !num.Finite(work) || r.Work(work) == 0 {
 		return None
 	}
 	rate := seconds / r.Work(work)
@@ -145,7 +146,7 @@ func (r *Rates) add(seconds, work float64) int {
 	} else {
 		r.samples = append(r.samples, rateSample{seconds, work, rate})
 	}
-	if r.stale++; r.stale >= max(r.all.Len(), leastFit) && !r.config.FixedOverhead {
+	if r.stale++; r.stale >= max(r.fitted, leastFit) && !r.config.FixedOverhead {
 		r.fit()
 	}
 	return id

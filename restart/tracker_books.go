@@ -58,7 +58,8 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 		t.config.Factors.Observe(int(c.machine), seconds/(t.rates.Work(s.work)*t.rates.Mean()))
 	}
 	if t.needs&needRates != 0 || t.config.Factors != nil {
-		t.rates.Finish(int(c.sample), seconds, s.work, s.flags&firstWave != 0 && c.attempt == s.original)
+		t.rates.Drop(int(c.sample))
+		t.rates.Finish(seconds, s.work, s.flags&firstWave != 0 && c.attempt == s.original)
 	}
 	if t.needs&needDurations != 0 {
 		t.durations.Insert(seconds)

@@ -1,0 +1,117 @@
+package clone
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Off turns off the rule of a field whose zero value means the published default.
+const Off = -1
+
+// Config holds the choices of a [Budget]. Its zero value has the paper's parameters and policy.
+type Config struct {
+	// AcceptableRisk is ε, the probability of straggling that is accepted of a cloned job, in (0, 1). 0 means 0.05.
+	AcceptableRisk float64
+	// BudgetShare is β, the share of the cluster's slots that cloning may be charged with at any time, in (0, 1]. 0
+	// means 0.05; Off: no limit but the ceiling.
+	BudgetShare float64
+	// Ceiling is τ, the share of the cluster's slots beyond which cloning must not drive its use, in (0, 1]. 0 means
+	// 0.8; Off: no ceiling.
+	Ceiling float64
+	// Charge says what a cloned task costs of the budget. The zero value is the paper's.
+	Charge Charge
+	// Shortage says what to do with a job for which there is not enough room. The zero value is the paper's.
+	Shortage Shortage
+}
+
+// Charge says what a task with c copies costs of the budget. The names and values are stable.
+type Charge uint8
+
+const (
+	// AllCopies charges c slots, as Pseudocode 1 is printed, although the task would use one of them anyway.
+	AllCopies Charge = iota
+	// ExtraCopies charges c-1 slots: what cloning adds.
+	ExtraCopies
+)
+
+var chargeNames = [...]string{"all-copies", "extra-copies"}
+
+// String returns the charge's name.
+func (c Charge) String() string {
+	if int(c) < len(chargeNames) {
+		return chargeNames[c]
+	}
+	return "Charge(" + strconv.Itoa(int(c)) + ")"
+}
+
+// Shortage says what to do with a job that there is not enough room for. The names and values are stable.
+type Shortage uint8
+
+const (
+	// Deny clones all tasks to the full count or none: the paper's admission control [Dolly §3.3].
+	Deny Shortage = iota
+	// FewerCopies gives all tasks as many copies as there is room for: partial cloning [Dolly §3.3].
+	FewerCopies
+	// FirstTasks gives the full count to as many tasks as there is room for, in their order, and one copy to the rest:
+	// slots go to whoever comes first, with no admission control ("pure-FCFS" in Dolly §5.5, which gives no details).
+	FirstTasks
+)
+
+var shortageNames = [...]string{"deny", "fewer-copies", "first-tasks"}
+
+// String returns the name of what is done.
+func (s Shortage) String() string {
+	if int(s) < len(shortageNames) {
+		return shortageNames[s]
+	}
+	return "Shortage(" + strconv.Itoa(int(s)) + ")"
+}
+
+// Effective returns the configuration with its defaults filled in, for logs.
+func (c Config) Effective() Config {
+	c.AcceptableRisk = orDefault(c.AcceptableRisk, 0.05)
+	c.BudgetShare = orDefault(c.BudgetShare, 0.05)
+	c.Ceiling = orDefault(c.Ceiling, 0.8)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error {
+	switch {
+	case !(c.AcceptableRisk >= 0 && c.AcceptableRisk < 1):
+		return badField("AcceptableRisk", c.AcceptableRisk, "a probability in (0, 1), or 0 for the default")
+	case !(c.BudgetShare >= 0 && c.BudgetShare <= 1) && c.BudgetShare != Off:
+		return badField("BudgetShare", c.BudgetShare, "a share in (0, 1], 0 for the default, or Off")
+	case !(c.Ceiling >= 0 && c.Ceiling <= 1) && c.Ceiling != Off:
+		return badField("Ceiling", c.Ceiling, "a share in (0, 1], 0 for the default, or Off")
+	case int(c.Charge) >= len(chargeNames):
+		return badField("Charge", c.Charge, "AllCopies or ExtraCopies")
+	case int(c.Shortage) >= len(shortageNames):
+		return badField("Shortage", c.Shortage, "Deny, FewerCopies or FirstTasks")
+	}
+	return nil
+}
+
+func badField(field string, value any, want string) error {
+	return fmt.Errorf("clone: %s is %v, want %s", field, value, want)
+}
+
+func orDefault(v, usual float64) float64 {
+	if v == 0 {
+		return usual
+	}
+	return v
+}
+
+// slots returns how many whole slots a share of the capacity is, and all there can be if the share is Off. Shares are
+// meant as decimals: 0.29 of 100 slots is 29, although the product of the two in binary is less; hence the allowance
+// for a rounding error or two.
+func slots(share float64, capacity int) int {
+	if share == Off {
+		return math.MaxInt
+	}
+	capacity = max(capacity, 0)
+	product := share * float64(capacity)
+	return min(toInt(math.Floor(product+max(1e-9, float64(product*4e-16)))), capacity)
+}

@@ -1,0 +1,52 @@
+// Package clone says how many copies of each task of a small job to launch at once, so that the job need not wait for a
+// straggler, and whether the cluster can afford them: the proactive cloning of Dolly.
+//
+// A job of ten tasks that start together has nothing to compare a slow task with, so speculation comes too late. It is
+// cheaper to launch every task c times, take the first copy of each that ends and kill the others: small jobs are most
+// of the jobs and use few of the slots.
+//
+// # The rule
+//
+// A task straggles with probability p. A job of n tasks with c copies of each straggles with probability
+// 1 - (1 - p^c)^n, if copies straggle independently. The least c that keeps this within the accepted risk ε is
+//
+//	c = ⌈ log(1 - (1-ε)^(1/n)) / log p ⌉
+//
+// ([Count]; c counts every copy, the first included). Such a job is cloned only if there is room for c copies of all
+// of its tasks, both within the cloning budget and under the ceiling for the cluster's use:
+//
+//	B_U + c n ≤ β C   and   U + c n ≤ τ C
+//
+// ([Budget.Admit]). Otherwise it runs with one copy of each task. That favours small jobs without knowing any other.
+//
+// # Symbols
+//
+//	n      Job.Tasks                tasks of the job, or of the phase
+//	c      Count, Decision.Copies   copies of each task, in all
+//	p      Cluster.Straggler        probability that a task straggles; Estimator learns it
+//	ε      Config.AcceptableRisk    5 %
+//	β      Config.BudgetShare       5 %
+//	τ      Config.Ceiling           80 %
+//	C, U   Cluster.Capacity, .Busy  slots of the cluster, slots in use
+//	B_U    Budget.Spent             slots charged to the cloning budget
+//	Ψ      in Risk                  probability that enough upstream copies of every task are fine
+//
+// # What else is here
+//
+// [Risk] gives the probability that a job straggles under each way of cloning that the paper compares. [Estimator]
+// learns p from progress rates, [Blacklist] predicts which machines will cause stragglers, [Losers] names the copies to
+// kill when one has ended, and [Budget.Victims] the clones of larger jobs that could make room for a smaller one.
+//
+// # When it is wrong
+//
+// Copies that read the same bad disk, or run the same bad record, straggle together; then no count helps, and a task
+// that is slow because it has more data is no straggler at all. p is one number for the whole cluster. Two copies of a
+// task that has side effects do harm: say so with Job.NoDuplicate, and it is never cloned.
+//
+// # Cost and concurrency
+//
+// Every decision is a handful of floating-point operations without allocation. Functions and configurations are safe
+// for concurrent use. Budget, Estimator and Blacklist are not; have one of each per cluster.
+//
+// Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly).
+package clone

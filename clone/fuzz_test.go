@@ -1,0 +1,195 @@
+package clone
+
+import (
+	"math"
+	"testing"
+)
+
+func FuzzCount(f *testing.F) {
+	f.Add(10, .1, .05)
+	f.Add(1, .1, .1)
+	f.Add(1000, .999999, 1e-300)
+	f.Add(math.MaxInt, 5e-324, 5e-324)
+	f.Fuzz(func(t *testing.T, n int, p, eps float64) {
+		c, err := Count(n, p, eps)
+		valid := n >= 1 && p >= 0 && p < 1 && eps > 0
+		if valid != (err == nil) {
+			t.Fatalf("Count(%d, %v, %v) = %d, %v", n, p, eps, c, err)
+		}
+		if err != nil {
+			return
+		}
+		if c < 1 {
+			t.Fatalf("Count(%d, %v, %v) = %d", n, p, eps, c)
+		}
+		// A stricter risk and more tasks never need fewer copies.
+		if stricter, _ := Count(n, p, eps/2); eps/2 > 0 && stricter < c {
+			t.Errorf("n=%d p=%v: %d copies for %v, but %d for half of it", n, p, c, eps, stricter)
+		}
+		if n < math.MaxInt {
+			if more, _ := Count(n+1, p, eps); more < c {
+				t.Errorf("p=%v eps=%v: %d copies for %d tasks, but %d for one more", p, eps, c, n, more)
+			}
+		}
+	})
+}
+
+func FuzzRisk(f *testing.F) {
+	f.Add(10, 3, .1)
+	f.Add(1, 1000, .999999999999)
+	f.Add(1<<30, 40, .5)
+	f.Fuzz(func(t *testing.T, n, c int, p float64) {
+		for s := TaskLevel; s <= RandomAvoidance; s++ {
+			r, err := Risk(s, n, c, p)
+			if err == nil && !(r >= 0 && r <= 1) {
+				t.Errorf("Risk(%v, %d, %d, %v) = %v", s, n, c, p, r)
+			}
+		}
+	})
+}
+
+// FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions, and checks the account against a slow
+// one, the limits after every admission, and the plans of preemption.
+func FuzzBudget(f *testing.F) {
+	f.Add([]byte{0, 0, 10, 0, 10, 1, 0, 3, 0, 20, 3, 4})
+	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
+	f.Add([]byte{0, 0, 20, 0, 15, 3, 10}) // a preemption
+	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) == 0 || len(script) > 1000 { // the slow account is quadratic
+			return
+		}
+		charge, shortage := Charge(script[0]%2), Shortage(script[0]/2%3)
+		budget, err := NewBudget(Config{Charge: charge, Shortage: shortage, BudgetShare: .3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := host{t: t, budget: budget, charge: charge, now: Cluster{Capacity: 400, Straggler: .1}}
+		for i := 1; i+1 < len(script); i += 2 {
+			h.step(script[i], int(script[i+1]))
+		}
+	})
+}
+
+// host is a cluster that obeys, with an account of its own.
+type host struct {
+	t      *testing.T
+	budget *Budget
+	charge Charge
+	now    Cluster
+	jobs   []running
+}
+
+type running struct {
+	grant               Grant
+	size, tasks, copies int
+}
+
+func (r running) cost(c Charge) int { return r.tasks * (r.copies - int(c)) }
+
+func (h *host) step(op byte, arg int) {
+	switch op % 4 {
+	case 0:
+		h.admit(Job{Tasks: arg, Upstream: int(op / 4 % 5), NoDuplicate: op > 200})
+	case 1: // tasks of one job end
+		if len(h.jobs) > 0 {
+			j := &h.jobs[arg%len(h.jobs)]
+			ended := min(arg/8, j.tasks)
+			before := j.cost(h.charge)
+			j.tasks -= ended
+			if got, want := h.budget.Release(j.grant, arg/8), before-j.cost(h.charge); got != want {
+				h.t.Fatalf("Release gave back %d, want %d", got, want)
+			}
+			h.now.Busy -= ended * j.copies
+		}
+	case 2: // a job goes away
+		if len(h.jobs) > 0 {
+			h.cancel(h.jobs[arg%len(h.jobs)].grant, true)
+		}
+	case 3:
+		h.preempt(Job{Tasks: arg})
+	}
+	want := 0
+	for _, j := range h.jobs {
+		want += j.cost(h.charge)
+	}
+	if h.budget.Spent() != want {
+		h.t.Fatalf("Spent() = %d, want %d", h.budget.Spent(), want)
+	}
+}
+
+func (h *host) admit(job Job) Decision {
+	preview := h.budget.Preview(job, h.now)
+	d := h.budget.Admit(job, h.now)
+	grant := d.Grant
+	d.Grant = Grant{}
+	if d != preview {
+		h.t.Fatalf("Preview said %v, Admit %v", preview, d)
+	}
+	if d.Action != Clone {
+		if grant != (Grant{}) || d.Copies != 1 {
+			h.t.Fatalf("%v has a grant, or %d copies", d, d.Copies)
+		}
+		return d
+	}
+	h.now.Busy += job.Tasks + (d.Copies-1)*d.Tasks
+	if h.now.Busy > 320 || h.budget.Spent() > 120 || h.now.Busy != d.Busy || h.budget.Spent() != d.Spent {
+		h.t.Fatalf("%v: %d slots busy of 320, %d spent of 120", d, h.now.Busy, h.budget.Spent())
+	}
+	if job.NoDuplicate || job.Upstream > 0 && d.Copies > job.Upstream || d.Copies < 2 {
+		h.t.Fatalf("%+v got %v", job, d)
+	}
+	h.jobs = append(h.jobs, running{grant: grant, size: job.Tasks, tasks: d.Tasks, copies: d.Copies})
+	h.now.Busy -= job.Tasks - d.Tasks // the tasks that are not cloned are of no interest
+	d.Grant = grant
+	return d
+}
+
+// cancel kills a job's clones, and its tasks too if all is set. The grant must be dead then.
+func (h *host) cancel(g Grant, all bool) {
+	for i, j := range h.jobs {
+		if j.grant != g {
+			continue
+		}
+		h.now.Busy -= j.tasks * (j.copies - 1)
+		if all {
+			h.now.Busy -= j.tasks
+		}
+		if got := h.budget.Cancel(g); got != j.cost(h.charge) {
+			h.t.Fatalf("Cancel gave back %d, want %d", got, j.cost(h.charge))
+		}
+		h.jobs = append(h.jobs[:i], h.jobs[i+1:]...)
+		break
+	}
+	if back := h.budget.Release(g, 1); back != 0 {
+		h.t.Fatalf("a dead grant gave back %d", back)
+	}
+}
+
+func (h *host) preempt(job Job) {
+	before := h.budget.Preview(job, h.now)
+	victims := h.budget.Victims(nil, job, h.now)
+	if before.Reason == RoomForAll && len(victims) > 0 {
+		h.t.Fatalf("%v, and still %d victims", before, len(victims))
+	}
+	last := 1 << 30
+	for i, g := range victims {
+		if d := h.budget.Preview(job, h.now); d.Reason == RoomForAll {
+			h.t.Fatalf("%d victims, but after %d there is room: %v", len(victims), i, d)
+		}
+		for _, j := range h.jobs {
+			if j.grant == g {
+				if j.size <= job.Tasks || j.size > last {
+					h.t.Fatalf("a job of %d tasks is a victim of one of %d, after one of %d", j.size, job.Tasks, last)
+				}
+				last = j.size
+			}
+		}
+		h.cancel(g, false)
+	}
+	if len(victims) > 0 {
+		if d := h.admit(job); d.Reason != RoomForAll {
+			h.t.Fatalf("after the preemption: %v", d)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package clone
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
+
+func risk(t *testing.T, s Scheme, n, c int, p float64) float64 {
+	t.Helper()
+	r, err := Risk(s, n, c, p)
+	require.NoError(t, err)
+	return r
+}
+
+// With ten tasks and p = 0.1, each clone of a task buys far more than each clone of the job (§3.1, Figure 3). The
+// figures are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, worked out by hand.
+func TestTaskLevelBeatsJobLevel_31(t *testing.T) {
+	job := []float64{.651322, .424220, .276303, .179963, .117213}
+	task := []float64{.651322, .0956179, .00995512, .000999550, .0000999955}
+	for i := range job {
+		assert.InEpsilon(t, job[i], risk(t, JobLevel, 10, i+1, .1), 1e-5, "job-level, c=%d", i+1)
+		assert.InEpsilon(t, task[i], risk(t, TaskLevel, 10, i+1, .1), 1e-5, "task-level, c=%d", i+1)
+	}
+}
+
+// c = ⌈log(1-(1-ε)^(1/n))/log p⌉ with ε = 5 % (§3.2, Pseudocode 1 line 2). The counts were worked out with 80 digits.
+func TestCount_32(t *testing.T) {
+	tasks := []int{1, 2, 5, 10, 20, 50, 150, 500, 1000}
+	for p, want := range map[float64][]int{
+		.05: {1, 2, 2, 2, 2, 3, 3, 4, 4},
+		.1:  {2, 2, 2, 3, 3, 3, 4, 4, 5},
+		.2:  {2, 3, 3, 4, 4, 5, 5, 6, 7},
+	} {
+		for i, n := range tasks {
+			c, err := Count(n, p, .05)
+			require.NoError(t, err)
+			assert.Equal(t, want[i], c, "Count(%d, %v, .05)", n, p)
+		}
+	}
+}
+
+// The count keeps the share of straggling jobs within ε (§3.2, footnote 3).
+func TestCountMeetsTheRisk_32(t *testing.T) {
+	const jobs = 40000
+	source := rand.New(rand.NewPCG(3, 2))
+	for _, n := range []int{1, 2, 5, 10, 20, 50} {
+		for _, p := range []float64{.05, .1, .2} {
+			c, err := Count(n, p, .05)
+			require.NoError(t, err)
+			straggling := 0
+			for range jobs {
+				if straggles(source, n, c, p) {
+					straggling++
+				}
+			}
+			// Three standard deviations of a share of 5 % over so many jobs.
+			assert.Less(t, float64(straggling)/jobs, .05+3*math.Sqrt(.05*.95/jobs), "n=%d p=%v c=%d", n, p, c)
+		}
+	}
+}
+
+// straggles runs one job of n tasks with c copies each.
+func straggles(source *rand.Rand, n, c int, p float64) bool {
+	for range n {
+		fine := 0
+		for range c {
+			if source.Float64() >= p {
+				fine++
+			}
+		}
+		if fine == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// On a boundary of decimals the naive formula takes one copy too many, and where ε/n is below the precision of 1 it has
+// no answer.
+func TestNaiveCountFails_32(t *testing.T) {
+	naive := func(n int, p, eps float64) float64 {
+		return math.Ceil(math.Log(1-math.Pow(1-eps, 1/float64(n))) / math.Log(p))
+	}
+	// One task: p^c ≤ ε. Ten: ε is 1-(1-p^2)^10 with p = 0.01, to 20 digits.
+	for _, b := range []struct {
+		n      int
+		p, eps float64
+		want   int
+	}{
+		{1, .1, .1, 1},
+		{10, .01, .00099955011997900125, 2},
+	} {
+		c, err := Count(b.n, b.p, b.eps)
+		require.NoError(t, err)
+		assert.Equal(t, b.want, c)
+		assert.Equal(t, float64(b.want+1), naive(b.n, b.p, b.eps), "the naive formula for %+v", b)
+	}
+	assert.True(t, math.IsInf(naive(1000, .1, 1e-15), 1))
+	c, err := Count(1000, .1, 1e-15)
+	require.NoError(t, err)
+	assert.Equal(t, 18, c, "10^-18 for each of a thousand tasks")
+}
+
+// With three copies and ten or twenty tasks in each phase, CAC straggles "over 10% and 30%" more than CC (§4.2, Figure
+// 5). The text gives no p; at 8 % the two gaps are 13 and 31 points.
+func TestAvoidanceStragglesMore_42(t *testing.T) {
+	gap := func(n int, p float64) float64 { return risk(t, Avoidance, n, 3, p) - risk(t, Contention, n, 3, p) }
+	assert.InDelta(t, .134, gap(10, .08), .0005)
+	assert.InDelta(t, .314, gap(20, .08), .0005)
+	assert.InDelta(t, .099, gap(10, .07), .0005)
+	assert.InDelta(t, .246, gap(20, .07), .0005)
+}
+
+// Equation 2 as printed, with Ψ(d)-Ψ(d-1), is no probability; with Ψ(d)-Ψ(d+1) it is what a simulation gives (§4.2).
+func TestEquation2IsMisprinted_42(t *testing.T) {
+	psi := func(n, c, d int, p float64) float64 {
+		sum := 0.0
+		for i := 0; i <= c-d; i++ {
+			sum += binomial(c, i, p)
+		}
+		return math.Pow(sum, float64(n))
+	}
+	printed := func(n, c int, p float64) float64 {
+		r := 1.0
+		for d := 1; d <= c; d++ {
+			r -= (psi(n, c, d, p) - psi(n, c, d-1, p)) * math.Pow(1-math.Pow(p, float64(d)), float64(n))
+		}
+		return r
+	}
+	assert.Greater(t, printed(10, 3, .1), 1.)
+	const jobs = 30000
+	source := rand.New(rand.NewPCG(4, 2))
+	for _, b := range []struct {
+		n, c int
+		p    float64
+	}{{10, 3, .1}, {10, 3, .08}, {20, 3, .08}, {5, 2, .2}, {2, 4, .4}, {1, 1, .3}} {
+		for _, s := range []struct {
+			scheme    Scheme
+			straggles func(source *rand.Rand, n, c int, p float64) bool
+		}{{Avoidance, avoidingStraggles}, {RandomAvoidance, carelessStraggles}, {Contention, contendingStraggles}} {
+			straggling := 0
+			for range jobs {
+				if s.straggles(source, b.n, b.c, b.p) {
+					straggling++
+				}
+			}
+			want := risk(t, s.scheme, b.n, b.c, b.p)
+			z := (float64(straggling)/jobs - want) / math.Sqrt(want*(1-want)/jobs)
+			assert.Less(t, math.Abs(z), 4., "%v %+v: %v, simulated %v", s.scheme, b, want, float64(straggling)/jobs)
+		}
+	}
+	// How much pairing matters, worked out by enumeration.
+	assert.InDelta(t, .233, risk(t, Avoidance, 10, 3, .1), .0005)
+	assert.InDelta(t, .588, risk(t, RandomAvoidance, 10, 3, .1), .0005)
+}
+
+// avoidingStraggles runs a job of two phases where the i-th fine copy of every upstream task goes to the i-th copy of
+// every downstream task.
+func avoidingStraggles(source *rand.Rand, n, c int, p float64) bool {
+	fed := c
+	for range n {
+		fine := 0
+		for range c {
+			if source.Float64() >= p {
+				fine++
+			}
+		}
+		fed = min(fed, fine)
+	}
+	return straggles(source, n, fed, p)
+}
+
+// carelessStraggles lets each upstream task deal its copies to the downstream copies as it likes.
+func carelessStraggles(source *rand.Rand, n, c int, p float64) bool {
+	good := make([]bool, c)
+	for i := range good {
+		good[i] = true
+	}
+	for range n {
+		for _, i := range source.Perm(c) {
+			good[i] = good[i] && source.Float64() >= p
+		}
+	}
+	fed := 0
+	for _, g := range good {
+		if g {
+			fed++
+		}
+	}
+	return straggles(source, n, fed, p)
+}
+
+func contendingStraggles(source *rand.Rand, n, c int, p float64) bool {
+	upstream, downstream := straggles(source, n, c, p), straggles(source, n, c, p)
+	return upstream || downstream
+}
+
+// A job is cloned if B_U + c n ≤ β C and U + c n ≤ τ C, and all its tasks or none are (§3.2, Pseudocode 1 lines 3-4).
+// 1800 slots are those of §5: 150 nodes of 12 cores. β C is 90, τ C is 1440, and c is 3 for ten tasks at p = 0.1.
+func TestAdmission_32(t *testing.T) {
+	budget, err := NewBudget(Config{})
+	require.NoError(t, err)
+	job := Job{Tasks: 10}
+	for range 3 {
+		d := budget.Admit(job, Cluster{Capacity: 1800, Busy: 1410, Straggler: .1})
+		assert.Equal(t, Clone, d.Action, d)
+		assert.Equal(t, 3, d.Copies)
+		assert.Equal(t, 10, d.Tasks)
+		assert.Equal(t, 1440, d.Busy, "exactly at the ceiling is below it")
+	}
+	assert.Equal(t, 90, budget.Spent(), "exactly the budget is within it")
+	d := budget.Admit(job, Cluster{Capacity: 1800, Straggler: .1})
+	assert.Equal(t, "single over-budget wanted=3 spent=120/90 busy=30/1440", d.String())
+	assert.Equal(t, 1, d.Copies)
+
+	fresh, err := NewBudget(Config{})
+	require.NoError(t, err)
+	d = fresh.Admit(job, Cluster{Capacity: 1800, Busy: 1411, Straggler: .1})
+	assert.Equal(t, "single over-ceiling wanted=3 spent=30/90 busy=1441/1440", d.String())
+	assert.Zero(t, fresh.Spent())
+}
+
+// The printed charge is c n; the copies that cloning adds are (c-1) n. Both readings are there (§3.2).
+func TestBothReadingsOfTheCharge_32(t *testing.T) {
+	for charge, want := range map[Charge]int{AllCopies: 30, ExtraCopies: 20} {
+		budget, err := NewBudget(Config{Charge: charge})
+		require.NoError(t, err)
+		d := budget.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Straggler: .1})
+		assert.Equal(t, want, d.Spent, charge)
+		assert.Equal(t, 30, d.Busy, "the use after the launch is the same by %v", charge)
+		assert.Equal(t, want/10*4, budget.Release(d.Grant, 4), charge)
+		assert.Equal(t, want/10*6, budget.Cancel(d.Grant), charge)
+		assert.Zero(t, budget.Spent())
+	}
+}
+
+// A phase never has more copies of a task than the phase that it reads (§3.2, multi-phased jobs).
+func TestDownstreamNeverExceedsUpstream_32(t *testing.T) {
+	budget, err := NewBudget(Config{})
+	require.NoError(t, err)
+	now := Cluster{Capacity: 180000, Straggler: .1}
+	assert.Equal(t, 4, budget.Admit(Job{Tasks: 150}, now).Copies)
+	assert.Equal(t, 3, budget.Admit(Job{Tasks: 150, Upstream: 3}, now).Copies)
+	assert.Equal(t, 3, budget.Admit(Job{Tasks: 10, Upstream: 4}, now).Copies, "nor more than it needs")
+	d := budget.Admit(Job{Tasks: 150, Upstream: 1}, now)
+	assert.Equal(t, UpstreamSingle, d.Reason)
+	assert.Equal(t, 1, d.Copies)
+}
+
+// A task straggles if it progresses at less than half the median rate of its phase (§2.1.2), and p is computed every
+// hour (§3.2).
+func TestEstimateOfP_32(t *testing.T) {
+	e, err := NewEstimator(EstimatorConfig{MinTasks: 10})
+	require.NoError(t, err)
+	start := time.Unix(0, 0)
+	phase := []float64{10, 10, 10, 10, 10, 10, 10, 10, 5, 4.9} // exactly half is no straggler
+	assert.Equal(t, 1, e.Observe(start, phase))
+	p, known := e.P(start.Add(59 * time.Minute))
+	assert.True(t, known)
+	assert.Equal(t, .1, p, "before the first hour is over, what was seen so far")
+	e.P(start.Add(time.Hour))
+	assert.Equal(t, 0, e.Observe(start.Add(61*time.Minute), make([]float64, 10)), "all equal, all standing still")
+	p, _ = e.P(start.Add(119 * time.Minute))
+	assert.Equal(t, .1, p, "the last hour's estimate stands")
+	p, known = e.P(start.Add(2 * time.Hour))
+	assert.True(t, known)
+	assert.Zero(t, p)
+}
+
+// The prediction depends equally on the previous window and on the past; a machine above the threshold is banned for one
+// window and considered again in the next (§2.1.2).
+func TestBlacklist_212(t *testing.T) {
+	b, err := NewBlacklist(10, BlacklistConfig{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	window := func(slow int) { // ten tasks on each machine; machine 7 has so many stragglers
+		for machine := range 10 {
+			for i := range 10 {
+				b.Observe(now, machine, machine == 7 && i < slow)
+			}
+		}
+		now = now.Add(5 * time.Minute)
+	}
+	window(4)
+	assert.Empty(t, b.AppendBanned(nil, now))
+	p, known := b.Predicted(7)
+	assert.True(t, known)
+	assert.InDelta(t, .5*.4+.5*.04, p, 1e-15, "without a past, the average of all machines is the past: 4 of 100")
+	window(10)
+	assert.Equal(t, []int{7}, b.AppendBanned(nil, now))
+	p, _ = b.Predicted(7)
+	assert.InDelta(t, .5*1+.5*.22, p, 1e-15)
+	assert.True(t, b.Banned(now.Add(5*time.Minute-1), 7))
+	assert.False(t, b.Banned(now.Add(5*time.Minute), 7), "nothing ran there, so it is considered again")
+}

@@ -1,0 +1,108 @@
+package delay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Forever is a wait that never ends.
+const Forever time.Duration = math.MaxInt64
+
+// MaxLevels is how many locality levels there may be.
+const MaxLevels = 64
+
+// Config holds the choices of a [Policy]. Its zero value has the paper's three levels, node, rack and anywhere, with 15
+// seconds at each of the first two, and the paper's reset rule.
+type Config struct {
+	// Waits are T_1, T_2 and so on: Waits[i] is how long a job stays at level i before it may launch at level i+1, and
+	// there is one level more than there are waits. A wait of 0 is no wait; [Forever] never ends. Nil means 15 seconds
+	// twice, unless Misses is set.
+	Waits []time.Duration
+	// Misses is the other way to measure a wait: Misses[i] is how many offers a job declines at level i before it may
+	// launch at level i+1. Set it or Waits.
+	Misses []int
+	// Reset says when the wait starts again. The zero value is the paper's.
+	Reset Reset
+}
+
+// Reset says when a job's wait starts again, and at which level. The names and values are stable.
+type Reset uint8
+
+const (
+	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler: a launch sets the wait to 0 and the level
+	// to that of the launch, more local or less; and a job waits only from the offer that it declined last, so that
+	// time without offers is no wait.
+	OnLaunch Reset = iota
+	// ToLaunched is the rule of Spark up to 3.0: a launch sets the wait to 0 and the level to that of the launch, and
+	// time runs on with or without offers. It starves a job with many tasks and few local slots, which launches one now
+	// and then and never gets to use the rest of the cluster (SPARK-18886).
+	ToLaunched
+	// NoRejection is the rule of Spark since 3.1, which mends that: the wait starts again only after a round of offers
+	// in which nothing was declined because of the delay, and only if nothing was since the last round that offered all
+	// free slots, that one included. Such a round needs no launch; if it has one, the level is set to its most local.
+	// Close each round of offers with [Locality.EndRound].
+	NoRejection
+)
+
+var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
+
+// String returns the rule's name.
+func (r Reset) String() string {
+	if int(r) < len(resetNames) {
+		return resetNames[r]
+	}
+	return "Reset(" + strconv.Itoa(int(r)) + ")"
+}
+
+// Policy is a checked [Config], to start jobs with. Immutable. Safe for concurrent use.
+type Policy struct {
+	waits  []time.Duration
+	misses []int
+	reset  Reset
+}
+
+// New returns a Policy, or an error that names the field that is out of range.
+func New(c Config) (*Policy, error) {
+	if err := c.validate("delay: "); err != nil {
+		return nil, err
+	}
+	if c.Waits == nil && c.Misses == nil {
+		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
+	}
+	return &Policy{waits: slices.Clone(c.Waits), misses: slices.Clone(c.Misses), reset: c.Reset}, nil
+}
+
+// validate puts the place of the configuration before the name of a field.
+func (c Config) validate(place string) error {
+	if c.Waits != nil && c.Misses != nil {
+		return fmt.Errorf("%sWaits is %v and Misses is %v, want one of them", place, c.Waits, c.Misses)
+	}
+	if n := max(len(c.Waits), len(c.Misses)) + 1; n > MaxLevels {
+		return fmt.Errorf("%sWaits and Misses make %d levels, want at most %d", place, n, MaxLevels)
+	}
+	for i, w := range c.Waits {
+		if w < 0 {
+			return fmt.Errorf("%sWaits[%d] is %v, want a duration, 0 or more", place, i, w)
+		}
+	}
+	for i, m := range c.Misses {
+		if m < 0 {
+			return fmt.Errorf("%sMisses[%d] is %d, want 0 or more", place, i, m)
+		}
+	}
+	if int(c.Reset) >= len(resetNames) {
+		return fmt.Errorf("%sReset is %v, want OnLaunch, ToLaunched or NoRejection", place, c.Reset)
+	}
+	return nil
+}
+
+// Config returns the configuration with its defaults filled in.
+func (p *Policy) Config() Config {
+	return Config{Waits: slices.Clone(p.waits), Misses: slices.Clone(p.misses), Reset: p.reset}
+}
+
+// Levels returns the number of levels. The last one allows a launch anywhere.
+func (p *Policy) Levels() int { return max(len(p.waits), len(p.misses)) + 1 }

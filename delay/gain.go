@@ -1,0 +1,92 @@
+package delay
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Gain returns how much sooner a task is expected to end if its job waits up to wait (w) for a local slot, instead of
+// launching it on the first slot offered [FAIR §4.3.1]:
+//
+//	E[gain] = (1 - e^(-w/t)) (D - t)
+//
+// where local slots are offered at random, one every spacing (t) on average, and a task that runs elsewhere takes cost
+// (D) longer. The formula is missing from the text of the paper; this one follows from its model by integration and has
+// both of the properties that the text derives from it.
+//
+// [Forever] stands for infinity: a wait without end gains D-t, and slots that never come cost the wait, -w. Without a
+// wait there is no gain. It is an error if an argument is negative. O(1), no allocation but for the error.
+func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
+	if err := checkWait("wait", wait); err != nil {
+		return 0, err
+	}
+	if err := checkModel(spacing, cost); err != nil {
+		return 0, err
+	}
+	switch {
+	case wait == 0:
+		return 0, nil
+	case spacing == Forever:
+		return -wait, nil
+	case cost == Forever:
+		return Forever, nil
+	}
+	found := 1.0
+	if wait != Forever && spacing > 0 {
+		found = -math.Expm1(-float64(wait) / float64(spacing))
+	}
+	gain, _ := num.Duration(found * (cost - spacing).Seconds())
+	return gain, nil
+}
+
+// BestWait returns how long a job should wait for a local slot: bound if D > t, where the gain grows with the wait and
+// only the worst case limits it, and else 0, where no wait pays [FAIR §4.3.1]. Spacing and cost are as in [Gain]. It is
+// an error if an argument is negative. O(1), no allocation but for the error.
+func BestWait(spacing, cost, bound time.Duration) (time.Duration, error) {
+	if err := checkModel(spacing, cost); err != nil {
+		return 0, err
+	}
+	if err := checkWait("bound", bound); err != nil {
+		return 0, err
+	}
+	if cost > spacing {
+		return bound, nil
+	}
+	return 0, nil
+}
+
+// LocalWithin returns the probability that at least one of so many local slots becomes free within the wait, when each
+// runs tasks of the given length that end at any time with equal probability: 1-(1-wait/task)^slots [FAIR §4.2]. It is
+// an error if wait is negative, task is not positive or slots is negative. O(1), no allocation but for the error.
+func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
+	if err := checkWait("wait", wait); err != nil {
+		return 0, err
+	}
+	if task <= 0 {
+		return 0, fmt.Errorf("delay: task is %v, want a duration above 0", task)
+	}
+	if slots < 0 {
+		return 0, fmt.Errorf("delay: slots is %d, want 0 or more", slots)
+	}
+	if slots == 0 {
+		return 0, nil
+	}
+	return -math.Expm1(float64(slots) * math.Log1p(-min(1, float64(wait)/float64(task)))), nil
+}
+
+func checkModel(spacing, cost time.Duration) error {
+	if err := checkWait("spacing", spacing); err != nil {
+		return err
+	}
+	return checkWait("cost", cost)
+}
+
+func checkWait(name string, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("delay: %s is %v, want a duration, 0 or more", name, d)
+	}
+	return nil
+}

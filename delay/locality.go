@@ -1,0 +1,184 @@
+package delay
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Locality is the delay scheduling of one job: the level that it may launch at, and how long it has waited there. It is
+// made by [Policy.Start]; the zero Locality has no task for any slot. Not safe for concurrent use; one per job.
+type Locality struct {
+	policy     *Policy
+	candidates uint64 // levels at which the job has tasks that could be launched
+	level      int    // the allowed one
+	last       time.Time
+	waited     time.Duration // at this level
+	missed     int           // offers declined at this level
+	counting   bool          // whether time goes into waited
+
+	// For NoRejection.
+	rejected bool // in this round of offers, because of the delay
+	tainted  bool // since, and including, the last round that offered all free slots
+	launched int  // the most local level of this round's launches; -1 if there is none
+}
+
+// Start returns a Locality at level 0 that has not waited yet and has candidates at every level.
+func (p *Policy) Start(now time.Time) Locality {
+	return Locality{policy: p, candidates: p.all(), last: now, counting: p.reset != OnLaunch, launched: -1}
+}
+
+func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
+
+// Offer answers whether to launch a task of the job on a slot for which the most local task that the job has is of the
+// given level; a level that does not exist says that it has none. The answer counts as carried out: the job waits on
+// from a rejection, and starts its wait again after a launch, as the policy's [Reset] says.
+//
+// The level rises once the job has waited at least the policy's wait, not only when it has waited longer; what it has
+// waited beyond that counts at the next level, so that several levels can be crossed at once. Time that goes back adds
+// nothing to the wait. O(1), and O(levels) where levels are crossed; no allocation.
+func (l *Locality) Offer(now time.Time, level int) Decision {
+	if l.policy == nil {
+		return Decision{Reason: NoTask, Level: level}
+	}
+	l.advance(now)
+	d := Decision{Level: level, Allowed: l.level}
+	switch {
+	case level < 0 || level >= l.policy.Levels():
+		d.Reason = NoTask
+	case level <= l.level:
+		d.Action, d.Reason = Launch, LocalEnough
+		l.launch(level)
+	default:
+		d.Reason = Delayed
+		l.reject()
+	}
+	d.Rise, d.Misses = l.left()
+	return d
+}
+
+// Allowed returns the least local level that the job may launch at now, and in how long that rises, as [Decision.Rise]
+// has it. O(1), no allocation.
+func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
+	if l.policy == nil {
+		return 0, 0
+	}
+	l.advance(now)
+	rise, _ = l.left()
+	return l.level, rise
+}
+
+// SetCandidates says at which levels the job has tasks that could be launched: bit i of levels is set if some pending
+// task prefers, at level i, a node that is there. Call it when that changes: when the last task with a preference is
+// launched, or nodes join or leave.
+//
+// A level without candidates is skipped at once, and its wait is not waited (SPARK-4939). If a more local level than the
+// present one gets candidates that it did not have, the job goes back to it and waits there again (SPARK-31837). Bits
+// beyond the policy's levels mean nothing. O(1), no allocation.
+func (l *Locality) SetCandidates(now time.Time, levels uint64) {
+	if l.policy == nil {
+		return
+	}
+	l.advance(now)
+	levels &= l.policy.all()
+	added := levels &^ l.candidates & (1<<l.level - 1)
+	l.candidates = levels
+	if added != 0 {
+		l.restart(bits.TrailingZeros64(added))
+	}
+	l.rise()
+}
+
+// EndRound closes a round of offers; all says that the round offered every slot of the cluster that was free. Under
+// [NoRejection] this is where the wait starts again; the other rules do not need it. A host that offers slots one by one,
+// as they become free, closes a round after each, and one of all free slots now and then. O(1), no allocation.
+func (l *Locality) EndRound(now time.Time, all bool) {
+	if l.policy == nil || l.policy.reset != NoRejection {
+		return
+	}
+	l.advance(now)
+	switch {
+	case l.rejected:
+		l.tainted = true
+	case all || !l.tainted:
+		l.tainted = false
+		if l.launched < 0 {
+			l.launched = l.level
+		}
+		l.restart(l.launched)
+	}
+	l.rejected, l.launched = false, -1
+}
+
+// advance takes the time since the last call into the wait.
+func (l *Locality) advance(now time.Time) {
+	if since := now.Sub(l.last); since > 0 && l.counting {
+		l.waited = num.Add(l.waited, since)
+	}
+	l.last = now
+	l.rise()
+}
+
+// rise goes on to less local levels as the wait allows.
+func (l *Locality) rise() {
+	for {
+		next := l.candidates &^ (1<<(l.level+1) - 1)
+		if next == 0 {
+			return
+		}
+		switch {
+		case l.candidates>>l.level&1 == 0: // nothing to wait for
+			l.waited, l.missed = 0, 0
+		case l.policy.misses != nil:
+			if l.missed < l.policy.misses[l.level] {
+				return
+			}
+			l.missed = 0
+		default:
+			wait := l.policy.waits[l.level]
+			if l.waited < wait || wait == Forever {
+				return
+			}
+			l.waited -= wait
+		}
+		l.level = bits.TrailingZeros64(next)
+	}
+}
+
+// left returns what is left of the wait at this level, in time or in offers.
+func (l *Locality) left() (rise time.Duration, misses int) {
+	if l.candidates>>(l.level+1) == 0 {
+		return 0, 0
+	}
+	if l.policy.misses != nil {
+		return 0, l.policy.misses[l.level] - l.missed
+	}
+	wait := l.policy.waits[l.level]
+	if !l.counting || wait == Forever {
+		return 0, 0
+	}
+	return wait - l.waited, 0
+}
+
+func (l *Locality) launch(level int) {
+	switch {
+	case l.policy.reset != NoRejection:
+		l.restart(level)
+		l.counting = l.policy.reset == ToLaunched
+	case l.launched < 0 || level < l.launched:
+		l.launched = level
+	}
+}
+
+func (l *Locality) reject() {
+	l.missed++
+	l.rejected = true
+	l.counting = true
+}
+
+// restart begins the wait at a level, or at the first after it that there is something to wait for.
+func (l *Locality) restart(level int) {
+	l.level, l.waited, l.missed = level, 0, 0
+	l.rise()
+}

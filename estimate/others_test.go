@@ -1,0 +1,60 @@
+package estimate
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Leaving samples out gives what a Rates without them would give.
+func TestOthersAgreesWithRatesWithoutThem(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 2))
+	for range 400 {
+		n := 3 + r.IntN(60)
+		own := min(r.IntN(4), n-1)
+		with, _ := NewRates(RatesConfig{FixedOverhead: true, MinSamples: 1})
+		without, _ := NewRates(RatesConfig{FixedOverhead: true, MinSamples: 1})
+		var ids []int
+		for i := range n {
+			seconds := float64(r.IntN(8)) // many equal
+			id := with.Running(None, seconds, 2)
+			if i < own {
+				ids = append(ids, id)
+			} else {
+				without.Running(None, seconds, 2)
+			}
+		}
+		var others Others
+		with.Others(&others, append(ids, None)...)
+		require.InDelta(t, without.Mean(), others.Mean(), 1e-14)
+		for range 20 {
+			x, p := float64(r.IntN(10))/2, r.Float64()
+			require.Equal(t, without.Below(x), others.Below(x))
+			require.Equal(t, without.CDF(x), others.CDF(x))
+			require.Equal(t, without.Quantile(p), others.Quantile(p), "n=%d own=%d p=%v", n, own, p)
+		}
+		require.Equal(t, without.Quantile(0), others.Quantile(0))
+		require.Equal(t, without.Quantile(1), others.Quantile(1))
+	}
+}
+
+func TestOthersWhenNothingWouldBeLeft(t *testing.T) {
+	var others Others
+	rates, _ := NewRates(RatesConfig{MinSamples: 2})
+	a := rates.Running(None, 3, 1)
+	rates.Others(&others, a)
+	assert.Equal(t, rates.Mean(), others.Mean(), "too few samples: the same unknown")
+	b := rates.Running(None, 5, 1)
+	rates.Others(&others, a, b)
+	assert.Equal(t, 4.0, others.Mean(), "all are own: none is left out")
+	rates.Others(&others, b)
+	assert.Equal(t, 3.0, others.Mean())
+	rates.Others(&others, b, 99, -7)
+	assert.Equal(t, 3.0, others.Mean(), "numbers that there are not are none")
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		rates.Others(&others, a)
+		sink = others.Mean() + others.Below(4) + others.CDF(4) + others.Quantile(.5)
+	}))
+}

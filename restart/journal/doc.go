@@ -1,0 +1,71 @@
+// Package journal is the text in which a host records what it told a restart.Tracker, and reads it back: to ask later
+// why a task was killed, to try another policy on what happened, and to keep it as a unit test (package restarttest).
+//
+//	phase tasks=3 slots=4 interval=1s policy=spark,quantile=0.6
+//	0s start task=0 machine=0
+//	0s start task=1 machine=1
+//	0s start task=2 machine=2
+//	10s finish task=0 attempt=0
+//	10s finish task=1 attempt=0
+//
+//	# Task 2 has fallen silent. Three times the median of its peers is 30 s.
+//	31s decide task=2
+//	    duplicate beyond-peers value=31 threshold=30 gain=1s avoid=2
+//
+// A [Recorder] takes the tracker's place in the host and writes such a text. [Replay] feeds a new tracker with the events
+// of a text and writes the answers anew; where nothing has changed, the text comes back as it was. [Parse] gives the
+// events, and [Event.AppendText] and [AppendPhase] write them.
+//
+// # The format
+//
+// An event stands on a line of its own, behind its time since the start of the journal: 10s, 0.25s, 1m30s. Fields may
+// stand in any order. Below it, indented, stands what the tracker answered.
+//
+//	phase FIELDS                                 opens a phase, see below; a journal may hold several, one after another
+//	work W,W,...                                 the next tasks' works, directly below the phase; ? is unknown
+//	slots N                                      SetSlots: how many copies may run at once
+//	eligible task=T duplicate=no restart=no      SetEligible; what is left out is allowed
+//	TIME start task=T machine=M                  Start; without a machine it is not known
+//	TIME report task=T attempt=A done=X score=X remaining=D
+//	                                             Report; what is left out is not known, and A is 0
+//	TIME decide task=T                           Decide
+//	TIME next machine=M                          Next; without a machine it does not matter
+//	TIME sweep                                   Sweep
+//	TIME finish task=T attempt=A                 Finish; so also fail, kill and restart
+//	TIME lose machine=M                          LoseMachine
+//	TIME lose task=T                             LoseOutput
+//
+// The answers are decisions, exactly as restart.Decision prints them, behind task=T if the event does not name the task;
+// attempt=A, the number of a started copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
+// "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
+// the event.
+//
+// Empty lines, and all from a word that begins with #, are for the reader. Rewriting keeps them.
+//
+// # The phase
+//
+// The fields of a phase are those of restart.Config, left out where they are zero: tasks, work=W,W,..., slots, machines,
+// interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and keep-first-wave of its Rates.
+//
+//	policy=mantri                                the name of the policy in small letters, of the eight of package restart
+//	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off
+//	policy=custom                                a policy of the host's own
+//	budget=100,share=0.2,rate=off,floor=5        a budget of 100 slots, with what differs from its defaults
+//	prior=custom  factors=custom                 there is a prior for the rates, there are machine factors
+//
+// What is custom has no text: replaying takes [Options] to supply it.
+//
+// # Exactness
+//
+// Durations and numbers are written in the shortest form that reads back as the same value, so that a replay decides
+// bit for bit as the recorded tracker did. ? stands for an unknown duration and for a number that is none. Any text that
+// is not of this form gives an error with its line and what was wanted there.
+//
+// # When it is not enough
+//
+// A journal is one phase's. If phases share a restart.Budget or an estimate.Machines, what the others did to it is not
+// in the journal, and a replay may decide otherwise: it starts with a budget of its own, as it was configured.
+// Events stand in the order in which they were told, also where a clock stepped back.
+//
+// Functions are pure and safe for concurrent use; a Recorder is not.
+package journal

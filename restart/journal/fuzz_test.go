@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/stretchr/testify/require"
+)
+
+// Short texts: a long one is shrunk for longer than it is fuzzed.
+func addJournals(f *testing.F) {
+	for _, text := range []string{
+		"phase tasks=3 policy=late,early=yes,min-age=off budget=3,rate=off machines=2\nwork 1,?,3\n0s sweep\n",
+		"phase work=1,1,5 slots=2 interval=1s\n0s start task=2 machine=1\n# slow\n\n1s report task=2 done=0.1\n    keep not-slow\n",
+		"phase tasks=2 slots=9\r\n0s start task=0\r\n0s start task=0\r\n2s next\r\n3s finish task=0\r\n    ends attempt=1\r\n",
+		"phase tasks=1 slots=1\nslots 4\neligible task=0 restart=no\n0s lose machine=3\n1m lose task=0\nphase policy=never\n9s decide task=0",
+	} {
+		f.Add([]byte(text))
+	}
+}
+
+// A line that parses, printed and parsed again, prints the same: the text is a fixed point, and no rubbish panics.
+func FuzzEvent(f *testing.F) {
+	for text := range samples() {
+		f.Add([]byte(text))
+	}
+	f.Add([]byte("0s report task=1 done=-0 score=0x1p-1074 remaining=-1ns"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var e, again Event
+		if e.UnmarshalText(line) != nil {
+			return
+		}
+		text, err := e.AppendText(nil)
+		require.NoError(t, err)
+		require.NoError(t, again.UnmarshalText(text), "%s", text)
+		second, err := again.AppendText(nil)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(second))
+		require.Equal(t, e.Kind, again.Kind)
+		require.Equal(t, e.At, again.At)
+	})
+}
+
+// Replay of any text is an error or a text that replays to itself, with the same events.
+func FuzzReplay(f *testing.F) {
+	addJournals(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := Options{MaxTasks: 1000}
+		out, err := Replay(data, o)
+		if err != nil {
+			require.Less(t, len(err.Error()), 1000)
+			return
+		}
+		again, err := Replay(out, o)
+		require.NoError(t, err)
+		require.Equal(t, string(out), string(again))
+
+		before, err := Parse(data)
+		require.NoError(t, err)
+		after, err := Parse(out)
+		require.NoError(t, err)
+		require.Equal(t, len(before), len(after))
+		for i := range before {
+			one, err := before[i].AppendText(nil)
+			require.NoError(t, err)
+			two, err := after[i].AppendText(nil)
+			require.NoError(t, err)
+			require.Equal(t, string(one), string(two))
+		}
+	})
+}
+
+// Events with any values are read back as they were told, and the recording replays to the letter.
+func FuzzRecorder(f *testing.F) {
+	f.Add(int64(1e9), 3, 0, 1, 0.5, 0.25, int64(1e10), uint8(0))
+	f.Add(int64(math.MinInt64), -1, math.MaxInt, math.MinInt, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))
+	f.Fuzz(func(t *testing.T, at int64, task, attempt, machine int, done, score float64, remaining int64, policy uint8) {
+		r, err := NewRecorder(restart.Config{
+			Tasks: 4, Slots: 3, Machines: 3, Interval: time.Second, Work: []float64{1, done, score, 2},
+			Policy: policies[int(policy)%len(policies)].zero,
+		})
+		require.NoError(t, err)
+		now := time.Unix(1e9, 0)
+		for i := range 4 {
+			r.Start(now, i, machine%3)
+		}
+		now = now.Add(time.Duration(at))
+		progress := restart.Progress{Done: done, Score: score, Remaining: time.Duration(remaining)}
+		r.Report(now, task, attempt, progress)
+		r.Report(now, task&3, 0, progress)
+		r.LoseMachine(now, machine, nil)
+		r.Next(now, machine)
+		r.SetSlots(attempt)
+		r.Kill(now, task, attempt)
+		r.Finish(now, task&3, 0, nil)
+		r.Sweep(now, func(task int, d restart.Decision) { r.Restart(now, task, d.Copy) })
+
+		replayed, err := Replay(r.Bytes(), Options{})
+		require.NoError(t, err)
+		require.Equal(t, string(r.Bytes()), string(replayed))
+	})
+}

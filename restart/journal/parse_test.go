@@ -1,0 +1,194 @@
+package journal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An event for every kind, and how it reads.
+func samples() map[string]Event {
+	return map[string]Event{
+		"phase tasks=3 slots=2 policy=mantri":  {Kind: Phase, Phase: &restart.Config{Tasks: 3, Slots: 2, Policy: restart.Mantri{}}},
+		"work 1,2.5":                           {Kind: Work, Work: []float64{1, 2.5}},
+		"slots 12":                             {Kind: Slots, Slots: 12},
+		"eligible task=2":                      {Kind: Eligible, Task: 2},
+		"eligible task=2 duplicate=no":         {Kind: Eligible, Task: 2, NoDuplicate: true},
+		"eligible task=2 restart=no":           {Kind: Eligible, Task: 2, NoRestart: true},
+		"10s start task=3 machine=1":           {Kind: Start, At: 10 * time.Second, Task: 3, Machine: 1},
+		"-1s start task=3":                     {Kind: Start, At: -time.Second, Task: 3, Machine: -1},
+		"12s report task=3 attempt=0 done=0.5": {Kind: Report, At: 12 * time.Second, Task: 3, Progress: restart.Progress{Done: 0.5}},
+		"0s report task=0 attempt=0":           {Kind: Report},
+		"1s report task=1 attempt=2 done=-1 score=2 remaining=1.5s": {
+			Kind: Report, At: time.Second, Task: 1, Attempt: 2,
+			Progress: restart.Progress{Done: -1, Score: 2, Remaining: 1500 * time.Millisecond},
+		},
+		"0.5s report task=1 attempt=0 remaining=?": {
+			Kind: Report, At: time.Second / 2, Task: 1, Progress: restart.Progress{Remaining: estimate.Unknown},
+		},
+		"1s decide task=-3":           {Kind: Decide, At: time.Second, Task: -3},
+		"1s next machine=2":           {Kind: Next, At: time.Second, Machine: 2},
+		"1s next":                     {Kind: Next, At: time.Second, Machine: -1},
+		"1s sweep":                    {Kind: Sweep, At: time.Second},
+		"1s finish task=1 attempt=2":  {Kind: Finish, At: time.Second, Task: 1, Attempt: 2},
+		"1s fail task=1 attempt=2":    {Kind: Fail, At: time.Second, Task: 1, Attempt: 2},
+		"1s kill task=1 attempt=-2":   {Kind: Kill, At: time.Second, Task: 1, Attempt: -2},
+		"1s restart task=1 attempt=2": {Kind: Restart, At: time.Second, Task: 1, Attempt: 2},
+		"1s lose machine=-2":          {Kind: LoseMachine, At: time.Second, Machine: -2},
+		"1s lose task=2":              {Kind: LoseOutput, At: time.Second, Task: 2},
+	}
+}
+
+func TestEventsReadAsTheyAreWritten(t *testing.T) {
+	seen := map[Kind]bool{}
+	for text, want := range samples() {
+		seen[want.Kind] = true
+		got, err := want.AppendText(nil)
+		require.NoError(t, err, text)
+		assert.Equal(t, text, string(got))
+
+		var e Event
+		require.NoError(t, e.UnmarshalText([]byte(text)), text)
+		switch want.Kind { // these have no machine
+		case Start, Next, LoseMachine:
+		default:
+			want.Machine = unknownMachine
+		}
+		assert.Equal(t, want, e, text)
+	}
+	assert.Len(t, seen, len(kindNames), "every kind has its sample")
+}
+
+func TestLenientReading(t *testing.T) {
+	for text, want := range map[string]string{
+		"10s\tstart  machine=1   task=3":           "10s start task=3 machine=1",
+		"1m30.5s finish task=2":                    "90.5s finish task=2 attempt=0",
+		"100ms sweep # nothing":                    "0.1s sweep",
+		"1s sweep\t#nothing":                       "1s sweep",
+		"1s sweep #":                               "1s sweep",
+		"1s sweep\r\n":                             "1s sweep",
+		"eligible task=1 restart=yes duplicate=no": "eligible task=1 duplicate=no",
+		"phase policy=never slots=1 work=1,1":      "phase tasks=2 slots=1 work=1,1 policy=never",
+		"phase":                                    "phase tasks=0 policy=mantri",
+		"phase tasks=1 policy=spark,min-runtime=off,long-run=3": "phase tasks=1 policy=spark,min-runtime=off,long-run=3",
+	} {
+		var e Event
+		require.NoError(t, e.UnmarshalText([]byte(text)), text)
+		got, err := e.AppendText(nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got))
+	}
+}
+
+// Each fault is named, with its line and what was wanted.
+func TestErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"strat task=1":                         `got "strat", want a time or one of phase, work, slots,`,
+		"10 start task=1":                      `got "10", want a time or one of`,
+		"10s":                                  `got a time alone, want one of start, report,`,
+		"10s strat task=1":                     `got "strat", want`,
+		"start task=1":                         "start has no time, want one before it, such as 10s start",
+		"1s slots 3":                           "slots has no time of its own, want none before it",
+		"1s phase tasks=1":                     "phase has no time of its own",
+		"slots":                                "slots wants one word behind it, got 0",
+		"slots 1 2":                            "slots wants one word behind it, got 2",
+		"slots x":                              `slots is "x", want a whole number`,
+		"work":                                 "work wants one word behind it, got 0",
+		"work 1,,2":                            `work of task 1 is "", want a number, or ? for unknown`,
+		"0s start":                             "start wants task=",
+		"0s start machine=1":                   "start wants task=",
+		"0s start task=":                       `start: task is "", want a whole number`,
+		"0s start task=1.5":                    `start: task is "1.5", want a whole number`,
+		"0s start task=99999999999999999999":   `want a whole number`,
+		"0s start task=1 task=2":               "start: task is given twice",
+		"0s start task":                        `start has no field "task", want one of task, machine, each with = and a value`,
+		"0s report task=1 done=half":           `report: done is "half", want a number, or ? for unknown`,
+		"0s report task=1 done=1e999":          `report: done is "1e999", want a number`,
+		"0s report task=1 remaining=5":         `report: remaining is "5", want a duration such as 1.5s or 2m`,
+		"0s sweep now":                         `sweep has no fields, got "now"`,
+		"0s lose":                              "lose wants machine=, or task= for the output of a task",
+		"0s lose machine=1 task=2":             "lose wants machine=, or task= for the output of a task, and nothing else",
+		"0s lose machine=x":                    `lose machine: machine is "x", want a whole number`,
+		"eligible":                             "eligible wants task=",
+		"eligible task=1 duplicate=maybe":      `eligible: duplicate is "maybe", want yes or no`,
+		"phase 7":                              `phase: got "7", want key=value`,
+		"phase tasks=1 tasks=2":                "phase: tasks is given twice",
+		"phase taks=1":                         `phase: no field "taks", want one of tasks, slots, machines, interval, lag,`,
+		"phase tasks=x":                        `phase: tasks is "x", want a whole number`,
+		"phase work=":                          `phase: work of task 0 is ""`,
+		"phase policy=mantra":                  `phase: policy is "mantra", want one of mantri, late, hadoop, mapreduce, dryad, spark, flink, never or custom`,
+		"phase policy=":                        `phase: policy is "", want one of`,
+		"phase policy=mantri,":                 `phase: policy mantri has no setting "", want one of max-restarts,`,
+		"phase policy=mantri,gamma=3":          `phase: policy mantri has no setting "gamma", want one of max-restarts,`,
+		"phase policy=mantri,idle-gain=x":      `phase: policy mantri: idle-gain is "x", want a number`,
+		"phase policy=late,early=off":          `phase: policy late: early is "off", want yes or no`,
+		"phase policy=late,early=yes,early=no": "phase: early is given twice",
+		"phase policy=never,a=1":               `phase: policy never has no settings, got "a=1"`,
+		"phase policy=custom,a=1":              `phase: policy custom has no settings, got "a=1"`,
+		"phase budget=x":                       `phase: budget is "x", want a whole number`,
+		"phase budget=0":                       "phase: restart: BudgetConfig.Slots is 0, want a positive number",
+		"phase budget=1,cap=2":                 `phase: budget has no setting "cap", want one of share, rate, floor`,
+		"phase prior=1":                        `phase: prior is "1", want custom`,
+		"phase factors=1":                      `phase: factors is "1", want custom`,
+		"":                                     "got an empty line, want an event",
+		"# a comment":                          "",
+	} {
+		var e Event
+		err := e.UnmarshalText([]byte(text))
+		if text == "# a comment" {
+			assert.Error(t, err)
+			continue
+		}
+		require.Error(t, err, text)
+		assert.Contains(t, err.Error(), "journal: ")
+		assert.Contains(t, err.Error(), want, text)
+		assert.Zero(t, e, "an event is not half read")
+		if text == "" {
+			continue
+		}
+		_, err = Parse([]byte("# one\nphase tasks=1\n\n" + text))
+		require.Error(t, err, text)
+		assert.Contains(t, err.Error(), "journal: line 4: ")
+		assert.Contains(t, err.Error(), want, text)
+	}
+}
+
+func TestIndentedLinesAreAnswers(t *testing.T) {
+	_, err := Parse([]byte("    keep not-slow\n"))
+	assert.ErrorContains(t, err, "line 1: an indented line is an answer, and no event stands before this one")
+
+	// Rewriting would drop an event that was indented by mistake.
+	for _, text := range []string{" 10s start task=1", "\tslots 3", "  eligible task=1", " phase tasks=1", " work 1"} {
+		_, err = Parse([]byte("phase tasks=1\n" + text + "\n"))
+		assert.ErrorContains(t, err, "line 2: an indented line is an answer, want it to begin with one of keep,", text)
+	}
+	for action := restart.Keep; action <= restart.Start; action++ {
+		assert.NoError(t, checkAnswer(action.String()+" not-slow"))
+	}
+	_, err = Parse([]byte("# no event\n\n   # nor here\n"))
+	assert.NoError(t, err)
+}
+
+func TestErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for _, text := range []string{long, "0s start " + long, "phase " + long + "=1", "phase policy=" + long, "0s start task=" + long,
+		"phase policy=mantri," + long, "work " + long, "phase tasks=1\n  " + long, "phase " + long + "=1 " + long + "=1"} {
+		_, err := Parse([]byte(text))
+		require.Error(t, err)
+		assert.Less(t, len(err.Error()), 500)
+	}
+}
+
+func TestKindsThatDoNotExist(t *testing.T) {
+	_, err := Event{Kind: Kind(len(kindNames))}.AppendText(nil)
+	assert.ErrorContains(t, err, "Event.Kind is out of range")
+	_, err = Event{Kind: Phase}.AppendText(nil)
+	assert.ErrorContains(t, err, "Event.Phase is nil")
+	assert.Equal(t, "Kind(99)", Kind(99).String())
+	assert.Equal(t, "lose task", LoseOutput.String())
+}

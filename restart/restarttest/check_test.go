@@ -1,0 +1,70 @@
+package restarttest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/stretchr/testify/assert"
+)
+
+const sweep = `phase tasks=8 slots=9 interval=1s policy=dryad,min-finished=1
+0s start task=0
+0s start task=1
+0s start task=2
+0s start task=3
+0s start task=4
+0s start task=5
+0s start task=6
+0s start task=7
+1s finish task=0
+2s sweep
+    task=1 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=3 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=4 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=5 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=6 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=7 duplicate beyond-peers value=2 threshold=1 gain=1s
+`
+
+func checkText(text string) string { return check("x.txt", []byte(text), journal.Options{}) }
+
+func TestCheck(t *testing.T) {
+	assert.Empty(t, checkText(sweep))
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "\n", "\r\n")), "the ends of lines do not matter")
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task", "\ttask")), "nor does the indentation")
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task=3", "\n# three\n    task=3")), "nor do remarks between")
+	assert.Empty(t, checkText(strings.TrimSuffix(sweep, "\n")))
+}
+
+func TestCheckNamesTheLine(t *testing.T) {
+	wrong := checkText(strings.Replace(sweep, "task=3 duplicate beyond-peers", "task=3 duplicate near-end", 1))
+	assert.Contains(t, wrong, `x.txt:14: the answer differs
+  event: 2s sweep
+  got:   task=3 duplicate beyond-peers value=2 threshold=1 gain=1s
+  want:  task=3 duplicate near-end value=2 threshold=1 gain=1s
+  the policy answered duplicate beyond-peers value=2 threshold=1 gain=1s
+`)
+	assert.Equal(t, 5, strings.Count(wrong, "the policy answered"), "what one event asks for is cut")
+	assert.Contains(t, wrong, "  and 2 more\n")
+	assert.Contains(t, wrong, "    peers:  durations 1/1/1,")
+
+	missing := checkText(strings.Replace(sweep, "    task=7 duplicate beyond-peers value=2 threshold=1 gain=1s\n", "", 1))
+	assert.Contains(t, missing, "x.txt:11: the answer differs\n  event: 2s sweep\n  got:   task=7 ")
+	assert.Contains(t, missing, "  want:  (nothing)\n")
+
+	surplus := checkText(strings.Replace(sweep, "1s finish task=0\n", "1s finish task=0\n    ends attempt=1\n", 1))
+	assert.Contains(t, surplus, "x.txt:11: the answer differs\n  event: 1s finish task=0\n  got:   (nothing)\n  want:  ends attempt=1\n")
+	assert.Contains(t, surplus, "  the policy was not asked\n")
+}
+
+func TestDecides(t *testing.T) {
+	head := "phase tasks=1\n0s sweep\n"
+	for answer, want := range map[string]bool{
+		"": false, "    ignored": false, "    attempt=1": false, "    ends attempt=1": false, "    waits task=1": false,
+		"# keep": false, "    # keep": false, "    keep not-slow": true, "    task=3 kill slower-copy": true, "    task=3": false,
+	} {
+		assert.Equal(t, want, decides([]byte(head+answer+"\n")), answer)
+	}
+}

@@ -1,0 +1,51 @@
+package restarttest
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// describe writes the facts of one decision, and what the policy made of them. What is zero or unknown to the policy is
+// left out, but for the counts of the phase.
+func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
+	fmt.Fprintf(w, "  the policy answered %s\n", d)
+	for i, c := range t.Copies {
+		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g\n",
+			i, c.Machine, c.Elapsed, duration(c.Remaining), c.Score, c.Done)
+	}
+	fmt.Fprintf(w, "    task:   work=%.6g fresh=%s restarts=%d", t.Work, duration(t.Fresh.Expected()), t.Restarts)
+	if t.Fresh.Location != 0 {
+		fmt.Fprintf(w, " location=%.6g", t.Fresh.Location)
+	}
+	if t.SinceCopy > 0 {
+		fmt.Fprintf(w, " since-copy=%v", t.SinceCopy)
+	}
+	fmt.Fprintf(w, " tried=%v no-duplicate=%t no-restart=%t\n", t.Tried, t.NoDuplicate, t.NoRestart)
+	fmt.Fprintf(w, "    phase:  interval=%v tasks=%d finished=%d waiting=%d slots=%d free=%d speculative=%d machines=%d\n",
+		p.Interval, p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative, p.Machines)
+	fmt.Fprintf(w, "    peers:  durations %s, rates %s, progress rates %s, mean score %.6g, throughput %.6g\n",
+		spread(p.Peers.Durations), spread(p.Peers.Rates), spread(p.Peers.ProgressRates), p.Peers.MeanScore,
+		p.Peers.Throughput)
+	if p.Peers.Machine.Of != nil {
+		fmt.Fprintf(w, "    asking: progress %.6g of %s\n", p.Peers.Machine.Total, spread(p.Peers.Machine.Of))
+	}
+}
+
+func duration(d time.Duration) string {
+	if d == estimate.Unknown {
+		return "?"
+	}
+	return d.String()
+}
+
+// spread sums a distribution up by its quartiles.
+func spread(d estimate.Distribution) string {
+	if d == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.6g/%.6g/%.6g", d.Quantile(0.25), d.Quantile(0.5), d.Quantile(0.75))
+}

@@ -1,0 +1,80 @@
+package restarttest
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+)
+
+var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
+
+// Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest, and fails at the first answer
+// that differs from the one in the file, with the facts that the policy was given. (Among these are some that the policies
+// of package restart do not read, and which a tracker keeps for a host's own policy only.) It is an error if the pattern
+// matches nothing, or if a journal holds no decision.
+func Run(t *testing.T, pattern string) {
+	t.Helper()
+	RunOptions(t, journal.Options{}, pattern)
+}
+
+// RunPolicy is Run with a policy that takes the place of the one that each journal names.
+func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
+	t.Helper()
+	RunOptions(t, journal.Options{Policy: policy}, pattern)
+}
+
+// RunOptions is Run with options, for journals of which parts are custom. Configure is called twice for a phase of a
+// journal that fails, and Observe not at all.
+func RunOptions(t *testing.T, o journal.Options, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatalf("restarttest: pattern %q: %v", pattern, err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("restarttest: no file matches %q", pattern)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if *rewrite {
+				rewriteFile(t, file, o)
+				return
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("restarttest: %v", err)
+			}
+			if fault := check(file, data, o); fault != "" {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// rewriteFile puts the present answers into the file. It leaves a file alone in which nothing changes.
+func rewriteFile(t *testing.T, file string, o journal.Options) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("restarttest: %v", err)
+	}
+	o.Observe = nil
+	fresh, err := journal.Replay(data, o)
+	switch {
+	case err != nil:
+		t.Fatalf("%s: %v", file, err)
+	case !decides(fresh):
+		t.Fatalf("%s: no event in the journal asks for a decision", file)
+	case bytes.Equal(fresh, data):
+		return
+	}
+	if err := os.WriteFile(file, fresh, 0o666); err != nil {
+		t.Fatalf("restarttest: %v", err)
+	}
+	t.Logf("%s: rewritten", file)
+}

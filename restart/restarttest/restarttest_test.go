@@ -1,0 +1,152 @@
+package restarttest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestHost stands for a test in a host's own suite. The tests below run this test binary anew with a pattern to run; on
+// its own it passes on a sound journal.
+func TestHost(t *testing.T) {
+	pattern := os.Getenv("RESTARTTEST_PATTERN")
+	if pattern == "" {
+		pattern = "testdata/pass/*.txt"
+	}
+	switch os.Getenv("RESTARTTEST_POLICY") {
+	case "never":
+		RunPolicy(t, restart.Never{}, pattern)
+	case "configure":
+		RunOptions(t, journal.Options{Configure: func(c *restart.Config) { c.Policy = restart.Never{} }}, pattern)
+	default:
+		Run(t, pattern)
+	}
+}
+
+// run lets TestHost run in a process of its own, and returns what go test would print and whether it passed.
+func run(t *testing.T, pattern, policy string, flags ...string) (string, bool) {
+	t.Helper()
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.Command(binary, append([]string{"-test.run=^TestHost$", "-test.v"}, flags...)...)
+	command.Env = append(os.Environ(), "RESTARTTEST_PATTERN="+pattern, "RESTARTTEST_POLICY="+policy)
+	out, err := command.CombinedOutput()
+	return string(out), err == nil
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o666))
+	return file
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(data)
+}
+
+func TestRunFailsAtTheFirstDifference(t *testing.T) {
+	sound := read(t, "testdata/pass/dryad.txt")
+	broken := strings.Replace(sound, "    duplicate beyond-peers", "    keep not-slow", 1)
+	broken = strings.Replace(broken, "    task=3 duplicate beyond-peers", "    keep nothing-to-do", 1)
+	file := write(t, "broken.txt", broken)
+
+	out, ok := run(t, file, "")
+	assert.False(t, ok)
+	assert.Contains(t, out, "--- FAIL: TestHost/broken.txt")
+	assert.Contains(t, out, file+`:11: the answer differs
+          event: 20s report task=3 done=0.5
+          got:   duplicate beyond-peers value=20 threshold=10 gain=10s avoid=3
+          want:  keep not-slow value=20 threshold=10 gain=10s avoid=3
+          the policy answered duplicate beyond-peers value=20 threshold=10 gain=10s avoid=3
+            copy 0: machine=3 elapsed=20s remaining=20s score=0.5 done=0.5
+            task:   work=1 fresh=`)
+	assert.Contains(t, out, `
+            phase:  interval=10s tasks=4 finished=2 waiting=0 slots=4 free=2 speculative=0 machines=4
+            peers:  durations 10/10/10, rates 10/10/10, progress rates 0.025/0.1/0.1, mean score 0.625, throughput 0.1
+`)
+	assert.NotContains(t, out, "nothing-to-do", "the first difference only")
+	assert.Equal(t, broken, read(t, file), "nothing is rewritten without the flag")
+}
+
+func TestRunPasses(t *testing.T) {
+	out, ok := run(t, "testdata/pass/*.txt", "")
+	assert.True(t, ok, out)
+	assert.Contains(t, out, "--- PASS: TestHost/dryad.txt", "a subtest for each file")
+}
+
+// The policy is replaced, by either way, and its own answers are compared.
+func TestRunPolicy(t *testing.T) {
+	for _, way := range []string{"never", "configure"} {
+		out, ok := run(t, "testdata/pass/*.txt", way)
+		assert.False(t, ok)
+		assert.Contains(t, out, "got:   keep disabled", way)
+	}
+	file := write(t, "own.txt", "phase tasks=1 slots=1 policy=custom\n0s start task=0\n0s decide task=0\n    keep disabled\n")
+	out, ok := run(t, file, "never")
+	assert.True(t, ok, out)
+	out, ok = run(t, file, "")
+	assert.False(t, ok)
+	assert.Contains(t, out, file+": journal: line 1: the policy is custom, want it in Options.Policy")
+}
+
+func TestNothingToRunIsAnError(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-restart.rewrite"}} {
+		out, ok := run(t, "testdata/none/*.txt", "", flags...)
+		assert.False(t, ok)
+		assert.Contains(t, out, `restarttest: no file matches "testdata/none/*.txt"`)
+
+		out, ok = run(t, "[", "", flags...)
+		assert.False(t, ok)
+		assert.Contains(t, out, `restarttest: pattern "[": syntax error in pattern`)
+
+		out, ok = run(t, write(t, "silent.txt", "phase tasks=1\n0s start task=0 # and what then?\n0s sweep\n"), "", flags...)
+		assert.False(t, ok)
+		assert.Regexp(t, "holds no decision; have them written with -restart.rewrite|no event in the journal asks for a decision", out)
+
+		out, ok = run(t, write(t, "rubbish.txt", "PK\x03\x04\x00"), "", flags...)
+		assert.False(t, ok)
+		assert.Contains(t, out, "rubbish.txt: journal: line 1: got \"PK")
+	}
+}
+
+// Each pair of testdata/rewrite shows a file before and after it was rewritten.
+func TestRewrite(t *testing.T) {
+	pairs, err := filepath.Glob("testdata/rewrite/*.before.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, pairs)
+	for _, before := range pairs {
+		after := strings.Replace(before, ".before.", ".after.", 1)
+		file := write(t, filepath.Base(before), read(t, before))
+		out, ok := run(t, file, "", "-restart.rewrite")
+		require.True(t, ok, out)
+		assert.Contains(t, out, "rewritten")
+		assert.Equal(t, read(t, after), read(t, file))
+
+		out, ok = run(t, file, "")
+		assert.True(t, ok, "what was rewritten passes: %s", out)
+		out, ok = run(t, file, "", "-restart.rewrite")
+		assert.True(t, ok, out)
+		assert.NotContains(t, out, "rewritten", "and is left alone from then on")
+	}
+}
+
+// A file that cannot be replayed is left alone.
+func TestRewriteKeepsWhatItCannotRead(t *testing.T) {
+	text := "phase tasks=1 slots=1\n0s decide task=0\n    keep not-slow\n0s fly task=0\n"
+	file := write(t, "broken.txt", text)
+	out, ok := run(t, file, "", "-restart.rewrite")
+	assert.False(t, ok)
+	assert.Contains(t, out, `line 4: got "fly"`)
+	assert.Equal(t, text, read(t, file))
+}
