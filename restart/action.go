@@ -10,7 +10,8 @@ const (
 	Keep Action = iota
 	// Duplicate launches one more copy of the task.
 	Duplicate
-	// Restart kills the copy that the decision names and queues the task again.
+	// Restart kills the copy that the decision names and starts the task again: it waits for a slot, or takes that of the
+	// killed copy.
 	Restart
 	// Kill ends the copy that the decision names; the task goes on in its other copies.
 	Kill

@@ -8,8 +8,8 @@ type BudgetConfig struct {
 	Slots int
 	// Share is the part of Slots that copies may hold at once, in (0, 1]. 0 means 0.1, LATE's SpeculativeCap; Off: any.
 	Share float64
-	// Rate is how many copies may be launched for each task that is started, over time. Unused allowance is saved up to
-	// the number of copies that may run at once. 0 means 0.1; Off: any.
+	// Rate is how many copies may be launched, over time, for each task that is started for the first time. Unused
+	// allowance is saved up to the number of copies that may run at once. 0 means 0.1; Off: any.
 	Rate float64
 	// Floor is how many copies may run at once however few slots there are, and how many may be launched before any
 	// allowance was earned, so that a small system is not left without. 0 means 3; Off: none.
@@ -72,13 +72,21 @@ func (b *Budget) Allows() bool {
 	switch {
 	case b == nil:
 		return true
-	case b.config.Share != Off && float64(b.running+1) > b.limit():
+	case b.running >= b.config.Floor && b.config.Share != Off && b.shareWith(b.running+1) > b.config.Share:
 		return false
 	}
-	return b.config.Rate == Off || b.tokens >= 1
+	return b.config.Rate == Off || b.tokens >= 1-tokenNoise
 }
 
-// TaskStarted earns the allowance of one started task. Trackers call it.
+// shareWith is the share of the slots that so many copies hold. A quotient is right on the boundary where the product is
+// not: 0.29*100 is less than 29.
+func (b *Budget) shareWith(copies int) float64 { return float64(copies) / float64(b.config.Slots) }
+
+// tokenNoise is what rounding may take from the sum of many small allowances: ten times 0.1 is a copy.
+const tokenNoise = 1e-9
+
+// TaskStarted earns the allowance of one started task. Trackers call it when a task starts for the first time: what has
+// to run again is a reason for fewer copies, not for more.
 func (b *Budget) TaskStarted() {
 	if b != nil && b.config.Rate != Off {
 		b.tokens = min(b.tokens+b.config.Rate, b.limit())

@@ -23,7 +23,8 @@ type Decision struct {
 	// Bar is what Remaining had to exceed; 0 if the rule compares something else.
 	Bar time.Duration
 	// Value was held against Threshold: the probability of saving resources against δ, a score against the mean score
-	// less its lag, seconds run against seconds, a rate against a rate, a count against a count. Both are 0 if not used.
+	// less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share against a share.
+	// Both are 0 if not used.
 	Value, Threshold float64
 	// Gain is what the action is expected to save, to rank tasks by: time to the task's end for Mantri, time left for
 	// LATE; 0 for the rules that do not rank.

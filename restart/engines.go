@@ -41,8 +41,11 @@ func (y Dryad) Decide(t Task, p Phase) Decision {
 	if reason := single(t); reason != NoReason {
 		return Decision{Reason: reason}
 	}
-	if p.Finished < y.MinFinished || p.Peers.Durations == nil {
+	if p.Finished < y.MinFinished {
 		return Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: float64(y.MinFinished)}
+	}
+	if p.Peers.Durations == nil {
+		return Decision{Reason: NoEstimate}
 	}
 	bar := p.Peers.Durations.Quantile(y.Percentile)
 	d := beyond(t.Copies[0].Elapsed.Seconds(), bar, false)
@@ -55,7 +58,8 @@ func (y Dryad) Decide(t Task, p Phase) Decision {
 // Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for concurrent use.
 //
 // Once max(floor(Quantile*tasks), 1) tasks have finished, a task with one copy is marked if it has run for longer,
-// strictly, than max(Multiplier*median, MinRuntime), and, if Efficiency is on, if it has run LongRun times that or its
+// strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
+// of two middle ones; and, if Efficiency is on, if it has run LongRun times that or its
 // work per second is below SlowRate times that of the finished tasks. Until any work is known, every task counts as
 // inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if it
 // is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every
@@ -126,11 +130,15 @@ func (s Spark) Decide(t Task, p Phase) Decision {
 	}
 	c := &t.Copies[0]
 	elapsed := c.Elapsed.Seconds()
-	enough := max(int(math.Floor(s.Quantile*float64(max(p.Tasks, 0)))), 1)
+	enough := max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
 	var d Decision
 	switch {
-	case p.Tasks > 1 && p.Finished >= enough && p.Peers.Durations != nil:
-		threshold := max(s.Multiplier*median(p.Peers.Durations, p.Finished), max(s.MinRuntime, 0).Seconds())
+	case p.Tasks > 1 && float64(p.Finished) >= enough:
+		if p.Peers.Durations == nil {
+			return Decision{Reason: NoEstimate}
+		}
+		median := order(p.Peers.Durations, p.Finished/2, p.Finished)
+		threshold := max(s.Multiplier*median, max(s.MinRuntime, 0).Seconds())
 		d = beyond(elapsed, threshold, false)
 		if d.Action == Duplicate && !(elapsed > s.LongRun*threshold) && !s.inefficient(c, p) {
 			d = Decision{Reason: NotSlow, Value: d.Value, Threshold: d.Threshold}
@@ -138,7 +146,7 @@ func (s Spark) Decide(t Task, p Phase) Decision {
 	case s.Duration > 0 && p.Tasks <= s.ExecutorSlots:
 		d = beyond(elapsed, s.Duration.Seconds(), false)
 	default:
-		return Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: float64(enough)}
+		return Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: enough}
 	}
 	if reason := slot(p); d.Action == Duplicate && reason != NoReason {
 		return Decision{Reason: reason, Value: d.Value, Threshold: d.Threshold}
@@ -153,19 +161,7 @@ func (s Spark) inefficient(c *Copy, p Phase) bool {
 	return c.Done/c.Elapsed.Seconds() < p.Peers.Throughput*s.SlowRate
 }
 
-// median is Spark's: the middle value, or the mean of the two middle ones, of the n finished durations.
-func median(d estimate.Distribution, n int) float64 {
-	if e, ok := d.(*estimate.Empirical); ok {
-		return e.Median()
-	}
-	if n < 1 {
-		return d.Quantile(0.5)
-	}
-	low, high := order(d, (n-1)/2, n), order(d, n/2, n)
-	return low + (high-low)/2
-}
-
-// order returns the i-th smallest of n values, from their distribution.
+// order returns the i-th smallest of n values, counted from 0, from their distribution.
 func order(d estimate.Distribution, i, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
 		return e.At(i)
@@ -222,14 +218,17 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	if p.Peers.Rates != nil && t.Work > 0 {
 		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
 	}
-	if keys == nil || p.Finished < 1 || float64(p.Finished) < f.Ratio*float64(p.Tasks) {
-		return Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: f.Ratio * float64(max(p.Tasks, 0))}
+	if share := finishedShare(p); share <= 0 || share < f.Ratio {
+		return Decision{Reason: TooFewFinished, Value: share, Threshold: f.Ratio}
+	}
+	if keys == nil {
+		return Decision{Reason: NoEstimate}
 	}
 	if elapsed < f.LowerBound {
 		return Decision{Reason: TooYoung, Value: elapsed.Seconds(), Threshold: f.LowerBound.Seconds()}
 	}
-	k := min(int(math.Floor(f.Ratio*float64(p.Tasks)+0.5)), p.Finished)
-	d := beyond(key, f.Multiplier*order(keys, k/2, p.Finished), true)
+	k := min(math.Floor(f.Ratio*float64(p.Tasks)+0.5), float64(p.Finished))
+	d := beyond(key, f.Multiplier*order(keys, int(k)/2, p.Finished), true)
 	if d.Action == Duplicate && p.FreeSlots <= 0 {
 		return Decision{Reason: NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
 	}

@@ -30,8 +30,8 @@ type Task struct {
 	Work float64
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int
-	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not; 0 if it never had more
-	// than its first. The ages of Copies are looked at as well.
+	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was
+	// killed; 0 if it never had more than one. The ages of Copies are looked at as well.
 	SinceCopy time.Duration
 	// Tried are machines on which earlier attempts of the task ran, latest first.
 	Tried []int
@@ -74,8 +74,8 @@ type Peers struct {
 	Machine MachineProgress
 }
 
-// MachineProgress is the total work of a machine, the sum of the progress scores of all tasks that ran or run on it,
-// and the distribution of that figure over all machines; nil if not known.
+// MachineProgress is the total work of a machine, the sum of the progress scores of all tasks that succeeded or run on
+// it, and the distribution of that figure over all machines; nil if not known.
 type MachineProgress struct {
 	Total float64
 	Of    estimate.Distribution

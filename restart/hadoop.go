@@ -1,10 +1,14 @@
 package restart
 
-import "time"
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
 
 // Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task waits,
 // it has run for at least a minute, and its progress score is less than the mean score of its category minus 0.2,
-// strictly. Any such task is as good as another, so Gain is 0 and the lowest index is taken. As the score can't exceed
+// strictly: what decimals leave in a float64, as in 0.9-0.2 against 0.7, does not make it less. Any such task is as good as another, so Gain is 0 and the lowest index is taken. As the score can't exceed
 // 1, a task beyond 0.8 is never speculated. Its zero value has Hadoop's parameters. Safe for concurrent use.
 type Hadoop struct {
 	// ScoreLag is how far behind the mean score a task must be, in (0, 1]. 0 means 0.2.
@@ -40,11 +44,11 @@ func (h Hadoop) Decide(t Task, p Phase) Decision {
 	if c.Elapsed < h.MinAge {
 		return Decision{Reason: TooYoung, Value: c.Elapsed.Seconds(), Threshold: h.MinAge.Seconds()}
 	}
-	if c.Score != c.Score || p.Peers.MeanScore != p.Peers.MeanScore {
+	if !num.Finite(c.Score) || !num.Finite(p.Peers.MeanScore) {
 		return Decision{Reason: NoEstimate}
 	}
-	d := Decision{Reason: NotSlow, Value: num0(c.Score), Threshold: num0(p.Peers.MeanScore - h.ScoreLag)}
-	if !(d.Value < d.Threshold) {
+	d := Decision{Reason: NotSlow, Value: c.Score, Threshold: p.Peers.MeanScore - h.ScoreLag}
+	if !(d.Threshold-d.Value > scoreNoise) {
 		return d
 	}
 	if d.Reason = slot(p); d.Reason == NoReason {
@@ -52,6 +56,10 @@ func (h Hadoop) Decide(t Task, p Phase) Decision {
 	}
 	return d
 }
+
+// scoreNoise is a difference of scores that means nothing: far above the rounding of a mean of millions of scores, far
+// below what a report can tell apart.
+const scoreNoise = 1e-12
 
 // MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce operation is
 // close to completion" every task that still runs gets one copy. The paper does not say how close; NearEnd is ours.
@@ -76,12 +84,21 @@ func (m MapReduce) Decide(t Task, p Phase) Decision {
 	if reason := single(t); reason != NoReason {
 		return Decision{Reason: reason}
 	}
-	d := Decision{Reason: TooFewFinished, Value: float64(p.Finished), Threshold: m.NearEnd * float64(max(p.Tasks, 0))}
-	if !(d.Value >= d.Threshold) || p.Finished <= 0 {
+	d := Decision{Reason: TooFewFinished, Value: finishedShare(p), Threshold: m.NearEnd}
+	if d.Value < d.Threshold {
 		return d
 	}
 	if d.Reason = slot(p); d.Reason == NoReason {
 		d.Action, d.Reason, d.Avoid = Duplicate, NearEnd, avoid(t, p)
 	}
 	return d
+}
+
+// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. A quotient is right on the
+// boundary where a share times the number of tasks is not: 0.07*100 is more than 7.
+func finishedShare(p Phase) float64 {
+	if p.Tasks <= 0 || p.Finished <= 0 {
+		return 0
+	}
+	return float64(p.Finished) / float64(p.Tasks)
 }

@@ -66,7 +66,7 @@ func (l LATE) Decide(t Task, p Phase) Decision {
 	}
 	c := &t.Copies[0]
 	if c.Elapsed < l.MinAge {
-		return Decision{Reason: TooYoung, Value: num0(c.Elapsed.Seconds()), Threshold: l.MinAge.Seconds()}
+		return Decision{Reason: TooYoung, Value: c.Elapsed.Seconds(), Threshold: l.MinAge.Seconds()}
 	}
 	if p.Waiting > 0 && !l.Early {
 		return Decision{Reason: TasksWaiting}
@@ -86,8 +86,9 @@ func (l LATE) refuse(p Phase) Decision {
 	if p.FreeSlots <= 0 {
 		return Decision{Reason: NoFreeSlot}
 	}
-	if limit := l.SpeculativeCap * float64(max(p.Slots, 0)); !(float64(p.Speculative) < limit) {
-		return Decision{Reason: CapReached, Value: float64(p.Speculative), Threshold: num0(limit)}
+	// A quotient is right on the boundary where the product is not: 0.07*100 is more than 7.
+	if share := float64(p.Speculative) / float64(p.Slots); p.Slots <= 0 || !(share < l.SpeculativeCap) {
+		return Decision{Reason: CapReached, Value: num0(share), Threshold: num0(l.SpeculativeCap)}
 	}
 	if m := p.Peers.Machine; m.Of != nil && l.SlowNode != Off {
 		if bar := m.Of.Quantile(l.SlowNode); m.Total < bar {
@@ -103,7 +104,7 @@ func (l LATE) rank(c *Copy, t Task, p Phase) Decision {
 	if l.UseRemaining && c.Remaining != estimate.Unknown {
 		d.Remaining = max(0, c.Remaining)
 	}
-	if d.Remaining == estimate.Unknown {
+	if d.Remaining == estimate.Unknown || !num.Finite(c.Score) || c.Elapsed <= 0 {
 		return d
 	}
 	if l.SlowTask != Off {

@@ -10,7 +10,7 @@ type Ledger struct {
 	// their task starts again.
 	Copies, Restarts int
 	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
-	// many copies of any kind were killed while the task went on.
+	// many copies of any kind were killed but not by a restart.
 	Won, Lost, Pruned int
 	// Failed counts copies that failed or were lost with their machine.
 	Failed int
@@ -19,7 +19,7 @@ type Ledger struct {
 	// Used is the time that ended copies have run, in all: the slots' time. Wasted is the part of it that did not end a
 	// task with success.
 	Used, Wasted time.Duration
-	// Saved is how much sooner tasks ended, in all, than was expected of the copies that were restarted or overtaken. It
-	// rests on estimates of t_rem, and is negative if restarts did harm.
+	// Saved is how much sooner tasks ended, in all, than was expected of their original copies when those were restarted,
+	// pruned or overtaken. It rests on estimates of t_rem, and is negative if restarts did harm.
 	Saved time.Duration
 }

@@ -1,6 +1,7 @@
 package restart
 
 import (
+	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -16,8 +17,9 @@ import (
 //
 // Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
-// for Δ, the time of its first report; of a task's several copies the slowest is the one restarted; and a phase whose
-// tasks have all begun but that has no idle slot is treated as if tasks waited, since a copy would have to wait too.
+// for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies the
+// slowest is the one restarted; and a phase whose tasks have all begun but that has no idle slot is treated as if tasks
+// waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
@@ -42,7 +44,7 @@ func (m Mantri) Effective() Mantri {
 	if m.MaxRestarts == 0 {
 		m.MaxRestarts = 3
 	}
-	if m.FastestKept == 0 {
+	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy
 		m.FastestKept = 2
 	}
 	m.DuplicateThreshold = orDefault(m.DuplicateThreshold, 0.25)
@@ -77,132 +79,116 @@ func (m Mantri) Validate() error {
 // into Keep.
 func (m Mantri) Decide(t Task, p Phase) Decision {
 	m = m.Effective()
-	interval := max(p.Interval, 0)
-	view, reason := look(t.Copies, interval)
-	if reason == NotRunning {
-		return Decision{Reason: reason}
+	if len(t.Copies) == 0 {
+		return Decision{Reason: NotRunning}
 	}
-	if view.surplus(t.Copies, m.FastestKept) {
-		return Decision{Action: Kill, Reason: SlowerCopy, Copy: view.slowest}
+	v := m.look(t.Copies, p.Interval)
+	if v.surplus(t.Copies, m.FastestKept) {
+		return Decision{Action: Kill, Reason: SlowerCopy, Copy: v.slowest}
 	}
-	d := Decision{Reason: NoEstimate, Remaining: view.remaining, Fresh: t.Fresh.Expected()}
+	d := Decision{Reason: NoEstimate, Remaining: v.remaining, Fresh: t.Fresh.Expected()}
 	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
 		return d
 	}
-	d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
 	if p.Waiting <= 0 && p.FreeSlots > 0 {
-		d = m.idle(d, t, view, interval)
+		m.idle(&d, &t, v)
 	} else {
-		d = m.scarce(d, t, view, interval)
+		m.scarce(&d, &t, v)
 	}
-	if d.Action == Keep {
-		d.Gain = 0
-		return d
+	if d.Action != Keep {
+		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
+		d.Avoid = avoid(t, p)
 	}
-	d.Avoid = avoid(t, p)
 	return d
 }
 
 // idle is the rule for idle slots, line 10: a slot costs nothing, so a copy has to save time only.
-func (m Mantri) idle(d Decision, t Task, view view, interval time.Duration) Decision {
+func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	if m.IdleGain == Off {
 		d.Reason = Disabled
-		return d
+		return
 	}
-	d.Bar = num.Add(d.Fresh, times(interval, m.IdleGain))
+	d.Bar = num.Add(d.Fresh, times(v.interval, m.IdleGain))
 	if d.Remaining <= d.Bar {
 		d.Reason = NotSlow
-		return d
+		return
 	}
-	d.Reason = m.mayDuplicate(t, view, interval)
+	d.Reason = m.mayDuplicate(t, v)
 	if d.Reason == NoReason {
 		d.Action, d.Reason = Duplicate, IdleSlot
 	}
-	return d
 }
 
 // scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if that
 // saves resources.
-func (m Mantri) scarce(d Decision, t Task, view view, interval time.Duration) Decision {
-	d.Bar = num.Add(d.Fresh, times(interval, 1+m.RaisedBar*float64(max(t.Restarts, 0))))
-	held := NotSlow
+func (m *Mantri) scarce(d *Decision, t *Task, v view) {
+	d.Bar = num.Add(d.Fresh, times(v.interval, 1+m.RaisedBar*float64(max(t.Restarts, 0))))
+	d.Reason = NotSlow
 	if d.Remaining > d.Bar {
-		if held = m.mayRestart(t, view, interval); held == NoReason {
-			d.Action, d.Reason, d.Copy = Restart, FreshSooner, view.slowest
-			return d
+		if d.Reason = m.mayRestart(t, v); d.Reason == NoReason {
+			d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
+			return
 		}
 	}
 	if m.DuplicateThreshold == Off {
-		d.Reason = held
-		return d
+		return
 	}
 	c := float64(len(t.Copies))
-	d.Value = t.Fresh.Below(d.Remaining.Seconds() * c / (c + 1))
-	d.Threshold = m.DuplicateThreshold
+	d.Value, d.Threshold = t.Fresh.Below(d.Remaining.Seconds()*c/(c+1)), m.DuplicateThreshold
 	if !(d.Value > d.Threshold) {
-		d.Reason = held
-		return d
+		return
 	}
-	d.Reason = m.mayDuplicate(t, view, interval)
+	d.Reason = m.mayDuplicate(t, v)
 	if d.Reason == NoReason {
 		d.Action, d.Reason = Duplicate, SavesResources
 	}
-	return d
 }
 
 // mayRestart returns what speaks against killing a copy, or NoReason.
-func (m Mantri) mayRestart(t Task, view view, interval time.Duration) Reason {
+func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
 	case t.NoRestart:
 		return NotEligible
-	case t.Restarts >= m.MaxRestarts: // Off is below every count
+	case max(t.Restarts, 0) >= m.MaxRestarts: // Off is below every count
 		return RestartsSpent
-	case view.slowest < 0:
+	case v.slowest < 0:
 		return TooYoung
-	case m.recent(t, view, interval):
+	case m.recent(t, v):
 		return CopyTooRecent
 	}
 	return NoReason
 }
 
 // mayDuplicate returns what speaks against one more copy, or NoReason.
-func (m Mantri) mayDuplicate(t Task, view view, interval time.Duration) Reason {
+func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 	switch {
 	case t.NoDuplicate:
 		return NotEligible
 	case len(t.Copies) > m.FastestKept:
 		return EnoughCopies
-	case view.slowest < 0:
+	case v.slowest < 0:
 		return TooYoung
-	case m.recent(t, view, interval):
+	case m.recent(t, v):
 		return CopyTooRecent
 	}
 	return NoReason
 }
 
-// recent reports whether a copy beyond the first was launched within the pause.
-func (m Mantri) recent(t Task, view view, interval time.Duration) bool {
-	pause := times(interval, m.CopyPause)
-	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && view.youngest < pause
+// recent reports whether a copy beyond the first was launched, or one of several was killed, within the pause.
+func (m *Mantri) recent(t *Task, v view) bool {
+	pause := times(v.interval, m.CopyPause)
+	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && v.youngest < pause
 }
 
 // Prune appends to dst the indices of the copies to kill, in ascending order: all but the α fastest that have run for
-// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest; among equals the one
-// that has run longest is kept. Decide names the same copies one at a time, slowest first.
+// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest, once it has run for
+// CopyPause; among equals the one that has run longest is kept. Decide names the same copies one at a time, slowest first.
 // O(len(copies)^2) for what is meant to be three copies; it allocates only if dst is too short.
 func (m Mantri) Prune(dst []int, copies []Copy, p Phase) []int {
-	keep := m.Effective().FastestKept
+	m = m.Effective()
+	interval := max(p.Interval, 0)
 	for i := range copies {
-		if copies[i].Elapsed < p.Interval {
-			continue
-		}
-		faster := 0
-		for j := range copies {
-			if j != i && slower(copies, i, j) {
-				faster++
-			}
-		}
-		if faster >= keep {
+		if m.judged(&copies[i], interval) && faster(copies, i) >= m.FastestKept {
 			dst = append(dst, i)
 		}
 	}
@@ -214,28 +200,31 @@ func Prune(dst []int, copies []Copy, p Phase) []int { return Mantri{}.Prune(dst,
 
 // view is what Mantri needs to know of a task's copies.
 type view struct {
+	interval  time.Duration // Δ, 0 or more
 	remaining time.Duration // of the fastest copy, or Unknown
 	youngest  time.Duration // age of the copy launched last
-	slowest   int           // of the copies that have run for Δ; -1 if none has
+	slowest   int           // of the copies that can be judged; -1 if none can
 }
 
-// look takes the view; its reason is NotRunning if there is no copy.
-func look(copies []Copy, interval time.Duration) (view, Reason) {
-	if len(copies) == 0 {
-		return view{}, NotRunning
-	}
-	v := view{remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
+func (m *Mantri) look(copies []Copy, interval time.Duration) view {
+	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
 	for i := range copies {
 		c := &copies[i]
 		v.youngest = min(v.youngest, c.Elapsed)
 		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
 			v.remaining = max(0, c.Remaining)
 		}
-		if c.Elapsed >= interval && (v.slowest < 0 || slower(copies, i, v.slowest)) {
+		if m.judged(c, v.interval) && (v.slowest < 0 || slower(copies, i, v.slowest)) {
 			v.slowest = i
 		}
 	}
-	return v, NoReason
+	return v
+}
+
+// judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
+// copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
+func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
+	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= times(interval, m.CopyPause))
 }
 
 // surplus reports whether the slowest copy that has had its time is slower than keep others.
@@ -243,13 +232,17 @@ func (v view) surplus(copies []Copy, keep int) bool {
 	if v.slowest < 0 || len(copies) <= keep {
 		return false
 	}
-	faster := 0
+	return faster(copies, v.slowest) >= keep
+}
+
+// faster counts the copies that are faster than the i-th.
+func faster(copies []Copy, i int) (n int) {
 	for j := range copies {
-		if j != v.slowest && slower(copies, v.slowest, j) {
-			faster++
+		if j != i && slower(copies, i, j) {
+			n++
 		}
 	}
-	return faster >= keep
+	return n
 }
 
 // slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
@@ -264,11 +257,11 @@ func slower(copies []Copy, i, j int) bool {
 	return i > j
 }
 
-// times returns factor*d, saturating.
+// times returns factor*d for what must not be negative, saturating.
 func times(d time.Duration, factor float64) time.Duration {
-	product, ok := num.Duration(d.Seconds() * factor)
-	if !ok {
-		return num.MaxDuration
+	product := math.Round(float64(d) * factor)
+	if product < float64(num.MaxDuration) { // and so not NaN
+		return max(time.Duration(product), 0)
 	}
-	return product
+	return num.MaxDuration
 }

@@ -31,8 +31,11 @@ func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 // tells which: [Start] refers to waiting, [Keep] to nothing (index -1), all others to running.
 //
 // Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
-// waiting task is started. O(len(running)*len(Copies) + len(waiting)), no allocation.
+// waiting task is started. A nil policy is Mantri{}. O(len(running)*len(Copies) + len(waiting)), no allocation.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
+	if policy == nil {
+		policy = Mantri{}
+	}
 	best, decision := -1, Decision{Reason: NothingToDo}
 	for i := range running {
 		d := policy.Decide(running[i], p)
@@ -45,7 +48,7 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 	}
 	best = 0
 	for i, work := range waiting {
-		if work > waiting[best] || waiting[best] != waiting[best] {
+		if work > waiting[best] || waiting[best] != waiting[best] && work == work { // NaN is unknown, and last
 			best = i
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Config describes a phase to a [Tracker]: facts first, then choices.
@@ -46,7 +45,8 @@ type Config struct {
 // it stands still until it has caught up.
 //
 // Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks and do not allocate in steady state;
-// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes.
+// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes with the
+// policies of this package, which read only some of the facts.
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {
@@ -62,20 +62,20 @@ type Tracker struct {
 	progressRates estimate.Empirical // LATE's score/age, of running and finished
 	machineTotals estimate.Empirical // LATE's total progress by machine
 	machineTotal  []float64
-	scores        float64 // sum over started tasks, a finished one counting 1
-	scored        int     // tasks in that sum
+	scores        float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
 	workDone      float64 // by finished tasks
 	workTime      float64 // their run time in seconds
 
 	tasks      []taskState
 	copies     []copyState
 	freeCopy   int32
+	histories  []history
 	waiting    []int32 // heap by work, then index; may hold tasks that no longer wait
 	candidates []int32 // tasks whose last decision was Duplicate
 
 	phase    Phase // facts, kept up to date
 	running  int   // copies
-	active   int   // tasks with a copy
+	active   int   // tasks with a running copy
 	started  int   // first attempts ever started, for the first wave
 	reported bool  // some copy has reported progress
 	begun    bool
@@ -93,48 +93,6 @@ const (
 	scratchCopies = 8
 )
 
-type taskState struct {
-	work      float64
-	lastCopy  time.Duration // when a copy beside another was last launched; noTime if never
-	expected  time.Duration // when the task would have ended had it not been restarted; noTime if it was not
-	score     float64       // of its furthest copy
-	copies    int32         // the first of its running copies, none if there is none
-	attempts  int32         // launched so far
-	candidate int32         // index into candidates, or none
-	restarts  int32
-	tried     [maxTried]int32 // latest first, none where empty
-	flags     taskFlags
-}
-
-type taskFlags uint8
-
-const (
-	finished taskFlags = 1 << iota
-	waits
-	queued // in the waiting heap, whether it waits or not
-	noDuplicate
-	noRestart
-	started // counted in the mean score
-)
-
-type copyState struct {
-	progress  estimate.Progress
-	start     time.Duration
-	readAll   time.Duration // age at which all work was first known to be done; noTime before
-	remaining time.Duration // the host's own t_rem, or Unknown
-	pace      float64       // its sample in progressRates, negative if none
-	score     float64
-	task      int32 // none if this place is free
-	next      int32 // next copy of the task, or next free place
-	machine   int32
-	attempt   int32
-	sample    int32 // in rates, or estimate.None
-	beside    bool  // launched while another copy of the task ran
-	firstWave bool
-}
-
-const noTime time.Duration = num.MinDuration
-
 // NewTracker returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or
 // of the policy, that is out of range. O(n) in the number of tasks.
 func NewTracker(c Config) (*Tracker, error) {
@@ -148,11 +106,12 @@ func NewTracker(c Config) (*Tracker, error) {
 	t := &Tracker{
 		config: c, policy: c.Policy, needs: needsOf(c.Policy), model: c.Model, rates: rates,
 		tasks: make([]taskState, c.Tasks), waiting: make([]int32, c.Tasks), freeCopy: none,
+		copies: make([]copyState, 0, min(c.Tasks, c.Slots)),
 	}
 	t.config.Work = nil
 	for i := range t.tasks {
 		t.tasks[i] = taskState{
-			work: c.Work[i], lastCopy: noTime, expected: noTime, copies: none, candidate: none, flags: waits | queued,
+			work: c.Work[i], copies: none, candidate: none, history: none, flags: waits | queued,
 			tried: [maxTried]int32{none, none, none, none},
 		}
 		t.waiting[i] = int32(i)
@@ -210,6 +169,15 @@ func (t *Tracker) task(task int) *taskState {
 		return nil
 	}
 	return &t.tasks[task]
+}
+
+// history returns what was done about a task so far, to add to it.
+func (t *Tracker) history(s *taskState) *history {
+	if s.history == none {
+		s.history = int32(len(t.histories))
+		t.histories = append(t.histories, history{lastCopy: noTime, expected: noTime})
+	}
+	return &t.histories[s.history]
 }
 
 // find returns the index of a running copy, or none, which is counted.

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// askNone says that no machine asks for work.
-const askNone = none
+// askNone says that nobody asks for work. It is not none, which stands for a free slot on a machine that is not known.
+const askNone = none - 1
 
 // Decide answers what to do about a task now, without a report: the same as [Tracker.Report], but for the new facts. A
 // host whose copies may fall silent calls it, or [Tracker.Sweep], from time to time.
@@ -21,10 +21,11 @@ func (t *Tracker) Decide(now time.Time, task int) Decision {
 }
 
 // Sweep decides about every running task, in no order of meaning but always the same, and calls visit with each decision
-// that is not to keep. visit may tell the tracker of what it has done. O(copies) decisions.
+// that is not to keep. visit may tell the tracker of what it has done; copies that it starts are not looked at, unless
+// they take the place of one that has ended. O(copies) decisions.
 func (t *Tracker) Sweep(now time.Time, visit func(task int, d Decision)) {
 	t.tick(now)
-	for i := 0; i < len(t.copies); i++ {
+	for i := range len(t.copies) {
 		task := t.copies[i].task
 		if task == none || t.tasks[task].copies != int32(i) {
 			continue // a free place, or not the first copy of its task
@@ -41,7 +42,7 @@ func (t *Tracker) judge(task, machine int) Decision {
 	facts := t.facts()
 	if machine != askNone {
 		facts.FreeSlots = max(facts.FreeSlots, 1)
-		if t.needs&needMachines != 0 && machine < len(t.machineTotal) {
+		if t.needs&needMachines != 0 && machine >= 0 && machine < len(t.machineTotal) {
 			facts.Peers.Machine = MachineProgress{Total: t.machineTotal[machine], Of: &t.machineTotals}
 		}
 	}
@@ -98,11 +99,11 @@ func (t *Tracker) facts() Phase {
 	if t.needs&needProgressRates != 0 && t.progressRates.Len() > 0 {
 		p.Peers.ProgressRates = &t.progressRates
 	}
-	if t.needs&needScores != 0 && t.scored > 0 {
-		p.Peers.MeanScore = t.scores / float64(t.scored)
+	if n := t.active + p.Finished; t.needs&needScores != 0 && n > 0 {
+		p.Peers.MeanScore = max(0, t.scores/float64(n))
 	}
-	if t.needs&needThroughput != 0 && t.workTime > 0 {
-		p.Peers.Throughput = t.workDone / t.workTime
+	if rate := t.workDone / t.workTime; num.Finite(rate) { // not before a task with a time has finished
+		p.Peers.Throughput = rate
 	}
 	return p
 }
@@ -126,18 +127,22 @@ func (t *Tracker) view(task, machine int) Task {
 		}
 	}
 	view := Task{
-		Copies: copies, Work: s.work, Restarts: int(s.restarts), Tried: tried,
+		Copies: copies, Work: s.work, Tried: tried,
 		NoDuplicate: s.flags&noDuplicate != 0, NoRestart: s.flags&noRestart != 0,
 		Fresh: estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.config.Lag},
 	}
 	if t.rates.Known() {
 		view.Fresh.Rate = t.rates
 	}
-	if t.config.Factors != nil && machine != askNone {
+	if t.config.Factors != nil && machine >= 0 {
 		view.Fresh.Location = t.config.Factors.Factor(machine)
 	}
-	if s.lastCopy != noTime {
-		view.SinceCopy = max(t.now-s.lastCopy, 1)
+	if s.history != none {
+		h := &t.histories[s.history]
+		view.Restarts = h.restarts
+		if h.lastCopy != noTime {
+			view.SinceCopy = max(t.now-h.lastCopy, 1)
+		}
 	}
 	return view
 }

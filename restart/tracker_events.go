@@ -29,33 +29,40 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 		}
 		return none
 	}
-	i := t.newCopy()
-	c := &t.copies[i]
-	*c = copyState{
-		start: t.now, readAll: noTime, remaining: estimate.Unknown, sample: estimate.None, pace: -1,
-		task: int32(task), next: s.copies, machine: int32(min(max(machine, none), maxTasks)), attempt: s.attempts,
-		beside: s.copies != none, firstWave: t.started < t.phase.Slots,
-	}
-	if c.beside {
-		s.lastCopy = t.now
+	if s.copies != none {
+		t.history(s).lastCopy = t.now
 		t.ledger.Copies++
 		t.dropCandidate(task)
 	} else {
-		t.active++
-		t.leaveQueue(s)
-		t.config.Budget.TaskStarted()
+		t.startOriginal(s)
 	}
-	if s.attempts == 0 {
-		t.started++
+	i := t.newCopy()
+	t.copies[i] = copyState{
+		start: t.now, readAll: noTime, remaining: estimate.Unknown, sample: estimate.None,
+		task: int32(task), next: s.copies, machine: int32(machineIndex(machine)), attempt: s.attempts,
 	}
 	s.copies = i
 	s.attempts++
 	t.running++
 	t.ledger.Started++
 	t.count()
-	t.tryMachine(s, c.machine)
-	t.startScore(s)
-	return int(c.attempt)
+	t.tryMachine(s, t.copies[i].machine)
+	return int(s.attempts - 1)
+}
+
+// startOriginal takes a task from those that wait to those that run.
+func (t *Tracker) startOriginal(s *taskState) {
+	t.active++
+	t.leaveQueue(s)
+	s.original = s.attempts
+	s.flags &^= firstWave
+	if t.started < t.phase.Slots {
+		s.flags |= firstWave
+	}
+	if s.attempts == 0 {
+		t.started++
+		t.config.Budget.TaskStarted()
+	}
 }
 
 // Report takes a progress report and answers what to do about the task. [Restart] and [Kill] are to be carried out, and
@@ -67,42 +74,17 @@ func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision 
 	if i == none {
 		return Decision{Reason: NotRunning}
 	}
-	s, c := &t.tasks[task], &t.copies[i]
-	age := t.now - c.start
-	done := p.Done
-	if done == 0 && p.Score > 0 {
-		done = p.Score * s.work
-	}
-	if !t.model.Report(&c.progress, age, done) {
+	if p.valid() {
+		t.take(&t.tasks[task], &t.copies[i], p)
+	} else {
 		t.ledger.Ignored++
 	}
-	done = c.progress.Done()
-	if done > 0 {
-		t.reported = true
-	}
-	if done >= s.work && c.readAll == noTime {
-		c.readAll = age
-	}
-	c.remaining = estimate.Unknown
-	if p.Remaining > 0 {
-		c.remaining = num.Add(t.now, p.Remaining) // kept as the instant of the end, so that it runs down
-	}
-	score := min(done/s.work, 1)
-	if p.Score > 0 {
-		score = min(p.Score, 1)
-	}
-	t.sample(s, c, age, done)
-	t.setScore(s, c, score, age)
 	return t.judge(task, askNone)
 }
 
-// sample refreshes what a running copy contributes to the distribution of rates: from its first interval on, however
-// little it has done. To wait until it has done a share of its work would let only the fast ones in.
-func (t *Tracker) sample(s *taskState, c *copyState, age time.Duration, done float64) {
-	if t.needs&needRates == 0 || done <= 0 || age < t.config.Interval {
-		return
-	}
-	c.sample = int32(t.rates.Running(int(c.sample), age.Seconds()/min(done/s.work, 1), s.work))
+// valid reports whether a report makes sense.
+func (p Progress) valid() bool {
+	return p.Done >= 0 && p.Score >= 0 && num.Finite(p.Done) && num.Finite(p.Score)
 }
 
 // Finish records that an attempt has ended its task with success. It appends to dst the numbers of the task's other
@@ -114,15 +96,15 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 		return dst
 	}
 	s, c := &t.tasks[task], &t.copies[i]
-	t.credit(s, i)
-	if c.beside {
+	t.credit(s, c)
+	if c.attempt != s.original {
 		t.ledger.Won++
 	}
 	for j := s.copies; j != none; {
 		next := t.copies[j].next
 		if j != i {
 			dst = append(dst, int(t.copies[j].attempt))
-			if t.copies[j].beside {
+			if t.copies[j].attempt != s.original {
 				t.ledger.Lost++
 			}
 			t.end(s, j, false)
@@ -131,60 +113,17 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 	}
 	age := t.now - c.start
 	t.learn(s, c, age)
-	t.finishScore(s, c, age)
-	t.end(s, i, true)
+	t.dropPace(c)
+	t.setScore(s, c, 1)
+	t.addPace(1, age)
 	s.flags |= finished
+	t.end(s, i, true)
 	t.active--
 	t.phase.Finished++
 	t.ledger.Finished++
 	t.count()
 	t.dropCandidate(task)
 	return dst
-}
-
-// learn takes the run time of a copy that finished as a sample.
-func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
-	seconds := age.Seconds()
-	if c.readAll != noTime {
-		t.wrapUp.Observe(c.readAll, age)
-		t.model.WrapUp = t.wrapUp.Mean()
-	}
-	if t.config.Factors != nil && t.rates.Finished() > 0 {
-		t.config.Factors.Observe(int(c.machine), seconds/(t.rates.Work(s.work)*t.rates.Mean()))
-	}
-	if t.needs&needRates != 0 || t.config.Factors != nil {
-		t.rates.Drop(int(c.sample))
-		t.rates.Finish(seconds, s.work, c.firstWave)
-	}
-	if t.needs&needDurations != 0 {
-		t.durations.Insert(seconds)
-	}
-	if t.needs&needFinishedRates != 0 {
-		t.finishedRates.Insert(seconds / s.work)
-	}
-	if t.needs&needThroughput != 0 {
-		t.workDone += s.work
-		t.workTime += seconds
-	}
-}
-
-// credit accounts what the task's end saved: against its other copies if a later copy won, and against the copy that a
-// restart killed.
-func (t *Tracker) credit(s *taskState, winner int32) {
-	expected := s.expected
-	if t.copies[winner].beside {
-		for j := s.copies; j != none; j = t.copies[j].next {
-			if j == winner || t.copies[j].attempt > t.copies[winner].attempt {
-				continue
-			}
-			if left := t.remaining(s, &t.copies[j]); left != estimate.Unknown {
-				expected = max(expected, num.Add(t.now, left))
-			}
-		}
-	}
-	if expected != noTime {
-		t.ledger.Saved = num.Add(t.ledger.Saved, expected-t.now)
-	}
 }
 
 // Fail records that an attempt failed. If no other copy of the task runs, the task waits again. Its time is no sample.
@@ -200,13 +139,20 @@ func (t *Tracker) Fail(now time.Time, task, attempt int) {
 // of the task runs, the task waits again.
 func (t *Tracker) Kill(now time.Time, task, attempt int) {
 	t.tick(now)
-	if i := t.find(task, attempt); i != none {
-		t.ledger.Pruned++
-		t.abandon(task, i, true)
+	i := t.find(task, attempt)
+	if i == none {
+		return
 	}
+	if s := &t.tasks[task]; t.copies[s.copies].next != none { // another copy goes on
+		t.expect(s, &t.copies[i])
+		t.history(s).lastCopy = t.now
+	}
+	t.ledger.Pruned++
+	t.abandon(task, i, true)
 }
 
-// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task waits.
+// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task waits;
+// otherwise it goes on in the others, and gets its new copy by a Start, at once or after a later decision.
 func (t *Tracker) Restart(now time.Time, task, attempt int) {
 	t.tick(now)
 	i := t.find(task, attempt)
@@ -214,10 +160,11 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 		return
 	}
 	s := &t.tasks[task]
-	if left := t.remaining(s, &t.copies[i]); left != estimate.Unknown {
-		s.expected = num.Add(t.now, left)
+	t.expect(s, &t.copies[i])
+	if t.copies[s.copies].next != none {
+		t.history(s).lastCopy = t.now
 	}
-	s.restarts++
+	t.history(s).restarts++
 	t.ledger.Restarts++
 	t.abandon(task, i, true)
 }
@@ -236,26 +183,6 @@ func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 		t.dropCandidate(task)
 	}
 	t.count()
-}
-
-// end takes a copy out of its task's list and of all sums.
-func (t *Tracker) end(s *taskState, i int32, success bool) {
-	c := &t.copies[i]
-	ran := t.now - c.start
-	t.ledger.Used = num.Add(t.ledger.Used, ran)
-	if !success {
-		t.ledger.Wasted = num.Add(t.ledger.Wasted, ran)
-		t.clearPace(c)
-	}
-	for link := &s.copies; *link != none; link = &t.copies[*link].next {
-		if *link == i {
-			*link = c.next
-			break
-		}
-	}
-	c.task, c.next = none, t.freeCopy
-	t.freeCopy = i
-	t.running--
 }
 
 // LoseMachine records that a machine is gone with all that ran on it. It appends to dst the tasks that lost their last
@@ -286,34 +213,9 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 	case s.flags&finished == 0:
 		t.ledger.Ignored++
 	default:
+		t.scores -= t.furthest(s)
 		s.flags &^= finished
 		t.phase.Finished--
 		t.enqueue(s, int32(task))
-		t.loseScore(s)
 	}
-}
-
-func (t *Tracker) newCopy() int32 {
-	if i := t.freeCopy; i != none {
-		t.freeCopy = t.copies[i].next
-		return i
-	}
-	t.copies = append(t.copies, copyState{})
-	return int32(len(t.copies) - 1)
-}
-
-// tryMachine remembers a machine at the front of those that the task was tried on.
-func (t *Tracker) tryMachine(s *taskState, machine int32) {
-	if machine == none {
-		return
-	}
-	at := len(s.tried) - 1
-	for i, m := range s.tried {
-		if m == machine {
-			at = i
-			break
-		}
-	}
-	copy(s.tried[1:at+1], s.tried[:at])
-	s.tried[0] = machine
 }

@@ -12,11 +12,12 @@ import "time"
 // O(candidates) decisions and O(log n).
 func (t *Tracker) Next(now time.Time, machine int) (task int, d Decision) {
 	t.tick(now)
-	task, d = t.bestCandidate(max(machine, none))
+	machine = machineIndex(machine)
+	task, d = t.bestCandidate(machine)
 	if task != none {
 		return task, d
 	}
-	if task = t.firstWaiting(int32(max(machine, none))); task != none {
+	if task = t.firstWaiting(int32(machine)); task != none {
 		return task, Decision{Action: Start, Reason: LargestWork}
 	}
 	return none, d
@@ -45,6 +46,9 @@ func (t *Tracker) bestCandidate(machine int) (int, Decision) {
 	}
 	return best, chosen
 }
+
+// machineIndex makes an index that fits in 31 bits of what the host passed: none if it is negative.
+func machineIndex(machine int) int { return min(max(machine, none), maxTasks) }
 
 func (t *Tracker) addCandidate(s *taskState, task int32) {
 	if s.candidate == none {

@@ -1,69 +1,62 @@
 package restart
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // The sums over progress scores that LATE and Hadoop compare with. A policy that does not read them does not pay.
 
-// startScore counts a task that has started, with the score 0.
-func (t *Tracker) startScore(s *taskState) {
-	if s.flags&started == 0 {
-		s.flags |= started
-		t.scored++
+// furthest returns what a task adds to the sum of scores: 1 if it has finished, the score of its furthest running copy
+// otherwise, and 0 if no policy asks.
+func (t *Tracker) furthest(s *taskState) float64 {
+	if t.needs&needScores == 0 {
+		return 0
 	}
+	if s.flags&finished != 0 {
+		return 1
+	}
+	score := 0.0
+	for i := s.copies; i != none; i = t.copies[i].next {
+		score = max(score, t.copies[i].score)
+	}
+	return score
 }
 
-// setScore takes a copy's progress score into the mean score, the progress rates and its machine's total.
-func (t *Tracker) setScore(s *taskState, c *copyState, score float64, age time.Duration) {
-	if t.needs&(needScores|needProgressRates|needMachines) == 0 {
-		c.score = score
-		return
-	}
-	if score > s.score {
-		t.scores += score - s.score
-		s.score = score
-	}
-	t.addMachine(c.machine, score-c.score)
+// setScore takes a copy's progress score into the mean score and its machine's total.
+func (t *Tracker) setScore(s *taskState, c *copyState, score float64) {
+	before := t.furthest(s)
+	t.addMachine(c, score)
 	c.score = score
-	if age > 0 {
-		t.setPace(c, score/age.Seconds())
+	t.scores += t.furthest(s) - before
+}
+
+// addPace adds a sample to the progress rates. At the age of 0 there is no rate.
+func (t *Tracker) addPace(score float64, age time.Duration) {
+	if t.needs&needProgressRates != 0 && age > 0 {
+		t.progressRates.Insert(score / age.Seconds())
 	}
 }
 
-// finishScore takes the score of a finished copy as 1.
-func (t *Tracker) finishScore(s *taskState, c *copyState, age time.Duration) {
-	t.setScore(s, c, 1, age)
+// dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
+func (t *Tracker) dropPace(c *copyState) {
+	if at := c.progress.At(); t.needs&needProgressRates != 0 && at > 0 {
+		t.progressRates.Delete(c.score / at.Seconds())
+	}
 }
 
-// loseScore takes a task whose output is lost back to the score 0. Its rate stays a sample: it was real.
-func (t *Tracker) loseScore(s *taskState) {
-	t.scores -= s.score
-	s.score = 0
-}
-
-// setPace exchanges a copy's sample among the progress rates.
-func (t *Tracker) setPace(c *copyState, pace float64) {
-	if t.needs&needProgressRates == 0 || pace == c.pace {
+// addMachine exchanges a copy's score in its machine's total. The paper's total is of tasks that run or have succeeded,
+// so that of a copy that ends otherwise goes. Scores count in steps of 2^-24, which makes their sums exact: machines that
+// have done the same compare equal, whatever the order of their reports.
+func (t *Tracker) addMachine(c *copyState, score float64) {
+	gain := step(score) - step(c.score)
+	if gain == 0 || c.machine < 0 || int(c.machine) >= len(t.machineTotal) {
 		return
 	}
-	t.clearPace(c)
-	if t.progressRates.Insert(pace) {
-		c.pace = pace
-	}
+	total := &t.machineTotal[c.machine]
+	t.machineTotals.Delete(*total)
+	*total += gain
+	t.machineTotals.Insert(*total)
 }
 
-func (t *Tracker) clearPace(c *copyState) {
-	if c.pace >= 0 {
-		t.progressRates.Delete(c.pace)
-		c.pace = -1
-	}
-}
-
-// addMachine adds to a machine's total of progress.
-func (t *Tracker) addMachine(machine int32, gain float64) {
-	if gain == 0 || machine < 0 || int(machine) >= len(t.machineTotal) {
-		return
-	}
-	t.machineTotals.Delete(t.machineTotal[machine])
-	t.machineTotal[machine] = max(0, t.machineTotal[machine]+gain)
-	t.machineTotals.Insert(t.machineTotal[machine])
-}
+func step(score float64) float64 { return math.Round(score*(1<<24)) / (1 << 24) }

@@ -1,0 +1,211 @@
+package restart_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// What to do about one running task? The host knows how long its copy still needs, and how long tasks like it took.
+func ExampleDecide() {
+	var took estimate.Empirical
+	for _, seconds := range []float64{28, 30, 31, 35} {
+		took.Insert(seconds)
+	}
+	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 40} // tasks wait for slots
+
+	task := restart.Task{
+		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 25 * time.Second}},
+		Fresh:  estimate.Fresh{Rate: &took, Work: 1},
+	}
+	fmt.Println(restart.Decide(task, phase))
+
+	task.Copies[0].Remaining = 2 * time.Minute
+	d := restart.Decide(task, phase)
+	fmt.Println(d)
+	switch d.Action {
+	case restart.Duplicate:
+		fmt.Println("launch one more copy, not on machine", d.Avoid.At(0))
+	case restart.Restart:
+		fmt.Println("kill copy", d.Copy, "and run the task again, not on machine", d.Avoid.At(0))
+	}
+	// Output:
+	// keep not-slow remaining=25s fresh=31s bar=41s value=0 threshold=0.25
+	// restart fresh-sooner copy=0 remaining=120s fresh=31s bar=41s gain=89s avoid=7
+	// kill copy 0 and run the task again, not on machine 7
+}
+
+// Any distribution of gonum's can stand in for the time of a new copy.
+func ExampleDecide_logNormal() {
+	task := restart.Task{
+		Copies: []restart.Copy{{Machine: 7, Elapsed: time.Minute, Remaining: 40 * time.Second}},
+		Fresh:  estimate.Fresh{Rate: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
+	}
+	// The mean speaks for patience, but half of the new copies would take less than half of the time that is left.
+	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
+	// Output:
+	// duplicate saves-resources remaining=40s fresh=33.1155s bar=43.1155s value=0.498297 threshold=0.25 gain=6.88455s avoid=7
+}
+
+// A slot is free: what is the best use of it?
+func ExampleNext() {
+	took := estimate.Fresh{Rate: distuv.Uniform{Min: 20, Max: 40}, Work: 1}
+	running := []restart.Task{
+		{Copies: []restart.Copy{{Machine: 0, Elapsed: time.Minute, Remaining: 80 * time.Second}}, Fresh: took},
+		{Copies: []restart.Copy{{Machine: 1, Elapsed: time.Minute, Remaining: 300 * time.Second}}, Fresh: took},
+		{Copies: []restart.Copy{{Machine: 2, Elapsed: time.Minute, Remaining: 5 * time.Second}}, Fresh: took},
+	}
+	phase := restart.Phase{Interval: 10 * time.Second, FreeSlots: 1}
+	i, d := restart.Next(restart.Mantri{}, running, nil, phase)
+	fmt.Println("task", i, d)
+
+	// While tasks wait, only what saves resources goes before them; then the largest is first.
+	waiting := []float64{128, 512, 256} // megabytes
+	phase.Waiting = len(waiting)
+	i, d = restart.Next(restart.Mantri{}, running[2:], waiting, phase)
+	fmt.Println("task", i, d)
+	// Output:
+	// task 1 duplicate idle-slot remaining=300s fresh=30s bar=60s gain=270s avoid=1
+	// task 1 start largest-work
+}
+
+// Of a task's copies, the two fastest are worth their slots, and one that has just begun.
+func ExamplePrune() {
+	copies := []restart.Copy{
+		{Machine: 0, Elapsed: 90 * time.Second, Remaining: 60 * time.Second},
+		{Machine: 1, Elapsed: 40 * time.Second, Remaining: 20 * time.Second},
+		{Machine: 2, Elapsed: 30 * time.Second, Remaining: 15 * time.Second},
+		{Machine: 3, Elapsed: 2 * time.Second, Remaining: estimate.Unknown},
+	}
+	fmt.Println(restart.Prune(nil, copies, restart.Phase{Interval: 10 * time.Second}))
+	// Output: [0]
+}
+
+// A Tracker keeps the books: it is told what happens, and answers with decisions.
+func ExampleTracker() {
+	tracker, err := restart.NewTracker(restart.Config{
+		Tasks: 5, Slots: 4, Machines: 8, Interval: 10 * time.Second,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Unix(0, 0) // a host passes the time of its own clock
+	for machine := range 4 {
+		task, d := tracker.Next(now, machine)
+		fmt.Println("machine", machine, d, "task", task)
+		tracker.Start(now, task, machine)
+	}
+	// Ten seconds later three of them are half done, and one has hardly begun. It counts in the mean time of a new copy, too:
+	// (20+20+20+1000)/4 seconds.
+	now = now.Add(10 * time.Second)
+	for task := range 3 {
+		tracker.Report(now, task, 0, restart.Progress{Done: 0.5})
+	}
+	d := tracker.Report(now, 3, 0, restart.Progress{Done: 0.01})
+	fmt.Println(d)
+	if d.Action == restart.Restart {
+		tracker.Restart(now, 3, d.Copy)
+		task, d := tracker.Next(now, 3)
+		fmt.Println("machine 3", d, "task", task)
+		tracker.Start(now, task, 3) // another task: the slow machine was tried for that one
+	}
+	// The others end, and the restarted task runs where it is fast.
+	now = now.Add(10 * time.Second)
+	for task := range 3 {
+		tracker.Finish(now, task, 0, nil)
+	}
+	task, _ := tracker.Next(now, 0)
+	attempt := tracker.Start(now, task, 0)
+	now = now.Add(20 * time.Second)
+	tracker.Finish(now, task, attempt, nil)
+	tracker.Finish(now, 4, 0, nil)
+
+	l := tracker.Ledger()
+	fmt.Println("finished", l.Finished, "restarts", l.Restarts, "used", l.Used, "wasted", l.Wasted, "saved", l.Saved)
+	// Output:
+	// machine 0 start largest-work task 0
+	// machine 1 start largest-work task 1
+	// machine 2 start largest-work task 2
+	// machine 3 start largest-work task 3
+	// restart fresh-sooner copy=0 remaining=990s fresh=265s bar=275s gain=725s avoid=3
+	// machine 3 start largest-work task 4
+	// finished 5 restarts 1 used 2m0s wasted 10s saved 16m0s
+}
+
+// A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.
+func ExampleBudget() {
+	budget, err := restart.NewBudget(restart.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	launched := 0
+	for budget.Allows() { // trackers do this, if the budget stands in their Config
+		budget.CopyLaunched()
+		launched++
+	}
+	fmt.Println("before any task has started:", launched)
+	for range 40 {
+		budget.TaskStarted()
+	}
+	for budget.Allows() {
+		budget.CopyLaunched()
+		launched++
+	}
+	fmt.Println("after 40 tasks:", launched, "running:", budget.Running())
+	// Output:
+	// before any task has started: 2
+	// after 40 tasks: 4 running: 4
+}
+
+// LATE's heuristic misjudges tasks that change their speed; with an estimate by subphases it does not [LATE §4.2].
+func ExampleLATE() {
+	// Both tasks do the first half of their score at 5 % a second, the other at 1 %. One began ten seconds earlier.
+	older := []estimate.Subphase{
+		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
+	}
+	younger := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Others: 0.01}}
+	running := []restart.Task{
+		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.Subphases(older)}}},
+		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.Subphases(younger)}}},
+	}
+	phase := restart.Phase{Slots: 20, FreeSlots: 1}
+	for _, aware := range []bool{false, true} {
+		late := restart.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: aware}
+		i, d := restart.Next(late, running, nil, phase)
+		fmt.Println("task", i, d)
+	}
+	// Output:
+	// task 0 duplicate longest-to-end remaining=13.3333s gain=13.3333s avoid=0
+	// task 1 duplicate longest-to-end remaining=50s gain=50s avoid=1
+}
+
+// A decision logs as structured fields, with all that it rests on.
+func ExampleDecision_LogValue() {
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{} // so that this output stays the same
+			}
+			return a
+		},
+	}))
+	task := restart.Task{
+		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 2 * time.Minute}},
+		Fresh:  estimate.Fresh{Rate: distuv.Uniform{Min: 20, Max: 40}, Work: 1},
+	}
+	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 40}
+	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
+	task.Restarts = 3
+	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
+	// Output:
+	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.avoid=[7]
+	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.value=1 decision.threshold=0.25 decision.avoid=[7]
+}

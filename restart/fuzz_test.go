@@ -1,0 +1,334 @@
+package restart_test
+
+import (
+	"encoding/binary"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// reader makes facts of a fuzzer's bytes. Beyond the end all is zero.
+type reader struct{ data []byte }
+
+func (r *reader) byte() byte {
+	if len(r.data) == 0 {
+		return 0
+	}
+	b := r.data[0]
+	r.data = r.data[1:]
+	return b
+}
+
+func (r *reader) uint64() uint64 {
+	var b [8]byte
+	r.data = r.data[copy(b[:], r.data):]
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// float gives extremes, any bit pattern, and plain numbers.
+func (r *reader) float() float64 {
+	switch k := r.byte(); k % 8 {
+	case 0:
+		return math.Float64frombits(r.uint64())
+	case 1:
+		return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 1e18}[k/8%8]
+	default:
+		return float64(r.byte()) / 16
+	}
+}
+
+func (r *reader) duration() time.Duration {
+	switch k := r.byte(); k % 8 {
+	case 0:
+		return time.Duration(r.uint64())
+	case 1:
+		return []time.Duration{math.MinInt64, math.MaxInt64, math.MinInt64 + 1, -1, 0, 1, time.Hour, estimate.Unknown}[k/8%8]
+	default:
+		return time.Duration(r.byte()) * time.Second
+	}
+}
+
+func (r *reader) int() int {
+	switch k := r.byte(); k % 8 {
+	case 0:
+		return int(r.uint64())
+	case 1:
+		return []int{math.MinInt, math.MaxInt, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 - 1, 0, 1}[k/8%8]
+	default:
+		return int(k / 8)
+	}
+}
+
+// wild is a distribution whose answers are whatever it was told, as a host's own may be.
+type wild struct{ mean, cdf, quantile float64 }
+
+func (w wild) Mean() float64            { return w.mean }
+func (w wild) CDF(float64) float64      { return w.cdf }
+func (w wild) Quantile(float64) float64 { return w.quantile }
+
+func (r *reader) distribution() estimate.Distribution {
+	switch r.byte() % 4 {
+	case 0:
+		return nil
+	case 1:
+		return wild{r.float(), r.float(), r.float()}
+	}
+	e := new(estimate.Empirical)
+	for range r.byte() % 8 {
+		e.Insert(r.float())
+	}
+	return e
+}
+
+func (r *reader) task() restart.Task {
+	t := restart.Task{
+		Fresh: estimate.Fresh{Rate: r.distribution(), Work: r.float(), Location: r.float(), Lag: r.duration()},
+		Work:  r.float(), Restarts: r.int(), SinceCopy: r.duration(), NoDuplicate: r.byte()&1 != 0, NoRestart: r.byte()&1 != 0,
+	}
+	for range r.byte() % 5 {
+		t.Copies = append(t.Copies, restart.Copy{
+			Machine: r.int(), Elapsed: r.duration(), Remaining: r.duration(), Score: r.float(), Done: r.float(),
+		})
+	}
+	for range r.byte() % 5 {
+		t.Tried = append(t.Tried, r.int())
+	}
+	return t
+}
+
+func (r *reader) phase() restart.Phase {
+	return restart.Phase{
+		Interval: r.duration(), Tasks: r.int(), Finished: r.int(), Waiting: r.int(), Slots: r.int(), FreeSlots: r.int(),
+		Speculative: r.int(), Machines: r.int(),
+		Peers: restart.Peers{
+			Durations: r.distribution(), Rates: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.float(),
+			Throughput: r.float(), Machine: restart.MachineProgress{Total: r.float(), Of: r.distribution()},
+		},
+	}
+}
+
+var decisionLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( copy=\d+)?` +
+	`( remaining=(\?|-?[0-9.e+-]+s))?( fresh=(\?|-?[0-9.e+-]+s))?( bar=-?[0-9.e+-]+s)?` +
+	`( value=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=[0-9.e+-]+s)?( avoid=\d+(,\d+)*)?$`)
+
+// sane checks what holds for every decision of every policy.
+func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) {
+	t.Helper()
+	switch {
+	case d != d, d.Value-d.Value != 0, d.Threshold-d.Threshold != 0:
+		t.Fatalf("not a comparable finite decision: %+v", d)
+	case d.Reason == restart.NoReason:
+		t.Fatalf("no reason: %+v", d)
+	case !decisionLine.MatchString(d.String()):
+		t.Fatalf("an odd line: %q", d)
+	case d.Copy < 0 || d.Copy >= max(len(task.Copies), 1):
+		t.Fatalf("no such copy: %+v", d)
+	case d.Action == restart.Kill && len(task.Copies) < 2:
+		t.Fatalf("the last copy is killed: %+v", d)
+	case d.Action == restart.Start, d.Action != restart.Keep && len(task.Copies) == 0:
+		t.Fatalf("nothing runs, and yet %v", d)
+	case d.Action == restart.Duplicate && task.NoDuplicate, d.Action == restart.Restart && task.NoRestart:
+		t.Fatalf("not eligible, and yet %v", d)
+	case d.Action == restart.Keep && d.Gain != 0, d.Gain < 0:
+		t.Fatalf("gain %v of %v", d.Gain, d)
+	case p.Machines > 0 && d.Avoid.Len() >= p.Machines:
+		t.Fatalf("all %d machines are ruled out: %v", p.Machines, d)
+	}
+	if attrs := d.LogValue().Group(); len(attrs) < 2 || attrs[0].Value.String() != d.Action.String() {
+		t.Fatalf("odd log fields: %v", attrs)
+	}
+}
+
+func FuzzDecide(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("\x02\x07\x40\x40\x40\x40\x40\x40\x02\x30\x02\x10\x02\x01\x02\x02\x00\x00\x01\x02\x02\x20\x02\x90\x02\x08"))
+	f.Add([]byte(strings.Repeat("\x01\x09\x11\x19\x21\x29\x31\x39", 20)))
+	all := policies()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func() (restart.Task, restart.Phase) {
+			r := reader{data}
+			return r.task(), r.phase()
+		}
+		task, phase := read()
+		for name, policy := range all {
+			d := policy.Decide(task, phase)
+			sane(t, d, task, phase)
+			sameTask, samePhase := read()
+			if again := policy.Decide(sameTask, samePhase); again != d {
+				t.Fatalf("%s: the same facts give %v, and then %v", name, d, again)
+			}
+		}
+		restart.Prune(nil, task.Copies, phase)
+		i, d := restart.Next(nil, []restart.Task{task, task}, []float64{phase.Peers.MeanScore, 1}, phase)
+		if i < -1 || i > 1 || (i < 0) != (d.Action == restart.Keep) {
+			t.Fatalf("Next = %d, %v", i, d)
+		}
+	})
+}
+
+// Raising t_new never turns Keep into Restart, and raising t_rem never turns Restart into Keep, in both slot modes.
+func FuzzDecideIsMonotone(f *testing.F) {
+	f.Add(int64(60e9), int64(1), int64(30e9), int64(1), int64(10e9), byte(1), byte(0), 0.5)
+	f.Add(int64(math.MaxInt64-1), int64(1), int64(math.MaxInt64), int64(5), int64(1), byte(2), byte(3), 1.0)
+	f.Fuzz(func(t *testing.T, remaining, later, freshNs, longer, interval int64, copies, flags byte, spread float64) {
+		if remaining == math.MinInt64 || !(spread >= 0 && spread < 1e6) {
+			return // unknown is not a length of time
+		}
+		longerRemaining := max(remaining, remaining+max(later, 0)) // an overflow falls back
+		mean := math.Abs(float64(freshNs)) / 1e9
+		longerMean := mean + math.Abs(float64(longer))/1e9
+		facts := func(remaining int64, mean float64) restart.Task {
+			t := restart.Task{Restarts: int(flags>>2) % 5, SinceCopy: time.Duration(flags) * time.Second}
+			t.Fresh = estimate.Fresh{Rate: spreadOut{mean, spread}, Work: 1}
+			for i := range int(copies % 4) {
+				t.Copies = append(t.Copies, restart.Copy{Machine: i, Elapsed: minute, Remaining: time.Duration(remaining)})
+			}
+			return t
+		}
+		p := restart.Phase{Interval: time.Duration(interval), Waiting: int(flags & 1), FreeSlots: int(flags >> 1 & 1)}
+		for name, m := range map[string]restart.Mantri{"default": {}, "raised": {RaisedBar: 2, DuplicateThreshold: 0.5, FastestKept: 3}} {
+			d := m.Decide(facts(remaining, mean), p)
+			if d.Action == restart.Keep {
+				if slower := m.Decide(facts(remaining, longerMean), p); slower.Action == restart.Restart {
+					t.Fatalf("%s: t_new %v: %v; t_new %v: %v", name, mean, d, longerMean, slower)
+				}
+			}
+			if d.Action == restart.Restart {
+				if longer := m.Decide(facts(longerRemaining, mean), p); longer.Action == restart.Keep {
+					t.Fatalf("%s: t_rem %v: %v; t_rem %v: %v", name, remaining, d, longerRemaining, longer)
+				}
+			}
+		}
+	})
+}
+
+// spreadOut is uniform around its mean.
+type spreadOut struct{ mean, half float64 }
+
+func (u spreadOut) Mean() float64              { return u.mean }
+func (u spreadOut) Quantile(p float64) float64 { return u.mean - u.half + 2*u.half*p }
+func (u spreadOut) CDF(x float64) float64 {
+	if u.half == 0 {
+		return certain(u.mean).CDF(x)
+	}
+	return min(max((x-u.mean+u.half)/(2*u.half), 0), 1)
+}
+
+// A Tracker takes any sequence of events without harm: its counts fit together after each.
+func FuzzTracker(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("\x00\x04\x02\x03\x00\x01\x00\x08\x00\x01\x01\x02\x00\x00\x20\x03\x00\x00\x02\x10"))
+	f.Add([]byte(strings.Repeat("\x00\x09\x0a\x01\x12\x02\x1b\x03\x24\x04", 30)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 4000 {
+			return
+		}
+		r := &reader{data}
+		names := []restart.Policy{
+			nil, restart.LATE{MinAge: restart.Off}, restart.Hadoop{MinAge: restart.Off}, restart.Spark{Quantile: 0.1},
+			restart.Flink{Ratio: 0.1, LowerBound: restart.Off}, everything{restart.Mantri{}}, restart.Dryad{MinFinished: 1},
+			everything{restart.LATE{MinAge: restart.Off}},
+		}
+		config := restart.Config{
+			Work: make([]float64, r.byte()%12), Slots: int(r.byte() % 8), Machines: int(r.byte() % 5),
+			Interval: time.Duration(r.byte()) * time.Second, Policy: names[int(r.byte())%len(names)],
+		}
+		for i := range config.Work {
+			config.Work[i] = r.float()
+		}
+		budget, err := restart.NewBudget(restart.BudgetConfig{Slots: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Budget = budget
+		if config.Machines > 0 {
+			if config.Factors, err = estimate.NewMachines(config.Machines, estimate.MachinesConfig{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tracker, err := restart.NewTracker(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := start
+		for len(r.data) > 0 {
+			now = now.Add(r.duration())
+			event(t, r, tracker, now)
+			consistent(t, tracker, budget)
+		}
+	})
+}
+
+func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
+	task, attempt := int(r.byte()%16)-2, int(r.byte()%6)-1
+	switch k := r.byte(); k % 11 {
+	case 0, 1, 2:
+		tracker.Start(now, task, r.int())
+	case 3, 4:
+		d := tracker.Report(now, task, attempt, restart.Progress{Done: r.float(), Score: r.float(), Remaining: r.duration()})
+		trackerSane(t, d)
+	case 5:
+		tracker.Finish(now, task, attempt, nil)
+	case 6:
+		tracker.Fail(now, task, attempt)
+	case 7:
+		tracker.Kill(now, task, attempt)
+	case 8:
+		tracker.Restart(now, task, attempt)
+	case 9:
+		switch k / 11 % 5 {
+		case 0:
+			tracker.LoseMachine(now, r.int(), nil)
+		case 1:
+			tracker.LoseOutput(now, task)
+		case 2:
+			tracker.SetSlots(r.int() % 100)
+		case 3:
+			tracker.SetEligible(task, k&1 == 0, k&2 == 0)
+		case 4:
+			tracker.Sweep(now, func(task int, d restart.Decision) {
+				trackerSane(t, d)
+				tracker.Start(now, task, 0)
+			})
+		}
+	default:
+		task, d := tracker.Next(now, r.int())
+		if trackerSane(t, d); (task < 0) != (d.Action == restart.Keep) {
+			t.Fatalf("Next = %d, %v", task, d)
+		}
+	}
+}
+
+func trackerSane(t *testing.T, d restart.Decision) {
+	t.Helper()
+	if d != d || d.Copy < 0 || !decisionLine.MatchString(d.String()) {
+		t.Fatalf("an odd decision: %+v", d)
+	}
+}
+
+func consistent(t *testing.T, tracker *restart.Tracker, budget *restart.Budget) {
+	t.Helper()
+	p, l := tracker.Phase(), tracker.Ledger()
+	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished // and less those overtaken, which are not listed
+	switch {
+	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative) < 0, p.Finished+p.Waiting > p.Tasks:
+		t.Fatalf("counts do not fit: %+v", p)
+	case p.Tasks-p.Finished-p.Waiting+p.Speculative > running:
+		t.Fatalf("more copies run than were started: %+v %+v", p, l)
+	case p.FreeSlots != max(0, p.Slots-(p.Tasks-p.Finished-p.Waiting)-p.Speculative):
+		t.Fatalf("free slots do not fit: %+v", p)
+	case budget.Running() != p.Speculative:
+		t.Fatalf("the budget counts %d copies: %+v", budget.Running(), p)
+	case min(l.Started, l.Finished, l.Copies, l.Restarts, l.Won, l.Lost, l.Pruned, l.Failed, l.Ignored) < 0:
+		t.Fatalf("negative counts: %+v", l)
+	case l.Used < 0 || l.Wasted < 0 || l.Wasted > l.Used, l.Won+l.Lost > l.Copies, l.Won > l.Finished:
+		t.Fatalf("the ledger does not fit: %+v", l)
+	case !(p.Peers.MeanScore >= 0 && p.Peers.MeanScore <= 1+1e-9), p.Peers.Throughput-p.Peers.Throughput != 0:
+		t.Fatalf("sums do not fit: %+v", p.Peers)
+	}
+}

@@ -1,0 +1,493 @@
+package restart_test
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// oracle is a Tracker that keeps every event and nothing else: each fact is worked out anew from the history, by the
+// words of its definition. What it shares with the Tracker is package estimate's model of one copy's remaining time.
+type oracle struct {
+	config restart.Config // as the tracker gives it back, with defaults
+	work   []float64
+	epoch  time.Time
+	now    time.Duration
+	tasks  []oracleTask
+	ended  []*oracleCopy // in the order of their ends
+	begun  int           // tasks that ever started
+	saved  time.Duration
+	bad    int // what made no sense
+}
+
+type oracleTask struct {
+	copies    []*oracleCopy // all attempts, in order
+	finished  bool
+	restarts  int
+	sinceCopy time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
+	expected  time.Duration // instant at which the original would have ended; -1: not known or still open
+	noDup     bool
+	noRestart bool
+	candidate bool
+}
+
+type oracleCopy struct {
+	task, attempt, machine int
+	start, end             time.Duration
+	original, firstWave    bool
+	reports                []oracleReport
+	fate                   string // "" while it runs
+}
+
+type oracleReport struct {
+	at time.Duration
+	p  restart.Progress
+}
+
+func newOracle(t *restart.Tracker, work []float64) *oracle {
+	o := &oracle{config: t.Config(), work: work, tasks: make([]oracleTask, len(work))}
+	for i := range o.tasks {
+		o.tasks[i].sinceCopy, o.tasks[i].expected = -1, -1
+	}
+	return o
+}
+
+// tick takes the time: that since the first event, which never falls.
+func (o *oracle) tick(now time.Time) {
+	if o.epoch.IsZero() {
+		o.epoch = now
+	}
+	o.now = max(o.now, now.Sub(o.epoch))
+}
+
+// running lists a task's running copies, the newest first.
+func (o *oracle) running(task int) (copies []*oracleCopy) {
+	for _, c := range slices.Backward(o.tasks[task].copies) {
+		if c.fate == "" {
+			copies = append(copies, c)
+		}
+	}
+	return copies
+}
+
+func (o *oracle) find(task, attempt int) *oracleCopy {
+	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].copies) ||
+		o.tasks[task].copies[attempt].fate != "" {
+		o.bad++
+		return nil
+	}
+	return o.tasks[task].copies[attempt]
+}
+
+func (o *oracle) start(now time.Time, task, machine int) int {
+	o.tick(now)
+	if task < 0 || task >= len(o.tasks) || o.tasks[task].finished {
+		o.bad++
+		return -1
+	}
+	s := &o.tasks[task]
+	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1), start: o.now}
+	if len(o.running(task)) == 0 {
+		c.original, c.firstWave = true, o.begun < o.config.Slots
+	} else {
+		s.sinceCopy = o.now
+		s.candidate = false
+	}
+	if len(s.copies) == 0 {
+		o.begun++
+	}
+	s.copies = append(s.copies, c)
+	return c.attempt
+}
+
+func (o *oracle) report(now time.Time, task, attempt int, p restart.Progress) bool {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return false
+	}
+	if !(p.Done >= 0 && p.Score >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) {
+		o.bad++
+		return true
+	}
+	c.reports = append(c.reports, oracleReport{o.now, p})
+	return true
+}
+
+func (o *oracle) end(c *oracleCopy, fate string) {
+	c.end, c.fate = o.now, fate
+	o.ended = append(o.ended, c)
+	s := &o.tasks[c.task]
+	if len(o.running(c.task)) == 0 {
+		s.candidate = false
+	}
+}
+
+func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return nil
+	}
+	s := &o.tasks[task]
+	for _, other := range o.running(task) {
+		if other != c {
+			o.expect(other)
+			killed = append(killed, other.attempt)
+		}
+	}
+	if s.expected >= 0 {
+		o.saved += s.expected - o.now
+	}
+	s.expected = -1
+	for _, a := range killed {
+		o.end(s.copies[a], "overtaken")
+	}
+	s.finished = true
+	o.end(c, "finished")
+	return killed
+}
+
+// expect notes the end that is foregone with an original copy.
+func (o *oracle) expect(c *oracleCopy) {
+	s := &o.tasks[c.task]
+	if left := o.remaining(c); c.original && s.expected < 0 && left != estimate.Unknown {
+		s.expected = o.now + left
+	}
+}
+
+func (o *oracle) kill(now time.Time, task, attempt int, fate string) {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return
+	}
+	s := &o.tasks[task]
+	several := len(o.running(task)) > 1
+	if fate == "restarted" || fate == "killed" && several {
+		o.expect(c)
+	}
+	if several && fate != "failed" {
+		s.sinceCopy = o.now
+	}
+	if fate == "restarted" {
+		s.restarts++
+	}
+	o.end(c, fate)
+}
+
+func (o *oracle) loseMachine(now time.Time, machine int) (waiting []int) {
+	o.tick(now)
+	if machine < 0 {
+		return nil
+	}
+	for task := range o.tasks {
+		ran := false
+		for _, c := range o.running(task) {
+			if c.machine == machine {
+				o.end(c, "failed")
+				ran = true
+			}
+		}
+		if ran && len(o.running(task)) == 0 {
+			waiting = append(waiting, task)
+		}
+	}
+	return waiting
+}
+
+func (o *oracle) loseOutput(now time.Time, task int) {
+	o.tick(now)
+	if task < 0 || task >= len(o.tasks) || !o.tasks[task].finished {
+		o.bad++
+		return
+	}
+	o.tasks[task].finished = false
+}
+
+// done is the work that a copy has shown, which never falls; score is the score of its last report.
+func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.reports)).Done() }
+
+// progress replays the first n reports of a copy.
+func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
+	p := new(estimate.Progress)
+	for _, r := range c.reports[:n] {
+		o.config.Model.Report(p, r.at-c.start, o.doneIn(c, r))
+	}
+	return p
+}
+
+func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+	if r.p.Done > 0 {
+		return r.p.Done
+	}
+	return min(r.p.Score, 1) * o.work[c.task]
+}
+
+func (o *oracle) score(c *oracleCopy) float64 {
+	if c.fate == "finished" {
+		return 1
+	}
+	if len(c.reports) == 0 {
+		return 0
+	}
+	if last := c.reports[len(c.reports)-1]; last.p.Score > 0 {
+		return min(last.p.Score, 1)
+	}
+	return min(o.done(c)/o.work[c.task], 1)
+}
+
+// remaining is t_rem: the host's of the last report, or else the model's.
+func (o *oracle) remaining(c *oracleCopy) time.Duration {
+	if n := len(c.reports); n > 0 && c.reports[n-1].p.Remaining > 0 {
+		return max(c.reports[n-1].at+c.reports[n-1].p.Remaining-o.now, 0)
+	}
+	anyone := false
+	for i := range o.tasks {
+		for _, other := range o.tasks[i].copies {
+			anyone = anyone || o.done(other) > 0
+		}
+	}
+	if !anyone {
+		return estimate.Unknown
+	}
+	model := o.config.Model
+	model.WrapUp = o.wrapUp()
+	return model.Remaining(o.progress(c, len(c.reports)), o.now-c.start, o.work[c.task])
+}
+
+func (o *oracle) wrapUp() time.Duration {
+	var w estimate.WrapUp
+	for _, c := range o.ended {
+		if c.fate != "finished" {
+			continue
+		}
+		for i, r := range c.reports {
+			if o.progress(c, i+1).Done() >= o.work[c.task] {
+				w.Observe(r.at-c.start, c.end-c.start)
+				break
+			}
+		}
+	}
+	return w.Mean()
+}
+
+// phase gives the counts and sums. The distributions come as sorted values.
+func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRates, totals []float64) {
+	p = restart.Phase{
+		Interval: o.config.Interval, Tasks: len(o.tasks), Slots: o.config.Slots, Machines: o.config.Machines,
+	}
+	running, scores, judged := 0, 0.0, 0
+	totals = make([]float64, o.config.Machines)
+	for i := range o.tasks {
+		copies := o.running(i)
+		running += len(copies)
+		furthest := 0.0
+		switch {
+		case o.tasks[i].finished:
+			p.Finished++
+			judged++
+			furthest = 1
+		case len(copies) > 0:
+			p.Speculative += len(copies) - 1
+			judged++
+		default:
+			p.Waiting++
+		}
+		for _, c := range copies {
+			furthest = max(furthest, o.score(c))
+		}
+		scores += furthest
+		for _, c := range o.tasks[i].copies {
+			if c.fate == "" || c.fate == "finished" {
+				if c.machine >= 0 && c.machine < len(totals) {
+					totals[c.machine] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
+				}
+				if pace, ok := o.pace(c); ok {
+					progressRates = append(progressRates, pace)
+				}
+			}
+		}
+	}
+	p.FreeSlots = max(p.Slots-running, 0)
+	if judged > 0 {
+		p.Peers.MeanScore = scores / float64(judged)
+	}
+	work, ran := 0.0, 0.0
+	for _, c := range o.ended {
+		if c.fate == "finished" {
+			s := (c.end - c.start).Seconds()
+			durations = append(durations, s)
+			finishedRates = append(finishedRates, s/o.work[c.task])
+			work, ran = work+o.work[c.task], ran+s
+		}
+	}
+	if ran > 0 {
+		p.Peers.Throughput = work / ran
+	}
+	for _, values := range [][]float64{durations, finishedRates, progressRates} {
+		slices.Sort(values)
+	}
+	return p, durations, finishedRates, progressRates, totals
+}
+
+// pace is score/age at the last report, or at the end, that was not at the very start.
+func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
+	if c.fate == "finished" && c.end > c.start {
+		return 1 / (c.end - c.start).Seconds(), true
+	}
+	for n := len(c.reports); n > 0; n-- {
+		if at := c.reports[n-1].at; at > c.start {
+			past := *c
+			past.fate, past.reports = "", c.reports[:n]
+			return o.score(&past) / (at - c.start).Seconds(), true
+		}
+	}
+	return 0, false
+}
+
+// rates lists the samples of t_new: finished copies, less one of the first wave for each of a later one; and what
+// running and killed copies have shown by their last report of progress, if they had run for an interval by then.
+// work gives the work that counts, with the overhead that was learned.
+func (o *oracle) rates(work func(float64) float64) (samples []float64) {
+	var first, later []float64
+	for _, c := range o.ended {
+		if c.fate != "finished" {
+			continue
+		}
+		rate := (c.end - c.start).Seconds() / work(o.work[c.task])
+		if c.firstWave {
+			first = append(first, rate)
+			continue
+		}
+		later = append(later, rate)
+		if len(first) > 0 {
+			first = first[:len(first)-1]
+		}
+	}
+	samples = append(first, later...)
+	for i := range o.tasks {
+		for _, c := range o.tasks[i].copies {
+			if c.fate == "failed" || c.fate == "finished" {
+				continue
+			}
+			if total, ok := o.total(c); ok {
+				samples = append(samples, total/work(o.work[c.task]))
+			}
+		}
+	}
+	slices.Sort(samples)
+	return samples
+}
+
+// total is the time that the copy will have taken in all, by its last report.
+func (o *oracle) total(c *oracleCopy) (seconds float64, ok bool) {
+	for i, r := range c.reports {
+		if done, age := o.progress(c, i+1).Done(), r.at-c.start; done > 0 && age >= o.config.Interval {
+			seconds, ok = age.Seconds()/min(done/o.work[c.task], 1), true
+		}
+	}
+	return seconds, ok
+}
+
+// task is the view of a running task, its copies newest first. Its t_new rests on rates, whose samples were compared.
+func (o *oracle) task(task int, rates *estimate.Rates) restart.Task {
+	s := &o.tasks[task]
+	t := restart.Task{
+		Restarts: s.restarts, NoDuplicate: s.noDup, NoRestart: s.noRestart,
+		Work: o.work[task], Fresh: estimate.Fresh{Work: rates.Work(o.work[task]), Lag: o.config.Lag},
+	}
+	if rates.Known() {
+		t.Fresh.Rate = rates
+	}
+	if s.sinceCopy >= 0 {
+		t.SinceCopy = max(o.now-s.sinceCopy, 1)
+	}
+	for _, c := range o.running(task) {
+		t.Copies = append(t.Copies, restart.Copy{
+			Machine: c.machine, Elapsed: o.now - c.start, Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
+		})
+	}
+	t.Tried = o.tried(task)
+	return t
+}
+
+// tried lists the last four machines on which the task was started, the latest first, each once.
+func (o *oracle) tried(task int) (machines []int) {
+	for _, c := range slices.Backward(o.tasks[task].copies) {
+		if c.machine >= 0 && !slices.Contains(machines, c.machine) && len(machines) < 4 {
+			machines = append(machines, c.machine)
+		}
+	}
+	return machines
+}
+
+// firstWaiting is the waiting task with the most work that was not tried on the machine, if there is one among the first
+// eight; else the first.
+func (o *oracle) firstWaiting(machine int) int {
+	var waiting []int
+	for i := range o.tasks {
+		if !o.tasks[i].finished && len(o.running(i)) == 0 {
+			waiting = append(waiting, i)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b int) int {
+		switch {
+		case o.work[a] > o.work[b]:
+			return -1
+		case o.work[a] < o.work[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range waiting[:min(8, len(waiting))] {
+		if machine < 0 || !slices.Contains(o.tried(i), machine) {
+			return i
+		}
+	}
+	if len(waiting) > 0 {
+		return waiting[0]
+	}
+	return -1
+}
+
+func (o *oracle) ledger() (l restart.Ledger) {
+	for i := range o.tasks {
+		l.Started += len(o.tasks[i].copies)
+		for _, c := range o.tasks[i].copies {
+			if !c.original {
+				l.Copies++
+			}
+			ran := c.end - c.start
+			switch c.fate {
+			case "":
+				continue
+			case "finished":
+				l.Finished++
+				if !c.original {
+					l.Won++
+				}
+			case "overtaken":
+				// An original that a restart put in its place is gone from the books; any copy but the last original counts.
+				if !c.original {
+					l.Lost++
+				}
+			case "killed":
+				l.Pruned++
+			case "restarted":
+				l.Restarts++
+			case "failed":
+				l.Failed++
+			}
+			l.Used += ran
+			if c.fate != "finished" {
+				l.Wasted += ran
+			}
+		}
+	}
+	l.Saved, l.Ignored = o.saved, o.bad
+	return l
+}

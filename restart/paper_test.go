@@ -1,0 +1,281 @@
+package restart_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Each test follows some sentences of one of the two papers and is named for the section they stand in. LATE is Zaharia
+// et al., OSDI 2008; Mantri is Ananthanarayanan et al., OSDI 2010.
+
+const minute = time.Minute
+
+// certain is a time that is known for sure, as a distribution.
+type certain float64
+
+func (c certain) Mean() float64            { return float64(c) }
+func (c certain) Quantile(float64) float64 { return float64(c) }
+
+func (c certain) CDF(x float64) float64 {
+	if x >= float64(c) {
+		return 1
+	}
+	return 0
+}
+
+func (c certain) Below(x float64) float64 {
+	if x > float64(c) {
+		return 1
+	}
+	return 0
+}
+
+func fresh(s float64) estimate.Fresh { return estimate.Fresh{Rate: certain(s), Work: 1} }
+
+// late543 is the example of LATE §5.4.3: ten fast machines that need a minute a task, X that needs 2.9 and Y that needs
+// 10; 32 tasks, one slot each.
+func late543(t *testing.T, policy restart.Policy) time.Duration {
+	s := newSim(t, restart.Config{Tasks: 32, Machines: 12, Interval: 6 * time.Second, Policy: policy},
+		func(_, _, machine int) time.Duration {
+			switch machine {
+			case 10:
+				return 174 * time.Second
+			case 11:
+				return 10 * minute
+			}
+			return minute
+		})
+	return s.run(t)
+}
+
+func TestLATE543SlowNodeThreshold(t *testing.T) {
+	without := late543(t, restart.LATE{SlowNode: restart.Off})
+	with := late543(t, restart.LATE{})
+	assert.Equal(t, 348*time.Second, without, "5.8 min: X, free at 2.9, takes the copy of the task on Y")
+	assert.Equal(t, 4*minute, with, "4.0 min: a fast machine, free at 3, takes it")
+	assert.InDelta(t, 0.45, without.Minutes()/with.Minutes()-1, 0.005, "45% faster")
+	assert.Equal(t, 10*minute, late543(t, restart.Never{}))
+}
+
+// The example of Figure 2: 5% a second up to 50%, then 1% a second. T1 began at 0 and T2 at 10; it is 20 now, and T1
+// will end at 60, T2 at 70.
+func TestLATE42Figure2(t *testing.T) {
+	const slowPart = 0.01 // score per second in the second half
+	t1 := []estimate.Subphase{
+		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
+	}
+	t2 := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Others: slowPart}}
+	running := []restart.Task{
+		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.Subphases(t1)}}},
+		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.Subphases(t2)}}},
+	}
+	phase := restart.Phase{Slots: 100, FreeSlots: 1}
+	plain := restart.LATE{MinAge: restart.Off, SlowTask: restart.Off}
+	i, d := restart.Next(plain, running, nil, phase)
+	assert.Equal(t, 0, i, "the heuristic takes T1 for the one that ends last")
+	assert.InDelta(t, 13.33, d.Gain.Seconds(), 0.005)
+	assert.InDelta(t, 10, plain.Decide(running[1], phase).Gain.Seconds(), 1e-6)
+
+	aware := plain
+	aware.UseRemaining = true
+	i, d = restart.Next(aware, running, nil, phase)
+	assert.Equal(t, 1, i, "the phase-aware estimate takes T2, which does")
+	assert.InDelta(t, 50, d.Gain.Seconds(), 1e-6)
+	assert.InDelta(t, 40, aware.Decide(running[0], phase).Gain.Seconds(), 1e-6)
+}
+
+// reducers is a phase of 100 reducers, of which some have finished and the others are about to end the copy subphase,
+// which counts a third of the score. The finished ones' slots are free.
+func reducers(t *testing.T, finished int, policy restart.Policy) (tracker *restart.Tracker, copies int) {
+	tracker, err := restart.NewTracker(restart.Config{
+		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy,
+	})
+	require.NoError(t, err)
+	for i := range 100 {
+		require.Zero(t, tracker.Start(start, i, i))
+	}
+	now := start.Add(2 * minute)
+	for i := range finished {
+		tracker.Finish(now, i, 0, nil)
+	}
+	for i := finished; i < 100; i++ {
+		tracker.Report(now, i, 0, restart.Progress{Score: 1. / 3})
+	}
+	tracker.Sweep(now, func(int, restart.Decision) {})
+	for range 100 {
+		machine := 100 + copies
+		task, d := tracker.Next(now, machine)
+		if d.Action != restart.Duplicate || tracker.Phase().FreeSlots == 0 {
+			break
+		}
+		tracker.Start(now, task, machine)
+		copies++
+	}
+	return tracker, copies
+}
+
+// With 30 of 100 finished the mean is 0.3 + 0.7/3 = 53%, and a third is 20% behind it: not less than that, strictly. One
+// more, and every reducer that still copies is taken for slow, until the slots are full. LATE stops at its cap.
+func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
+	tracker, copies := reducers(t, 30, restart.Hadoop{})
+	assert.InDelta(t, 0.533, tracker.Phase().Peers.MeanScore, 0.001)
+	assert.Zero(t, copies)
+	_, copies = reducers(t, 31, restart.Hadoop{})
+	assert.Equal(t, 31, copies, "all free slots")
+	_, copies = reducers(t, 31, restart.LATE{SlowTask: 1, SlowNode: restart.Off})
+	assert.Equal(t, 10, copies, "10% of the slots")
+}
+
+// A is 5 times slower than the mean and at 90%; B is 2 times slower and at 10%. B hurts more, though its rate is higher.
+func TestLATE41RanksByTimeLeft(t *testing.T) {
+	const mean = 10 * 60.0 // seconds a task
+	task := func(slower, score float64) restart.Task {
+		return restart.Task{Copies: []restart.Copy{{Machine: -1, Elapsed: seconds(mean * slower * score), Score: score}}}
+	}
+	rates := new(estimate.Empirical)
+	for range 98 {
+		rates.Insert(1 / mean)
+	}
+	rates.Insert(1 / mean / 5)
+	rates.Insert(1 / mean / 2)
+	phase := restart.Phase{Slots: 100, FreeSlots: 1, Peers: restart.Peers{ProgressRates: rates, MeanScore: 0.95}}
+	running := []restart.Task{task(5, 0.9), task(2, 0.1), task(1, 0.5)}
+	i, d := restart.Next(restart.LATE{}, running, nil, phase)
+	assert.Equal(t, 1, i)
+	assert.Equal(t, restart.LongestToEnd, d.Reason)
+	assert.InDelta(t, mean*2*0.9, d.Gain.Seconds(), 1e-6)
+	assert.Equal(t, restart.Duplicate, restart.LATE{}.Decide(running[0], phase).Action, "A is slow, too")
+	assert.Equal(t, restart.NotSlow, restart.LATE{}.Decide(running[2], phase).Reason)
+}
+
+// fig9 runs the phase of Mantri's Figure 9: seven tasks in the given order of t or 2t, one of them slowed down to 5t, on
+// two slots. The outlier is known for one after it has run for t, and a new copy of it takes t. It returns the phase's
+// time and what the outlier's copies used, in units of t.
+func fig9(t *testing.T, lengths [7]int, outlier int, policy restart.Policy) (end, cost int) {
+	type copy struct{ task, start, end int }
+	var slots [2]*copy
+	waiting := []int{0, 1, 2, 3, 4, 5, 6}
+	finished := 0
+	unit := func(n int) time.Duration { return time.Duration(n) * minute }
+	for now := 0; ; now++ {
+		require.Less(t, now, 100)
+		for _, c := range slots { // ends: the first copy of a task to end takes the other with it
+			if c == nil || c.end != now {
+				continue
+			}
+			finished++
+			for i, other := range slots {
+				if other != nil && other.task == c.task {
+					if c.task == outlier {
+						cost += now - other.start
+					}
+					slots[i] = nil
+				}
+			}
+		}
+		if finished == len(lengths) {
+			return now, cost
+		}
+		facts := func() (running []restart.Task, at [][]int, works []float64, p restart.Phase) {
+			index := map[int]int{}
+			p = restart.Phase{Interval: minute / 10, Waiting: len(waiting), Slots: 2}
+			for i, c := range slots {
+				if c == nil {
+					p.FreeSlots++
+					continue
+				}
+				j, ok := index[c.task]
+				if !ok {
+					j = len(running)
+					index[c.task] = j
+					own := lengths[c.task]
+					if c.task == outlier {
+						own = 1
+					}
+					running = append(running, restart.Task{Fresh: fresh(unit(own).Seconds())})
+					at = append(at, nil)
+				}
+				left := estimate.Unknown
+				if now-c.start >= 1 {
+					left = unit(c.end - now)
+				}
+				running[j].Copies = append(running[j].Copies, restart.Copy{Machine: i, Elapsed: unit(now - c.start), Remaining: left})
+				at[j] = append(at[j], i)
+			}
+			for i := range waiting {
+				works = append(works, float64(len(waiting)-i)) // so that the order is the given one
+			}
+			return running, at, works, p
+		}
+		running, at, _, p := facts()
+		for j := range running {
+			d := policy.Decide(running[j], p)
+			if d.Action == restart.Restart { // in its own slot
+				slot := at[j][d.Copy]
+				require.Equal(t, outlier, slots[slot].task, "only the outlier is ever restarted")
+				cost += now - slots[slot].start
+				slots[slot] = &copy{outlier, now, now + 1}
+			}
+		}
+		for i := range slots {
+			if slots[i] != nil {
+				continue
+			}
+			running, at, works, p := facts()
+			j, d := restart.Next(policy, running, works, p)
+			switch d.Action {
+			case restart.Start:
+				task := waiting[j]
+				waiting = append(waiting[:j:j], waiting[j+1:]...)
+				slots[i] = &copy{task, now, now + lengths[task]}
+			case restart.Duplicate:
+				require.Equal(t, outlier, slots[at[j][0]].task, "only the outlier is ever duplicated")
+				slots[i] = &copy{outlier, now, now + 1}
+			}
+		}
+	}
+}
+
+func TestMantri51Figure9(t *testing.T) {
+	type span struct{ least, most int }
+	grow := func(s *span, x int) { s.least, s.most = min(s.least, x), max(s.most, x) }
+	restarts, duplicates, duplicateCost := span{99, 0}, span{99, 0}, span{99, 0}
+	cases := 0
+	for mix := range 1 << 6 {
+		for outlier := range 7 {
+			var lengths [7]int
+			for i, normal := 0, 0; i < 7; i++ {
+				if i == outlier {
+					lengths[i] = 5
+					continue
+				}
+				lengths[i] = 1 + mix>>normal&1
+				normal++
+			}
+			baseline, cost := fig9(t, lengths, outlier, restart.Never{})
+			require.Equal(t, 5, cost)
+			if baseline != 7 {
+				continue // the figure's baseline takes 7t
+			}
+			cases++
+			byRestart, cost := fig9(t, lengths, outlier, restart.Mantri{})
+			require.Equal(t, 2, cost, "t until it is known, and t anew: %v", lengths)
+			byDuplicate, cost := fig9(t, lengths, outlier, restart.Mantri{MaxRestarts: restart.Off})
+			require.LessOrEqual(t, byRestart, byDuplicate, "restart is never worse: %v", lengths)
+			grow(&restarts, byRestart)
+			grow(&duplicates, byDuplicate)
+			grow(&duplicateCost, cost)
+		}
+	}
+	assert.Greater(t, cases, 20)
+	assert.Equal(t, span{4, 6}, restarts)
+	assert.Equal(t, span{5, 7}, duplicates)
+	assert.Equal(t, 3, duplicateCost.least, "2t before the original is killed, and t for the duplicate")
+	assert.Equal(t, 4, duplicateCost.most, "the next free slot may come t later")
+}

@@ -1,0 +1,294 @@
+package restart_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Pseudocode 1 of Mantri §5.1, line by line, each line with its boundary on both sides.
+
+const delta = 10 * time.Second // Δ
+
+var (
+	scarce = restart.Phase{Interval: delta, Waiting: 1}
+	idle   = restart.Phase{Interval: delta, FreeSlots: 1}
+)
+
+// one is a task with a single copy that has run for a minute and has so much left.
+func one(remaining time.Duration, freshSeconds float64) restart.Task {
+	return restart.Task{
+		Copies: []restart.Copy{{Elapsed: minute, Remaining: remaining}}, Fresh: fresh(freshSeconds),
+	}
+}
+
+func copies(remaining ...float64) (copies []restart.Copy) {
+	for i, s := range remaining {
+		copies = append(copies, restart.Copy{Machine: i, Elapsed: minute - time.Duration(i), Remaining: seconds(s)})
+	}
+	return copies
+}
+
+func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
+	task := restart.Task{Copies: copies(50, 10, 20)}
+	d := restart.Decide(task, scarce)
+	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 0}, d)
+	assert.Equal(t, d, restart.Decide(task, idle), "periodically, whatever the slots do")
+	assert.Equal(t, []int{0}, restart.Prune(nil, task.Copies, scarce))
+	assert.Equal(t, []int{0, 2}, restart.Mantri{FastestKept: 1}.Prune(nil, task.Copies, scarce))
+
+	// "After Δ time has passed since begin": at Δ, not before.
+	task.Copies[0].Elapsed = delta
+	assert.Equal(t, restart.Kill, restart.Decide(task, scarce).Action)
+	task.Copies[0].Elapsed = delta - 1
+	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.Empty(t, restart.Prune(nil, task.Copies, scarce))
+
+	// Of equals the one that has run longest is kept, and of those the first.
+	equal := copies(10, 10, 10)
+	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+	equal[0].Elapsed, equal[1].Elapsed, equal[2].Elapsed = minute, minute, minute
+	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+
+	// Two copies are never too many, however slow one of them is.
+	assert.NotEqual(t, restart.Kill, restart.Decide(restart.Task{Copies: copies(1000, 1)}, idle).Action)
+}
+
+// A copy that has not reported by Δ may be about to: it is judged when the pause is over.
+func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
+	task := restart.Task{Copies: copies(20, 10, 0)}
+	task.Copies[2].Remaining = estimate.Unknown
+	task.Copies[2].Elapsed = 2*delta - 1
+	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	task.Copies[2].Elapsed = 2 * delta
+	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}, restart.Decide(task, scarce))
+}
+
+func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
+	set := copies(40, 10, 30, 20, 35)
+	set[4].Elapsed = delta - 1 // recently started
+	assert.Equal(t, []int{0, 2}, restart.Prune(nil, set, scarce), "kept are the two fastest, 1 and 3, and the newest, 4")
+}
+
+func TestMantri51Line6Restarts(t *testing.T) {
+	// t_rem > E(t_new) + Δ, strictly: 30 s + 10 s.
+	d := restart.Decide(one(40*time.Second, 30), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Equal(t, 40*time.Second, d.Bar)
+	d = restart.Decide(one(40*time.Second+1, 30), scarce)
+	assert.Equal(t, restart.Restart, d.Action)
+	assert.Equal(t, restart.FreshSooner, d.Reason)
+	assert.Equal(t, 10*time.Second+1, d.Gain)
+
+	// "Stop at γ restarts", γ = 3. Then a copy may still save resources: 30 s is less than half of 61 s.
+	task := one(61*time.Second, 30)
+	for task.Restarts = 0; task.Restarts < 3; task.Restarts++ {
+		assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action, "after %d", task.Restarts)
+	}
+	assert.Equal(t, restart.Duplicate, restart.Decide(task, scarce).Action)
+	task = one(41*time.Second, 30)
+	task.Restarts = 3
+	assert.Equal(t, restart.RestartsSpent, restart.Decide(task, scarce).Reason)
+
+	// Not while a slot is idle: then work is never thrown away.
+	assert.NotEqual(t, restart.Restart, restart.Decide(one(time.Hour, 30), idle).Action)
+	// A phase without idle slots is as good as one whose tasks wait.
+	assert.Equal(t, restart.Restart, restart.Decide(one(time.Hour, 30), restart.Phase{Interval: delta}).Action)
+	// Of several copies the slowest goes.
+	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
+	d = restart.Decide(task, scarce)
+	assert.Equal(t, restart.Restart, d.Action)
+	assert.Equal(t, 1, d.Copy)
+	assert.Equal(t, 50*time.Second, d.Remaining, "the task ends with its fastest copy")
+}
+
+// Footnote 4: where the median is below the mean, as it is in a heavy tail, t_rem > E(t_new) + Δ means that a new copy
+// ends first with a chance of more than a half.
+func TestMantri51Footnote4EvenChance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	restarts := 0
+	for range 10000 {
+		var rate estimate.Distribution = distuv.LogNormal{Mu: rng.Float64() * 4, Sigma: 0.1 + rng.Float64()*2}
+		if rng.IntN(2) == 0 {
+			rate = distuv.Pareto{Xm: 1 + rng.Float64()*20, Alpha: 1.1 + rng.Float64()*3}
+		}
+		task := one(seconds(rng.ExpFloat64()*100), 0)
+		task.Fresh.Rate = rate
+		if d := restart.Decide(task, scarce); d.Action == restart.Restart {
+			restarts++
+			assert.Greater(t, task.Fresh.Below(d.Remaining.Seconds()), 0.5)
+		}
+	}
+	assert.Greater(t, restarts, 1000)
+}
+
+func TestMantri51Line7Duplicates(t *testing.T) {
+	no := restart.Mantri{MaxRestarts: restart.Off}
+	// One copy: only if t_new is less than half of t_rem, strictly.
+	d := no.Decide(one(60*time.Second, 30), scarce)
+	assert.Equal(t, restart.RestartsSpent, d.Reason)
+	assert.Zero(t, d.Value)
+	d = no.Decide(one(60*time.Second+1, 30), scarce)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.SavesResources, d.Reason)
+	assert.Equal(t, 1., d.Value)
+	// Two copies: t_new < t_rem 2/3.
+	two := restart.Task{Copies: copies(45, 50), Fresh: fresh(30)}
+	assert.NotEqual(t, restart.Duplicate, no.Decide(two, scarce).Action)
+	two.Copies[0].Remaining++
+	assert.Equal(t, restart.Duplicate, no.Decide(two, scarce).Action)
+
+	// δ = .25, strictly: one of four samples is not more than a quarter, one of three is.
+	rate := new(estimate.Empirical)
+	for _, s := range []float64{10, 50, 50, 50} {
+		rate.Insert(s)
+	}
+	task := restart.Task{Copies: copies(40), Fresh: estimate.Fresh{Rate: rate, Work: 1}}
+	d = restart.Decide(task, scarce)
+	assert.Equal(t, restart.Keep, d.Action)
+	assert.Equal(t, 0.25, d.Value)
+	assert.Equal(t, 0.25, d.Threshold)
+	rate.Delete(50)
+	d = restart.Decide(task, scarce)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.InDelta(t, 1./3, d.Value, 1e-15)
+}
+
+// Line 8 starts "the waiting task that has the largest data to read", when there is nothing better to do; and among those
+// that profit, the one that "will benefit the most" is first.
+func TestMantri51Line8AndTies(t *testing.T) {
+	i, d := restart.Next(restart.Mantri{}, []restart.Task{one(minute, 60)}, []float64{3, 9, 9, 4}, scarce)
+	assert.Equal(t, 1, i)
+	assert.Equal(t, restart.Decision{Action: restart.Start, Reason: restart.LargestWork}, d)
+	running := []restart.Task{one(90*time.Second, 30), one(100*time.Second, 30), one(110*time.Second, 50), one(100*time.Second, 30)}
+	i, d = restart.Next(restart.Mantri{}, running, []float64{3, 9, 9, 4}, scarce)
+	assert.Equal(t, 1, i, "70 s is the largest gain, and ties go to the first")
+	assert.Equal(t, restart.Restart, d.Action)
+}
+
+// Line 10 prints E(t_new - t_rem) > ρΔ, which would copy the tasks that are about to end. The text gives the sense: the
+// reduction is to be larger than the start-up time.
+func TestMantri51Line10IdleSlots(t *testing.T) {
+	d := restart.Decide(one(60*time.Second, 30), idle) // 30 s + 3*10 s, strictly
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Equal(t, time.Minute, d.Bar)
+	d = restart.Decide(one(60*time.Second+1, 30), idle)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.IdleSlot, d.Reason)
+	// As printed, a new copy that is to end 40 s later than the running one would be launched.
+	assert.Equal(t, restart.Keep, restart.Decide(one(10*time.Second, 50), idle).Action)
+}
+
+// "Mantri does not re-duplicate a task for which it launched a copy recently."
+func TestMantri51NoSecondCopySoon(t *testing.T) {
+	for _, p := range []restart.Phase{idle, scarce} {
+		task := one(10*time.Minute, 30)
+		task.Restarts = 3
+		task.SinceCopy = 2*delta - 1
+		assert.Equal(t, restart.CopyTooRecent, restart.Decide(task, p).Reason)
+		task.SinceCopy = 2 * delta
+		assert.Equal(t, restart.Duplicate, restart.Decide(task, p).Action)
+		task.SinceCopy = 0
+		task.Copies = append(task.Copies, restart.Copy{Elapsed: 2*delta - 1, Remaining: 10 * time.Minute})
+		assert.Equal(t, restart.CopyTooRecent, restart.Decide(task, p).Reason)
+		task.Copies[1].Elapsed++
+		assert.Equal(t, restart.Duplicate, restart.Decide(task, p).Action)
+		task.Copies = append(task.Copies, restart.Copy{Elapsed: delta - 1, Remaining: 10 * time.Minute})
+		assert.Equal(t, restart.EnoughCopies, restart.Decide(task, p).Reason, "three copies are enough")
+	}
+}
+
+func TestMantriEligibility(t *testing.T) {
+	task := one(41*time.Second, 30)
+	task.NoRestart = true
+	assert.Equal(t, restart.NotEligible, restart.Decide(task, scarce).Reason)
+	task = one(time.Hour, 30)
+	task.NoDuplicate = true
+	assert.Equal(t, restart.NotEligible, restart.Decide(task, idle).Reason)
+	assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action, "a killed copy does not run beside the new one")
+	task.NoRestart = true
+	assert.Equal(t, restart.NotEligible, restart.Decide(task, scarce).Reason)
+}
+
+func TestMantriUnknownKeeps(t *testing.T) {
+	for _, p := range []restart.Phase{idle, scarce} {
+		assert.Equal(t, restart.NoEstimate, restart.Decide(one(estimate.Unknown, 30), p).Reason)
+		task := one(time.Hour, 30)
+		task.Fresh.Rate = nil
+		assert.Equal(t, restart.Decision{
+			Reason: restart.NoEstimate, Remaining: time.Hour, Fresh: estimate.Unknown,
+		}, restart.Decide(task, p))
+		assert.Equal(t, restart.NotRunning, restart.Decide(restart.Task{}, p).Reason)
+		task = one(time.Hour, 30)
+		task.Copies[0].Elapsed = delta - 1
+		assert.Equal(t, restart.TooYoung, restart.Decide(task, p).Reason)
+	}
+}
+
+// A t_rem below zero is that of a copy that should have ended.
+func TestMantriNegativeRemaining(t *testing.T) {
+	d := restart.Decide(one(-time.Hour, 30), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Zero(t, d.Remaining)
+}
+
+func TestMantriRaisedBar(t *testing.T) {
+	m := restart.Mantri{RaisedBar: 2, DuplicateThreshold: restart.Off}
+	for restarts := range 3 {
+		bar := 30*time.Second + time.Duration(1+2*restarts)*delta
+		task := one(bar, 30)
+		task.Restarts = restarts
+		assert.Equal(t, restart.NotSlow, m.Decide(task, scarce).Reason)
+		task.Copies[0].Remaining++
+		assert.Equal(t, restart.Restart, m.Decide(task, scarce).Action)
+	}
+}
+
+func TestMantriOff(t *testing.T) {
+	off := restart.Mantri{MaxRestarts: restart.Off, DuplicateThreshold: restart.Off, IdleGain: restart.Off}
+	require.NoError(t, off.Validate())
+	assert.Equal(t, restart.RestartsSpent, off.Decide(one(time.Hour, 1), scarce).Reason)
+	assert.Equal(t, restart.Disabled, off.Decide(one(time.Hour, 1), idle).Reason)
+	task := one(time.Hour, 1)
+	task.Restarts = -7
+	assert.Equal(t, restart.Keep, off.Decide(task, scarce).Action)
+	// FastestKept has no Off: taken for one, it must not cost a task its last copy.
+	bad := restart.Mantri{FastestKept: restart.Off}
+	assert.ErrorContains(t, bad.Validate(), "restart: Mantri.FastestKept is -1")
+	assert.NotEqual(t, restart.Kill, bad.Decide(one(time.Hour, 1), idle).Action)
+}
+
+// §5.1 gives δ = .25 and ρ = 3 as defaults and γ = 3; α is two in footnote 5. The table of the package comment must say
+// what the zero value does.
+func TestMantriDefaultsAreTheTable(t *testing.T) {
+	assert.Equal(t, restart.Mantri{
+		MaxRestarts: 3, DuplicateThreshold: 0.25, IdleGain: 3, FastestKept: 2, CopyPause: 2,
+	}, restart.Mantri{}.Effective())
+	source, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	effective := restart.Mantri{}.Effective()
+	want := map[string]float64{
+		"MaxRestarts": float64(effective.MaxRestarts), "DuplicateThreshold": effective.DuplicateThreshold,
+		"IdleGain": effective.IdleGain, "FastestKept": float64(effective.FastestKept),
+	}
+	rows := regexp.MustCompile(`(?m)^//\t\S+\s+Mantri\.(\w+)\s+(\S+)$`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, rows, len(want))
+	for _, row := range rows {
+		got, err := strconv.ParseFloat(strings.TrimSpace(row[2]), 64)
+		require.NoError(t, err)
+		assert.Equal(t, want[row[1]], got, row[1])
+		delete(want, row[1])
+	}
+	assert.Empty(t, want)
+}
