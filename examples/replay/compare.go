@@ -34,6 +34,8 @@ type outcome struct {
 	Wasted float64 `json:"wasted_seconds"`
 	Time   float64 `json:"time_seconds"`
 	Used   float64 `json:"used_seconds"`
+	// Cloning is there if the policy clones.
+	Cloning *cloning `json:"cloning,omitempty"`
 }
 
 // comparison is the whole report.
@@ -93,11 +95,15 @@ func replayAll(phases []*sim.Phase, e entry, seed uint64, step func()) ([]sim.Re
 }
 
 // compare replays the phases under each policy and under none.
-func compare(phases []*sim.Phase, chosen []entry, seed uint64, step func()) (c comparison, err error) {
+// A capacity of 0 stands for the largest number of slots that the phases ever had at the same time.
+func compare(phases []*sim.Phase, chosen []entry, capacity int, seed uint64, step func()) (c comparison, err error) {
 	begin := time.Now()
 	none, busy, err := replayAll(phases, entry{name: "never", policy: restart.Never{}}, seed, step)
 	if err != nil {
 		return c, err
+	}
+	if capacity == 0 {
+		capacity = capacityOf(phases, none)
 	}
 	c.Phases = len(phases)
 	c.Baseline = deviation(phases, none)
@@ -106,7 +112,14 @@ func compare(phases []*sim.Phase, chosen []entry, seed uint64, step func()) (c c
 		c.Events += none[i].Events
 	}
 	for _, e := range chosen {
-		results, spent, err := replayAll(phases, e, seed, step)
+		var results []sim.Result
+		var spent time.Duration
+		var clones *cloning
+		if e.clones {
+			results, clones, spent, err = timeCloned(phases, none, capacity, seed, step)
+		} else {
+			results, spent, err = replayAll(phases, e, seed, step)
+		}
 		if err != nil {
 			return c, err
 		}
@@ -114,7 +127,9 @@ func compare(phases []*sim.Phase, chosen []entry, seed uint64, step func()) (c c
 		for i := range results {
 			c.Events += results[i].Events
 		}
-		c.Outcomes = append(c.Outcomes, summarise(e.name, none, results))
+		o := summarise(e.name, none, results)
+		o.Cloning = clones
+		c.Outcomes = append(c.Outcomes, o)
 	}
 	c.Seconds = time.Since(begin).Seconds()
 	c.Rate = float64(c.Events) / max(busy.Seconds(), 1e-9)

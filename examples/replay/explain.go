@@ -12,6 +12,9 @@ import (
 
 // explain writes what a policy decided about one task, report by report.
 func explain(w io.Writer, phases []*sim.Phase, name string, e entry, seed uint64) error {
+	if e.clones {
+		return usage("-explain takes a policy that decides task by task; %s clones whole phases", e.name)
+	}
 	var phase, task int
 	var rest string
 	if n, _ := fmt.Sscanf(name, "%d/%d%s", &phase, &task, &rest); n != 2 {

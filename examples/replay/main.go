@@ -18,6 +18,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"straggler-examples/internal/workload"
 )
 
 // options are the flags.
@@ -106,7 +108,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return list(stdout, phases, o.seed)
 	}
 	progress := newProgress(stderr, len(phases)*(len(chosen)+1))
-	c, err := compare(phases, chosen, o.seed, progress.step)
+	c, err := compare(phases, chosen, o.capacity(), o.seed, progress.step)
 	progress.done()
 	if err != nil {
 		return err
@@ -120,6 +122,14 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return encoder.Encode(c)
 	}
 	return print(stdout, c, phases)
+}
+
+// capacity is that of the cluster that generated phases share; 0 if it is to be found from the log.
+func (o options) capacity() int {
+	if len(o.logs) == 0 {
+		return workload.Capacity
+	}
+	return 0
 }
 
 func (o options) input() string {

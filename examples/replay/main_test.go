@@ -139,3 +139,29 @@ func TestHelp(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Contains(t, errors, "usage: replay")
 }
+
+// Cloning keeps to its budget, clones small phases first of all, and makes them faster [Dolly §3].
+func TestDolly(t *testing.T) {
+	code, out, errors := call("-json", "-policy", "dolly", "-phases", "600")
+	require.Zero(t, code, errors)
+	var c comparison
+	require.NoError(t, json.Unmarshal([]byte(out), &c))
+	require.Len(t, c.Outcomes, 1)
+	d := c.Outcomes[0].Cloning
+	require.NotNil(t, d)
+	assert.Equal(t, 5.0, d.Budget)
+	assert.LessOrEqual(t, d.Most, d.Budget)
+	assert.Positive(t, d.Held)
+	assert.Less(t, d.Held, d.Most)
+	assert.Positive(t, d.Reduction)
+	assert.Greater(t, float64(d.SmallCloned)/float64(d.Small), float64(d.Phases-d.SmallCloned)/float64(c.Phases-d.Small),
+		"a small phase is likelier to be cloned")
+	assert.Negative(t, c.Outcomes[0].Resource, "clones cost something")
+
+	code, out, _ = call("-policy", "dolly", "-phases", "100")
+	require.Zero(t, code)
+	assert.Contains(t, out, "dolly cloned ")
+	code, out, errors = call("-explain", "0/0", "-policy", "dolly", "-phases", "5")
+	require.Equal(t, 2, code, out)
+	assert.Contains(t, errors, "dolly")
+}

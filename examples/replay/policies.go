@@ -12,19 +12,21 @@ type entry struct {
 	name         string
 	policy       restart.Policy
 	largestFirst bool // start waiting tasks by the size of their input, as the policy's paper does
+	clones       bool // clone small phases within a budget
 }
 
 func entries() []entry {
 	return []entry{
-		{"mantri", restart.Mantri{}, true},
-		{"largest-first", restart.Never{}, true}, // what Mantri's order alone saves
-		{"late", restart.LATE{}, false},
-		{"hadoop", restart.Hadoop{}, false},
-		{"mapreduce", restart.MapReduce{}, false},
-		{"dryad", restart.Dryad{}, false},
-		{"spark", restart.Spark{}, false},
-		{"flink", restart.Flink{}, false},
-		{"late-early", restart.LATE{Early: true}, false},
+		{name: "mantri", policy: restart.Mantri{}, largestFirst: true},
+		{name: "largest-first", policy: restart.Never{}, largestFirst: true}, // what Mantri's order alone saves
+		{name: "late", policy: restart.LATE{}},
+		{name: "hadoop", policy: restart.Hadoop{}},
+		{name: "mapreduce", policy: restart.MapReduce{}},
+		{name: "dryad", policy: restart.Dryad{}},
+		{name: "spark", policy: restart.Spark{}},
+		{name: "flink", policy: restart.Flink{}},
+		{name: "late-early", policy: restart.LATE{Early: true}},
+		{name: "dolly", policy: restart.Never{}, clones: true},
 	}
 }
 

@@ -35,6 +35,11 @@ time      change of a phase's completion time: at the median and the 75th percen
 resource  change of the time that slots were in use
 won       share of copies and restarts that ended their task before its own attempt would have
 wasted    time of slots on attempts that did not end their task`)
+	for _, o := range c.Outcomes {
+		if o.Cloning != nil {
+			fmt.Fprintf(w, "\n%v\n", o.Cloning)
+		}
+	}
 	if c.Baseline.Recorded {
 		fmt.Fprintf(w, "\nWithout action the replay differs from the recorded phase times by %.2g%% in all, %.2g%% in the worst phase.\n",
 			c.Baseline.Deviation, c.Baseline.WorstDeviation)
@@ -75,6 +80,7 @@ func assumptions(recorded bool) []string {
 		"Such an attempt is taken from the same machine and from after the first wave if there are at least 5, else from after the first wave, else from the phase.",
 		"Phases are replayed one by one; what one phase saves does not start the next one sooner.",
 	}
+	list = append(list, "dolly clones tasks when they first start, on slots beyond the phase's own, and does nothing else; the cluster's other slots are those that the log, or the generated workload, shows to be free.")
 	const order = "mantri, and largest-first, which does nothing else, start waiting tasks by size; the other policies keep the "
 	if recorded {
 		list = append(list,

@@ -10,6 +10,7 @@
 //   - Killing a copy is immediate; its slot rests, as it did after the recorded attempt, before it takes the next task.
 //   - A slot that had no more of the phase's tasks in the recording while some still waited was lost to others: it takes
 //     none after that time. Other slots stay open to the end of the phase.
+//   - A task that is cloned gets its further copies at its first start, on slots of their own.
 //   - Attempts that failed in the recording fail in the replay, after the same time; drawn copies do not fail.
 package sim
 
@@ -35,6 +36,8 @@ type Phase struct {
 	// Draw returns how long a copy of the task takes that was never run, on a machine (negative if not known); late says
 	// that it starts after the phase's first wave. It returns the same for the same state of r.
 	Draw func(r *rand.Rand, task, machine int, late bool) time.Duration
+	// Begins is when the phase starts, since the start of the workload. Phases are replayed one by one all the same.
+	Begins time.Duration
 	// Recorded is the completion time in the log, from the first start to the last success; 0 if there was no log.
 	Recorded time.Duration
 }

@@ -15,6 +15,8 @@ type Options struct {
 	// LargestFirst starts waiting tasks by the size of their input, as Mantri does [Mantri §5.4], instead of in the
 	// recorded order.
 	LargestFirst bool
+	// Clones is how many copies of each task are launched when it is first started; 0 counts as 1.
+	Clones int
 	// Seed makes the draws for copies. The n-th drawn copy of a task takes the same time under every policy.
 	Seed uint64
 	// Watch is called with every decision about the task of that index, and with what happens to its copies. Nil: nothing.
@@ -62,6 +64,9 @@ type run struct {
 	pending int        // tasks that have not ended
 }
 
+// noSlot stands for the slot of its own that a clone runs on.
+const noSlot = -1
+
 type simTask struct {
 	next     int32         // how many recorded attempts have been started
 	drawn    int32         // how many copies have been drawn
@@ -74,7 +79,7 @@ type simTask struct {
 
 type simCopy struct {
 	start, end time.Duration
-	task, slot int32
+	task, slot int32  // slot is noSlot for a clone
 	attempt    int32  // the tracker's number; negative if this place is free
 	life       uint32 // copies that have been in this place
 	succeeds   bool
@@ -245,6 +250,9 @@ func (r *run) release(place int32) {
 	r.tasks[c.task].copies--
 	c.attempt = -1
 	r.free = append(r.free, place)
+	if c.slot == noSlot {
+		return
+	}
 	r.open--
 	r.tracker.SetSlots(r.open)
 	rest := r.phase.Rest

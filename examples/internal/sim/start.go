@@ -64,39 +64,54 @@ func (r *run) choose(task int) int {
 	return -1
 }
 
-// launch runs a copy of a task on an idle slot: its next recorded attempt if it has one to run, or one that is drawn.
+// launch runs a copy of a task on an idle slot: its next recorded attempt if it has one to run, or one that is drawn. The
+// first time, the task's clones start with it.
 func (r *run) launch(task int, slot int32, beside bool) {
 	s := &r.tasks[task]
 	recorded := r.phase.Tasks[task].Attempts
-	c := simCopy{start: r.now, task: int32(task), slot: slot, succeeds: true}
-	if !beside && !s.left && int(s.next) < len(recorded) {
-		c.end = r.now + recorded[s.next].Duration
-		c.succeeds = int(s.next) == len(recorded)-1
-		s.original = r.now
-		for _, a := range recorded[s.next:] {
-			s.original += a.Duration + a.Wait
-		}
-		s.original -= recorded[s.next].Wait
-		s.next++
-	} else {
-		c.extra = true
-		c.end = r.now + r.draw(task, slot)
-	}
-	place := r.place()
-	c.life = r.copies[place].life + 1
-	c.attempt = int32(r.tracker.Start(r.clock(), task, r.phase.Slots[slot].Machine))
-	r.copies[place] = c
-	s.copies++
-	s.ready = false
-	r.uses[slot]++
+	first := s.next == 0 && !s.left && !beside
+	late := r.uses[slot] > 0 || r.now > r.phase.Slots[slot].Opens
+	machine := r.phase.Slots[slot].Machine
 	at, _ := slices.BinarySearch(r.idle, slot)
 	r.idle = slices.Delete(r.idle, at, at+1)
+	r.uses[slot]++
+	if beside || s.left || int(s.next) == len(recorded) {
+		r.begin(task, simCopy{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine)
+		return
+	}
+	s.original = r.now - recorded[s.next].Wait
+	for _, a := range recorded[s.next:] {
+		s.original += a.Wait + a.Duration
+	}
+	s.next++
+	r.begin(task, simCopy{
+		slot: slot, end: r.now + recorded[s.next-1].Duration, succeeds: int(s.next) == len(recorded),
+	}, machine)
+	for range r.options.Clones - 1 {
+		if first {
+			r.begin(task, simCopy{slot: noSlot, end: r.now + r.draw(task, unknown, late), succeeds: true, extra: true}, unknown)
+		}
+	}
+}
+
+// unknown is the machine of a clone.
+const unknown = -1
+
+// begin starts a copy.
+func (r *run) begin(task int, c simCopy, machine int) {
+	place := r.place()
+	c.start, c.task = r.now, int32(task)
+	c.life = r.copies[place].life + 1
+	c.attempt = int32(r.tracker.Start(r.clock(), task, machine))
+	r.copies[place] = c
+	r.tasks[task].copies++
+	r.tasks[task].ready = false
 	r.queue.push(c.end, ends, place, c.life)
 	r.queue.pushReport(r.now+r.phase.Interval, place, c.life)
 	if r.watched(task) {
 		what := "started"
 		if c.extra {
-			what = "started again, by a time drawn from its peers"
+			what = "started by a decision, with a time drawn from its peers"
 		}
 		r.options.Watch(r.now, int(c.attempt), what)
 	}
@@ -104,12 +119,11 @@ func (r *run) launch(task int, slot int32, beside bool) {
 
 // draw takes the time of a copy that was never run. It depends on the seed, the task and how many copies the task had,
 // and on nothing else that a policy may have changed.
-func (r *run) draw(task int, slot int32) time.Duration {
+func (r *run) draw(task, machine int, late bool) time.Duration {
 	s := &r.tasks[task]
 	s.drawn++
 	r.source.Seed(mix(r.options.Seed, uint64(task)), mix(uint64(task), uint64(s.drawn)))
-	late := r.uses[slot] > 0 || r.now > r.phase.Slots[slot].Opens
-	return max(1, r.phase.Draw(r.rand, task, r.phase.Slots[slot].Machine, late))
+	return max(1, r.phase.Draw(r.rand, task, machine, late))
 }
 
 func (r *run) place() int32 {

@@ -31,6 +31,12 @@ func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
 			left.Phases++
 		}
 	}
+	if len(phases) > 0 {
+		first := slices.MinFunc(phases, func(a, b *sim.Phase) int { return cmp.Compare(a.Begins, b.Begins) }).Begins
+		for _, p := range phases {
+			p.Begins -= first
+		}
+	}
 	return phases, left
 }
 
@@ -41,6 +47,7 @@ func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
 	}
 	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name}}
 	origin := attempts[slices.IndexFunc(attempts, func(a recorded) bool { return !a.loser })].start
+	b.phase.Begins = origin
 	for i := range attempts {
 		attempts[i].start -= origin
 		attempts[i].end -= origin

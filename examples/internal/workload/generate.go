@@ -24,12 +24,17 @@ const (
 
 	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a choice.
 	outlierShare, outlierPhases = 0.15, 0.25
-	mildOutliers                = 0.8  // are 1.5 to 2.5 times the median, uniformly [Mantri §4.1]
-	heavyOutliers               = 0.1  // are over 10 times the median [Mantri §4.1]
-	heaviest                    = 12.0 // choice
-	dataPhases                  = 0.4  // of phases have outliers that their data fully explain [Mantri §4.2]
-	runtimePhases               = 0.18 // have outliers that their data explain not at all [Mantri §4.2]
-	sigmaNormal                 = 0.15 // choice: the scatter of tasks that are no outliers
+	mildOutliers                = 0.8             // are 1.5 to 2.5 times the median, uniformly [Mantri §4.1]
+	heavyOutliers               = 0.1             // are over 10 times the median [Mantri §4.1]
+	heaviest                    = 12.0            // choice
+	dataPhases                  = 0.4             // of phases have outliers that their data fully explain [Mantri §4.2]
+	runtimePhases               = 0.18            // have outliers that their data explain not at all [Mantri §4.2]
+	sigmaNormal                 = 0.15            // choice: the scatter of tasks that are no outliers
+	arrivalGap                  = 9 * time.Second // choice: the mean time between phases, which keeps about half of Capacity busy
+
+	// Capacity is the number of slots of the cluster that the generated phases share, about that of the cluster that
+	// Dolly was measured on: 150 machines with 12 cores [Dolly §5.1].
+	Capacity = 1800
 )
 
 // Generate makes n phases in which stragglers are as frequent, as long and as much explained by their data as in the
@@ -37,8 +42,12 @@ const (
 // faster: leave that out, and every policy looks several times too good.
 func Generate(n int, seed uint64) []*sim.Phase {
 	phases := make([]*sim.Phase, n)
+	arrivals := rand.New(rand.NewPCG(seed, math.MaxUint64))
+	begins := time.Duration(0)
 	for i := range phases {
 		phases[i] = generatePhase(i, rand.New(rand.NewPCG(seed, uint64(i))))
+		begins += time.Duration(arrivals.ExpFloat64() * float64(arrivalGap))
+		phases[i].Begins = begins
 	}
 	return phases
 }
