@@ -1,0 +1,78 @@
+package laxity
+
+import "cmp"
+
+// entry is a job in a heap. Its keys are instants, so that they stay as they are while time passes.
+type entry struct {
+	first, second int64
+	seq           uint64 // order of arrival
+	ticket        int32
+}
+
+func (a entry) compare(b entry) int {
+	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second), cmp.Compare(a.seq, b.seq))
+}
+
+// heap is a binary heap that writes down where each ticket is.
+type heap struct{ entries []entry }
+
+func (h *heap) push(e entry, jobs []queued) {
+	h.entries = append(h.entries, e)
+	h.up(len(h.entries)-1, jobs)
+}
+
+func (h *heap) remove(i int, jobs []queued) {
+	last := len(h.entries) - 1
+	moved := h.entries[last]
+	h.entries = h.entries[:last]
+	if i < last {
+		h.entries[i] = moved
+		h.fix(i, jobs)
+	}
+}
+
+// fix restores the order after the entry at i has changed.
+func (h *heap) fix(i int, jobs []queued) {
+	if !h.up(i, jobs) {
+		h.down(i, jobs)
+	}
+}
+
+// up moves the entry at i to its place towards the root and reports whether it moved.
+func (h *heap) up(i int, jobs []queued) bool {
+	e, from := h.entries[i], i
+	for i > 0 {
+		parent := (i - 1) / 2
+		if e.compare(h.entries[parent]) >= 0 {
+			break
+		}
+		h.set(i, h.entries[parent], jobs)
+		i = parent
+	}
+	h.set(i, e, jobs)
+	return i != from
+}
+
+func (h *heap) down(i int, jobs []queued) {
+	e := h.entries[i]
+	for {
+		child := 2*i + 1
+		if child >= len(h.entries) {
+			break
+		}
+		if right := child + 1; right < len(h.entries) && h.entries[right].compare(h.entries[child]) < 0 {
+			child = right
+		}
+		if e.compare(h.entries[child]) <= 0 {
+			break
+		}
+		h.set(i, h.entries[child], jobs)
+		i = child
+	}
+	h.set(i, e, jobs)
+}
+
+func (h *heap) set(i int, e entry, jobs []queued) {
+	h.entries[i] = e
+	jobs[e.ticket].position = int32(i)
+}

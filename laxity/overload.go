@@ -1,0 +1,203 @@
+package laxity
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+const (
+	// DefaultNeighbours is the number of neighbours that a [Detector] compares with, where there are enough workers.
+	DefaultNeighbours = 10
+	// DefaultThreshold is the factor beyond which a low laxity is called an outlier.
+	DefaultThreshold = 2
+	// PaperThreshold is DynamicShare's. Factors scatter around 1, so by itself it names most workers of a healthy cluster.
+	PaperThreshold = 1
+	// DefaultSpread is how far below the median a laxity is low, in median absolute deviations: five standard deviations
+	// of a normal distribution.
+	DefaultSpread = 7.5
+	// AnySpread takes every laxity below the median for low.
+	AnySpread = -1
+	// DefaultResolution is the distance below which laxities are not told apart.
+	DefaultResolution = time.Millisecond
+	// NoResolution tells all laxities apart, as the paper does.
+	NoResolution time.Duration = -1
+)
+
+// DetectorConfig holds the choices of a [Detector]. Its zero value is the recommended one: among 84 laxities that scatter
+// normally, with five far below, it names those five and no other for 10 and 20 neighbours, and for 5 if the scatter is
+// small against the distance. The paper's is {Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution},
+// but for its looking at high laxities too. A factor alone does not do: the least of 84 normal values exceeds 3 in a
+// third of all cases.
+type DetectorConfig struct {
+	// Neighbours is l. It should exceed the number of workers that may be overloaded together. 0 means
+	// [DefaultNeighbours], or half of the other workers if that is less.
+	Neighbours int
+	// Threshold is what the local outlier factor must exceed, 1 or more. 0 means [DefaultThreshold].
+	Threshold float64
+	// Spread is how far a laxity must be below the median to be low, in median absolute deviations of the laxities, which
+	// count as at least Resolution. 0 means [DefaultSpread]; [AnySpread] takes all that are below the median.
+	Spread float64
+	// Resolution is the least distance that counts between two laxities: laxities in whole milliseconds have many
+	// equals, beside which every other value would stand apart. 0 means [DefaultResolution].
+	Resolution time.Duration
+}
+
+func (c DetectorConfig) validate() error {
+	switch {
+	case c.Neighbours < 0:
+		return fmt.Errorf("laxity: Neighbours is %d, want 0 or more", c.Neighbours)
+	case c.Threshold != 0 && !(c.Threshold >= 1 && c.Threshold <= math.MaxFloat64):
+		return fmt.Errorf("laxity: Threshold is %v, want a finite number of 1 or more, or 0 for the default", c.Threshold)
+	case c.Spread != AnySpread && !(c.Spread >= 0 && c.Spread <= math.MaxFloat64):
+		return fmt.Errorf("laxity: Spread is %v, want a finite number of 0 or more, or AnySpread", c.Spread)
+	case c.Resolution < 0 && c.Resolution != NoResolution:
+		return fmt.Errorf("laxity: Resolution is %v, want 0 or more, or NoResolution", c.Resolution)
+	}
+	return nil
+}
+
+// Detector finds overloaded workers among those that run tasks of one job [DynamicShare §3.3]: a worker whose laxity is
+// far below the median and whose local outlier factor exceeds the threshold. The paper takes every value whose factor
+// exceeds 1, high ones included. It keeps its memory from one call to the next. Not safe for concurrent use; one per
+// job or scheduler.
+type Detector struct {
+	config  DetectorConfig
+	scorer  Scorer
+	values  []float64
+	factors []float64
+}
+
+// NewDetector returns a Detector, or an error that names the field of c that is out of range.
+func NewDetector(c DetectorConfig) (*Detector, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if c.Threshold == 0 {
+		c.Threshold = DefaultThreshold
+	}
+	if c.Spread == 0 {
+		c.Spread = DefaultSpread
+	}
+	if c.Resolution == 0 {
+		c.Resolution = DefaultResolution
+	}
+	return &Detector{config: c}, nil
+}
+
+// Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
+func (d *Detector) Config() DetectorConfig { return d.config }
+
+// Verdict says whether a worker is overloaded, and why. It is a plain value without NaN that can be compared with ==.
+type Verdict struct {
+	Overloaded bool
+	Reason     Reason
+	// Laxity is the worker's, and Bar is what it had to be less than to be low; 0 if no factor was computed.
+	Laxity, Bar time.Duration
+	// Factor is the local outlier factor, +Inf beside a block of equal laxities under NoResolution, and Threshold what
+	// it was held against. Both are 0 if no factor was computed.
+	Factor, Threshold float64
+}
+
+// Judge appends one verdict for each of the laxities of one job's tasks on its workers to dst. A laxity that is
+// [estimate.Unknown] or [NoDeadline] is left out of account. O(n log n + n l); it allocates only when it is given more
+// laxities than ever before, or dst lacks the capacity.
+func (d *Detector) Judge(dst []Verdict, laxities []time.Duration) []Verdict {
+	d.values = d.values[:0]
+	for _, laxity := range laxities {
+		if known(laxity) {
+			d.values = append(d.values, float64(laxity))
+		}
+	}
+	n, l := len(d.values), d.config.Neighbours
+	if l == 0 {
+		l = min(DefaultNeighbours, (n-1)/2)
+	}
+	factors, err := d.scorer.Score(d.factors[:0], d.values, l, float64(max(d.config.Resolution, 0)))
+	d.factors = factors
+	next := 0
+	var bar float64
+	if err == nil {
+		bar = d.bar()
+	}
+	for _, laxity := range laxities {
+		v := Verdict{Laxity: laxity}
+		switch {
+		case !known(laxity):
+			v.Reason = NoLaxity
+		case err != nil: // the values are in range, so there are too few of them
+			v.Reason = TooFewWorkers
+		default:
+			v.judge(factors[next], d.config.Threshold, d.values[next], bar)
+			next++
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// bar returns what a low laxity is less than, in nanoseconds: the median less Spread median absolute deviations. Of two
+// middle values it takes the lower.
+func (d *Detector) bar() float64 {
+	sorted := d.scorer.sorted
+	lo := (len(sorted) - 1) / 2
+	hi, median := lo+1, sorted[lo].value
+	if d.config.Spread == AnySpread {
+		return median
+	}
+	var deviation float64
+	for range (len(sorted)-1)/2 + 1 { // the nearest half of the values, from the median outwards
+		if lo < 0 || hi < len(sorted) && sorted[hi].value-median < median-sorted[lo].value {
+			deviation = sorted[hi].value - median
+			hi++
+		} else {
+			deviation = median - sorted[lo].value
+			lo--
+		}
+	}
+	return median - float64(d.config.Spread*max(deviation, float64(max(d.config.Resolution, 0))))
+}
+
+func (v *Verdict) judge(factor, threshold, laxity, bar float64) {
+	v.Factor, v.Threshold = factor, threshold
+	v.Bar, _ = num.Duration(bar / 1e9)
+	switch {
+	case !(laxity < bar):
+		v.Reason = NotLow
+	case factor > threshold:
+		v.Overloaded, v.Reason = true, StandsApart
+	default:
+		v.Reason = AmongPeers
+	}
+}
+
+func known(laxity time.Duration) bool { return laxity != estimate.Unknown && laxity != NoDeadline }
+
+// Overloaded returns the indices of the workers whose laxity is low and stands apart from the l nearest, by the
+// recommended threshold, spread and resolution. Unlike [Detector.Judge] it answers an l outside 1 to the number of known
+// laxities less 1 with an error. It allocates.
+func Overloaded(laxities []time.Duration, l int) ([]int, error) {
+	n := 0
+	for _, laxity := range laxities {
+		if known(laxity) {
+			n++
+		}
+	}
+	if l < 1 || l >= n {
+		return nil, fmt.Errorf("laxity: l is %d, want 1 to %d, less than the number of known laxities", l, n-1)
+	}
+	d, err := NewDetector(DetectorConfig{Neighbours: l})
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for i, v := range d.Judge(nil, laxities) {
+		if v.Overloaded {
+			found = append(found, i)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,242 @@
+package laxity
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Queue holds jobs that wait, in the order of a [Policy]. While a job waits, its laxity falls as fast as that of every
+// other, so their order does not change and nothing is recomputed as time passes: the queue keeps the instant up to
+// which each job can wait. It changes on the three events of the paper [DynamicShare §3.2]: a job comes in ([Queue.Push]),
+// a task ends and its job's need is known better ([Queue.Update], [Queue.Remove]), a job can no longer end in time;
+// the last is seen to whenever the queue is given the time, and [Queue.Turns] says when to look.
+//
+// A job is named by the ticket that Push returns. A ticket is free again once its job has left the queue, so tickets stay
+// below the largest number of jobs that waited at once, and a host may use them as indices of a slice of its own.
+//
+// Push, Update, Remove, First and Pop take O(log n), First and Pop amortised: each job turns late at most once after
+// each Push or Update. They allocate only when the queue grows beyond the largest size it has had. A time before the
+// latest one given counts as that one. The zero value is an empty queue in the paper's order. Not safe for concurrent
+// use; one per worker, or per scheduler.
+type Queue struct {
+	policy  Policy
+	epoch   time.Time
+	started bool
+	clock   time.Duration // the latest time given, since epoch
+	seq     uint64
+	jobs    []queued // by ticket
+	free    []int32
+	// Late holds the jobs of negative laxity under NegativeLast and is empty under other rules; ahead holds the rest.
+	ahead, late heap
+}
+
+// queued is a job by its ticket.
+type queued struct {
+	start    time.Duration // the latest instant at which the job can start and still end in time, since epoch
+	deadline time.Duration // since epoch
+	seq      uint64
+	position int32 // in its heap
+	late     bool
+	present  bool
+	known    bool // its need is
+}
+
+// Choice is a job that was looked for in a queue. It is a plain value that can be compared with ==.
+type Choice struct {
+	// Ticket names the job; -1 if there is none.
+	Ticket int
+	Reason Reason
+	// Laxity and Left are the job's, now. Laxity is [estimate.Unknown] if its need is.
+	Laxity, Left time.Duration
+}
+
+// NewQueue returns an empty queue, or an error that names the field of p that is out of range.
+func NewQueue(p Policy) (*Queue, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return &Queue{policy: p}, nil
+}
+
+// Policy returns the queue's policy.
+func (q *Queue) Policy() Policy { return q.policy }
+
+// Len returns the number of jobs that wait.
+func (q *Queue) Len() int { return len(q.ahead.entries) + len(q.late.entries) }
+
+// Push adds a job as it is now, and returns its ticket. Job.Running is ignored: what is in the queue waits.
+func (q *Queue) Push(now time.Time, j Job) int {
+	q.tick(now)
+	var ticket int32
+	if n := len(q.free); n > 0 {
+		ticket, q.free = q.free[n-1], q.free[:n-1]
+	} else {
+		ticket = int32(len(q.jobs))
+		q.jobs = append(q.jobs, queued{})
+	}
+	q.seq++
+	q.jobs[ticket] = queued{seq: q.seq, present: true}
+	q.place(ticket, j)
+	return int(ticket)
+}
+
+// Update replaces what is known about a job by what is known now. The job keeps its ticket and, among equals, its rank.
+// It reports false if there is no such ticket.
+func (q *Queue) Update(now time.Time, ticket int, j Job) bool {
+	q.tick(now)
+	if !q.has(ticket) {
+		return false
+	}
+	q.unplace(int32(ticket))
+	q.place(int32(ticket), j)
+	return true
+}
+
+// Remove takes a job out, and reports false if there is no such ticket.
+func (q *Queue) Remove(ticket int) bool {
+	if !q.has(ticket) {
+		return false
+	}
+	q.unplace(int32(ticket))
+	q.jobs[ticket].present = false
+	q.free = append(q.free, int32(ticket))
+	return true
+}
+
+// First returns the job that should run next and leaves it in the queue. It reports false if there is none.
+func (q *Queue) First(now time.Time) (Choice, bool) {
+	q.tick(now)
+	h := &q.ahead
+	if len(h.entries) == 0 {
+		h = &q.late
+	}
+	if len(h.entries) == 0 {
+		return Choice{Ticket: -1, Reason: NoJob}, false
+	}
+	c := q.describe(h.entries[0].ticket)
+	switch {
+	case q.policy.Rule == DeadlineFirst:
+		c.Reason = EarliestDeadline
+	case h == &q.late:
+		c.Reason = OnlyLate
+	default:
+		c.Reason = LeastLaxity
+	}
+	return c, true
+}
+
+// Pop is First, and takes the job out.
+func (q *Queue) Pop(now time.Time) (Choice, bool) {
+	c, ok := q.First(now)
+	if ok {
+		q.Remove(c.Ticket)
+	}
+	return c, ok
+}
+
+// Preempt returns the job that should take the place of running, which holds a slot and is not in the queue. It reports
+// false, with the reason RunningFirst or NoJob, if running should go on: at equal order, or within the policy's margin.
+func (q *Queue) Preempt(now time.Time, running Job) (Choice, bool) {
+	c, ok := q.First(now)
+	if !ok {
+		return c, false
+	}
+	first := &q.jobs[c.Ticket]
+	waits := q.policy.place(since(first.start, q.clock), since(first.deadline, q.clock), false)
+	runs := q.policy.place(running.most(), running.Left, true)
+	if waits.compare(runs) < 0 {
+		return c, true
+	}
+	return Choice{Ticket: -1, Reason: RunningFirst}, false
+}
+
+// Look returns the laxity and the time left of a job that waits. It reports false if there is no such ticket. O(1).
+func (q *Queue) Look(now time.Time, ticket int) (Choice, bool) {
+	q.tick(now)
+	if !q.has(ticket) {
+		return Choice{Ticket: -1, Reason: NoJob}, false
+	}
+	return q.describe(int32(ticket)), true
+}
+
+// Turns returns the first instant after which a job that could still end in time no longer can, unless it starts. It
+// reports false under rules that make no difference between the two, and if there is no such job. O(1).
+func (q *Queue) Turns() (time.Time, bool) {
+	if q.policy.Rule != NegativeLast || len(q.ahead.entries) == 0 {
+		return time.Time{}, false
+	}
+	start := q.jobs[q.ahead.entries[0].ticket].start
+	return q.epoch.Add(start), start != NoDeadline
+}
+
+func (q *Queue) has(ticket int) bool {
+	return ticket >= 0 && ticket < len(q.jobs) && q.jobs[ticket].present
+}
+
+// tick moves the clock on, and the jobs that have turned late to their heap.
+func (q *Queue) tick(now time.Time) {
+	if !q.started {
+		q.epoch, q.started = now, true
+	}
+	q.clock = max(q.clock, now.Sub(q.epoch))
+	if q.policy.Rule != NegativeLast {
+		return
+	}
+	for len(q.ahead.entries) > 0 && q.ahead.entries[0].first < int64(q.clock) {
+		e := q.ahead.entries[0]
+		q.ahead.remove(0, q.jobs)
+		q.jobs[e.ticket].late = true
+		q.late.push(e, q.jobs)
+	}
+}
+
+// place puts a job, as it is at q.clock, into the heap where it belongs.
+func (q *Queue) place(ticket int32, j Job) {
+	item := &q.jobs[ticket]
+	item.start, item.deadline = until(j.most(), q.clock), until(j.Left, q.clock)
+	item.known = j.Laxity() != estimate.Unknown
+	item.late = q.policy.Rule == NegativeLast && item.start < q.clock
+	e := entry{first: int64(item.start), second: int64(item.deadline), seq: item.seq, ticket: ticket}
+	if q.policy.Rule == DeadlineFirst {
+		e.first, e.second = e.second, e.first
+	}
+	q.heapOf(item).push(e, q.jobs)
+}
+
+func (q *Queue) unplace(ticket int32) {
+	item := &q.jobs[ticket]
+	q.heapOf(item).remove(int(item.position), q.jobs)
+}
+
+func (q *Queue) heapOf(item *queued) *heap {
+	if item.late {
+		return &q.late
+	}
+	return &q.ahead
+}
+
+func (q *Queue) describe(ticket int32) Choice {
+	item := &q.jobs[ticket]
+	c := Choice{Ticket: int(ticket), Laxity: estimate.Unknown, Left: since(item.deadline, q.clock)}
+	if item.known {
+		c.Laxity = since(item.start, q.clock)
+	}
+	return c
+}
+
+// until turns a time from now into an instant, and since an instant into a time from now. No deadline remains none.
+func until(d, clock time.Duration) time.Duration {
+	if d == NoDeadline {
+		return NoDeadline
+	}
+	return between(num.Add(d, clock))
+}
+
+func since(instant, clock time.Duration) time.Duration {
+	if instant == NoDeadline {
+		return NoDeadline
+	}
+	return between(num.Sub(instant, clock))
+}
