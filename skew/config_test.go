@@ -1,0 +1,168 @@
+package skew
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBadInputIsNamed(t *testing.T) {
+	assign := func(p Problem) error { _, err := Assign(p); return err }
+	sizes := func(p, m int) error { _, err := NewSizes(p, m); return err }
+	sketch := func(d, p int) error { _, err := NewSketch(d, p, 1); return err }
+	report := func(m int, values ...int64) error {
+		s, _ := NewSizes(2, 2)
+		_, err := s.Report(m, values)
+		assert.Zero(t, s.Total())
+		return err
+	}
+	add := func(n ...int64) (err error) {
+		s, _ := NewSketch(2, 3, 1)
+		for _, n := range n {
+			err = s.Add(1, n)
+		}
+		return err
+	}
+	merge := func(other *Sketch) error { s, _ := NewSketch(2, 3, 1); return s.Merge(other) }
+	onSketch := func(c Policy, s *Sketch, reducers ...Reducer) error {
+		_, _, err := c.AssignSketch(s, reducers)
+		return err
+	}
+	like := func(d, p int, seed uint64) *Sketch { s, _ := NewSketch(d, p, seed); return s }
+	full := like(2, 3, 1)
+	require.NoError(t, full.Add(1, math.MaxInt64))
+	one := []Reducer{{Rate: 1}}
+	nan := math.NaN()
+	for want, err := range map[string]error{
+		"there are no Reducers":                                        assign(Problem{Sizes: []int64{1}}),
+		"there are 1 partitions, want 2 or more":                       assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: 1}, {Rate: 1}}}),
+		"Sizes[1] is -1":                                               assign(Problem{Sizes: []int64{1, -1}, Reducers: one}),
+		"Sizes[1] is 9223372036854775807":                              assign(Problem{Sizes: []int64{1, math.MaxInt64}, Reducers: one}),
+		"Reducers[0].Rate is 0":                                        assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{}}}),
+		"Reducers[0].Rate is NaN":                                      assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: nan}}}),
+		"Reducers[0].Rate is +Inf":                                     assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: math.Inf(1)}}}),
+		"Seconds has 2 rows, want 1":                                   assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: make([][]float64, 2)}),
+		"Seconds[0] has 2 times, want 1":                               assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{1, 2}}}),
+		"Seconds[0][0] is NaN":                                         assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{nan}}}),
+		"Seconds[0][0] is -1":                                          assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{-1}}}),
+		"Rule is 3":                                                    onSketch(Policy{Rule: 3}, full, one...),
+		"rows is 0, want 1 or more: the sketch has no":                 onSketch(Policy{}, nil, one...),
+		"there are 3 partitions, want 4 or more":                       onSketch(Policy{}, full, make([]Reducer, 4)...),
+		"partitions is 0":                                              sizes(0, 1),
+		"maps is 0":                                                    sizes(1, 0),
+		"map task is 2, want 0 to 1":                                   report(2, 1, 2),
+		"map task is -1, want 0 to 1":                                  report(-1, 1, 2),
+		"map task 1 reports 3 sizes, want 2":                           report(1, 1, 2, 3),
+		"sizes[1] of map task 0 is -2":                                 report(0, 1, -2),
+		"sizes[1] of map task 0 is 9223372036854775807":                report(0, 1, math.MaxInt64),
+		"rows is 0, want 1 or more":                                    sketch(0, 1),
+		"partitions is -1":                                             sketch(1, -1),
+		"rows is 1073741824, want 268435456 at most with 1 partitions": sketch(1<<30, 1),
+		"the number of values is -1":                                   add(-1),
+		"the number of values is 9223372036854775807, want 0 to 9223372036854775806": add(1, math.MaxInt64),
+		"the other sketch is nil":                                         merge(nil),
+		"the other sketch has 2 rows, 3 partitions and seed 2":            merge(like(2, 3, 2)),
+		"the other sketch has 3 rows, 3 partitions and seed 1":            merge(like(3, 3, 1)),
+		"the other sketch has 2 rows, 4 partitions and seed 1, want 2, 3": merge(like(2, 4, 1)),
+		"has counted 9223372036854775807 values, want at most 0":          full.Merge(full),
+		"the sketch has no hash functions":                                new(Sketch).Add(1, 1),
+	} {
+		require.Error(t, err, want)
+		assert.Contains(t, err.Error(), want)
+		assert.Contains(t, err.Error(), "skew: ")
+	}
+	assert.Equal(t, "skew: Rule is 3, want EarliestEnd, LoadBalance or Hash", onRule(3).Error())
+}
+
+func onRule(r Rule) error {
+	_, err := Policy{Rule: r}.Assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: 1}}})
+	return err
+}
+
+func TestUndecodableSketchesLeaveTheirTargetAlone(t *testing.T) {
+	good, _ := NewSketch(2, 3, 300)
+	require.NoError(t, good.Add(5, 1000))
+	data, err := good.MarshalBinary()
+	require.NoError(t, err)
+	for name, bad := range map[string][]byte{
+		"nothing":       nil,
+		"version":       append([]byte{9}, data[1:]...),
+		"short":         data[:len(data)-1],
+		"header only":   data[:3],
+		"too long":      append(append([]byte(nil), data...), 0),
+		"no rows":       {1, 0, 3, 1, 0, 0, 0},
+		"no partitions": {1, 3, 0, 1, 0, 0, 0},
+		"uneven rows":   {1, 2, 1, 1, 5, 6},
+		"endless":       {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
+		"overflow":      {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
+		"huge":          {1, 255, 255, 255, 255, 15, 255, 255, 255, 255, 15, 1, 0},
+	} {
+		target, _ := NewSketch(1, 1, 7)
+		err := target.UnmarshalBinary(bad)
+		require.ErrorContains(t, err, "skew: ", name)
+		same, _ := NewSketch(1, 1, 7)
+		require.Equal(t, same, target, name)
+	}
+	assert.Equal(t, 2, good.Rows())
+	assert.Equal(t, 3, good.Partitions())
+	assert.Equal(t, uint64(300), good.Seed())
+}
+
+// The zero sketch answers, and counts nothing.
+func TestZeroSketch(t *testing.T) {
+	var s Sketch
+	assert.Zero(t, s.Partition(3, 9))
+	assert.Empty(t, s.Append(nil, 0))
+	data, err := s.MarshalBinary()
+	require.NoError(t, err)
+	assert.Error(t, s.UnmarshalBinary(data))
+	full, _ := NewSketch(2, 3, 1)
+	assert.Equal(t, full.Append(nil, 1), full.Append(nil, 9))
+	assert.Equal(t, full.Partition(0, 77), full.Partition(-1, 77))
+}
+
+// An encoded sketch and the hash functions are the same on every machine and in every version.
+func TestSketchEncodingAndHashesAreStable(t *testing.T) {
+	s, err := NewSketch(2, 4, 1)
+	require.NoError(t, err)
+	require.NoError(t, s.Add(HashKey("a"), 300))
+	require.NoError(t, s.Add(HashKey([]byte("bc")), 5))
+	data, err := s.MarshalBinary()
+	require.NoError(t, err)
+	// Version, 2 rows, 4 partitions, seed 1; both keys meet in row 0 (305), and part in row 1 (300 and 5).
+	assert.Equal(t, []byte{1, 2, 4, 1, 0, 0, 0, 0xb1, 2, 0xac, 2, 0, 0, 5}, data)
+	// FNV-1a of "a", from the reference vectors of the algorithm.
+	assert.Equal(t, uint64(0xaf63dc4c8601ec8c), HashKey("a"))
+}
+
+// A time at the limit fits; a limit that has passed lets nothing in.
+func TestLimitIsInclusive(t *testing.T) {
+	for limit, fits := range map[time.Duration]bool{2 * time.Second: true, 2*time.Second - 1: false, -1: false, 0: true} {
+		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{Rate: 1, Limit: limit}}})
+		require.NoError(t, err)
+		assert.Equal(t, fits, len(plan.Unfit) == 0, limit)
+	}
+}
+
+func TestBaselinesReportWhatEndsBeyondALimit(t *testing.T) {
+	p := Problem{Sizes: []int64{3, 2, 1}, Reducers: []Reducer{{Rate: 1, Limit: time.Second}, {Rate: 1}}}
+	plan, err := Policy{Rule: Hash}.Assign(p)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 1, 0}, plan.Reducer)
+	assert.Equal(t, []int{0, 2}, plan.Unfit)
+	plan, err = Policy{Rule: LoadBalance}.Assign(p)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 1, 1}, plan.Reducer)
+	assert.Equal(t, []int{0}, plan.Unfit)
+}
+
+func TestNames(t *testing.T) {
+	assert.Equal(t, "load-balance", LoadBalance.String())
+	assert.Equal(t, "Rule(7)", Rule(7).String())
+	assert.Equal(t, 1.0, GrahamBound(1))
+	assert.Equal(t, 1.0, GrahamBound(-3))
+	assert.Equal(t, time.Duration(math.MaxInt64), Plan{Seconds: 1e300}.Duration())
+}

@@ -1,0 +1,42 @@
+// Package skew says which reduce task gets which partition when partitions are of uneven size and workers of uneven speed.
+//
+// # Sizes
+//
+// A job has p partitions and R reduce tasks, with p no less than R. Each map task m counts the size S_m(i) of its part of
+// partition i, and the size of the partition is S(i) = sum of S_m(i) over m: [Sizes] adds them up, each map task once.
+//
+// # Who reduces what
+//
+// [Assign] takes the partitions in the order of their size, the largest first, and gives each to the reduce task that
+// would end it first, of those that would still end within their limit:
+//
+//	time of r with i = Ready_r + Seconds(S(P_r), r) + Seconds(S(i), r)
+//
+// What fits nowhere is reported. So a fast worker gets more and larger partitions than a slow one, on purpose. [Policy]
+// offers two baselines to compare with: [LoadBalance], which evens out the sizes whatever the speeds, and [Hash], which
+// deals out partitions by number. [Balance] and [Skewness] measure what comes out, [LargestFirst] is the order by itself
+// and [GrahamBound] what it guarantees on equal workers.
+//
+// # Which hash
+//
+// One hash function gives one set of partitions. A [Sketch] counts the sizes under d hash functions at once, and
+// [Policy.AssignSketch] tries each and picks the one whose assignment ends first. The map tasks then send each key to
+// the partition that [Sketch.Partition] names for that row.
+//
+// # When it is wrong
+//
+// Partitions are not split: the largest one bounds what any assignment can do. Time is taken to grow with size, so sizes
+// should measure what costs time: values to be reduced, or bytes. The rule is greedy; on equal workers it is within
+// [GrahamBound] of the best, on workers of different speed within 2 - 2/(R+1) of it if all are ready at once [Gonzalez et
+// al. 1977], and where limits bind it may leave out what a search would have placed.
+//
+// # Cost and concurrency
+//
+// An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for concurrent
+// use; [Sizes] and [Sketch] are not while they are written to.
+//
+// Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
+// ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch
+// and its Applications", 2005; Graham, "Bounds on Multiprocessing Timing Anomalies", 1969; Gonzalez, Ibarra and Sahni,
+// "Bounds for LPT Schedules on Uniform Processors", 1977.
+package skew

@@ -1,0 +1,234 @@
+package skew
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// best returns the earliest end of all assignments, by trying each.
+func best(p Problem) float64 {
+	end := make([]float64, len(p.Reducers))
+	for r := range end {
+		end[r] = max(p.Reducers[r].Ready, 0).Seconds()
+	}
+	least := math.Inf(1)
+	var place func(i int, latest float64)
+	place = func(i int, latest float64) {
+		if latest >= least {
+			return
+		}
+		if i == len(p.Sizes) {
+			least = latest
+			return
+		}
+		for r := range end {
+			before := end[r]
+			end[r] += float64(p.Sizes[i]) * p.Reducers[r].Rate
+			place(i+1, max(latest, end[r]))
+			end[r] = before
+		}
+	}
+	place(0, 0)
+	return least
+}
+
+func randomProblem(r *rand.Rand) Problem {
+	p := Problem{Reducers: randomReducers(r, 1+r.IntN(4))}
+	for range len(p.Reducers) + r.IntN(9-len(p.Reducers)) {
+		p.Sizes = append(p.Sizes, int64(r.ExpFloat64()*50))
+	}
+	return p
+}
+
+// On workers of different speed that are ready at once, within 2 - 2/(R+1) of the best [Gonzalez et al. 1977].
+func TestAssignAgainstBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	optimal := 0
+	for range 500 {
+		p := randomProblem(r)
+		plan, err := Assign(p)
+		require.NoError(t, err)
+		bound, least := 2-2/float64(len(p.Reducers)+1), best(p)
+		require.LessOrEqual(t, plan.Seconds, least*bound*(1+1e-12), "%+v", p)
+		require.GreaterOrEqual(t, plan.Seconds, least*(1-1e-12), "%+v", p)
+		if plan.Seconds <= least*(1+1e-12) {
+			optimal++
+		}
+	}
+	assert.Greater(t, optimal, 200)
+}
+
+// On any problem without limits: when the reduce task that ends last got its last partition, of size s, every other would
+// have ended no sooner with it. Weighted by speed, T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
+func TestAssignIsWithinItsBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 300 {
+		p := Problem{Reducers: randomReducers(r, 1+r.IntN(40))}
+		var speeds, ready, total float64
+		for i := range p.Reducers {
+			p.Reducers[i].Ready = time.Duration(r.IntN(100)) * time.Millisecond
+			speeds += 1 / p.Reducers[i].Rate
+			ready += p.Reducers[i].Ready.Seconds() / p.Reducers[i].Rate
+		}
+		for range len(p.Reducers) + r.IntN(100) {
+			p.Sizes = append(p.Sizes, int64(r.ExpFloat64()*50))
+			total += float64(p.Sizes[len(p.Sizes)-1])
+		}
+		plan, err := Assign(p)
+		require.NoError(t, err)
+		largest := float64(slices.Max(p.Sizes))
+		require.LessOrEqual(t, plan.Seconds*speeds, (ready+total+float64(len(p.Reducers)-1)*largest)*(1+1e-12))
+	}
+}
+
+// checkPlan holds for the plan of any problem and any policy.
+func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
+	t.Helper()
+	require.Len(t, plan.Reducer, len(p.Sizes))
+	load, end := make([]int64, len(p.Reducers)), make([]float64, len(p.Reducers))
+	for i, r := range plan.Reducer {
+		if r < 0 {
+			require.Contains(t, plan.Unfit, i)
+			require.False(t, c.PlaceAll || c.Rule != EarliestEnd)
+			continue
+		}
+		if load[r] == 0 && end[r] == 0 {
+			end[r] = max(p.Reducers[r].Ready, 0).Seconds()
+		}
+		load[r] += p.Sizes[i]
+		if p.Seconds != nil {
+			end[r] += p.Seconds[r][i]
+		} else {
+			end[r] += float64(p.Sizes[i]) * p.Reducers[r].Rate
+		}
+	}
+	require.Equal(t, load, plan.Load)
+	latest := 0.0
+	for r := range end {
+		if end[r] != 0 {
+			require.InEpsilon(t, end[r], plan.End[r], 1e-9)
+		}
+		latest = max(latest, plan.End[r])
+		limit := p.Reducers[r].Limit
+		if len(plan.Unfit) == 0 && limit != 0 && plan.End[r] > 0 || c == (Policy{}) && limit != 0 && plan.End[r] > 0 {
+			require.LessOrEqual(t, plan.End[r], limit.Seconds())
+		}
+	}
+	require.Equal(t, latest, plan.Seconds)
+}
+
+func TestPlansAreConsistent(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 1000 {
+		p := randomProblem(r)
+		for i := range p.Reducers {
+			p.Reducers[i].Ready = time.Duration(r.IntN(100)-50) * time.Millisecond
+			p.Reducers[i].Limit = time.Duration(max(0, r.IntN(300)-100)) * time.Millisecond
+		}
+		if r.IntN(2) == 0 {
+			for range p.Reducers {
+				row := make([]float64, len(p.Sizes))
+				for i := range row {
+					row[i] = r.Float64() / 5
+				}
+				p.Seconds = append(p.Seconds, row)
+			}
+		}
+		for _, c := range []Policy{{}, {PlaceAll: true}, {Rule: LoadBalance}, {Rule: Hash}} {
+			plan, err := c.Assign(p)
+			require.NoError(t, err)
+			checkPlan(t, c, p, plan)
+			again, err := c.Assign(p)
+			require.NoError(t, err)
+			require.Equal(t, plan, again)
+		}
+	}
+}
+
+// Rates and the times that follow from them give the same plan.
+func TestSecondsAgreeWithRates(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 300 {
+		p := Problem{Reducers: make([]Reducer, 1+r.IntN(4))}
+		for i := range p.Reducers {
+			p.Reducers[i].Rate = float64(1 + r.IntN(5)) // whole, so that sums and products are exact
+		}
+		for range len(p.Reducers) + r.IntN(9) {
+			p.Sizes = append(p.Sizes, r.Int64N(50))
+		}
+		want, err := Assign(p)
+		require.NoError(t, err)
+		for _, reducer := range p.Reducers {
+			var row []float64
+			for _, size := range p.Sizes {
+				row = append(row, float64(size)*reducer.Rate)
+			}
+			p.Seconds = append(p.Seconds, row)
+		}
+		got, err := Assign(p)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+// Merging sketches in any order and grouping gives the same counters, and keeps the total in each row.
+func TestSketchTotalsAreConserved(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 50 {
+		rows, partitions, seed := 1+r.IntN(5), 1+r.IntN(20), r.Uint64()
+		var parts []*Sketch
+		var want int64
+		for range 1 + r.IntN(6) {
+			s := randomSketch(t, r, rows, partitions, seed)
+			parts, want = append(parts, s), want+s.Total()
+		}
+		forward, _ := NewSketch(rows, partitions, seed)
+		for _, s := range parts {
+			require.NoError(t, forward.Merge(s))
+		}
+		// In a random order, as a tree of pairs, over the wire.
+		r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		for len(parts) > 1 {
+			data, err := parts[1].MarshalBinary()
+			require.NoError(t, err)
+			var received Sketch
+			require.NoError(t, received.UnmarshalBinary(data))
+			require.NoError(t, parts[0].Merge(&received))
+			parts = append(parts[2:], parts[0])
+		}
+		require.Equal(t, forward, parts[0])
+		for row := range rows {
+			var sum int64
+			for _, n := range forward.Append(nil, row) {
+				sum += n
+			}
+			require.Equal(t, want, sum)
+		}
+		require.Equal(t, want, forward.Total())
+	}
+}
+
+func TestLargestFirstAgainstSelection(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		sizes := make([]int64, r.IntN(20))
+		for i := range sizes {
+			sizes[i] = r.Int64N(6)
+		}
+		var want []int
+		for size := int64(5); size >= 0; size-- {
+			for i := range sizes {
+				if sizes[i] == size {
+					want = append(want, i)
+				}
+			}
+		}
+		require.Equal(t, want, LargestFirst(nil, sizes))
+	}
+}
