@@ -1,0 +1,119 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// DefaultBins is the number of bins of a [Histogram]. The paper gives none.
+const DefaultBins = 20
+
+// HistogramConfig holds the choices of a [Histogram]. Its zero value is for percentages.
+type HistogramConfig struct {
+	// Low and High bound the range that is divided into bins. Values beyond count in the first or last bin. Both 0 means
+	// 0 to 100.
+	Low, High float64
+	// Bins is the number of bins, of equal width. 0 means [DefaultBins].
+	Bins int
+}
+
+func (c HistogramConfig) validate() error {
+	switch {
+	case !(math.Abs(c.Low) <= maxParameter):
+		return fmt.Errorf("estimate: Low is %v, want -%g to %g", c.Low, maxParameter, maxParameter)
+	case !(c.High > c.Low && c.High <= maxParameter):
+		return fmt.Errorf("estimate: High is %v, want more than Low, %v, and at most %g", c.High, c.Low, maxParameter)
+	case c.Bins < 0 || c.Bins > maxRuns:
+		return fmt.Errorf("estimate: Bins is %d, want 0 to %d", c.Bins, maxRuns)
+	}
+	return nil
+}
+
+// Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [KNN] wants to know before
+// the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with the same
+// number, the lowest counts; the paper does not say. Not safe for concurrent use; one per kind of task and resource.
+type Histogram struct {
+	config HistogramConfig
+	bins   []bin
+	n      int
+}
+
+type bin struct {
+	sum float64
+	n   int
+}
+
+// NewHistogram returns an empty histogram, or an error that names the field that is out of range.
+func NewHistogram(c HistogramConfig) (*Histogram, error) {
+	if c.Low == 0 && c.High == 0 {
+		c.High = 100
+	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if c.Bins == 0 {
+		c.Bins = DefaultBins
+	}
+	return &Histogram{config: c, bins: make([]bin, c.Bins)}, nil
+}
+
+// Config returns the configuration with its defaults filled in.
+func (h *Histogram) Config() HistogramConfig { return h.config }
+
+// Len returns the number of values.
+func (h *Histogram) Len() int { return h.n }
+
+// Add adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no allocation.
+func (h *Histogram) Add(x float64) bool {
+	if !(math.Abs(x) <= maxParameter) {
+		return false
+	}
+	b := h.binOf(x)
+	b.sum += x
+	b.n++
+	h.n++
+	return true
+}
+
+// Delete takes a value out that was added before, for a history that forgets, and reports false if its bin is empty. O(1),
+// no allocation.
+func (h *Histogram) Delete(x float64) bool {
+	if !num.Finite(x) {
+		return false
+	}
+	b := h.binOf(x)
+	if b.n == 0 {
+		return false
+	}
+	b.sum -= x
+	b.n--
+	h.n--
+	if b.n == 0 {
+		b.sum = 0
+	}
+	return true
+}
+
+// binOf returns the bin of a value; the lower bound of a bin belongs to it.
+func (h *Histogram) binOf(x float64) *bin {
+	share := (x - h.config.Low) / (h.config.High - h.config.Low)
+	i := math.Floor(share * float64(len(h.bins)))
+	return &h.bins[int(min(max(i, 0), float64(len(h.bins)-1)))]
+}
+
+// Estimate returns the mean of the values in the most populated bin. It reports false if there are no values: that is a
+// cold start, not an estimate of 0. O(bins), no allocation.
+func (h *Histogram) Estimate() (float64, bool) {
+	var most bin
+	for _, b := range h.bins {
+		if b.n > most.n {
+			most = b
+		}
+	}
+	if most.n == 0 {
+		return 0, false
+	}
+	return most.sum / float64(most.n), true
+}

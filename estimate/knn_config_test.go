@@ -1,0 +1,114 @@
+package estimate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestKNNBadInputIsNamed(t *testing.T) {
+	config := func(c KNNConfig) error { _, err := NewKNN(c); return err }
+	histogram := func(c HistogramConfig) error { _, err := NewHistogram(c); return err }
+	add := func(seconds float64, x ...float64) error {
+		knn, _ := NewKNN(KNNConfig{})
+		err := knn.Add(x, seconds)
+		assert.Zero(t, knn.Len())
+		return err
+	}
+	ask := func(x ...float64) error {
+		knn, _ := NewKNN(KNNConfig{})
+		require.NoError(t, knn.Add([]float64{1, 2, 3}, 4))
+		p := predict(t, knn, 1, 2, 3)
+		err := knn.Predict(p, x)
+		assert.False(t, p.Known())
+		return err
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, err := range map[string]error{
+		"Dimensions is -1":                  config(KNNConfig{Dimensions: -1}),
+		"Dimensions is 65, want 0 to 64":    config(KNNConfig{Dimensions: 65}),
+		"Neighbours is -1":                  config(KNNConfig{Neighbours: -1}),
+		"MaxRuns is -1":                     config(KNNConfig{MaxRuns: -1}),
+		"Scaling is 2":                      config(KNNConfig{Scaling: 2}),
+		"x has 2 parameters, want 3":        add(1, 1, 2),
+		"x[1] is NaN":                       add(1, 1, nan, 3),
+		"x[2] is -Inf":                      add(1, 1, 2, -inf),
+		"x[0] is 1e+200":                    add(1, 1e200, 2, 3),
+		"seconds is NaN":                    add(nan, 1, 2, 3),
+		"seconds is -1":                     add(-1, 1, 2, 3),
+		"seconds is +Inf":                   add(inf, 1, 2, 3),
+		"x has 4 parameters, want 3":        ask(1, 2, 3, 4),
+		"x[0] is NaN":                       ask(nan, 2, 3),
+		"x[0] is +Inf":                      ask(inf, 2, 3),
+		"Low is NaN":                        histogram(HistogramConfig{Low: nan, High: 1}),
+		"High is 3, want more than Low, 3":  histogram(HistogramConfig{Low: 3, High: 3}),
+		"High is NaN":                       histogram(HistogramConfig{High: nan}),
+		"Bins is -1":                        histogram(HistogramConfig{Bins: -1}),
+		"High is +Inf, want more than Low,": histogram(HistogramConfig{High: inf}),
+	} {
+		require.Error(t, err, want)
+		assert.Contains(t, err.Error(), want)
+		assert.Contains(t, err.Error(), "estimate: ")
+	}
+}
+
+func TestKNNDefaults(t *testing.T) {
+	knn, err := NewKNN(KNNConfig{})
+	require.NoError(t, err)
+	assert.Equal(t, KNNConfig{Dimensions: 3, MaxRuns: 10000}, knn.Config())
+	h, err := NewHistogram(HistogramConfig{})
+	require.NoError(t, err)
+	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e200} {
+		assert.False(t, h.Add(x))
+		assert.False(t, h.Delete(x))
+	}
+	// Beyond the range in the bins at its ends, and High in the last.
+	for _, x := range []float64{-5, 400, 100, 99} {
+		assert.True(t, h.Add(x))
+	}
+	assert.Equal(t, 3, h.bins[19].n)
+	assert.Equal(t, 4, h.Len())
+}
+
+// The largest parameters, the least spread, the least distances: no NaN, no overflow.
+func TestKNNExtremes(t *testing.T) {
+	for _, scaling := range []Scaling{ScaleDeviation, ScaleNone} {
+		for _, x := range [][]float64{{-1e100, 1e100, 0, 1}, {0, 1e-300, 2e-300, 1e-200}, {1, 1, 1, math.Nextafter(1, 2)}, {1e100, 1e100, 1e100, 1e100}} {
+			knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: 3, Scaling: scaling})
+			require.NoError(t, err)
+			for i := range x {
+				require.NoError(t, knn.Add(x[i:i+1], []float64{0, MaxSample, 1, 2}[i]))
+			}
+			for _, q := range []float64{-1e100, 0, 1e-300, 1, 1e100} {
+				checkPrediction(t, predict(t, knn, q))
+			}
+		}
+	}
+}
+
+// A sequence that chooses the median of three badly at every step must not make the tree quadratic or wrong.
+func TestKNNTreeOfAwkwardSequences(t *testing.T) {
+	for name, value := range map[string]func(i int) float64{
+		"ascending":  func(i int) float64 { return float64(i) },
+		"descending": func(i int) float64 { return float64(-i) },
+		"equal":      func(int) float64 { return 4 },
+		"two values": func(i int) float64 { return float64(i % 2) },
+		"organ pipe": func(i int) float64 { return math.Abs(float64(i - 2500)) },
+		"sawtooth":   func(i int) float64 { return float64(i % 97) },
+	} {
+		knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: 7})
+		require.NoError(t, err)
+		var runs []knnRun
+		for i := range 5000 {
+			x := []float64{value(i)}
+			runs = append(runs, knnRun{x, float64(i % 10)})
+			require.NoError(t, knn.Add(x, float64(i%10)))
+		}
+		checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
+		mean, _ := slowKNN(runs, 7, knn.Divisors(nil), []float64{30.3})
+		assert.InDelta(t, mean, predict(t, knn, 30.3).Mean(), 1e-9, name)
+	}
+}

@@ -1,0 +1,58 @@
+package estimate_test
+
+import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// Past map tasks on one worker: size in megabytes, CPU and memory in percent.
+func ExampleKNN() {
+	runs, err := estimate.NewKNN(estimate.KNNConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p estimate.Prediction
+	if err := runs.Predict(&p, []float64{64, 50, 20}); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println("known:", p.Known(), "mean:", p.Mean())
+
+	for i := range 20 {
+		size := float64(16 + 8*i)
+		if err := runs.Add([]float64{size, 50, 20}, 2+size/10); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if err := runs.Predict(&p, []float64{64, 50, 20}); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("known: %v mean: %.1f s, %d runs, 80%% within %.1f s\n", p.Known(), p.Mean(), p.Len(), p.Quantile(.8))
+
+	// As t_new of a further copy, for a restart policy.
+	fresh := estimate.Fresh{Rate: &p, Work: 1}
+	fmt.Println(fresh.Expected())
+	fmt.Println(runs.Predict(&p, []float64{64}))
+	// Output:
+	// known: false mean: +Inf
+	// known: true mean: 8.4 s, 9 runs, 80% within 10.0 s
+	// 8.4s
+	// estimate: x has 1 parameters, want 3
+}
+
+func ExampleHistogram() {
+	cpu, err := estimate.NewHistogram(estimate.HistogramConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cpu.Estimate())
+	for _, percent := range []float64{41, 43, 42, 90, 12} {
+		cpu.Add(percent)
+	}
+	fmt.Println(cpu.Estimate())
+	// Output:
+	// 0 false
+	// 42 true
+}

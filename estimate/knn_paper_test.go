@@ -1,0 +1,164 @@
+package estimate
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each test follows some sentences of DynamicShare §3.1.
+
+// knnOf returns a KNN of one parameter, unscaled, with runs at the places in x.
+func knnOf(t *testing.T, k int, x, seconds []float64) *KNN {
+	t.Helper()
+	knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: k, Scaling: ScaleNone})
+	require.NoError(t, err)
+	for i := range x {
+		require.NoError(t, knn.Add(x[i:i+1], seconds[i]))
+	}
+	return knn
+}
+
+func predict(t *testing.T, k *KNN, x ...float64) *Prediction {
+	t.Helper()
+	var p Prediction
+	require.NoError(t, k.Predict(&p, x))
+	return &p
+}
+
+// Equations 1 and 2 by hand: at 0, with runs at 1, 2, 3 and 9 and k = 3, R is 3 and the weights are 1-1/9, 1-4/9 and 0. So
+// m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed it would be 3/4 of that.
+func TestKNNByHand_3_1(t *testing.T) {
+	p := predict(t, knnOf(t, 3, []float64{1, 2, 3, 9}, []float64{10, 20, 30, 90}), 0)
+	assert.InDelta(t, 180./13, p.Mean(), 1e-12)
+	assert.Equal(t, 3.0, p.Radius())
+	assert.Equal(t, 2, p.Len(), "the farthest has no weight")
+	// It is a distribution with those weights.
+	assert.InDelta(t, 8./13, p.CDF(10), 1e-12)
+	assert.Equal(t, 0.0, p.Below(10))
+	assert.InDelta(t, 8./13, p.Below(20), 1e-12)
+	assert.Equal(t, 1.0, p.CDF(20))
+	assert.Equal(t, 10.0, p.Quantile(.6))
+	assert.Equal(t, 20.0, p.Quantile(.62))
+}
+
+// "increasing k in proportion to n^(4/5)": the least integer k with k^5 >= n^4, without rounding errors.
+func TestNeighboursGrowAsThePowerFourFifths_3_1(t *testing.T) {
+	reaches := func(k, n int) bool {
+		five, four := big.NewInt(5), big.NewInt(4)
+		return new(big.Int).Exp(big.NewInt(int64(k)), five, nil).Cmp(new(big.Int).Exp(big.NewInt(int64(n)), four, nil)) >= 0
+	}
+	check := func(n int) {
+		k := neighboursFor(n)
+		require.True(t, reaches(k, n) && !reaches(k-1, n), "n=%d k=%d", n, k)
+		require.LessOrEqual(t, k, n)
+	}
+	for n := 1; n <= 20000; n++ {
+		check(n)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		check(1 + r.IntN(maxRuns))
+	}
+	check(maxRuns)
+	// Fifth powers, where ceil(n^0.8) in floating point gives one too many.
+	for n, want := range map[int]int{32: 16, 243: 81, 1024: 256, 3125: 625, 100000: 10000} {
+		assert.Equal(t, want, neighboursFor(n))
+	}
+}
+
+// Where equation 2 divides 0 by 0: k = 1, all k equally far, all at x itself.
+func TestKNNWithoutWeights_3_1(t *testing.T) {
+	x, y := []float64{-1, 1, 5, 1}, []float64{10, 20, 70, 60}
+	assert.Equal(t, 70.0, predict(t, knnOf(t, 1, x, y), 4).Mean(), "the nearest")
+	assert.Equal(t, 40.0, predict(t, knnOf(t, 1, x, y), 1).Mean(), "both at x")
+	assert.Equal(t, 30.0, predict(t, knnOf(t, 2, x, y), 0).Mean(), "all three at the distance 1, whichever two were found")
+	p := predict(t, knnOf(t, 2, x, y), 0)
+	assert.Equal(t, 3, p.Len())
+	assert.InDelta(t, 1./3, p.CDF(10), 1e-15)
+}
+
+// "initially when we do not have any previous run" there is no estimate; with as few runs as there are, k is their number.
+func TestKNNColdStart_Figure4(t *testing.T) {
+	p := predict(t, knnOf(t, 0, nil, nil), 3)
+	assert.False(t, p.Known())
+	assert.True(t, math.IsInf(p.Mean(), 1))
+	assert.True(t, math.IsInf(p.Quantile(.5), 1))
+	assert.Zero(t, p.CDF(1e9))
+	assert.Equal(t, Unknown, Fresh{Rate: p, Work: 1}.Expected())
+	p = predict(t, knnOf(t, 5, []float64{3}, []float64{8}), 7)
+	assert.True(t, p.Known())
+	assert.Equal(t, 8.0, p.Mean())
+}
+
+// Figure 4: the error shrinks as runs become known. The time is a smooth function of size, CPU and memory with a tenth of
+// noise; the error is the mean absolute one of 100 predictions after each of 20 histories, as one short history may be
+// lucky.
+func TestKNNErrorShrinks_Figure4(t *testing.T) {
+	truth := func(x []float64) float64 { return 1 + x[0]/1e8*(1+x[1]/100) + x[2]/50 } // 1 to 23 s, 9.5 s in the mean
+	counts := []int{1, 10, 100, 1000, 10000}
+	errors := make([]float64, len(counts))
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(4, seed))
+		task := func() []float64 { return []float64{1e9 * r.Float64(), 100 * r.Float64(), 100 * r.Float64()} }
+		knn, err := NewKNN(KNNConfig{})
+		require.NoError(t, err)
+		var p Prediction
+		for i, n := range counts {
+			for knn.Len() < n {
+				x := task()
+				require.NoError(t, knn.Add(x, truth(x)*(1+.1*(2*r.Float64()-1))))
+			}
+			for range 100 {
+				x := task()
+				require.NoError(t, knn.Predict(&p, x))
+				errors[i] += math.Abs(p.Mean()-truth(x)) / (20 * 100)
+			}
+		}
+	}
+	for i := 1; i < len(errors); i++ {
+		assert.Less(t, errors[i], .8*errors[i-1], "%d runs: %v", counts[i], errors)
+	}
+	assert.Less(t, errors[len(errors)-1], 1.0)
+}
+
+// The size in bytes must not drown the rest: what matters here is the CPU, and the nearest run by size is wrong.
+func TestScaling_3_1(t *testing.T) {
+	runs := [][]float64{{1e9, 10}, {2e9, 90}, {3e9, 10}, {4e9, 90}}
+	for scaling, want := range map[Scaling]float64{ScaleDeviation: 10, ScaleNone: 90} {
+		knn, err := NewKNN(KNNConfig{Dimensions: 2, Neighbours: 1, Scaling: scaling})
+		require.NoError(t, err)
+		for _, x := range runs {
+			require.NoError(t, knn.Add(x, x[1]))
+		}
+		assert.Equal(t, want, predict(t, knn, 2.2e9, 10).Mean())
+	}
+	// A parameter that never varied does not count, however far the task is off.
+	knn, err := NewKNN(KNNConfig{Dimensions: 2, Neighbours: 1})
+	require.NoError(t, err)
+	require.NoError(t, knn.Add([]float64{.1, 1}, 5))
+	require.NoError(t, knn.Add([]float64{.1, 2}, 6))
+	require.NoError(t, knn.Add([]float64{.1, 3}, 7))
+	assert.Equal(t, 7.0, predict(t, knn, 900, 2.9).Mean())
+	assert.Equal(t, 0.0, knn.Divisors(nil)[0])
+	assert.InDelta(t, math.Sqrt(2./3), knn.Divisors(nil)[1], 1e-15)
+}
+
+// "utilizes the mean of the most populated bin".
+func TestHistogramTakesTheMostPopulatedBin_3_1(t *testing.T) {
+	h, err := NewHistogram(HistogramConfig{Low: 0, High: 10, Bins: 5})
+	require.NoError(t, err)
+	for _, x := range []float64{1, 4, 5, 8.5, 9, 9.5} { // bins [0 2) [2 4) [4 6) [6 8) [8 10]
+		require.True(t, h.Add(x))
+	}
+	mean, ok := h.Estimate()
+	assert.True(t, ok)
+	assert.InDelta(t, 9, mean, 1e-15)
+	require.True(t, h.Delete(9))
+	mean, _ = h.Estimate()
+	assert.InDelta(t, 4.5, mean, 1e-15, "of two bins with two values the lower counts")
+}

@@ -1,0 +1,136 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// negligible is the share of the largest possible sum of weights at and below which the weights are rounding noise, and
+// the relative difference of squared distances up to which they count as equal then.
+const negligible = 1e-12
+
+// Prediction is what a [KNN] predicts for one task: the distribution of the running times of its nearest past runs, each
+// with its weight, so that the mean is the estimate of the paper. It is a [Distribution] in seconds and can stand as
+// Fresh.Rate with a Work of 1. The zero value is empty, like that of a KNN without runs: a time that never comes, with a
+// mean and quantiles of +Inf and probabilities of 0. Mean and Len take O(1), the others O(log k), without allocation.
+//
+// A Prediction keeps what it needs and does not change when runs are added. Not safe for concurrent use while it is
+// predicted into, and safe otherwise; one per task.
+type Prediction struct {
+	runs   []weighted
+	near   nearest // scratch
+	mean   float64
+	radius float64
+}
+
+// weighted is a past run in ascending order of its time.
+type weighted struct {
+	seconds float64
+	upTo    float64 // the sum of the weights of this run and those before, its own until all are known; 1 at the end
+}
+
+// Predict fills p with the prediction for a task with the parameters x. It is an error, and leaves p empty, if x does not
+// have Dimensions entries, or if one is not finite or beyond 1e100. Without runs p is empty too, which
+// [Prediction.Known] tells from an estimate. It takes O(n + k log k) up to a few thousand runs and about
+// O(log n + k log k) beyond; it allocates only if p has never held so many runs.
+func (k *KNN) Predict(p *Prediction, x []float64) error {
+	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
+	if err := k.check(x); err != nil {
+		return err
+	}
+	if len(k.y) == 0 {
+		return nil
+	}
+	p.near.reset(k.neighbours())
+	k.search(&p.near, x)
+	farthest := p.near.worst()
+	p.radius = math.Sqrt(farthest)
+	var sum float64
+	for _, run := range p.near.runs {
+		if weight := (farthest - run.distance) / farthest; weight > 0 { // NaN if farthest is 0
+			p.runs = append(p.runs, weighted{run.seconds, weight})
+			sum += weight
+		}
+	}
+	if sum <= negligible*float64(len(p.near.runs)) {
+		p.equals(k, x, farthest)
+	}
+	p.finish()
+	return nil
+}
+
+// equals takes every run at the given squared distance with the same weight.
+func (p *Prediction) equals(k *KNN, x []float64, distance float64) {
+	p.near.collect(distance * (1 + negligible))
+	k.search(&p.near, x)
+	p.runs = p.runs[:0]
+	for _, run := range p.near.runs {
+		p.runs = append(p.runs, weighted{run.seconds, 1})
+	}
+}
+
+// finish sorts the runs, so that neither their sequence nor the tree shows in the sums, and adds the weights up.
+func (p *Prediction) finish() {
+	slices.SortFunc(p.runs, func(a, b weighted) int {
+		return cmp.Or(cmp.Compare(a.seconds, b.seconds), cmp.Compare(a.upTo, b.upTo))
+	})
+	var total, seconds float64
+	for i := range p.runs {
+		weight := p.runs[i].upTo
+		seconds += float64(weight * p.runs[i].seconds)
+		total += weight
+		p.runs[i].upTo = total
+	}
+	p.mean = seconds / total
+	for i := range p.runs {
+		p.runs[i].upTo /= total
+	}
+}
+
+// Known reports whether the prediction rests on at least one run.
+func (p *Prediction) Known() bool { return len(p.runs) > 0 }
+
+// Len returns the number of runs that have a weight.
+func (p *Prediction) Len() int { return len(p.runs) }
+
+// Radius returns R, the distance of the farthest of the k runs, in the units of the [Scaling]: a large one says that no
+// past run is much like the task. 0 if there is no prediction.
+func (p *Prediction) Radius() float64 { return p.radius }
+
+// Mean returns m(x), the estimate.
+func (p *Prediction) Mean() float64 {
+	if !p.Known() {
+		return math.Inf(1)
+	}
+	return p.mean
+}
+
+// CDF returns P(X <= x).
+func (p *Prediction) CDF(x float64) float64 {
+	return p.share(sort.Search(len(p.runs), func(i int) bool { return p.runs[i].seconds > x }))
+}
+
+// Below returns P(X < x), strictly less.
+func (p *Prediction) Below(x float64) float64 {
+	return p.share(sort.Search(len(p.runs), func(i int) bool { return p.runs[i].seconds >= x }))
+}
+
+// share returns the weight of the first n runs.
+func (p *Prediction) share(n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return p.runs[n-1].upTo
+}
+
+// Quantile returns the smallest time x with CDF(x) >= q. It does not interpolate. A q outside [0, 1] counts as the nearer
+// end, NaN as 0.
+func (p *Prediction) Quantile(q float64) float64 {
+	if !p.Known() {
+		return math.Inf(1)
+	}
+	i := sort.Search(len(p.runs), func(i int) bool { return !(p.runs[i].upTo < q) })
+	return p.runs[min(i, len(p.runs)-1)].seconds
+}

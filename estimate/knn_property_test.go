@@ -1,0 +1,249 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// knnRun is a run as the oracle keeps it.
+type knnRun struct {
+	x       []float64
+	seconds float64
+}
+
+// slowKNN is the definition by sorting all runs: the weighted times, by time.
+func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights map[float64]float64) {
+	distance := func(r knnRun) (sum float64) {
+		for i := range x {
+			if divisors[i] > 0 {
+				sum += (x[i] - r.x[i]) / divisors[i] * ((x[i] - r.x[i]) / divisors[i])
+			}
+		}
+		return sum
+	}
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b knnRun) int { return cmp.Compare(distance(a), distance(b)) })
+	k = min(k, len(sorted))
+	squared := distance(sorted[k-1])
+	weights = map[float64]float64{}
+	var total, seconds float64
+	take := func(r knnRun, weight float64) {
+		weights[r.seconds] += weight
+		total += weight
+		seconds += weight * r.seconds
+	}
+	for _, r := range sorted[:k] {
+		if squared > 0 && distance(r) < squared {
+			take(r, 1-distance(r)/squared)
+		}
+	}
+	if total <= 1e-12*float64(k) {
+		total, seconds, weights = 0, 0, map[float64]float64{}
+		for _, r := range runs {
+			if math.Abs(distance(r)-squared) <= 1e-11*squared {
+				take(r, 1)
+			}
+		}
+	}
+	for y := range weights {
+		weights[y] /= total
+	}
+	return seconds / total, weights
+}
+
+// Whatever the number of runs, with eviction, ties and equal parameters, and with and without a tree, a prediction is what
+// sorting all the runs that are remembered gives.
+func TestKNNAgainstLinearScan(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range 60 {
+		c := KNNConfig{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), MaxRuns: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
+		n := 1 + r.IntN(400)
+		if trial%10 == 0 {
+			c.MaxRuns, n = 3000, treeRuns+r.IntN(3000)
+		}
+		grid := []float64{2, 30, 1e6}[r.IntN(3)]
+		knn, err := NewKNN(c)
+		require.NoError(t, err)
+		draw := func() []float64 {
+			x := make([]float64, c.Dimensions)
+			for i := range x {
+				x[i] = math.Floor(grid * r.Float64())
+			}
+			return x
+		}
+		var runs []knnRun
+		var p Prediction
+		for i := range n {
+			x := draw()
+			runs = append(runs, knnRun{x, float64(r.IntN(50))})
+			require.NoError(t, knn.Add(x, runs[len(runs)-1].seconds))
+			runs = runs[max(0, len(runs)-c.MaxRuns):]
+			require.Equal(t, len(runs), knn.Len())
+			if i%(1+n/20) != 0 && i != n-1 {
+				continue
+			}
+			k := c.Neighbours
+			if k == 0 {
+				k = neighboursFor(len(runs))
+			}
+			query := draw()
+			require.NoError(t, knn.Predict(&p, query))
+			mean, weights := slowKNN(runs, k, knn.Divisors(nil), query)
+			require.InDelta(t, mean, p.Mean(), 1e-7*(1+mean), "%+v, %d runs", c, len(runs))
+			for y, weight := range weights {
+				require.InDelta(t, weight, p.CDF(y)-p.Below(y), 1e-7)
+			}
+		}
+		if trial%10 == 0 {
+			require.True(t, knn.tree.built())
+			checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
+		}
+	}
+}
+
+// checkTree holds for each node of a tree: its box is that of its points, and it is split in the middle.
+func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
+	t.Helper()
+	box, d := tree.box(node), tree.dimensions
+	for i := range d {
+		least, largest := math.Inf(1), math.Inf(-1)
+		for at := lo; at < hi; at++ {
+			least, largest = min(least, tree.x[at*d+i]), max(largest, tree.x[at*d+i])
+		}
+		require.Equal(t, least, box[i])
+		require.Equal(t, largest, box[d+i])
+	}
+	if hi-lo > leafRuns {
+		middle := lo + (hi-lo)/2
+		checkTree(t, tree, 2*node+1, lo, middle)
+		checkTree(t, tree, 2*node+2, middle, hi)
+		separate := false // in one parameter at least
+		for i := range d {
+			separate = separate || tree.box(2*node + 1)[d+i] <= tree.box(2*node + 2)[i]
+		}
+		require.True(t, separate)
+	}
+}
+
+// The tree and a look at every run give the same bits.
+func TestKNNTreeChangesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	with, err := NewKNN(KNNConfig{Neighbours: 40, MaxRuns: 5000})
+	require.NoError(t, err)
+	for range 6000 {
+		x := []float64{math.Floor(1e3 * r.Float64()), 100 * r.Float64(), math.Floor(5 * r.Float64())}
+		require.NoError(t, with.Add(x, r.ExpFloat64()))
+	}
+	require.True(t, with.tree.built())
+	without := *with
+	without.tree = knnTree{}
+	var a, b Prediction
+	for range 500 {
+		x := []float64{1e3 * r.Float64(), 100 * r.Float64(), math.Floor(5 * r.Float64())}
+		require.NoError(t, with.Predict(&a, x))
+		require.NoError(t, without.Predict(&b, x))
+		require.Equal(t, b.runs, a.runs)
+		require.Equal(t, b.Mean(), a.Mean())
+	}
+}
+
+// The sequence of the runs does not show, as long as all are remembered.
+func TestKNNIsIndependentOfSequence(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	var runs []knnRun
+	for range 300 {
+		runs = append(runs, knnRun{[]float64{float64(r.IntN(20)), float64(r.IntN(20))}, r.Float64()})
+	}
+	var means []float64
+	for range 3 {
+		knn, err := NewKNN(KNNConfig{Dimensions: 2, Scaling: ScaleNone})
+		require.NoError(t, err)
+		for _, run := range runs {
+			require.NoError(t, knn.Add(run.x, run.seconds))
+		}
+		means = append(means, predict(t, knn, 7, 7).Mean())
+		r.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
+	}
+	assert.Equal(t, means[0], means[1])
+	assert.Equal(t, means[0], means[2])
+}
+
+// A prediction is a distribution: monotone, from 0 to 1, quantiles that fit, and the mean between the ends.
+func TestPredictionIsADistribution(t *testing.T) {
+	var _ Distribution = new(Prediction)
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		n := 1 + r.IntN(40)
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = r.Float64(), float64(r.IntN(9))
+		}
+		p := predict(t, knnOf(t, 0, x, y), r.Float64())
+		checkPrediction(t, p)
+	}
+}
+
+func checkPrediction(t *testing.T, p *Prediction) {
+	t.Helper()
+	require.True(t, p.Known())
+	first, last := p.runs[0].seconds, p.runs[len(p.runs)-1].seconds
+	require.GreaterOrEqual(t, p.Mean(), first*(1-1e-9))
+	require.LessOrEqual(t, p.Mean(), last*(1+1e-9))
+	require.Equal(t, 1.0, p.CDF(last))
+	require.Equal(t, 0.0, p.Below(first))
+	require.Equal(t, first, p.Quantile(0))
+	require.Equal(t, last, p.Quantile(1))
+	require.Equal(t, first, p.Quantile(math.NaN()))
+	before := 0.0
+	for q := 0.05; q < 1; q += .05 {
+		x := p.Quantile(q)
+		require.GreaterOrEqual(t, p.CDF(x), q)
+		require.Less(t, p.Below(x), q)
+		require.GreaterOrEqual(t, x, before)
+		require.Equal(t, p.Below(x), Below(p, x))
+		before = x
+	}
+}
+
+func TestHistogramAgainstGrouping(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		h, err := NewHistogram(HistogramConfig{Low: -20, High: 30, Bins: 10})
+		require.NoError(t, err)
+		groups := map[int][]float64{}
+		for range 1 + r.IntN(60) {
+			x := math.Floor(r.Float64()*80 - 35)
+			require.True(t, h.Add(x))
+			i := min(max(int(math.Floor((x+20)/5)), 0), 9)
+			groups[i] = append(groups[i], x)
+		}
+		best := -1
+		for i := range 10 {
+			if best < 0 || len(groups[i]) > len(groups[best]) {
+				best = i
+			}
+		}
+		var sum float64
+		for _, x := range groups[best] {
+			sum += x
+		}
+		got, ok := h.Estimate()
+		require.True(t, ok)
+		require.InDelta(t, sum/float64(len(groups[best])), got, 1e-12)
+		for i := range 10 {
+			for _, x := range groups[i] {
+				require.True(t, h.Delete(x))
+			}
+		}
+		require.Zero(t, h.Len())
+		_, ok = h.Estimate()
+		require.False(t, ok)
+		require.False(t, h.Delete(3))
+	}
+}
