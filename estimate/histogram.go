@@ -33,7 +33,7 @@ func (c HistogramConfig) validate() error {
 
 // Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [KNN] wants to know before
 // the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with the same
-// number, the lowest counts; the paper does not say. Not safe for concurrent use; one per kind of task and resource.
+// number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent use; one per kind of task and resource.
 type Histogram struct {
 	config HistogramConfig
 	bins   []bin
@@ -67,7 +67,7 @@ func (h *Histogram) Len() int { return h.n }
 
 // Add adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no allocation.
 func (h *Histogram) Add(x float64) bool {
-	if !(math.Abs(x) <= maxParameter) {
+	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
 	}
 	b := h.binOf(x)
@@ -80,7 +80,7 @@ func (h *Histogram) Add(x float64) bool {
 // Delete takes a value out that was added before, for a history that forgets, and reports false if its bin is empty. O(1),
 // no allocation.
 func (h *Histogram) Delete(x float64) bool {
-	if !num.Finite(x) {
+	if len(h.bins) == 0 || !num.Finite(x) {
 		return false
 	}
 	b := h.binOf(x)

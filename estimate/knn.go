@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -146,6 +147,9 @@ func (k *KNN) Add(x []float64, seconds float64) error {
 }
 
 func (k *KNN) check(x []float64) error {
+	if k.config.Dimensions == 0 {
+		return errors.New("estimate: the KNN has no Dimensions; make it with NewKNN")
+	}
 	if len(x) != k.config.Dimensions {
 		return fmt.Errorf("estimate: x has %d parameters, want %d", len(x), k.config.Dimensions)
 	}

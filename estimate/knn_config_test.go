@@ -73,6 +73,20 @@ func TestKNNDefaults(t *testing.T) {
 	assert.Equal(t, 4, h.Len())
 }
 
+// What was not made by its constructor answers and does not panic.
+func TestKNNZeroValues(t *testing.T) {
+	var k KNN
+	var p Prediction
+	assert.ErrorContains(t, k.Add(nil, 1), "estimate: the KNN has no Dimensions")
+	assert.Error(t, k.Predict(&p, nil))
+	assert.False(t, p.Known())
+	var h Histogram
+	assert.False(t, h.Add(1))
+	assert.False(t, h.Delete(1))
+	_, ok := h.Estimate()
+	assert.False(t, ok)
+}
+
 // The largest parameters, the least spread, the least distances: no NaN, no overflow.
 func TestKNNExtremes(t *testing.T) {
 	for _, scaling := range []Scaling{ScaleDeviation, ScaleNone} {

@@ -153,6 +153,16 @@ func TestQueueForgetsTickets(t *testing.T) {
 	// A clock that steps back counts as standing still.
 	look, _ = q.Look(now.Add(-time.Hour), a)
 	assert.Equal(t, time.Duration(4), look.Laxity)
+	// What is late when it comes in has nothing left to turn.
+	late := new(Queue)
+	late.Push(now.Add(9), Job{Left: 1})
+	late.Push(now.Add(10), Job{Left: -1})
+	turns, ok := late.Turns()
+	assert.True(t, ok)
+	assert.Equal(t, now.Add(10), turns)
+	late.Remove(0)
+	_, ok = late.Turns()
+	assert.False(t, ok)
 	_, ok = (&Queue{policy: Policy{Rule: LeastFirst}}).Turns()
 	assert.False(t, ok)
 }

@@ -30,8 +30,8 @@ const (
 // DetectorConfig holds the choices of a [Detector]. Its zero value is the recommended one: among 84 laxities that scatter
 // normally, with five far below, it names those five and no other for 10 and 20 neighbours, and for 5 if the scatter is
 // small against the distance. The paper's is {Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution},
-// but for its looking at high laxities too. A factor alone does not do: the least of 84 normal values exceeds 3 in a
-// third of all cases.
+// but for its looking at high laxities too. A factor alone does not do: among normal values, one below the median
+// exceeds 3 in about a third of all cases.
 type DetectorConfig struct {
 	// Neighbours is l. It should exceed the number of workers that may be overloaded together. 0 means
 	// [DefaultNeighbours], or half of the other workers if that is less.
@@ -62,8 +62,8 @@ func (c DetectorConfig) validate() error {
 
 // Detector finds overloaded workers among those that run tasks of one job [DynamicShare §3.3]: a worker whose laxity is
 // far below the median and whose local outlier factor exceeds the threshold. The paper takes every value whose factor
-// exceeds 1, high ones included. It keeps its memory from one call to the next. Not safe for concurrent use; one per
-// job or scheduler.
+// exceeds 1, high ones included. It keeps its memory from one call to the next. The zero value has the
+// recommended configuration. Not safe for concurrent use; one per job or scheduler.
 type Detector struct {
 	config  DetectorConfig
 	scorer  Scorer
@@ -76,6 +76,11 @@ func NewDetector(c DetectorConfig) (*Detector, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	return &Detector{config: c}, nil
+}
+
+// filled returns the configuration with its defaults.
+func (c DetectorConfig) filled() DetectorConfig {
 	if c.Threshold == 0 {
 		c.Threshold = DefaultThreshold
 	}
@@ -85,11 +90,11 @@ func NewDetector(c DetectorConfig) (*Detector, error) {
 	if c.Resolution == 0 {
 		c.Resolution = DefaultResolution
 	}
-	return &Detector{config: c}, nil
+	return c
 }
 
 // Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
-func (d *Detector) Config() DetectorConfig { return d.config }
+func (d *Detector) Config() DetectorConfig { return d.config.filled() }
 
 // Verdict says whether a worker is overloaded, and why. It is a plain value without NaN that can be compared with ==.
 type Verdict struct {
@@ -106,22 +111,23 @@ type Verdict struct {
 // [estimate.Unknown] or [NoDeadline] is left out of account. O(n log n + n l); it allocates only when it is given more
 // laxities than ever before, or dst lacks the capacity.
 func (d *Detector) Judge(dst []Verdict, laxities []time.Duration) []Verdict {
+	c := d.config.filled()
 	d.values = d.values[:0]
 	for _, laxity := range laxities {
 		if known(laxity) {
 			d.values = append(d.values, float64(laxity))
 		}
 	}
-	n, l := len(d.values), d.config.Neighbours
+	n, l := len(d.values), c.Neighbours
 	if l == 0 {
 		l = min(DefaultNeighbours, (n-1)/2)
 	}
-	factors, err := d.scorer.Score(d.factors[:0], d.values, l, float64(max(d.config.Resolution, 0)))
+	factors, err := d.scorer.Score(d.factors[:0], d.values, l, float64(max(c.Resolution, 0)))
 	d.factors = factors
 	next := 0
 	var bar float64
 	if err == nil {
-		bar = d.bar()
+		bar = d.bar(c)
 	}
 	for _, laxity := range laxities {
 		v := Verdict{Laxity: laxity}
@@ -131,7 +137,7 @@ func (d *Detector) Judge(dst []Verdict, laxities []time.Duration) []Verdict {
 		case err != nil: // the values are in range, so there are too few of them
 			v.Reason = TooFewWorkers
 		default:
-			v.judge(factors[next], d.config.Threshold, d.values[next], bar)
+			v.judge(factors[next], c.Threshold, d.values[next], bar)
 			next++
 		}
 		dst = append(dst, v)
@@ -141,11 +147,11 @@ func (d *Detector) Judge(dst []Verdict, laxities []time.Duration) []Verdict {
 
 // bar returns what a low laxity is less than, in nanoseconds: the median less Spread median absolute deviations. Of two
 // middle values it takes the lower.
-func (d *Detector) bar() float64 {
+func (d *Detector) bar(c DetectorConfig) float64 {
 	sorted := d.scorer.sorted
 	lo := (len(sorted) - 1) / 2
 	hi, median := lo+1, sorted[lo].value
-	if d.config.Spread == AnySpread {
+	if c.Spread == AnySpread {
 		return median
 	}
 	var deviation float64
@@ -158,7 +164,7 @@ func (d *Detector) bar() float64 {
 			lo--
 		}
 	}
-	return median - float64(d.config.Spread*max(deviation, float64(max(d.config.Resolution, 0))))
+	return median - float64(c.Spread*max(deviation, float64(max(c.Resolution, 0))))
 }
 
 func (v *Verdict) judge(factor, threshold, laxity, bar float64) {

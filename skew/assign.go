@@ -2,6 +2,7 @@ package skew
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"strconv"
 	"time"
@@ -45,7 +46,8 @@ type Reducer struct {
 	// Problem.Seconds is given.
 	Rate float64
 	// Limit is the time from now by which the reduce task must end, so that its own job and those whose tasks wait on the
-	// worker meet their deadlines. 0 is no limit. If it has passed already, a negative limit says so: nothing fits.
+	// worker meet their deadlines. 0 is no limit. If it has passed already, a negative limit says so: nothing fits. A limit
+	// that is computed and comes out as exactly 0 must be passed as -1.
 	Limit time.Duration
 }
 
@@ -91,6 +93,18 @@ func (p Plan) Duration() time.Duration {
 
 // Balance returns the [Balance] of the loads.
 func (p Plan) Balance() float64 { return Balance(p.Load) }
+
+// String sums the plan up in one line.
+func (p Plan) String() string {
+	return fmt.Sprintf("partitions=%d reducers=%d ends=%v balance=%.1f%% unfit=%d",
+		len(p.Reducer), len(p.Load), p.Duration(), p.Balance(), len(p.Unfit))
+}
+
+// LogValue returns what String shows as a group of fields, for log/slog.
+func (p Plan) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("partitions", len(p.Reducer)), slog.Int("reducers", len(p.Load)),
+		slog.Duration("ends", p.Duration()), slog.Float64("balance", p.Balance()), slog.Int("unfit", len(p.Unfit)))
+}
 
 // Assign gives partitions to reduce tasks as DynamicShare's Simple Partitions does [§4.2]. It is short for
 // Policy{}.Assign.

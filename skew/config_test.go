@@ -138,6 +138,20 @@ func TestSketchEncodingAndHashesAreStable(t *testing.T) {
 	assert.Equal(t, uint64(0xaf63dc4c8601ec8c), HashKey("a"))
 }
 
+// A second report of a map task changes nothing, even where the sizes would not fit any more.
+func TestSizesCountAMapTaskOnce(t *testing.T) {
+	s, err := NewSizes(2, 2)
+	require.NoError(t, err)
+	used, err := s.Report(1, []int64{math.MaxInt64 - 1, 1})
+	assert.True(t, used)
+	require.NoError(t, err)
+	used, err = s.Report(1, []int64{math.MaxInt64 - 1, 1})
+	assert.False(t, used)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{math.MaxInt64 - 1, 1}, s.Append(nil))
+	assert.Equal(t, 1, s.Missing())
+}
+
 // A time at the limit fits; a limit that has passed lets nothing in.
 func TestLimitIsInclusive(t *testing.T) {
 	for limit, fits := range map[time.Duration]bool{2 * time.Second: true, 2*time.Second - 1: false, -1: false, 0: true} {
@@ -162,6 +176,9 @@ func TestBaselinesReportWhatEndsBeyondALimit(t *testing.T) {
 func TestNames(t *testing.T) {
 	assert.Equal(t, "load-balance", LoadBalance.String())
 	assert.Equal(t, "Rule(7)", Rule(7).String())
+	plan := Plan{Reducer: []int{0, 0, -1}, Load: []int64{5}, Unfit: []int{2}, Seconds: 2.5}
+	assert.Equal(t, "partitions=3 reducers=1 ends=2.5s balance=100.0% unfit=1", plan.String())
+	assert.Equal(t, "[partitions=3 reducers=1 ends=2.5s balance=100 unfit=1]", plan.LogValue().String())
 	assert.Equal(t, 1.0, GrahamBound(1))
 	assert.Equal(t, 1.0, GrahamBound(-3))
 	assert.Equal(t, time.Duration(math.MaxInt64), Plan{Seconds: 1e300}.Duration())

@@ -37,15 +37,15 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	if len(sizes) != len(s.total) {
 		return false, fmt.Errorf("skew: map task %d reports %d sizes, want %d", m, len(sizes), len(s.total))
 	}
+	if s.reported[m] {
+		return false, nil
+	}
 	sum := s.sum
 	for i, size := range sizes {
 		if size < 0 || size > math.MaxInt64-sum {
 			return false, fmt.Errorf("skew: sizes[%d] of map task %d is %d, want 0 or more, and at most %d in all", i, m, size, int64(math.MaxInt64))
 		}
 		sum += size
-	}
-	if s.reported[m] {
-		return false, nil
 	}
 	for i, size := range sizes {
 		s.total[i] += size

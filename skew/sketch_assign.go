@@ -3,7 +3,7 @@ package skew
 import "math"
 
 // AssignSketch makes a plan for each row of the sketch, as [Policy.Assign] does with its sizes, and returns the best and its
-// row [DynamicShare §4.2, Sketch-based approach]: the plan that leaves out the least size, and of those the one that ends
+// row [DynamicShare §4.2, Sketch-based approach]: the plan that leaves the least size unfit, and of those the one that ends
 // first. Under LoadBalance, the one with the best [Balance]. Ties go to the lower row. Errors are those of Policy.Assign
 // for Rate. O(d (p log p + p R)); it allocates the plans.
 func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan, err error) {
