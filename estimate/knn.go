@@ -72,7 +72,8 @@ func (c KNNConfig) validate() error {
 //
 // Up to a few thousand runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew
 // once a 32nd part of the runs is new, so beyond 32 runs the deviations may lag by that much; what is predicted from does
-// not. Not safe for concurrent use while runs are added, and safe otherwise; one per kind of task and worker.
+// not. Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
+// its own, may be made at once.)
 type KNN struct {
 	config   KNNConfig
 	x        []float64 // parameters, run by run
@@ -123,8 +124,8 @@ func (k *KNN) Divisors(dst []float64) []float64 {
 
 // Add remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x does not
 // have Dimensions entries, if one is not finite or beyond 1e100, or if seconds is not from 0 to [MaxSample]. Runs that
-// failed or were killed say nothing about the time and do not belong here. Amortised O(log n); it allocates only while
-// the number of runs grows.
+// failed or were killed say nothing about the time and do not belong here. Amortised O(log n), as one call in n/32 takes
+// O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates only while the number of runs grows.
 func (k *KNN) Add(x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err

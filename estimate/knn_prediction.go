@@ -16,8 +16,7 @@ const negligible = 1e-12
 // Fresh.Rate with a Work of 1. The zero value is empty, like that of a KNN without runs: a time that never comes, with a
 // mean and quantiles of +Inf and probabilities of 0. Mean and Len take O(1), the others O(log k), without allocation.
 //
-// A Prediction keeps what it needs and does not change when runs are added. Not safe for concurrent use while it is
-// predicted into, and safe otherwise; one per task.
+// A Prediction keeps what it needs and does not change when runs are added. Not safe for concurrent use; one per task.
 type Prediction struct {
 	runs   []weighted
 	near   nearest // scratch

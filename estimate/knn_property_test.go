@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -150,6 +151,28 @@ func TestKNNTreeChangesNothing(t *testing.T) {
 		require.NoError(t, without.Predict(&b, x))
 		require.Equal(t, b.runs, a.runs)
 		require.Equal(t, b.Mean(), a.Mean())
+	}
+}
+
+// Predictions alone may be made at once; the race detector looks on.
+func TestKNNPredictsConcurrently(t *testing.T) {
+	knn, queries := benchKNN(t, treeRuns)
+	means := make([]float64, 4)
+	var done sync.WaitGroup
+	for i := range means {
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			var p Prediction
+			for _, x := range queries[:100] {
+				_ = knn.Predict(&p, x)
+				means[i] += p.Mean()
+			}
+		}()
+	}
+	done.Wait()
+	for _, mean := range means {
+		assert.Equal(t, means[0], mean)
 	}
 }
 

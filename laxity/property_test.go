@@ -268,6 +268,41 @@ func seq(n int) []int {
 	return s
 }
 
+// The least laxity of a job's map tasks is that of equation 3, and each worker's is that of its own tasks.
+func TestViewsAgainstEquation3(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		left, reduce := time.Duration(r.IntN(100)), time.Duration(r.IntN(30))
+		var maps []time.Duration
+		var tasks []Task
+		least := map[int]time.Duration{}
+		for range 1 + r.IntN(20) {
+			task := Task{Job: 1, Worker: r.IntN(4), Left: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
+			maps, tasks = append(maps, task.Remaining), append(tasks, task)
+			if before, ok := least[task.Worker]; !ok || task.Laxity() < before {
+				least[task.Worker] = task.Laxity()
+			}
+		}
+		jobs, err := PerJob(tasks, 2)
+		require.NoError(t, err)
+		require.Equal(t, Job{Left: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), jobs[1].Least)
+		require.Equal(t, Summary{Least: NoDeadline, First: -1}, jobs[0])
+		require.Equal(t, len(tasks), jobs[1].Tasks)
+		workers, err := PerWorker(tasks, 4)
+		require.NoError(t, err)
+		for w, summary := range workers {
+			if want, ok := least[w]; ok {
+				require.Equal(t, want, summary.Least)
+				require.Equal(t, w, tasks[summary.First].Worker)
+				require.Equal(t, want < 0, summary.Late > 0)
+			}
+		}
+	}
+	sums, err := PerJob([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, Left: 3}}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []Summary{{Tasks: 2, Unestimated: 2, Least: NoDeadline, First: -1}}, sums)
+}
+
 // Of all sets of tasks that may leave, Offload picks a smallest one after which the rest end in time.
 func TestOffloadAgainstBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

@@ -33,7 +33,7 @@
 // # Cost and concurrency
 //
 // An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for concurrent
-// use; [Sizes] and [Sketch] are not while they are written to.
+// use; [Sizes] and [Sketch] are not.
 //
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/skew"
 )
 
@@ -33,6 +34,40 @@ func ExampleAssign_limit() {
 	// Output:
 	// [1 1 0 -1] left out: [3]
 	// [1 1 0 1] beyond a limit: [3] [0.4 0.7]
+}
+
+// Times from past reduce tasks on each worker, by nearest neighbours, in place of rates.
+func ExampleProblem() {
+	const partitions = 6
+	problem := skew.Problem{Sizes: []int64{900, 100, 500, 300, 200, 400}, Reducers: make([]skew.Reducer, 2)}
+	for worker, secondsPerValue := range []float64{.001, .003} {
+		runs, err := estimate.NewKNN(estimate.KNNConfig{Dimensions: 1, Neighbours: 3})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for size := 50.; size <= 1000; size += 50 { // what the worker has done so far
+			if err := runs.Add([]float64{size}, size*secondsPerValue); err != nil {
+				fmt.Println(err)
+			}
+		}
+		var p estimate.Prediction
+		row := make([]float64, partitions)
+		for i, size := range problem.Sizes {
+			if err := runs.Predict(&p, []float64{float64(size)}); err != nil {
+				fmt.Println(err)
+			}
+			row[i] = p.Mean() // +Inf, which Assign rejects, if the worker has done nothing yet
+		}
+		problem.Seconds = append(problem.Seconds, row)
+		problem.Reducers[worker].Limit = 2 * time.Second
+	}
+	plan, err := skew.Assign(problem)
+	fmt.Println(plan, err)
+	fmt.Println(plan.Reducer)
+	// Output:
+	// partitions=6 reducers=2 ends=1.8s balance=66.7% unfit=0 <nil>
+	// [0 0 0 0 1 1]
 }
 
 func ExamplePolicy() {

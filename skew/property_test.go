@@ -121,6 +121,29 @@ func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
 		}
 	}
 	require.Equal(t, latest, plan.Seconds)
+	if c == (Policy{}) {
+		checkUnfit(t, p, plan)
+	}
+}
+
+// checkUnfit holds for a plan that leaves out what does not fit: it fits nowhere at the end either.
+func checkUnfit(t *testing.T, p Problem, plan Plan) {
+	t.Helper()
+	for _, i := range plan.Unfit {
+		for r, reducer := range p.Reducers {
+			end := max(reducer.Ready, 0).Seconds()
+			if plan.End[r] > 0 {
+				end = plan.End[r]
+			}
+			if p.Seconds != nil {
+				end += p.Seconds[r][i]
+			} else {
+				end += float64(p.Sizes[i]) * reducer.Rate
+			}
+			require.NotZero(t, reducer.Limit)
+			require.Greater(t, end*(1+1e-9), reducer.Limit.Seconds())
+		}
+	}
 }
 
 func TestPlansAreConsistent(t *testing.T) {

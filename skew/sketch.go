@@ -23,8 +23,8 @@ const maxCells = 1 << 28
 // of the key and random a1, a2 and b. The paper's (a*x + b) mod pr is this with one multiplier, and independent only on
 // keys below pr.
 //
-// The zero value has no rows: it counts nothing, and is there to be decoded into. Not safe for concurrent use while it is
-// written to; one per map task.
+// The zero value has no rows: it counts nothing, and is there to be decoded into. Not safe for concurrent use; one per map
+// task.
 type Sketch struct {
 	rows       []hash
 	partitions int
