@@ -72,8 +72,14 @@ func (k *KNN) search(h *nearest, x []float64) {
 		k.tree.search(h, x, k.inverse, k.added-len(k.y))
 		first = max(0, len(k.y)-(k.added-k.measured))
 	}
-	for i := first; i < len(k.y); i++ {
-		at := (k.oldest + i) % len(k.y)
+	start, end := k.oldest+first, k.oldest+len(k.y) // in the ring, which ends at len(k.y) and goes on at 0
+	k.look(h, x, min(start, len(k.y)), min(end, len(k.y)))
+	k.look(h, x, max(start, len(k.y))-len(k.y), max(end, len(k.y))-len(k.y))
+}
+
+// look adds the runs around x that are at from up to to.
+func (k *KNN) look(h *nearest, x []float64, from, to int) {
+	for at := from; at < to; at++ {
 		distance := squaredDistance(x, k.x[at*len(x):], k.inverse)
 		if h.wants(distance) {
 			h.add(near{distance, k.y[at]})

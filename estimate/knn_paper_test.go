@@ -100,7 +100,7 @@ func TestKNNColdStart_Figure4(t *testing.T) {
 // lucky.
 func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	truth := func(x []float64) float64 { return 1 + x[0]/1e8*(1+x[1]/100) + x[2]/50 } // 1 to 23 s, 9.5 s in the mean
-	counts := []int{1, 10, 100, 1000, 10000}
+	counts := []int{1, 10, 100, 1000}
 	errors := make([]float64, len(counts))
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(4, seed))
@@ -123,7 +123,7 @@ func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	for i := 1; i < len(errors); i++ {
 		assert.Less(t, errors[i], .8*errors[i-1], "%d runs: %v", counts[i], errors)
 	}
-	assert.Less(t, errors[len(errors)-1], 1.0)
+	assert.Less(t, errors[len(errors)-1], errors[0]/5)
 }
 
 // The size in bytes must not drown the rest: what matters here is the CPU, and the nearest run by size is wrong.

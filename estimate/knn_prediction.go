@@ -73,7 +73,13 @@ func (p *Prediction) equals(k *KNN, x []float64, distance float64) {
 // finish sorts the runs, so that neither their sequence nor the tree shows in the sums, and adds the weights up.
 func (p *Prediction) finish() {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
-		return cmp.Or(cmp.Compare(a.seconds, b.seconds), cmp.Compare(a.upTo, b.upTo))
+		switch { // no time is NaN, which cmp.Compare would look for
+		case a.seconds < b.seconds:
+			return -1
+		case a.seconds > b.seconds:
+			return 1
+		}
+		return cmp.Compare(a.upTo, b.upTo)
 	})
 	var total, seconds float64
 	for i := range p.runs {
