@@ -37,7 +37,8 @@ type KNNConfig struct {
 	// Dimensions is the number of parameters of a task, 64 at most. 0 means [DefaultDimensions].
 	Dimensions int
 	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the paper has it
-	// grow as n^(4/5), and gives no factor. It never exceeds the number of runs.
+	// grow as n^(4/5), and gives no factor. For 100,000 runs that is 10,000, so a bound is worth setting for a long
+	// history. It never exceeds the number of runs.
 	Neighbours int
 	// MaxRuns is the number of runs that are remembered; each further one takes the place of the oldest. 0 means
 	// [DefaultMaxRuns].
@@ -70,9 +71,8 @@ func (c KNNConfig) validate() error {
 // small by k/n.) Where all weights are 0, because k is 1 or all k lie equally far away, the answer is the plain mean of
 // every run at that distance.
 //
-// Up to a few thousand runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew
-// once a 32nd part of the runs is new, so beyond 32 runs the deviations may lag by that much; what is predicted from does
-// not. Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
+// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew once
+// a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from does not. Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
 // its own, may be made at once.)
 type KNN struct {
 	config   KNNConfig
