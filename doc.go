@@ -7,6 +7,10 @@
 //
 //   - estimate: how long a running copy still needs and how long a new one would take
 //   - restart: keep, duplicate, kill and restart, or prune a running task
+//   - clone: how many copies of a small job's tasks to launch, within a budget
+//   - delay: wait or go, for a slot that is near the data or for an output of one's own
+//   - laxity: which job runs next, which workers are overloaded, what to move off them
+//   - skew: which reduce task gets which partition
 //
 // This root package holds no code. Import the package that answers your question; none but estimate is imported by
 // another.

@@ -134,7 +134,7 @@ func ExampleTracker() {
 	// machine 1 start largest-work task 1
 	// machine 2 start largest-work task 2
 	// machine 3 start largest-work task 3
-	// restart fresh-sooner copy=0 remaining=990s fresh=265s bar=275s gain=725s avoid=3
+	// restart fresh-sooner copy=0 remaining=990s fresh=20s bar=30s gain=970s avoid=3
 	// machine 3 start largest-work task 4
 	// finished 5 restarts 1 used 2m0s wasted 10s saved 16m0s
 }

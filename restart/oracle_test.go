@@ -351,8 +351,8 @@ func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
 
 // rates lists the samples of t_new: finished copies, less one of the first wave for each of a later one; and what
 // running and killed copies have shown by their last report of progress, if they had run for an interval by then.
-// work gives the work that counts, with the overhead that was learned.
-func (o *oracle) rates(work func(float64) float64) (samples []float64) {
+// work gives the work that counts, with the overhead that was learned; copies in without are left out.
+func (o *oracle) rates(work func(float64) float64, without ...*oracleCopy) (samples []float64) {
 	var first, later []float64
 	for _, c := range o.ended {
 		if c.fate != "finished" {
@@ -371,7 +371,7 @@ func (o *oracle) rates(work func(float64) float64) (samples []float64) {
 	samples = append(first, later...)
 	for i := range o.tasks {
 		for _, c := range o.tasks[i].copies {
-			if c.fate == "failed" || c.fate == "finished" {
+			if c.fate == "failed" || c.fate == "finished" || slices.Contains(without, c) {
 				continue
 			}
 			if total, ok := o.total(c); ok {
@@ -393,6 +393,26 @@ func (o *oracle) total(c *oracleCopy) (seconds float64, ok bool) {
 	return seconds, ok
 }
 
+// others is the distribution of the rates without those of the task's own running copies, the three newest that have
+// shown one; of all if there are no others.
+func (o *oracle) others(task int, rates *estimate.Rates) estimate.Distribution {
+	var own []*oracleCopy
+	for _, c := range o.running(task) {
+		if _, ok := o.total(c); ok && len(own) < 3 {
+			own = append(own, c)
+		}
+	}
+	samples := o.rates(rates.Work, own...)
+	if len(samples) == 0 {
+		samples = o.rates(rates.Work)
+	}
+	others := &estimate.Empirical{}
+	for _, s := range samples {
+		others.Insert(s)
+	}
+	return others
+}
+
 // task is the view of a running task, its copies newest first. Its t_new rests on rates, whose samples were compared.
 func (o *oracle) task(task int, rates *estimate.Rates) restart.Task {
 	s := &o.tasks[task]
@@ -401,7 +421,7 @@ func (o *oracle) task(task int, rates *estimate.Rates) restart.Task {
 		Work: o.work[task], Fresh: estimate.Fresh{Work: rates.Work(o.work[task]), Lag: o.config.Lag},
 	}
 	if rates.Known() {
-		t.Fresh.Rate = rates
+		t.Fresh.Rate = o.others(task, rates)
 	}
 	if s.sinceCopy >= 0 {
 		t.SinceCopy = max(o.now-s.sinceCopy, 1)

@@ -56,6 +56,7 @@ type Tracker struct {
 	model  estimate.Linear
 	wrapUp estimate.WrapUp
 	rates  *estimate.Rates
+	others estimate.Others // of the task that is looked at
 
 	durations     estimate.Empirical // of finished tasks
 	finishedRates estimate.Empirical // their time per unit of work

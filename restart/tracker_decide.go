@@ -113,8 +113,12 @@ func (t *Tracker) facts() Phase {
 func (t *Tracker) view(task, machine int) Task {
 	s := &t.tasks[task]
 	copies := t.scratch[:0]
+	var samples [scratchCopies]int
 	for i := s.copies; i != none; i = t.copies[i].next {
 		c := &t.copies[i]
+		if len(copies) < len(samples) {
+			samples[len(copies)] = int(c.sample)
+		}
 		copies = append(copies, Copy{
 			Machine: int(c.machine), Elapsed: t.now - c.start, Remaining: t.remaining(s, c), Score: c.score,
 			Done: c.progress.Done(),
@@ -132,7 +136,8 @@ func (t *Tracker) view(task, machine int) Task {
 		Fresh: estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.config.Lag},
 	}
 	if t.rates.Known() {
-		view.Fresh.Rate = t.rates
+		t.rates.Others(&t.others, samples[:min(len(copies), len(samples))]...)
+		view.Fresh.Rate = &t.others
 	}
 	if t.config.Factors != nil && machine >= 0 {
 		view.Fresh.Location = t.config.Factors.Factor(machine)
