@@ -1,0 +1,275 @@
+package fairshare
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// User is one claimant of several resources at once, whose tasks all need the same.
+//
+// Safe for concurrent use.
+type User struct {
+	Weight int64   // 0 means 1; more than 0 otherwise
+	Task   []int64 // what one task needs of each resource
+	Demand int64   // tasks running and waiting together
+}
+
+// Allocation is what a user gets of several resources. It is comparable.
+//
+// Safe for concurrent use.
+type Allocation struct {
+	Tasks    int64
+	Resource int     // the dominant one, of which a task needs the largest part of what there is; -1 if it needs none
+	Share    float64 // of the dominant resource
+	Blocked  int     // the resource of which no further task would fit; -1 if the user has all it wants
+}
+
+// String returns the allocation as one line.
+func (a Allocation) String() string {
+	b := strconv.AppendInt(make([]byte, 0, 80), a.Tasks, 10)
+	b = append(b, " tasks, "...)
+	b = strconv.AppendFloat(b, 100*a.Share, 'g', 4, 64)
+	b = append(b, "% of resource "...)
+	b = strconv.AppendInt(b, int64(a.Resource), 10)
+	if a.Blocked < 0 {
+		return string(append(b, ", by demand"...))
+	}
+	b = append(b, ", blocked by resource "...)
+	return string(strconv.AppendInt(b, int64(a.Blocked), 10))
+}
+
+// Dominant divides several resources among users by dominant resource fairness (Ghodsi et al., NSDI 2011): max-min
+// fairness, with weights, of what each user has of the resource of which its tasks need the largest part. It is what
+// [Shares] computes for one resource, in whole tasks: the next task goes to the user with the smallest dominant share per
+// weight, the lowest index first, until no task fits or is wanted. A user whose task does not fit gets no more.
+//
+// The answer is exactly that of handing out one task at a time, in integers, at a cost that does not grow with the
+// number of tasks: users are raised together to a level at which all of them provably fit, and only the rest is handed
+// out singly.
+//
+// Errors name the user and the field: a negative amount, a weight below 0, or a need for each resource missing.
+//
+// Cost: O(n·m) for each resource that runs out, for n users and m resources, plus O(log n + m) for each task handed out
+// singly, of which there are a few a user and resource that runs out. It allocates O(n + m).
+func Dominant(users []User, capacity []int64) ([]Allocation, error) {
+	d := drf{users: users, capacity: capacity, used: make([]int64, len(capacity)), allocations: make([]Allocation, len(users))}
+	for r, c := range capacity {
+		if c < 0 {
+			return nil, fmt.Errorf("fairshare: capacity %d is %d, want at least 0", r, c)
+		}
+	}
+	for i := range users {
+		if err := users[i].check(i, len(capacity)); err != nil {
+			return nil, err
+		}
+		d.enter(i)
+	}
+	for len(d.active) > 0 {
+		d.raise()
+		d.hand()
+	}
+	for i := range users {
+		if r := d.allocations[i].Resource; r >= 0 && capacity[r] > 0 {
+			d.allocations[i].Share = float64(d.allocations[i].Tasks*users[i].Task[r]) / float64(capacity[r])
+		}
+	}
+	return d.allocations, nil
+}
+
+func (u *User) check(i, resources int) error {
+	switch {
+	case u.Weight < 0:
+		return fmt.Errorf("fairshare: user %d: Weight is %d, want a positive number, or 0 for 1", i, u.Weight)
+	case u.Demand < 0:
+		return fmt.Errorf("fairshare: user %d: Demand is %d, want at least 0", i, u.Demand)
+	case len(u.Task) != resources:
+		return fmt.Errorf("fairshare: user %d: Task has %d entries, want one for each of the %d resources", i, len(u.Task), resources)
+	}
+	for r, need := range u.Task {
+		if need < 0 {
+			return fmt.Errorf("fairshare: user %d: Task[%d] is %d, want at least 0", i, r, need)
+		}
+	}
+	return nil
+}
+
+// drf is the working space of one call of Dominant.
+type drf struct {
+	users       []User
+	capacity    []int64
+	used        []int64 // by resource
+	allocations []Allocation
+	active      []dominantUser // a heap, the user whose turn it is first
+}
+
+// dominantUser is a user who may get more. Its level is usage/(capacity·weight) of its dominant resource.
+type dominantUser struct {
+	user           int
+	need           int64  // of the dominant resource, for one task
+	unitHi, unitLo uint64 // capacity·weight
+	usage          int64
+	rate           float64 // tasks per level
+	planned        int64
+}
+
+// enter works out the dominant resource of a user, and makes the user active if there is anything to hand out to it.
+func (d *drf) enter(i int) {
+	u, a := &d.users[i], &d.allocations[i]
+	a.Resource, a.Blocked = -1, -1
+	for r, need := range u.Task {
+		if need > 0 && (a.Resource < 0 || compareProducts(need, d.capacity[a.Resource], u.Task[a.Resource], d.capacity[r]) > 0) {
+			a.Resource = r
+		}
+	}
+	if a.Resource < 0 {
+		a.Tasks = u.Demand // tasks that need nothing
+		return
+	}
+	weight := max(u.Weight, 1)
+	need, capacity := u.Task[a.Resource], d.capacity[a.Resource]
+	if need > capacity {
+		if u.Demand > 0 {
+			a.Blocked = a.Resource
+		}
+		return
+	}
+	x := dominantUser{user: i, need: need, rate: float64(capacity) * float64(weight) / float64(need)}
+	x.unitHi, x.unitLo = bits.Mul64(uint64(capacity), uint64(weight))
+	d.active = append(d.active, x)
+}
+
+// before reports whether it is a's turn rather than b's, by a product of 192 bits.
+func (a *dominantUser) before(b *dominantUser) bool {
+	a2, a1, a0 := mul192(b.unitHi, b.unitLo, uint64(a.usage))
+	b2, b1, b0 := mul192(a.unitHi, a.unitLo, uint64(b.usage))
+	switch {
+	case a2 != b2:
+		return a2 < b2
+	case a1 != b1:
+		return a1 < b1
+	case a0 != b0:
+		return a0 < b0
+	}
+	return a.user < b.user
+}
+
+func mul192(hi, lo, x uint64) (p2, p1, p0 uint64) {
+	h, p0 := bits.Mul64(lo, x)
+	p2, l := bits.Mul64(hi, x)
+	p1, carry := bits.Add64(l, h, 0)
+	return p2 + carry, p1, p0
+}
+
+// raise brings all active users to the highest level that is proved to fit, found by bisection over the floats.
+func (d *drf) raise() {
+	low, high := uint64(0), math.Float64bits(1)
+	for low < high {
+		middle := high - (high-low)/2
+		if d.fits(math.Float64frombits(middle)) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	if !d.fits(math.Float64frombits(low)) {
+		return
+	}
+	for k := range d.active {
+		x := &d.active[k]
+		more := x.planned - d.allocations[x.user].Tasks
+		if more <= 0 {
+			continue
+		}
+		d.allocations[x.user].Tasks += more
+		x.usage += more * x.need
+		for r, need := range d.users[x.user].Task {
+			d.used[r] += more * need
+		}
+	}
+}
+
+// fits plans the tasks of the active users at a level and reports whether they fit, with a margin for the error of the
+// floats: one task at a time, all users have reached what is planned before any has more than the margin on top. So no
+// user is refused a task on the way there, and handing out singly from the plan gives what it gives from nothing.
+func (d *drf) fits(level float64) bool {
+	for k := range d.active {
+		x := &d.active[k]
+		demand := d.users[x.user].Demand
+		x.planned = demand
+		if tasks := level * x.rate; tasks < float64(demand) {
+			x.planned = int64(tasks)
+		}
+	}
+	for r, capacity := range d.capacity {
+		free := capacity - d.used[r]
+		for k := range d.active {
+			x := &d.active[k]
+			reach := min(addSaturating(x.planned, x.planned>>40+3), d.users[x.user].Demand)
+			more := max(0, reach-d.allocations[x.user].Tasks)
+			h, l := bits.Mul64(uint64(more), uint64(d.users[x.user].Task[r]))
+			if h > 0 || l > uint64(free) {
+				return false
+			}
+			free -= int64(l)
+		}
+	}
+	return true
+}
+
+// hand gives out single tasks, a few for each active user.
+func (d *drf) hand() {
+	for k := len(d.active)/2 - 1; k >= 0; k-- {
+		d.sift(k)
+	}
+	for steps := 4 * len(d.active); steps > 0 && len(d.active) > 0; steps-- {
+		x := &d.active[0]
+		u, a := &d.users[x.user], &d.allocations[x.user]
+		done := a.Tasks >= u.Demand
+		if !done {
+			a.Blocked = d.lacking(u)
+			done = a.Blocked >= 0
+		}
+		if done {
+			last := len(d.active) - 1
+			d.active[0] = d.active[last]
+			d.active = d.active[:last]
+		} else {
+			a.Tasks++
+			x.usage += x.need
+			for r, need := range u.Task {
+				d.used[r] += need
+			}
+		}
+		d.sift(0)
+	}
+}
+
+// lacking returns the first resource of which a task of the user would not fit; -1 if there is none.
+func (d *drf) lacking(u *User) int {
+	for r, need := range u.Task {
+		if need > d.capacity[r]-d.used[r] {
+			return r
+		}
+	}
+	return -1
+}
+
+// sift moves the entry at k down to its place in the heap.
+func (d *drf) sift(k int) {
+	for {
+		child := 2*k + 1
+		if child >= len(d.active) {
+			return
+		}
+		if child+1 < len(d.active) && d.active[child+1].before(&d.active[child]) {
+			child++
+		}
+		if !d.active[child].before(&d.active[k]) {
+			return
+		}
+		d.active[k], d.active[child] = d.active[child], d.active[k]
+		k = child
+	}
+}

@@ -1,0 +1,236 @@
+package fairshare
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// level is the water level L = units/weight among the pools that stand at it.
+type level struct{ units, weight int64 }
+
+func (l level) float() float64 { return float64(l.units) / float64(l.weight) }
+
+// state is where a pool stands with respect to the level.
+type state uint8
+
+const (
+	free state = iota // at the level
+	low               // at its lower end, above the level
+	high              // at its upper end, below the level
+)
+
+// filler finds the level among pools at positions first to end, exactly. It is the working space of a tree.
+type filler struct {
+	lo, hi, want, weight []int64 // by position
+	slots, rest          []int64 // by position: whole share, and the numerator of the fraction lost
+	state                []state // by position
+	active               []int32
+	fractions            []int64
+	kinks                []kink
+}
+
+func newFiller(n int) filler {
+	amounts := make([]int64, 7*n)
+	part := func(i int) []int64 { return amounts[i*n : (i+1)*n : (i+1)*n] }
+	return filler{
+		lo: part(0), hi: part(1), want: part(2), weight: part(3), slots: part(4), rest: part(5), fractions: part(6),
+		state: make([]state, n), active: make([]int32, 0, n),
+	}
+}
+
+// maxPasses is after how many passes the level is found by sorting instead. Passes fix at least one pool each and most
+// of them in practice; sorting bounds the cost where they do not.
+const maxPasses = 10
+
+// level returns L such that clamp(L·w, lo, hi) adds up to total, for sum(lo) <= total < sum(hi), and leaves in state
+// where each pool stands.
+//
+// A guess is the level at which the pools not yet fixed would stand if none of them had bounds. Clamping them to their
+// bounds either adds more than it takes away, and then L is at most the guess, so that pools pushed up to their lower
+// ends stay there; or it does not, and then those held down at their upper ends stay there. All is done in 128 bits.
+func (f *filler) level(first, end int32, total int64) level {
+	f.active = f.active[:0]
+	l := level{units: total}
+	for i := first; i < end; i++ {
+		f.active = append(f.active, i)
+		l.weight += f.weight[i]
+	}
+	for range maxPasses {
+		if fixed := f.pass(&l); !fixed {
+			return l
+		}
+	}
+	return f.sweep(l)
+}
+
+// pass fixes the pools on one side of the guess l and improves l. It reports false if there are none to fix.
+func (f *filler) pass(l *level) bool {
+	var lowUnits, highUnits, lowWeight, highWeight int64
+	for _, i := range f.active {
+		lo, hi, w := f.lo[i], f.hi[i], f.weight[i]
+		switch {
+		case compareProducts(l.units, w, lo, l.weight) < 0:
+			f.state[i] = low
+			lowUnits += lo
+			lowWeight += w
+		case compareProducts(l.units, w, hi, l.weight) > 0:
+			f.state[i] = high
+			highUnits += hi
+			highWeight += w
+		default:
+			f.state[i] = free
+		}
+	}
+	if lowWeight == 0 && highWeight == 0 {
+		return false
+	}
+	// Clamping changes the sum by low + high - L·(their weights). Each of low and high is at most l.units.
+	h1, l1 := bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
+	h2, l2 := bits.Mul64(uint64(l.units), uint64(lowWeight+highWeight))
+	switch c := cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2)); {
+	case c == 0: // the guess is right for all
+		f.drop(free)
+		return false
+	case c > 0:
+		f.drop(low)
+		l.units, l.weight = l.units-lowUnits, l.weight-lowWeight
+	default:
+		f.drop(high)
+		l.units, l.weight = l.units-highUnits, l.weight-highWeight
+	}
+	return true
+}
+
+// drop removes from the active pools those in state s; if s is free, those in any other.
+func (f *filler) drop(s state) {
+	kept := f.active[:0]
+	for _, i := range f.active {
+		if (f.state[i] == s) == (s == free) {
+			kept = append(kept, i)
+		}
+	}
+	f.active = kept
+}
+
+// kink is a level units/weight at which a pool begins or ceases to stand at the level.
+type kink struct {
+	units, weight int64
+	pool          int32
+	end           bool
+}
+
+// sweep finds the level among the active pools from the sorted kinks, where l is the guess that leaves all of them free.
+func (f *filler) sweep(l level) level {
+	f.kinks = f.kinks[:0]
+	var fixed, weight int64
+	for _, i := range f.active {
+		f.state[i] = low
+		fixed += f.lo[i]
+		f.kinks = append(f.kinks,
+			kink{units: f.lo[i], weight: f.weight[i], pool: i}, kink{units: f.hi[i], weight: f.weight[i], pool: i, end: true})
+	}
+	slices.SortFunc(f.kinks, byLevel)
+	for _, k := range f.kinks {
+		// Up to this kink the sum is fixed + L·weight. Stop where that reaches the units there are.
+		if compareProducts(k.units, weight, l.units-fixed, k.weight) >= 0 {
+			if l = (level{units: l.units - fixed, weight: weight}); weight == 0 {
+				l = level{units: k.units, weight: k.weight} // nobody is free: every level between two kinks will do
+			}
+			break
+		}
+		if f.state[k.pool] = free; k.end {
+			f.state[k.pool] = high
+			fixed += f.hi[k.pool]
+			weight -= f.weight[k.pool]
+		} else {
+			fixed -= f.lo[k.pool]
+			weight += f.weight[k.pool]
+		}
+	}
+	f.drop(free)
+	return l
+}
+
+// byLevel orders kinks, the beginning of a pool before its end.
+func byLevel(a, b kink) int {
+	if c := compareProducts(a.units, b.weight, b.units, a.weight); c != 0 {
+		return c
+	}
+	if a.end != b.end {
+		if b.end {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.pool, b.pool)
+}
+
+// round writes whole shares that add up to total into slots.
+func (f *filler) round(l level, first, end int32, total int64) {
+	for i := first; i < end; i++ {
+		f.rest[i] = 0
+		switch f.state[i] {
+		case low:
+			f.slots[i] = f.lo[i]
+		case high:
+			f.slots[i] = f.hi[i]
+		default:
+			f.slots[i], f.rest[i] = mulDiv(l.units, f.weight[i], l.weight)
+		}
+		total -= f.slots[i]
+	}
+	if total == 0 {
+		return
+	}
+	fractions := f.fractions[:0]
+	for _, i := range f.active {
+		fractions = append(fractions, f.rest[i])
+	}
+	least, equal := kthLargest(fractions, int(total))
+	for _, i := range f.active {
+		switch {
+		case f.rest[i] > least:
+			f.slots[i]++
+		case f.rest[i] == least && equal > 0:
+			equal--
+			f.slots[i]++
+		}
+	}
+}
+
+// real is the share of the pool before rounding.
+func (f *filler) real(l level, i int32) float64 {
+	if f.state[i] != free {
+		return float64(f.slots[i])
+	}
+	whole, rest := mulDiv(l.units, f.weight[i], l.weight)
+	return float64(whole) + float64(rest)/float64(l.weight)
+}
+
+// kthLargest returns the k-th largest of the non-negative values, for 1 <= k <= len(values), and how many of the k
+// largest are equal to it. It reorders values. Selection goes digit by digit, so that no input is slow.
+func kthLargest(values []int64, k int) (least int64, equal int) {
+	var counts [256]int
+	for shift := 56; shift >= 0; shift -= 8 {
+		clear(counts[:])
+		for _, v := range values {
+			counts[byte(v>>shift)]++
+		}
+		digit := len(counts) - 1
+		for ; k > counts[digit]; digit-- {
+			k -= counts[digit]
+		}
+		if counts[digit] == len(values) {
+			continue
+		}
+		kept := values[:0]
+		for _, v := range values {
+			if byte(v>>shift) == byte(digit) {
+				kept = append(kept, v)
+			}
+		}
+		values = kept
+	}
+	return values[0], k
+}

@@ -1,0 +1,218 @@
+package fairshare
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Plan chooses victims for the claims that are due now, from the usage last observed. Free is the number of units that
+// are free and fit for starving pools; they are used first, in the order of the claims.
+//
+// Victims are taken in [Preemption.Order] from pools with more than their share, for a claimant from the nearest common
+// ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it. So a pool that
+// loses a task here has no claim once the plan is carried out: what it is due is at most its share, by which its excess
+// was measured. A task that holds several units may free more than was claimed.
+//
+// Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the claims
+// come back after that.
+//
+// Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not; no allocation in steady state.
+func (s *Starvation) Plan(now time.Time, tasks []Task, free int64) Plan {
+	claims := s.Claims(now)
+	if len(claims) == 0 {
+		return Plan{}
+	}
+	p := &s.plan
+	p.start(s, tasks, free)
+	for depth := p.deepest - 1; depth >= 0 && p.open(s, depth); depth-- {
+		for _, task := range p.candidates {
+			if p.fates[task] == Spared {
+				p.try(s, int(task), &tasks[task], depth)
+			}
+		}
+	}
+	p.explain(s, tasks)
+	for _, v := range p.victims {
+		w := &s.watch[s.at[v.For]]
+		w.cooling, w.cool = s.config.Cooldown > 0, now.Add(s.config.Cooldown)
+	}
+	return Plan{Claims: claims, Victims: p.victims, Fates: p.fates}
+}
+
+// planner is the working space of a plan.
+type planner struct {
+	depth      []int32 // by position: 1 at the top level
+	excess     []int64 // by position: usage that is left above the share
+	first      []int32 // by position of a scope, the top level last: the first claim under it, or -1
+	next       []int32 // by claim: the next claim under the same scope, or -1
+	scope      []int32 // by claim: the ancestor among whose pools victims are looked for now
+	deepest    int32   // depth of the deepest claimant
+	candidates []int32 // tasks, in the order in which they are tried
+	crowd      []int64 // by task: units of candidates on its machine, for ByMachine
+	victims    []Victim
+	fates      []Fate
+}
+
+func newPlanner(f *forest) planner {
+	n := len(f.nodes)
+	p := planner{depth: make([]int32, n), excess: make([]int64, n), first: make([]int32, n+1)}
+	for i := range f.nodes {
+		p.depth[i] = 1
+		if parent := f.nodes[i].parent; parent >= 0 {
+			p.depth[i] = p.depth[parent] + 1
+		}
+	}
+	return p
+}
+
+// start sets the excesses, spends the free units and collects the candidates.
+func (p *planner) start(s *Starvation, tasks []Task, free int64) {
+	p.victims, p.candidates = p.victims[:0], p.candidates[:0]
+	p.fates = append(p.fates[:0], make([]Fate, len(tasks))...)
+	for i := range s.watch {
+		p.excess[i] = s.watch[i].usage - s.watch[i].share
+	}
+	for i := range p.first {
+		p.first[i] = -1
+	}
+	p.deepest = 0
+	p.scope, p.next = p.scope[:0], p.next[:0]
+	for c := range s.claims {
+		at := s.at[s.claims[c].Pool]
+		p.scope, p.next = append(p.scope, at), append(p.next, -1)
+		p.deepest = max(p.deepest, p.depth[at])
+		grant := max(0, min(free, s.claims[c].Deficit))
+		s.claims[c].Granted = grant
+		free -= grant
+	}
+	for i := range tasks {
+		p.fates[i] = s.candidacy(&tasks[i])
+		if p.fates[i] == Doomed {
+			for at := s.at[tasks[i].Pool]; at >= 0; at = s.nodes[at].parent {
+				p.excess[at] = subSaturating(p.excess[at], tasks[i].slots())
+			}
+		}
+	}
+	for i := range tasks {
+		if p.fates[i] == Spared && p.excess[s.at[tasks[i].Pool]] >= tasks[i].slots() {
+			p.candidates = append(p.candidates, int32(i))
+		}
+	}
+	p.sort(s, tasks)
+}
+
+// candidacy is the fate of a task before anyone's share is considered.
+func (s *Starvation) candidacy(t *Task) Fate {
+	switch {
+	case t.Pool < 0 || t.Pool >= len(s.at) || !s.nodes[s.at[t.Pool]].leaf():
+		return Foreign
+	case t.Dying:
+		return Doomed
+	case t.Protected || s.watch[s.at[t.Pool]].protected:
+		return Shielded
+	}
+	return Spared
+}
+
+// sort puts the candidates into the order in which they are tried.
+func (p *planner) sort(s *Starvation, tasks []Task) {
+	order := s.config.Order
+	if order == nil {
+		order = newestFirst
+	}
+	if s.config.ByMachine {
+		p.countCrowds(tasks)
+	}
+	slices.SortFunc(p.candidates, func(a, b int32) int {
+		x, y := &tasks[a], &tasks[b]
+		if s.config.ByMachine {
+			if c := cmp.Or(cmp.Compare(p.crowd[b], p.crowd[a]), cmp.Compare(x.Machine, y.Machine)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(order(*x, *y), cmp.Compare(a, b))
+	})
+}
+
+func newestFirst(a, b Task) int { return b.Started.Compare(a.Started) }
+
+// countCrowds adds up the candidates of each machine.
+func (p *planner) countCrowds(tasks []Task) {
+	slices.SortFunc(p.candidates, func(a, b int32) int { return cmp.Compare(tasks[a].Machine, tasks[b].Machine) })
+	p.crowd = append(p.crowd[:0], make([]int64, len(tasks))...)
+	for rest := p.candidates; len(rest) > 0; {
+		var units int64
+		n := 0
+		for n < len(rest) && tasks[rest[n]].Machine == tasks[rest[0]].Machine {
+			units = addSaturating(units, tasks[rest[n]].slots())
+			n++
+		}
+		for _, task := range rest[:n] {
+			p.crowd[task] = units
+		}
+		rest = rest[n:]
+	}
+}
+
+// open moves the claims that are not met yet out to their ancestors at the given depth, and lists them there in their
+// order. It reports whether any are left.
+func (p *planner) open(s *Starvation, depth int32) (unmet bool) {
+	for c := len(s.claims) - 1; c >= 0; c-- {
+		if s.claims[c].met() {
+			continue
+		}
+		unmet = true
+		if at := p.scope[c]; p.depth[at] > depth {
+			scope := s.nodes[at].parent
+			p.scope[c], p.next[c] = scope, p.first[p.slot(scope)]
+			p.first[p.slot(scope)] = int32(c)
+		}
+	}
+	return unmet
+}
+
+// slot is where the claims under a scope are listed.
+func (p *planner) slot(scope int32) int {
+	if scope < 0 {
+		return len(p.first) - 1
+	}
+	return int(scope)
+}
+
+// met reports whether enough was found for the claim.
+func (c *Claim) met() bool { return c.Granted >= c.Deficit }
+
+// try kills a candidate if a claim under its ancestor at the given depth is unmet and no pool between the two would fall
+// below its share.
+func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
+	scope := s.at[t.Pool]
+	for ; scope >= 0 && p.depth[scope] > depth; scope = s.nodes[scope].parent {
+		if p.excess[scope] < t.slots() {
+			return
+		}
+	}
+	c := p.first[p.slot(scope)]
+	for c >= 0 && s.claims[c].met() {
+		c = p.next[c]
+	}
+	if p.first[p.slot(scope)] = c; c < 0 {
+		return
+	}
+	for at := s.at[t.Pool]; at != scope; at = s.nodes[at].parent {
+		p.excess[at] -= t.slots()
+	}
+	s.claims[c].Granted = addSaturating(s.claims[c].Granted, t.slots())
+	p.fates[task] = Killed
+	p.victims = append(p.victims, Victim{Task: task, For: s.claims[c].Pool})
+}
+
+// explain says of the tasks that were not needed whether they could have been taken.
+func (p *planner) explain(s *Starvation, tasks []Task) {
+	unmet := slices.ContainsFunc(s.claims, func(c Claim) bool { return !c.met() })
+	for i := range tasks {
+		if p.fates[i] == Spared && (unmet || p.excess[s.at[tasks[i].Pool]] < tasks[i].slots()) {
+			p.fates[i] = AtShare
+		}
+	}
+}

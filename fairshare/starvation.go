@@ -1,0 +1,219 @@
+package fairshare
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Starvation watches which pools have had less than they are due for how long, and plans whose tasks to kill for them.
+//
+// Not safe for concurrent use; one per scheduler.
+type Starvation struct {
+	*forest
+	config Preemption
+	watch  []watch // by position
+	claims []Claim
+	last   time.Time
+	plan   planner
+}
+
+// watch is what is known of one pool.
+type watch struct {
+	patience                Patience
+	protected               bool
+	starvesMin, starvesFair bool // since minSince and fairSince
+	minSince, fairSince     time.Time
+	cooling                 bool // until cool
+	cool                    time.Time
+	usage, share, least     int64 // least is the minimum that the share and the demand allow
+	minDeficit, fairDeficit int64
+	claimed                 int64 // by the pools under it
+}
+
+// Cause is the timeout on which a claim rests.
+type Cause uint8
+
+const (
+	// NoCause is the zero value, of no claim.
+	NoCause Cause = iota
+	// MinTimeout means the pool was below its minimum for Tmin.
+	MinTimeout
+	// FairTimeout means the pool was below the threshold of its fair share for Tfair.
+	FairTimeout
+)
+
+var causeNames = [...]string{NoCause: "none", MinTimeout: "below minimum", FairTimeout: "below fair share"}
+
+// String returns the cause in words.
+func (c Cause) String() string { return nameOf(causeNames[:], uint8(c)) }
+
+// Claim is what a pool is due after a timeout. It is comparable.
+//
+// Safe for concurrent use.
+type Claim struct {
+	Pool    int
+	Cause   Cause         // of the larger deficit; the minimum's if they are equal
+	Deficit int64         // units to free for it, without those that pools under it claim themselves
+	Waited  time.Duration // since the pool fell below what Cause names
+	Usage   int64         // what it has
+	Due     int64         // what it should have by Cause
+	Granted int64         // units that a plan found for it, free ones and those of victims
+}
+
+// String returns the claim as one line.
+func (c Claim) String() string {
+	b := append(make([]byte, 0, 100), "pool "...)
+	b = strconv.AppendInt(b, int64(c.Pool), 10)
+	b = append(b, " claims "...)
+	b = strconv.AppendInt(b, c.Deficit, 10)
+	b = append(b, ": "...)
+	b = append(b, c.Cause.String()...)
+	b = append(b, " for "...)
+	b = append(b, c.Waited.String()...)
+	b = append(b, ", has "...)
+	b = strconv.AppendInt(b, c.Usage, 10)
+	b = append(b, " of "...)
+	b = strconv.AppendInt(b, c.Due, 10)
+	b = append(b, ", granted "...)
+	return string(strconv.AppendInt(b, c.Granted, 10))
+}
+
+// LogValue implements [slog.LogValuer].
+func (c Claim) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Int("pool", c.Pool), slog.String("cause", c.Cause.String()), slog.Int64("deficit", c.Deficit),
+		slog.Duration("waited", c.Waited), slog.Int64("usage", c.Usage), slog.Int64("due", c.Due), slog.Int64("granted", c.Granted))
+}
+
+// NewStarvation returns a watch over the pools of the tree, which it does not change. Errors name the field.
+//
+// Cost: O(n) time and memory.
+func NewStarvation(tree *Tree, config Preemption) (*Starvation, error) {
+	config, err := config.withDefaults(tree.Len())
+	if err != nil {
+		return nil, err
+	}
+	s := &Starvation{forest: tree.forest, config: config, watch: make([]watch, tree.Len()), plan: newPlanner(tree.forest)}
+	for i := range s.nodes {
+		var own PoolPreemption
+		if config.Pools != nil {
+			own = config.Pools[s.nodes[i].pool]
+		}
+		from := watch{patience: config.Patience}
+		if p := s.nodes[i].parent; p >= 0 {
+			from = s.watch[p]
+		}
+		patience, err := own.Patience.inherit(from.patience, "preemption: pool "+strconv.Itoa(int(s.nodes[i].pool)))
+		if err != nil {
+			return nil, err
+		}
+		s.watch[i].patience, s.watch[i].protected = patience, own.Protected || from.protected
+	}
+	s.config.Pools = nil // read, and the caller's to change
+	return s, nil
+}
+
+// Observe tells what the pools are due and what they have: a share from [Tree.Shares] and the units in use, one each a
+// pool. Usage of pools with children is not read. Call it whenever either changes. Neither slice is kept. A clock that
+// steps back starts the waits anew.
+//
+// A pool starves for its minimum while its usage is below the minimum, and for its fair share while its usage is below
+// the threshold of the share; either capped by its demand. It returns an error if a slice is of the wrong length.
+//
+// Cost: O(n), no allocation.
+func (s *Starvation) Observe(now time.Time, shares []Share, usage []int64) error {
+	if len(shares) != len(s.nodes) || len(usage) != len(s.nodes) {
+		return fmt.Errorf("fairshare: %d shares and %d usages, want one for each of the %d pools", len(shares), len(usage), len(s.nodes))
+	}
+	back := now.Before(s.last)
+	s.last = now
+	for i := range s.watch {
+		s.watch[i].usage = 0
+	}
+	for i := len(s.nodes) - 1; i >= 0; i-- {
+		n, w := &s.nodes[i], &s.watch[i]
+		if n.leaf() {
+			w.usage = max(0, usage[n.pool])
+		}
+		if n.parent >= 0 {
+			s.watch[n.parent].usage = addSaturating(s.watch[n.parent].usage, w.usage)
+		}
+		w.due(shares[n.pool], int64(s.config.Threshold), s.config.Target)
+		w.starvesMin = since(&w.minSince, now, w.minDeficit > 0, w.starvesMin && !back)
+		w.starvesFair = since(&w.fairSince, now, w.fairDeficit > 0, w.starvesFair && !back)
+		w.cooling = w.cooling && !back && now.Before(w.cool)
+	}
+	return nil
+}
+
+// since starts or keeps a wait.
+func since(start *time.Time, now time.Time, starves, waiting bool) bool {
+	if starves && !waiting {
+		*start = now
+	}
+	return starves
+}
+
+// due works out both deficits. What a pool is due never exceeds its share, so no pool is both due and over-served.
+func (w *watch) due(s Share, threshold int64, target Target) {
+	w.share = max(0, s.Slots)
+	full := min(w.share, max(0, s.Demand))
+	w.least = min(s.Min, full)
+	w.minDeficit = max(0, w.least-w.usage)
+	bar, rest := mulDiv(w.share, threshold, 100)
+	if rest > 0 {
+		bar++ // usage below 33.3 is usage below 34
+	}
+	bar = min(bar, full)
+	w.fairDeficit = 0
+	switch {
+	case w.usage >= bar:
+	case target == ToThreshold:
+		w.fairDeficit = bar - w.usage
+	default:
+		w.fairDeficit = full - w.usage
+	}
+}
+
+// Claims returns the claims that are due now, those for a minimum first, then by index. A pool claims the larger of its
+// two deficits, never their sum. A pool with children claims only what its children's own claims leave of its deficit.
+// Pools that cool down claim nothing. The slice is valid until the next call.
+//
+// Cost: O(n), no allocation in steady state.
+func (s *Starvation) Claims(now time.Time) []Claim {
+	s.claims = s.claims[:0]
+	for i := range s.watch {
+		s.watch[i].claimed = 0
+	}
+	for i := len(s.nodes) - 1; i >= 0; i-- {
+		w := &s.watch[i]
+		c := w.claim(now)
+		own := max(0, c.Deficit-w.claimed)
+		if p := s.nodes[i].parent; p >= 0 {
+			s.watch[p].claimed += max(c.Deficit, w.claimed)
+		}
+		if own > 0 && !(w.cooling && now.Before(w.cool)) {
+			c.Pool, c.Deficit = int(s.nodes[i].pool), own
+			s.claims = append(s.claims, c)
+		}
+	}
+	slices.SortFunc(s.claims, func(a, b Claim) int {
+		return cmp.Or(cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Pool, b.Pool))
+	})
+	return s.claims
+}
+
+// claim returns what the pool may claim by itself.
+func (w *watch) claim(now time.Time) (c Claim) {
+	if waited := now.Sub(w.minSince); w.starvesMin && w.patience.Min != Never && waited >= w.patience.Min {
+		c = Claim{Cause: MinTimeout, Deficit: w.minDeficit, Waited: waited, Usage: w.usage, Due: w.least}
+	}
+	if waited := now.Sub(w.fairSince); w.starvesFair && w.patience.Fair != Never && waited >= w.patience.Fair && w.fairDeficit > c.Deficit {
+		c = Claim{Cause: FairTimeout, Deficit: w.fairDeficit, Waited: waited, Usage: w.usage, Due: w.usage + w.fairDeficit}
+	}
+	return c
+}
