@@ -12,7 +12,7 @@ import (
 // Victims are taken in [Preemption.Order] from pools with more than their share, for a claimant from the nearest common
 // ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it. So a pool that
 // loses a task here has no claim once the plan is carried out: what it is due is at most its share, by which its excess
-// was measured. A task that holds several units may free more than was claimed.
+// was measured. A task that holds several units may free more than was claimed, where the pools above can spare it.
 //
 // Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the claims
 // come back after that.
@@ -184,7 +184,7 @@ func (p *planner) slot(scope int32) int {
 func (c *Claim) met() bool { return c.Granted >= c.Deficit }
 
 // try kills a candidate if a claim under its ancestor at the given depth is unmet and no pool between the two would fall
-// below its share.
+// below its share. What the task frees beyond the claim counts as lost to the pools above as well.
 func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 	scope := s.at[t.Pool]
 	for ; scope >= 0 && p.depth[scope] > depth; scope = s.nodes[scope].parent {
@@ -192,19 +192,41 @@ func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 			return
 		}
 	}
-	c := p.first[p.slot(scope)]
-	for c >= 0 && s.claims[c].met() {
-		c = p.next[c]
+	first := &p.first[p.slot(scope)]
+	for *first >= 0 && s.claims[*first].met() {
+		*first = p.next[*first]
 	}
-	if p.first[p.slot(scope)] = c; c < 0 {
-		return
+	for c := *first; c >= 0; c = p.next[c] {
+		claim := &s.claims[c]
+		if beyond := max(0, t.slots()-(claim.Deficit-claim.Granted)); !claim.met() && p.spare(s, scope, beyond) {
+			p.take(s, t, scope, beyond)
+			claim.Granted += t.slots() - beyond
+			p.fates[task] = Killed
+			p.victims = append(p.victims, Victim{Task: task, For: claim.Pool})
+			return
+		}
 	}
-	for at := s.at[t.Pool]; at != scope; at = s.nodes[at].parent {
+}
+
+// spare reports whether the pool and those above it can lose units and keep their shares.
+func (p *planner) spare(s *Starvation, at int32, units int64) bool {
+	for ; at >= 0 && units > 0; at = s.nodes[at].parent {
+		if p.excess[at] < units {
+			return false
+		}
+	}
+	return true
+}
+
+// take counts a task as gone up to the scope, and what is beyond the claim above it too.
+func (p *planner) take(s *Starvation, t *Task, scope int32, beyond int64) {
+	at := s.at[t.Pool]
+	for ; at != scope; at = s.nodes[at].parent {
 		p.excess[at] -= t.slots()
 	}
-	s.claims[c].Granted = addSaturating(s.claims[c].Granted, t.slots())
-	p.fates[task] = Killed
-	p.victims = append(p.victims, Victim{Task: task, For: s.claims[c].Pool})
+	for ; at >= 0; at = s.nodes[at].parent {
+		p.excess[at] -= beyond
+	}
 }
 
 // explain says of the tasks that were not needed whether they could have been taken.

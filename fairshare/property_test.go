@@ -1,9 +1,9 @@
 package fairshare
 
 import (
-	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +89,132 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 	}
 }
 
-var _ = math.Inf
+// Totals and amounts up to 2^62, where floats and 64-bit products fail.
+func TestSharesOfLargeTotals(t *testing.T) {
+	const total = int64(1) << 62
+	shares, err := Shares([]Pool{{Demand: Unlimited}, {Demand: Unlimited}, {Demand: Unlimited}}, total)
+	require.NoError(t, err)
+	require.Equal(t, total/3+1, shares[0].Slots)
+	require.Equal(t, total/3, shares[1].Slots)
+	require.Equal(t, total/3, shares[2].Slots)
+
+	rng := rand.New(rand.NewPCG(5, 3))
+	for range 500 {
+		pools := make([]Pool, 1+rng.IntN(9))
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(1<<59), Demand: rng.Int64N(total), Min: rng.Int64N(total / 16)}
+		}
+		tree, err := New(pools, Policy{Infeasible: Scale})
+		require.NoError(t, err)
+		total := total - rng.Int64N(1<<rng.IntN(62))
+		shares, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		checkShares(t, pools, Policy{Infeasible: Scale}, total, shares)
+	}
+}
+
+// Weighted max-min fairness by its two conditions: nothing is left while anyone wants it, and nobody who wants more has
+// less for its weight than someone who could give: a pool above its own minimum. Rounding may tip that by one unit.
+func TestNobodyIsEnvious(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for range 2000 {
+		pools := make([]Pool, 2+rng.IntN(20))
+		var demand, least int64
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(9), Demand: rng.Int64N(100), Min: rng.Int64N(20)}
+			demand += pools[i].Demand
+			least += pools[i].Min
+		}
+		total := least + rng.Int64N(demand+1)
+		shares, err := Shares(pools, total)
+		require.NoError(t, err)
+		var sum int64
+		for i, a := range shares {
+			sum += a.Slots
+			for j, b := range shares {
+				wants, gives := a.Real < float64(a.Max), b.Real > float64(b.Min)
+				if wants && gives {
+					require.GreaterOrEqual(t, a.Real/float64(pools[i].Weight), b.Real/float64(pools[j].Weight)-1e-9, "%d envies %d: %v, %v", i, j, a, b)
+					if pools[i].Weight == pools[j].Weight {
+						require.GreaterOrEqual(t, a.Slots+1, b.Slots)
+					}
+				}
+			}
+		}
+		require.Equal(t, min(total, demand), sum)
+	}
+}
+
+// More to divide never lowers a real share; asking for less than one's share never raises it.
+func TestSharesAreMonotone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 1000 {
+		pools := randomPools(rng, 1+rng.IntN(10), false)
+		tree, err := New(pools, Policy{Infeasible: Scale})
+		require.NoError(t, err)
+		total := randomTotal(rng, pools)
+		less, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		more, err := tree.Shares(nil, nil, addSaturating(total, 1+rng.Int64N(5)))
+		require.NoError(t, err)
+		for i := range pools {
+			require.GreaterOrEqual(t, more[i].Real, less[i].Real*(1-1e-15))
+		}
+	}
+}
+
+// A tree is the same whatever the order in which its pools are listed, up to the ties that the index breaks.
+func TestSharesDoNotDependOnOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		n := 1 + rng.IntN(12)
+		pools := randomPools(rng, n, true)
+		for i := range pools {
+			pools[i].Discipline = Fair // FIFO goes by the index
+		}
+		to := rng.Perm(n)
+		moved := make([]Pool, n)
+		for i, p := range pools {
+			if parent := p.Parent.Index(); parent >= 0 {
+				p.Parent = Under(to[parent])
+			}
+			moved[to[i]] = p
+		}
+		total := randomTotal(rng, pools)
+		a, errA := Shares(pools, total)
+		b, errB := Shares(moved, total)
+		require.Equal(t, errA == nil, errB == nil)
+		for i := range a {
+			if pools[i].Parent.Index() < 0 {
+				require.Equal(t, a[i].Real, b[to[i]].Real)
+				require.InDelta(t, a[i].Slots, b[to[i]].Slots, 1)
+			}
+		}
+	}
+}
+
+func TestKthLargest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 7))
+	for range 500 {
+		values := make([]int64, 1+rng.IntN(50))
+		for i := range values {
+			values[i] = rng.Int64N(1 << (1 + rng.IntN(62)))
+			if rng.IntN(3) == 0 {
+				values[i] = 7
+			}
+		}
+		sorted := slices.Clone(values)
+		slices.Sort(sorted)
+		slices.Reverse(sorted)
+		k := 1 + rng.IntN(len(values))
+		want := 0
+		for _, v := range sorted[:k] {
+			if v == sorted[k-1] {
+				want++
+			}
+		}
+		least, equal := kthLargest(values, k)
+		require.Equal(t, sorted[k-1], least)
+		require.Equal(t, want, equal)
+	}
+}
