@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // flatPools are mixed weights, minimums for a third, and twice the demand that there is to divide.
@@ -50,4 +51,80 @@ func BenchmarkNew(b *testing.B) {
 			}
 		}
 	})
+}
+
+func BenchmarkNext(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprintf("pools=%d", n), func(b *testing.B) {
+			pools, _ := flatPools(n)
+			tree, err := New(pools, Policy{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			index := tree.Index()
+			pool := 0
+			b.ReportAllocs()
+			for b.Loop() { // one unit comes back and is handed out again
+				index.Add(pool, -1)
+				pool = (pool + 7919) % n
+				index.Add(index.Next().Pool, 1)
+			}
+		})
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	const pools, tasks = 1000, 100_000
+	b.Run(fmt.Sprintf("pools=%d/tasks=%d", pools, tasks), func(b *testing.B) {
+		flat := make([]Pool, pools)
+		for i := range flat {
+			flat[i].Demand = 1000
+		}
+		tree, err := New(flat, Policy{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		shares, err := tree.Shares(nil, nil, tasks)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := NewStarvation(tree, Preemption{Cooldown: NoCooldown})
+		if err != nil {
+			b.Fatal(err)
+		}
+		usage := make([]int64, pools)
+		running := make([]Task, tasks)
+		for i := range running {
+			running[i] = Task{Pool: i % (pools / 2), Started: time.Unix(int64(i*7919%tasks), 0)}
+			usage[i%(pools/2)]++
+		}
+		if err := s.Observe(time.Unix(0, 0), shares, usage); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(s.Plan(time.Unix(7200, 0), running, 0).Victims) == 0 {
+				b.Fatal("nothing planned")
+			}
+		}
+	})
+}
+
+func BenchmarkDominant(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("users=%d/resources=3", n), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(5, 10))
+			users := make([]User, n)
+			for i := range users {
+				users[i] = User{Task: []int64{1 + rng.Int64N(8), 1 + rng.Int64N(1<<34), rng.Int64N(2)}, Demand: 1 + rng.Int64N(10_000)}
+			}
+			capacity := []int64{int64(n) * 10_000, int64(n) << 44, int64(n) * 1000}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Dominant(users, capacity); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -46,13 +46,13 @@ func (a Allocation) String() string {
 // weight, the lowest index first, until no task fits or is wanted. A user whose task does not fit gets no more.
 //
 // The answer is exactly that of handing out one task at a time, in integers, at a cost that does not grow with the
-// number of tasks: users are raised together to a level at which all of them provably fit, and only the rest is handed
-// out singly.
+// number of tasks: users are raised together to the highest level at which all of them fit, to the last bit, and only
+// the few tasks around that level are handed out singly.
 //
 // Errors name the user and the field: a negative amount, a weight below 0, or a need for each resource missing.
 //
-// Cost: O(n·m) for each resource that runs out, for n users and m resources, plus O(log n + m) for each task handed out
-// singly, of which there are a few a user and resource that runs out. It allocates O(n + m).
+// Cost: O(n·(m + log n)) for n users and m resources each time that a resource becomes too scarce for some of the users,
+// which is m times where tasks are small, and n times at worst. It allocates O(n + m).
 func Dominant(users []User, capacity []int64) ([]Allocation, error) {
 	d := drf{users: users, capacity: capacity, used: make([]int64, len(capacity)), allocations: make([]Allocation, len(users))}
 	for r, c := range capacity {
@@ -104,14 +104,13 @@ type drf struct {
 	active      []dominantUser // a heap, the user whose turn it is first
 }
 
-// dominantUser is a user who may get more. Its level is usage/(capacity·weight) of its dominant resource.
+// dominantUser is a user who may get more. Its level is usage/unit.
 type dominantUser struct {
 	user           int
 	need           int64  // of the dominant resource, for one task
-	unitHi, unitLo uint64 // capacity·weight
-	usage          int64
-	rate           float64 // tasks per level
-	planned        int64
+	unitHi, unitLo uint64 // capacity·weight of the dominant resource
+	usage          int64  // of the dominant resource
+	planned        int64  // tasks
 }
 
 // enter works out the dominant resource of a user, and makes the user active if there is anything to hand out to it.
@@ -135,7 +134,7 @@ func (d *drf) enter(i int) {
 		}
 		return
 	}
-	x := dominantUser{user: i, need: need, rate: float64(capacity) * float64(weight) / float64(need)}
+	x := dominantUser{user: i, need: need}
 	x.unitHi, x.unitLo = bits.Mul64(uint64(capacity), uint64(weight))
 	d.active = append(d.active, x)
 }
@@ -162,26 +161,26 @@ func mul192(hi, lo, x uint64) (p2, p1, p0 uint64) {
 	return p2 + carry, p1, p0
 }
 
-// raise brings all active users to the highest level that is proved to fit, found by bisection over the floats.
+// raise brings all active users to the highest level p/2^128 at which all of them fit, found bit by bit. A user's levels
+// lie further apart than 2^-128, so that the next level takes one task more of a user at most.
 func (d *drf) raise() {
-	low, high := uint64(0), math.Float64bits(1)
-	for low < high {
-		middle := high - (high-low)/2
-		if d.fits(math.Float64frombits(middle)) {
-			low = middle
-		} else {
-			high = middle - 1
+	var hi, lo uint64
+	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
+		if d.fits(hi|bit, 0) {
+			hi |= bit
 		}
 	}
-	if !d.fits(math.Float64frombits(low)) {
+	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
+		if d.fits(hi, lo|bit) {
+			lo |= bit
+		}
+	}
+	if !d.fits(hi, lo) {
 		return
 	}
 	for k := range d.active {
 		x := &d.active[k]
-		more := x.planned - d.allocations[x.user].Tasks
-		if more <= 0 {
-			continue
-		}
+		more := max(0, x.planned-d.allocations[x.user].Tasks)
 		d.allocations[x.user].Tasks += more
 		x.usage += more * x.need
 		for r, need := range d.users[x.user].Task {
@@ -190,24 +189,18 @@ func (d *drf) raise() {
 	}
 }
 
-// fits plans the tasks of the active users at a level and reports whether they fit, with a margin for the error of the
-// floats: one task at a time, all users have reached what is planned before any has more than the margin on top. So no
-// user is refused a task on the way there, and handing out singly from the plan gives what it gives from nothing.
-func (d *drf) fits(level float64) bool {
+// fits plans the tasks that the active users have when everyone below the level has had a turn, and reports whether they
+// fit. If they do, no user is refused a task on the way there.
+func (d *drf) fits(hi, lo uint64) bool {
 	for k := range d.active {
 		x := &d.active[k]
-		demand := d.users[x.user].Demand
-		x.planned = demand
-		if tasks := level * x.rate; tasks < float64(demand) {
-			x.planned = int64(tasks)
-		}
+		x.planned = min(x.tasksBelow(hi, lo), d.users[x.user].Demand)
 	}
 	for r, capacity := range d.capacity {
 		free := capacity - d.used[r]
 		for k := range d.active {
 			x := &d.active[k]
-			reach := min(addSaturating(x.planned, x.planned>>40+3), d.users[x.user].Demand)
-			more := max(0, reach-d.allocations[x.user].Tasks)
+			more := max(0, x.planned-d.allocations[x.user].Tasks)
 			h, l := bits.Mul64(uint64(more), uint64(d.users[x.user].Task[r]))
 			if h > 0 || l > uint64(free) {
 				return false
@@ -218,12 +211,35 @@ func (d *drf) fits(level float64) bool {
 	return true
 }
 
-// hand gives out single tasks, a few for each active user.
+// tasksBelow returns how many tasks are given while the user's level is below p/2^128: the smallest k for which
+// k·need/unit >= p/2^128, or Unlimited if that is more.
+func (x *dominantUser) tasksBelow(hi, lo uint64) int64 {
+	// p·unit in four words
+	p2, p1, p0 := mul192(x.unitHi, x.unitLo, lo)
+	q2, q1, q0 := mul192(x.unitHi, x.unitLo, hi)
+	w0 := p0
+	w1, carry := bits.Add64(p1, q0, 0)
+	w2, carry := bits.Add64(p2, q1, carry)
+	w3 := q2 + carry
+	// divided by need, of which the upper two words count, and rounded up
+	need := uint64(x.need)
+	d3, rest := w3/need, w3%need
+	d2, rest := bits.Div64(rest, w2, need)
+	if rest|w1|w0 != 0 {
+		d2++
+	}
+	if d3 > 0 || d2 > math.MaxInt64 {
+		return Unlimited
+	}
+	return int64(d2)
+}
+
+// hand gives out single tasks until users that no longer fit are out.
 func (d *drf) hand() {
 	for k := len(d.active)/2 - 1; k >= 0; k-- {
 		d.sift(k)
 	}
-	for steps := 4 * len(d.active); steps > 0 && len(d.active) > 0; steps-- {
+	for steps := 2 * len(d.active); steps > 0 && len(d.active) > 0; steps-- {
 		x := &d.active[0]
 		u, a := &d.users[x.user], &d.allocations[x.user]
 		done := a.Tasks >= u.Demand

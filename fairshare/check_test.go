@@ -1,0 +1,234 @@
+package fairshare
+
+import (
+	"log/slog"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBadPoolsAreNamed(t *testing.T) {
+	for want, pools := range map[string][]Pool{
+		"pool 1: Weight is -2":                               {{}, {Weight: -2}},
+		"pool 1: Max is -2":                                  {{}, {Max: -2}},
+		"pool 0: Min is -1":                                  {{Min: -1}},
+		"pool 0: Min is 5, above its Max of 4":               {{Min: 5, Max: 4}},
+		"pool 0: Min is 5, above its Max of 0":               {{Min: 5, Max: None}},
+		"pool 0: Demand is -1":                               {{Demand: -1}},
+		"pool 0: Demand is 3, want 0 for a":                  {{Demand: 3}, {Parent: Under(0)}},
+		"pool 0: Discipline is 3":                            {{Discipline: 3}},
+		"pool 1: Parent is pool 2, want one of":              {{}, {Parent: Under(2)}},
+		"pool 0: Parent is pool -5":                          {{Parent: -4}},
+		"pool 0: Parent leads through pool 0 back to pool 0": {{Parent: Under(0)}},
+		"pool 2: Parent leads through pool 1 back to pool 2": {{Parent: Under(2)}, {Parent: Under(2)}, {Parent: Under(1)}},
+		"pool 0: Max is 10, below the 12 guaranteed":         {{Max: 10}, {Parent: Under(0), Min: 6}, {Parent: Under(0), Min: 6}},
+		"pool 1: Min is 1, which takes the sum":              {{Min: math.MaxInt64}, {Min: 1}},
+		"pool 1: Weight is 1, which takes the sum":           {{Weight: math.MaxInt64}, {Weight: 1}},
+	} {
+		_, err := New(pools, Policy{})
+		assert.ErrorContains(t, err, "fairshare: "+want)
+		_, err = Shares(pools, 1)
+		assert.ErrorContains(t, err, "fairshare: "+want)
+	}
+	for want, policy := range map[string]Policy{
+		"policy: Infeasible is 3": {Infeasible: 3},
+		"policy: Basis is 3":      {Basis: 3},
+		"policy: Discipline is 3": {Discipline: 3},
+	} {
+		_, err := New(nil, policy)
+		assert.ErrorContains(t, err, "fairshare: "+want)
+	}
+}
+
+func TestBadFactsAreNamed(t *testing.T) {
+	tree, err := New([]Pool{{}, {Min: 3, Demand: 5}}, Policy{})
+	require.NoError(t, err)
+	for want, call := range map[string]struct {
+		demand []int64
+		total  int64
+	}{
+		"total is -1":          {nil, -1},
+		"demand has 1 entries": {[]int64{1}, 1},
+		"pool 1: demand is -7": {[]int64{1, -7}, 1},
+		"the minimums add up to 3, above the total of 2": {nil, 2},
+	} {
+		_, err := tree.Shares(nil, call.demand, call.total)
+		assert.ErrorContains(t, err, "fairshare: "+want)
+	}
+}
+
+// The written rules for corners, one a line.
+func TestCorners(t *testing.T) {
+	for name, c := range map[string]struct {
+		pools  []Pool
+		policy Policy
+		total  int64
+		want   []int64
+		bounds []Bound
+	}{
+		"no pools": {total: 5},
+		"total 0":  {pools: []Pool{{Demand: 3}}, want: []int64{0}, bounds: []Bound{AtLevel}},
+		"demand 0": {pools: []Pool{{Min: 3}, {Demand: 9}}, total: 5, want: []int64{0, 5}, bounds: []Bound{AtDemand, AtLevel}},
+		"minimum above demand": {
+			pools: []Pool{{Min: 20, Demand: 10}, {Demand: 90}}, total: 50, want: []int64{10, 40}, bounds: []Bound{AtDemand, AtLevel}},
+		"maximums below total": {
+			pools: []Pool{{Max: 2, Demand: 9}, {Max: 3, Demand: 9}}, total: 50, want: []int64{2, 3}, bounds: []Bound{AtMax, AtMax}},
+		"closed":             {pools: []Pool{{Max: None, Demand: 9}, {Demand: 9}}, total: 6, want: []int64{0, 6}, bounds: []Bound{AtMax, AtLevel}},
+		"weight 0 gets less": {pools: []Pool{{Weight: None, Min: 2, Demand: 9}, {Demand: 9}}, total: 6, want: []int64{2, 4}, bounds: []Bound{AtRank, AtLevel}},
+		"weight 0 gets what is left": {
+			pools: []Pool{{Weight: None, Demand: 9}, {Weight: None, Demand: 9}, {Demand: 3}}, total: 6, want: []int64{2, 1, 3},
+			bounds: []Bound{AtLevel, AtLevel, AtDemand}},
+		"entitled": {
+			pools: []Pool{{Demand: 1}, {Demand: 1024}, {}}, policy: Policy{Basis: Entitled}, total: 10, want: []int64{5, 5, 0},
+			bounds: []Bound{AtLevel, AtLevel, AtDemand}},
+		"steady": {
+			pools: []Pool{{Demand: 1}, {}, {Max: 2}}, policy: Policy{Basis: Steady}, total: 10, want: []int64{4, 4, 2},
+			bounds: []Bound{AtLevel, AtLevel, AtMax}},
+		"minimums scaled": {
+			pools: []Pool{{Min: 30, Demand: 99}, {Min: 10, Demand: 99}, {Demand: 9}}, policy: Policy{Infeasible: Scale}, total: 20,
+			want: []int64{15, 5, 0}, bounds: []Bound{AtCut, AtCut, AtMin}},
+		"minimums by weight": {
+			pools: []Pool{{Min: 30, Demand: 99}, {Min: 4, Demand: 99}, {Demand: 9}}, policy: Policy{Infeasible: ByWeight}, total: 20,
+			want: []int64{16, 4, 0}, bounds: []Bound{AtCut, AtMin, AtMin}},
+		"minimums of children": {
+			pools: []Pool{{}, {Parent: Under(0), Min: 7, Demand: 9}, {Demand: 9}}, total: 10, want: []int64{7, 7, 3},
+			bounds: []Bound{AtMin, AtLevel, AtLevel}},
+	} {
+		tree, err := New(c.pools, c.policy)
+		require.NoError(t, err, name)
+		shares, err := tree.Shares(nil, nil, c.total)
+		require.NoError(t, err, name)
+		var slots []int64
+		var bounds []Bound
+		for _, s := range shares {
+			slots, bounds = append(slots, s.Slots), append(bounds, s.Bound)
+		}
+		assert.Equal(t, c.want, slots, name)
+		assert.Equal(t, c.bounds, bounds, name)
+	}
+}
+
+// The two conflicts that peers are known to get wrong: equal shares rounded up to 102 of 100, and 60 handed out of 40.
+func TestNeverMoreThanThereIs(t *testing.T) {
+	shares, err := Shares([]Pool{{Demand: 100}, {Demand: 100}, {Demand: 100}}, 100)
+	require.NoError(t, err)
+	assert.Equal(t, int64(100), shares[0].Slots+shares[1].Slots+shares[2].Slots)
+	tree, err := New([]Pool{{Min: 30, Demand: 100}, {Min: 30, Demand: 100}}, Policy{Infeasible: Scale})
+	require.NoError(t, err)
+	shares, err = tree.Shares(shares, nil, 40)
+	require.NoError(t, err)
+	assert.Equal(t, int64(40), shares[0].Slots+shares[1].Slots)
+}
+
+// A chain of pools, each with one child, deeper than a recursion should go.
+func TestDeepTree(t *testing.T) {
+	pools := make([]Pool, 200_000)
+	for i := 1; i < len(pools); i++ {
+		pools[i].Parent = Under(i - 1)
+	}
+	pools[len(pools)-1].Demand, pools[len(pools)-1].Min = 9, 2
+	shares, err := Shares(pools, 5)
+	require.NoError(t, err)
+	assert.Equal(t, int64(5), shares[len(pools)-1].Slots)
+	assert.Equal(t, int64(2), shares[0].Min)
+}
+
+func TestNoAllocations(t *testing.T) {
+	pools, total := flatPools(1000)
+	tree, err := New(pools, Policy{})
+	require.NoError(t, err)
+	shares, err := tree.Shares(nil, nil, total)
+	require.NoError(t, err)
+	assert.Zero(t, testing.AllocsPerRun(10, func() { shares, _ = tree.Shares(shares, nil, total) }), "Shares")
+
+	index := tree.Index()
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		next := index.Next()
+		index.Add(next.Pool, 1)
+		index.SetDemand(next.Pool, 5)
+		index.Hold(next.Pool, false)
+	}), "Index")
+
+	s, err := NewStarvation(tree, Preemption{Cooldown: NoCooldown, ByMachine: true})
+	require.NoError(t, err)
+	usage := make([]int64, len(pools))
+	usage[0] = total
+	tasks := runningTasks(0, 500)
+	now := time.Unix(0, 0)
+	require.NoError(t, s.Observe(now, shares, usage))
+	assert.Zero(t, testing.AllocsPerRun(10, func() { // the first, which is not counted, makes room
+		now = now.Add(time.Hour)
+		_ = s.Observe(now, shares, usage)
+		if len(s.Plan(now, tasks, 3).Victims) == 0 {
+			t.Error("nothing planned")
+		}
+	}), "Starvation")
+
+	gate, err := NewGate(GateConfig{})
+	require.NoError(t, err)
+	jobs := []Job{{Bytes: 1}, {Bytes: 2}}
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		_ = gate.Launch(NodeLoad{Reducers: 1}, 1).OK() && gate.Compute(NodeLoad{}).OK()
+		_ = LeastProgress.Evict(jobs)
+		_ = Compare(Contender{Pool: pools[0]}, Contender{Pool: pools[1]})
+	}))
+}
+
+func TestGateChecks(t *testing.T) {
+	for want, c := range map[string]GateConfig{
+		"gate: MaxComputing is -1": {MaxComputing: -1},
+		"gate: MaxReducers is 1":   {MaxReducers: 1},
+		"gate: MaxReducers is -4":  {MaxReducers: -4},
+		"gate: MaxCopying is -2":   {MaxCopying: -2},
+	} {
+		_, err := NewGate(c)
+		assert.ErrorContains(t, err, "fairshare: "+want)
+	}
+	g, err := NewGate(GateConfig{MaxComputing: 1, MaxReducers: 8, MaxCopying: NoLimit})
+	require.NoError(t, err)
+	assert.Equal(t, Admission{Have: 7, Limit: 8}, g.Launch(NodeLoad{Reducers: 7}, 7))
+	assert.Equal(t, "node full: 8 of 8", g.Launch(NodeLoad{Reducers: 8}, 0).String())
+	assert.Equal(t, "node computing: 1 of 1", g.Compute(NodeLoad{Reducers: 8, Computing: 1}).String())
+}
+
+func TestEvictCorners(t *testing.T) {
+	day := func(n int64) time.Time { return time.Unix(86400*n, 0) }
+	for name, c := range map[string]struct {
+		jobs           []Job
+		latest, behind Eviction
+	}{
+		"none":            {nil, Eviction{Job: -1, Leader: -1}, Eviction{Job: -1, Leader: -1}},
+		"one":             {[]Job{{Bytes: 9}}, Eviction{Job: -1}, Eviction{Job: -1}},
+		"nothing to gain": {[]Job{{Submitted: day(1), Bytes: 9}, {Submitted: day(2)}}, Eviction{Job: -1}, Eviction{Job: -1}},
+		"equal":           {[]Job{{Bytes: 1}, {Bytes: 2}, {Bytes: 3}}, Eviction{Job: 2, Bytes: 3}, Eviction{Job: 2, Bytes: 3}},
+		"progress against age": {
+			[]Job{{Submitted: day(1), Done: 1, Tasks: 9, Bytes: 1}, {Submitted: day(2), Done: 2, Tasks: 9, Bytes: 2}, {Submitted: day(3), Done: 2, Tasks: 17, Bytes: 3}},
+			Eviction{Job: 2, Bytes: 3}, Eviction{Job: 0, Leader: 1, Bytes: 1}},
+		"no tasks known": {
+			[]Job{{Submitted: day(1), Done: -3, Tasks: -1, Bytes: 1}, {Submitted: day(2), Done: 1, Bytes: 2}},
+			Eviction{Job: 1, Bytes: 2}, Eviction{Job: 0, Leader: 1, Bytes: 1}},
+	} {
+		assert.Equal(t, c.latest, LatestSubmitted.Evict(c.jobs), name)
+		assert.Equal(t, c.behind, LeastProgress.Evict(c.jobs), name)
+	}
+	assert.Equal(t, "evict nobody: only job 0 could be, which leads", LatestSubmitted.Evict([]Job{{Bytes: 9}}).String())
+}
+
+func TestNames(t *testing.T) {
+	for want, got := range map[string]interface{ String() string }{
+		"fair": Fair, "multi-level": MultiLevel, "refuse": Refuse, "by-weight": ByWeight, "demanded": Demanded, "steady": Steady,
+		"demand": AtDemand, "cut": AtCut, "nobody wants it": NobodyWants, "in turn": InTurn, "to-threshold": ToThreshold,
+		"none": NoCause, "below fair share": FairTimeout, "spared": Spared, "foreign": Foreign, "admitted": Admitted,
+		"node computing": NodeComputing, "latest submitted": LatestSubmitted, "least progress": LeastProgress, "unknown": Bound(99),
+		"kill task 3 for pool 1": Victim{3, 1}, "0 slots by demand (min 0, max none, level 0)": Share{Max: Unlimited},
+	} {
+		assert.Equal(t, want, got.String())
+	}
+	assert.Equal(t, slog.KindGroup, Share{}.LogValue().Kind())
+	assert.Equal(t, slog.KindGroup, Claim{}.LogValue().Kind())
+	assert.Equal(t, -1, Parent(0).Index())
+	assert.Equal(t, 3, Under(3).Index())
+}
