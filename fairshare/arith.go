@@ -1,19 +1,31 @@
 package fairshare
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 )
 
+// wide is an unsigned number of 128 bits.
+type wide struct{ hi, lo uint64 }
+
+// product returns a*b for non-negative a and b.
+func product(a, b int64) (p wide) {
+	p.hi, p.lo = bits.Mul64(uint64(a), uint64(b))
+	return p
+}
+
+func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
 // compareProducts compares a*b with c*d exactly. All are non-negative.
 func compareProducts(a, b, c, d int64) int {
-	h1, l1 := bits.Mul64(uint64(a), uint64(b))
-	h2, l2 := bits.Mul64(uint64(c), uint64(d))
-	if h1 != h2 {
-		return cmp.Compare(h1, h2)
+	x, y := product(a, b), product(c, d)
+	switch {
+	case x.less(y):
+		return -1
+	case y.less(x):
+		return 1
 	}
-	return cmp.Compare(l1, l2)
+	return 0
 }
 
 // mulDiv returns the quotient and the remainder of a*b/c for 0 <= a and 0 <= b <= c, so that the quotient fits.

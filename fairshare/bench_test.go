@@ -128,3 +128,38 @@ func BenchmarkDominant(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBisection is what the exact shares are up against: doubling and 25 halvings, as Hadoop YARN computes shares,
+// truncated and so not exact.
+func BenchmarkBisection(b *testing.B) {
+	b.Run("pools=100000", func(b *testing.B) {
+		pools, total := flatPools(100_000)
+		at := func(p *Pool, level float64) int64 {
+			return int64(min(max(level*float64(p.Weight), float64(min(p.Min, p.Demand))), float64(p.Demand)))
+		}
+		used := func(level float64) (sum int64) {
+			for i := range pools {
+				sum += at(&pools[i], level)
+			}
+			return sum
+		}
+		shares := make([]int64, len(pools))
+		for b.Loop() {
+			high := 1.0
+			for used(high) < total {
+				high *= 2
+			}
+			low := 0.0
+			for range 25 {
+				if middle := (low + high) / 2; used(middle) < total {
+					low = middle
+				} else {
+					high = middle
+				}
+			}
+			for i := range pools {
+				shares[i] = at(&pools[i], high)
+			}
+		}
+	})
+}

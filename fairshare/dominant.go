@@ -54,7 +54,7 @@ func (a Allocation) String() string {
 // Cost: O(n·(m + log n)) for n users and m resources each time that a resource becomes too scarce for some of the users,
 // which is m times where tasks are small, and n times at worst. It allocates O(n + m).
 func Dominant(users []User, capacity []int64) ([]Allocation, error) {
-	d := drf{users: users, capacity: capacity, used: make([]int64, len(capacity)), allocations: make([]Allocation, len(users))}
+	d := drf{users: users, capacity: capacity, used: make([]int64, len(capacity)), free: make([]int64, len(capacity)), allocations: make([]Allocation, len(users))}
 	for r, c := range capacity {
 		if c < 0 {
 			return nil, fmt.Errorf("fairshare: capacity %d is %d, want at least 0", r, c)
@@ -99,7 +99,7 @@ func (u *User) check(i, resources int) error {
 type drf struct {
 	users       []User
 	capacity    []int64
-	used        []int64 // by resource
+	used, free  []int64 // by resource; free is scratch
 	allocations []Allocation
 	active      []dominantUser // a heap, the user whose turn it is first
 }
@@ -110,7 +110,6 @@ type dominantUser struct {
 	need           int64  // of the dominant resource, for one task
 	unitHi, unitLo uint64 // capacity·weight of the dominant resource
 	usage          int64  // of the dominant resource
-	planned        int64  // tasks
 }
 
 // enter works out the dominant resource of a user, and makes the user active if there is anything to hand out to it.
@@ -162,7 +161,8 @@ func mul192(hi, lo, x uint64) (p2, p1, p0 uint64) {
 }
 
 // raise brings all active users to the highest level p/2^128 at which all of them fit, found bit by bit. A user's levels
-// lie further apart than 2^-128, so that the next level takes one task more of a user at most.
+// lie further apart than 2^-128, so that the next level takes at most one task more of each user, and one of those tasks
+// does not fit or is the last that is wanted.
 func (d *drf) raise() {
 	var hi, lo uint64
 	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
@@ -175,12 +175,9 @@ func (d *drf) raise() {
 			lo |= bit
 		}
 	}
-	if !d.fits(hi, lo) {
-		return
-	}
 	for k := range d.active {
 		x := &d.active[k]
-		more := max(0, x.planned-d.allocations[x.user].Tasks)
+		more := d.more(x, hi, lo)
 		d.allocations[x.user].Tasks += more
 		x.usage += more * x.need
 		for r, need := range d.users[x.user].Task {
@@ -189,26 +186,29 @@ func (d *drf) raise() {
 	}
 }
 
-// fits plans the tasks that the active users have when everyone below the level has had a turn, and reports whether they
-// fit. If they do, no user is refused a task on the way there.
+// fits reports whether all active users can be brought to the level. If so, no user is refused a task on the way there.
 func (d *drf) fits(hi, lo uint64) bool {
+	copy(d.free, d.capacity)
+	for r := range d.free {
+		d.free[r] -= d.used[r]
+	}
 	for k := range d.active {
 		x := &d.active[k]
-		x.planned = min(x.tasksBelow(hi, lo), d.users[x.user].Demand)
-	}
-	for r, capacity := range d.capacity {
-		free := capacity - d.used[r]
-		for k := range d.active {
-			x := &d.active[k]
-			more := max(0, x.planned-d.allocations[x.user].Tasks)
-			h, l := bits.Mul64(uint64(more), uint64(d.users[x.user].Task[r]))
-			if h > 0 || l > uint64(free) {
+		more := d.more(x, hi, lo)
+		for r, need := range d.users[x.user].Task {
+			h, l := bits.Mul64(uint64(more), uint64(need))
+			if h > 0 || l > uint64(d.free[r]) {
 				return false
 			}
-			free -= int64(l)
+			d.free[r] -= int64(l)
 		}
 	}
 	return true
+}
+
+// more returns how many tasks bring the user to the level.
+func (d *drf) more(x *dominantUser, hi, lo uint64) int64 {
+	return max(0, min(x.tasksBelow(hi, lo), d.users[x.user].Demand)-d.allocations[x.user].Tasks)
 }
 
 // tasksBelow returns how many tasks are given while the user's level is below p/2^128: the smallest k for which

@@ -175,3 +175,28 @@ func TestDominantCorners(t *testing.T) {
 		{Tasks: 6, Resource: 0, Share: 0.6, Blocked: 0},
 	}, got)
 }
+
+// Raising leaves little to do singly, whatever the magnitudes: every round ends at least one user.
+func TestDominantRoundsAreFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 43))
+	for range 200 {
+		capacity := []int64{1<<62 - rng.Int64N(1<<20), 1 << (20 + rng.IntN(42))}
+		d := drf{capacity: capacity, used: make([]int64, 2), free: make([]int64, 2)}
+		for range 1 + rng.IntN(8) {
+			d.users = append(d.users, User{
+				Weight: 1 + rng.Int64N(1<<(1+rng.IntN(62))), Demand: rng.Int64N(1 << (1 + rng.IntN(62))),
+				Task: []int64{1 + rng.Int64N(1<<rng.IntN(20)), rng.Int64N(1 << rng.IntN(20))},
+			})
+		}
+		d.allocations = make([]Allocation, len(d.users))
+		for i := range d.users {
+			d.enter(i)
+		}
+		for len(d.active) > 0 {
+			before := len(d.active)
+			d.raise()
+			d.hand()
+			require.Less(t, len(d.active), before, "%+v", d)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package fairshare
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -69,12 +68,12 @@ func (f *filler) pass(l *level) bool {
 	var lowUnits, highUnits, lowWeight, highWeight int64
 	for _, i := range f.active {
 		lo, hi, w := f.lo[i], f.hi[i], f.weight[i]
-		switch {
-		case compareProducts(l.units, w, lo, l.weight) < 0:
+		switch at := product(l.units, w); { // over l.weight
+		case at.less(product(lo, l.weight)):
 			f.state[i] = low
 			lowUnits += lo
 			lowWeight += w
-		case compareProducts(l.units, w, hi, l.weight) > 0:
+		case product(hi, l.weight).less(at):
 			f.state[i] = high
 			highUnits += hi
 			highWeight += w
@@ -86,27 +85,23 @@ func (f *filler) pass(l *level) bool {
 		return false
 	}
 	// Clamping changes the sum by low + high - L·(their weights). Each of low and high is at most l.units.
-	h1, l1 := bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
-	h2, l2 := bits.Mul64(uint64(l.units), uint64(lowWeight+highWeight))
-	switch c := cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2)); {
-	case c == 0: // the guess is right for all
-		f.drop(free)
-		return false
-	case c > 0:
+	var clamped wide
+	clamped.hi, clamped.lo = bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
+	if product(l.units, lowWeight+highWeight).less(clamped) {
 		f.drop(low)
 		l.units, l.weight = l.units-lowUnits, l.weight-lowWeight
-	default:
+	} else {
 		f.drop(high)
 		l.units, l.weight = l.units-highUnits, l.weight-highWeight
 	}
 	return true
 }
 
-// drop removes from the active pools those in state s; if s is free, those in any other.
+// drop takes the pools in state s out of the active ones.
 func (f *filler) drop(s state) {
 	kept := f.active[:0]
 	for _, i := range f.active {
-		if (f.state[i] == s) == (s == free) {
+		if f.state[i] != s {
 			kept = append(kept, i)
 		}
 	}
@@ -148,22 +143,20 @@ func (f *filler) sweep(l level) level {
 			weight += f.weight[k.pool]
 		}
 	}
-	f.drop(free)
+	f.drop(low)
+	f.drop(high)
 	return l
 }
 
-// byLevel orders kinks, the beginning of a pool before its end.
+// byLevel orders kinks by level. At the same level pools begin before they end.
 func byLevel(a, b kink) int {
-	if c := compareProducts(a.units, b.weight, b.units, a.weight); c != 0 {
+	switch c := compareProducts(a.units, b.weight, b.units, a.weight); {
+	case c != 0 || a.end == b.end:
 		return c
+	case b.end:
+		return -1
 	}
-	if a.end != b.end {
-		if b.end {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a.pool, b.pool)
+	return 1
 }
 
 // round writes whole shares that add up to total into slots.

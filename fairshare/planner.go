@@ -117,10 +117,6 @@ func (s *Starvation) candidacy(t *Task) Fate {
 
 // sort puts the candidates into the order in which they are tried.
 func (p *planner) sort(s *Starvation, tasks []Task) {
-	order := s.config.Order
-	if order == nil {
-		order = newestFirst
-	}
 	if s.config.ByMachine {
 		p.countCrowds(tasks)
 	}
@@ -131,11 +127,15 @@ func (p *planner) sort(s *Starvation, tasks []Task) {
 				return c
 			}
 		}
-		return cmp.Or(order(*x, *y), cmp.Compare(a, b))
+		var c int
+		if s.config.Order == nil {
+			c = y.Started.Compare(x.Started)
+		} else {
+			c = s.config.Order(*x, *y)
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
 	})
 }
-
-func newestFirst(a, b Task) int { return b.Started.Compare(a.Started) }
 
 // countCrowds adds up the candidates of each machine.
 func (p *planner) countCrowds(tasks []Task) {

@@ -280,20 +280,22 @@ func runningTasks(pool, n int) (tasks []Task) {
 func TestThresholdAsTriggerAndTarget(t *testing.T) {
 	start := time.Unix(0, 0)
 	for _, c := range []struct {
-		target Target
-		usage  int64
-		want   int64
+		threshold   int
+		target      Target
+		usage, want int64
 	}{
-		{ToShare, 4, 6}, {ToShare, 5, 0}, // the old rule: below half, claim all
-		{ToThreshold, 4, 1}, {ToThreshold, 5, 0}, // the new one: claim half
+		{50, ToShare, 4, 6}, {50, ToShare, 5, 0}, // the old rule: below half, claim all
+		{50, ToThreshold, 4, 1}, {50, ToThreshold, 5, 0}, // the new one: claim half
+		{33, ToThreshold, 3, 1}, {33, ToThreshold, 4, 0}, // 3 is below 3.3
+		{0, ToThreshold, 9, 1}, {0, ToShare, 10, 0},
 	} {
-		s, shares := watched(t, []Pool{{Demand: 20}, {Demand: 20}}, 20, Preemption{Threshold: 50, Target: c.target})
+		s, shares := watched(t, []Pool{{Demand: 20}, {Demand: 20}}, 20, Preemption{Threshold: c.threshold, Target: c.target})
 		require.NoError(t, s.Observe(start, shares, []int64{20 - c.usage, c.usage}))
 		var got int64
 		for _, claim := range s.Claims(start.Add(time.Hour)) {
 			got += claim.Deficit
 		}
-		assert.Equal(t, c.want, got, "%v with %d", c.target, c.usage)
+		assert.Equal(t, c.want, got, "%+v", c)
 	}
 }
 
