@@ -93,6 +93,10 @@ func TestCorners(t *testing.T) {
 		"minimums by weight": {
 			pools: []Pool{{Min: 30, Demand: 99}, {Min: 4, Demand: 99}, {Demand: 9}}, policy: Policy{Infeasible: ByWeight}, total: 20,
 			want: []int64{16, 4, 0}, bounds: []Bound{AtCut, AtMin, AtMin}},
+		"FIFO": {
+			pools: []Pool{{Demand: 6}, {Demand: 6, Min: 1}, {Demand: 6, Min: 1}}, policy: Policy{Discipline: FIFO}, total: 9, want: []int64{6, 2, 1},
+			bounds: []Bound{AtDemand, AtRank, AtRank}},
+		"first in line": {pools: []Pool{{Demand: 6}, {Demand: 6}}, policy: Policy{Discipline: FIFO}, total: 5, want: []int64{5, 0}, bounds: []Bound{AtLevel, AtRank}},
 		"minimums of children": {
 			pools: []Pool{{}, {Parent: Under(0), Min: 7, Demand: 9}, {Demand: 9}}, total: 10, want: []int64{7, 7, 3},
 			bounds: []Bound{AtMin, AtLevel, AtLevel}},
@@ -111,16 +115,31 @@ func TestCorners(t *testing.T) {
 	}
 }
 
-// The two conflicts that peers are known to get wrong: equal shares rounded up to 102 of 100, and 60 handed out of 40.
-func TestNeverMoreThanThereIs(t *testing.T) {
-	shares, err := Shares([]Pool{{Demand: 100}, {Demand: 100}, {Demand: 100}}, 100)
-	require.NoError(t, err)
-	assert.Equal(t, int64(100), shares[0].Slots+shares[1].Slots+shares[2].Slots)
-	tree, err := New([]Pool{{Min: 30, Demand: 100}, {Min: 30, Demand: 100}}, Policy{Infeasible: Scale})
-	require.NoError(t, err)
-	shares, err = tree.Shares(shares, nil, 40)
-	require.NoError(t, err)
-	assert.Equal(t, int64(40), shares[0].Slots+shares[1].Slots)
+// What other schedulers compute in these cases is in the comments.
+func TestKnownErrorsOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		pools []Pool
+		total int64
+		want  []int64
+	}{
+		"equal shares all rounded up: 34, 34, 34": {[]Pool{{Demand: 100}, {Demand: 100}, {Demand: 100}}, 100, []int64{34, 33, 33}},
+		"minimums that do not fit: 30, 30":        {[]Pool{{Min: 30, Demand: 99}, {Min: 30, Demand: 99}}, 40, []int64{20, 20}},
+		"25 halvings of bytes: 180,224 too many": {
+			[]Pool{{Demand: Unlimited}, {Demand: Unlimited}, {Demand: Unlimited}}, 4e12, []int64{1333333333334, 1333333333333, 1333333333333}},
+		"unused guarantee not lent: 8, 2":           {[]Pool{{Min: 8, Demand: 2}, {Demand: 10}}, 10, []int64{2, 8}},
+		"guaranteed pool shares again: 53, 36, 10":  {[]Pool{{Min: 50, Demand: 99}, {Demand: 99}, {Demand: 10}}, 100, []int64{50, 40, 10}},
+		"weights 1e7 and 1: no end to the rounding": {[]Pool{{Weight: 1e7, Demand: 99}, {Demand: 99}}, 100, []int64{99, 1}},
+	} {
+		tree, err := New(c.pools, Policy{Infeasible: Scale})
+		require.NoError(t, err)
+		shares, err := tree.Shares(nil, nil, c.total)
+		require.NoError(t, err)
+		var slots []int64
+		for _, s := range shares {
+			slots = append(slots, s.Slots)
+		}
+		assert.Equal(t, c.want, slots, name)
+	}
 }
 
 // A chain of pools, each with one child, deeper than a recursion should go.

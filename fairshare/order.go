@@ -2,7 +2,7 @@ package fairshare
 
 import "cmp"
 
-// Contender is a pool and what it has now.
+// Contender is a pool and what it has now. Its Parent, Discipline and Rank are not read.
 //
 // Safe for concurrent use.
 type Contender struct {

@@ -19,7 +19,7 @@ type Policy struct {
 type Infeasible uint8
 
 const (
-	// Refuse returns an error that names the group, the sum and the total.
+	// Refuse returns an [*InfeasibleError] with the sum and the total.
 	Refuse Infeasible = iota
 	// Scale gives every pool the same fraction of its minimum.
 	Scale

@@ -48,7 +48,7 @@ func (t Target) String() string { return nameOf(targetNames[:], uint8(t)) }
 
 // Preemption is an operator's choices about killing tasks for pools that starve.
 //
-// Safe for concurrent use, if Order is.
+// Safe for concurrent use.
 type Preemption struct {
 	// Patience is that of the top level. Zero fields mean [DefaultMinTimeout] and [DefaultFairTimeout].
 	Patience Patience

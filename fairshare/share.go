@@ -11,7 +11,7 @@ import (
 // It returns an error, which names the pool and the field, for a pool out of range, a parent that does not exist, a
 // cycle, or a sum beyond int64; and an [*InfeasibleError] if the minimums do not fit in the total.
 //
-// Cost: O(n) memory and expected time for n pools, plus O(k log k) for every k siblings whose ranks differ.
+// Cost: that of New and one call of Tree.Shares; it allocates O(n).
 func Shares(pools []Pool, total int64) ([]Share, error) {
 	t, err := New(pools, Policy{})
 	if err != nil {
@@ -24,7 +24,8 @@ func Shares(pools []Pool, total int64) ([]Share, error) {
 //
 // Safe for concurrent use.
 type Share struct {
-	// Slots is the share in whole units. Siblings' slots add up exactly to what there was to divide among them.
+	// Slots is the share in whole units. Siblings' slots add up exactly to what there was to divide among them, or to all
+	// that they want if that is less.
 	Slots int64
 	// Real is the share before rounding, and Slots is it rounded up or down. It is a share of the whole slots that the
 	// parent has, not of the parent's own Real.
@@ -35,7 +36,7 @@ type Share struct {
 	// Demand is what the pool wants, its maximum and those of its children considered.
 	Demand int64
 	// Level is the water level in its group of siblings, in units per weight: +Inf if all of them have all they want, 0
-	// if siblings of a lower rank left nothing. Where minimums were scaled, it is the fraction of the minimum.
+	// if siblings served before left nothing. Where minimums were scaled, it is the fraction of the minimum.
 	Level float64
 	// Bound is which of these numbers fixed the share.
 	Bound Bound
@@ -53,7 +54,8 @@ const (
 	AtMin
 	// AtLevel means the pool stands at the water level: its weight fixed the share.
 	AtLevel
-	// AtRank means siblings of a lower rank, or earlier in a FIFO pool, left no more.
+	// AtRank means that siblings served before left no more: those of a lower rank, earlier in a FIFO pool, or, for a pool
+	// of weight zero, those with a weight.
 	AtRank
 	// AtCut means the minimums did not fit and were cut as the policy says.
 	AtCut

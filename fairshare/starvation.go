@@ -3,7 +3,6 @@ package fairshare
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -34,61 +33,6 @@ type watch struct {
 	claimed                 int64 // by the pools under it
 }
 
-// Cause is the timeout on which a claim rests.
-type Cause uint8
-
-const (
-	// NoCause is the zero value, of no claim.
-	NoCause Cause = iota
-	// MinTimeout means the pool was below its minimum for Tmin.
-	MinTimeout
-	// FairTimeout means the pool was below the threshold of its fair share for Tfair.
-	FairTimeout
-)
-
-var causeNames = [...]string{NoCause: "none", MinTimeout: "below minimum", FairTimeout: "below fair share"}
-
-// String returns the cause in words.
-func (c Cause) String() string { return nameOf(causeNames[:], uint8(c)) }
-
-// Claim is what a pool is due after a timeout. It is comparable.
-//
-// Safe for concurrent use.
-type Claim struct {
-	Pool    int
-	Cause   Cause         // of the larger deficit; the minimum's if they are equal
-	Deficit int64         // units to free for it, without those that pools under it claim themselves
-	Waited  time.Duration // since the pool fell below what Cause names
-	Usage   int64         // what it has
-	Due     int64         // what it should have by Cause
-	Granted int64         // units that a plan found for it, free ones and those of victims
-}
-
-// String returns the claim as one line.
-func (c Claim) String() string {
-	b := append(make([]byte, 0, 100), "pool "...)
-	b = strconv.AppendInt(b, int64(c.Pool), 10)
-	b = append(b, " claims "...)
-	b = strconv.AppendInt(b, c.Deficit, 10)
-	b = append(b, ": "...)
-	b = append(b, c.Cause.String()...)
-	b = append(b, " for "...)
-	b = append(b, c.Waited.String()...)
-	b = append(b, ", has "...)
-	b = strconv.AppendInt(b, c.Usage, 10)
-	b = append(b, " of "...)
-	b = strconv.AppendInt(b, c.Due, 10)
-	b = append(b, ", granted "...)
-	return string(strconv.AppendInt(b, c.Granted, 10))
-}
-
-// LogValue implements [slog.LogValuer].
-func (c Claim) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int("pool", c.Pool), slog.String("cause", c.Cause.String()), slog.Int64("deficit", c.Deficit),
-		slog.Duration("waited", c.Waited), slog.Int64("usage", c.Usage), slog.Int64("due", c.Due), slog.Int64("granted", c.Granted))
-}
-
 // NewStarvation returns a watch over the pools of the tree, which it does not change. Errors name the field.
 //
 // Cost: O(n) time and memory.
@@ -97,11 +41,13 @@ func NewStarvation(tree *Tree, config Preemption) (*Starvation, error) {
 	if err != nil {
 		return nil, err
 	}
+	pools := config.Pools
+	config.Pools = nil // the caller's to change
 	s := &Starvation{forest: tree.forest, config: config, watch: make([]watch, tree.Len()), plan: newPlanner(tree.forest)}
 	for i := range s.nodes {
 		var own PoolPreemption
-		if config.Pools != nil {
-			own = config.Pools[s.nodes[i].pool]
+		if pools != nil {
+			own = pools[s.nodes[i].pool]
 		}
 		from := watch{patience: config.Patience}
 		if p := s.nodes[i].parent; p >= 0 {
@@ -113,8 +59,44 @@ func NewStarvation(tree *Tree, config Preemption) (*Starvation, error) {
 		}
 		s.watch[i].patience, s.watch[i].protected = patience, own.Protected || from.protected
 	}
-	s.config.Pools = nil // read, and the caller's to change
 	return s, nil
+}
+
+// Config returns the configuration with the defaults filled in, and for each pool what it has inherited.
+//
+// Cost: O(n) time and memory.
+func (s *Starvation) Config() Preemption {
+	c := s.config
+	if c.Cooldown == 0 {
+		c.Cooldown = NoCooldown
+	}
+	c.Pools = make([]PoolPreemption, len(s.nodes))
+	for i := range s.watch {
+		c.Pools[s.nodes[i].pool] = PoolPreemption{Patience: s.watch[i].patience, Protected: s.watch[i].protected}
+	}
+	return c
+}
+
+// Resume takes over the waits and cool-downs of an older watch, for when pools come and go and the tree is built anew:
+// pool i goes on where the old pool from[i] stood; -1, or any other number that is not an old pool, starts afresh. It
+// returns an error if from does not have one entry a pool. Call it before the first Observe.
+//
+// Cost: O(n), no allocation.
+func (s *Starvation) Resume(old *Starvation, from []int) error {
+	if len(from) != len(s.nodes) {
+		return fmt.Errorf("fairshare: from has %d entries, want one for each of the %d pools", len(from), len(s.nodes))
+	}
+	s.last = old.last
+	for pool, was := range from {
+		if was < 0 || was >= len(old.at) {
+			continue
+		}
+		w, o := &s.watch[s.at[pool]], &old.watch[old.at[was]]
+		w.starvesMin, w.minSince = o.starvesMin, o.minSince
+		w.starvesFair, w.fairSince = o.starvesFair, o.fairSince
+		w.cooling, w.cool = o.cooling, o.cool
+	}
+	return nil
 }
 
 // Observe tells what the pools are due and what they have: a share from [Tree.Shares] and the units in use, one each a
@@ -194,7 +176,7 @@ func (s *Starvation) Claims(now time.Time) []Claim {
 		c := w.claim(now)
 		own := max(0, c.Deficit-w.claimed)
 		if p := s.nodes[i].parent; p >= 0 {
-			s.watch[p].claimed += max(c.Deficit, w.claimed)
+			s.watch[p].claimed = addSaturating(s.watch[p].claimed, max(c.Deficit, w.claimed))
 		}
 		if own > 0 && !(w.cooling && now.Before(w.cool)) {
 			c.Pool, c.Deficit = int(s.nodes[i].pool), own

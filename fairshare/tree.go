@@ -140,7 +140,7 @@ func (t *Tree) serve(dst []Share, g group, surplus int64) {
 			t.keep(dst, first, end)
 		default:
 			t.pour(dst, first, end, total)
-			if surplus = 0; g.discipline == FIFO {
+			if surplus = 0; g.discipline == FIFO && first > g.first {
 				dst[t.nodes[first].pool].Bound = AtRank
 			}
 		}

@@ -56,7 +56,7 @@ func (v Victim) String() string {
 
 // Plan says which tasks to kill. Its slices are valid until the next call on the watch that made it.
 //
-// Safe for concurrent use, until then.
+// Not safe for concurrent use; one per Starvation.
 type Plan struct {
 	Claims  []Claim  // what was due, and what of it was found
 	Victims []Victim // in the order in which they were chosen
