@@ -7,7 +7,8 @@ import (
 )
 
 // Plan chooses victims for the claims that are due now, from the usage last observed. Free is the number of units that
-// are free and fit for starving pools; they are used first, in the order of the claims.
+// are free and fit for starving pools. They are used first, and so are those of tasks that are dying in pools above their
+// share, in the order of the claims.
 //
 // Victims are taken in [Preemption.Order] from pools with more than their share, for a claimant from the nearest common
 // ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it. So a pool that
@@ -15,7 +16,7 @@ import (
 // was measured. A task that holds several units may free more than was claimed, where the pools above can spare it.
 //
 // Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the claims
-// come back after that.
+// come back after that. While it does, it should list the victims as dying.
 //
 // Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not; no allocation in steady state.
 func (s *Starvation) Plan(now time.Time, tasks []Task, free int64) Plan {
@@ -69,12 +70,15 @@ func newPlanner(f *forest) planner {
 // start sets the excesses, spends the free units and collects the candidates.
 func (p *planner) start(s *Starvation, tasks []Task, free int64) {
 	p.victims, p.candidates = p.victims[:0], p.candidates[:0]
-	p.fates = append(p.fates[:0], make([]Fate, len(tasks))...)
 	for i := range s.watch {
 		p.excess[i] = s.watch[i].usage - s.watch[i].share
 	}
-	for i := range p.first {
-		p.first[i] = -1
+	p.fates = zeroed(p.fates, len(tasks))
+	free = max(0, free)
+	for i := range tasks {
+		if p.fates[i] = s.candidacy(&tasks[i]); p.fates[i] == Doomed {
+			free = addSaturating(free, p.bury(s, &tasks[i]))
+		}
 	}
 	p.deepest = 0
 	p.scope, p.next = p.scope[:0], p.next[:0]
@@ -82,17 +86,11 @@ func (p *planner) start(s *Starvation, tasks []Task, free int64) {
 		at := s.at[s.claims[c].Pool]
 		p.scope, p.next = append(p.scope, at), append(p.next, -1)
 		p.deepest = max(p.deepest, p.depth[at])
-		grant := max(0, min(free, s.claims[c].Deficit))
-		s.claims[c].Granted = grant
-		free -= grant
+		s.claims[c].Granted = min(free, s.claims[c].Deficit)
+		free -= s.claims[c].Granted
 	}
-	for i := range tasks {
-		p.fates[i] = s.candidacy(&tasks[i])
-		if p.fates[i] == Doomed {
-			for at := s.at[tasks[i].Pool]; at >= 0; at = s.nodes[at].parent {
-				p.excess[at] = subSaturating(p.excess[at], tasks[i].slots())
-			}
-		}
+	for i := range p.first {
+		p.first[i] = -1
 	}
 	for i := range tasks {
 		if p.fates[i] == Spared && p.excess[s.at[tasks[i].Pool]] >= tasks[i].slots() {
@@ -100,6 +98,18 @@ func (p *planner) start(s *Starvation, tasks []Task, free int64) {
 		}
 	}
 	p.sort(s, tasks)
+}
+
+// bury counts a dying task as gone and returns what will be free for others: nothing if its own pool is due it.
+func (p *planner) bury(s *Starvation, t *Task) (units int64) {
+	at := s.at[t.Pool]
+	if p.excess[at] >= t.slots() {
+		units = t.slots()
+	}
+	for ; at >= 0; at = s.nodes[at].parent {
+		p.excess[at] = subSaturating(p.excess[at], t.slots())
+	}
+	return units
 }
 
 // candidacy is the fate of a task before anyone's share is considered.
@@ -140,7 +150,7 @@ func (p *planner) sort(s *Starvation, tasks []Task) {
 // countCrowds adds up the candidates of each machine.
 func (p *planner) countCrowds(tasks []Task) {
 	slices.SortFunc(p.candidates, func(a, b int32) int { return cmp.Compare(tasks[a].Machine, tasks[b].Machine) })
-	p.crowd = append(p.crowd[:0], make([]int64, len(tasks))...)
+	p.crowd = zeroed(p.crowd, len(tasks))
 	for rest := p.candidates; len(rest) > 0; {
 		var units int64
 		n := 0
@@ -237,4 +247,11 @@ func (p *planner) explain(s *Starvation, tasks []Task) {
 			p.fates[i] = AtShare
 		}
 	}
+}
+
+// zeroed returns a slice of n zeros in the place of s, if that is large enough.
+func zeroed[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }

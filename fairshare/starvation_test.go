@@ -105,7 +105,11 @@ func TestDyingTasksAreGone(t *testing.T) {
 	plan := s.Plan(time.Unix(3600, 0), tasks, 0)
 	assert.Equal(t, []Victim{{7, 1}}, plan.Victims)
 	assert.Equal(t, []Fate{Doomed, Doomed, Doomed, AtShare, AtShare, AtShare, AtShare, Killed}, plan.Fates)
-	assert.Equal(t, int64(1), plan.Claims[0].Granted)
+	assert.Equal(t, int64(4), plan.Claims[0].Granted, "three are on their way")
+	for i := range tasks {
+		tasks[i].Dying = plan.Fates[i] == Doomed || plan.Fates[i] == Killed
+	}
+	assert.Empty(t, s.Plan(time.Unix(3600, 0), tasks, 0).Victims)
 }
 
 func TestProtection(t *testing.T) {

@@ -219,6 +219,9 @@ func newReplay(c *cluster, plan Plan, free int64) *replay {
 		r.left[i] = c.used(i)
 	}
 	for k, f := range plan.Fates {
+		if i := c.tasks[k].Pool; f == Doomed && r.left[i]-c.tasks[k].Slots >= c.shares[i].Slots {
+			free += c.tasks[k].Slots
+		}
 		for i := c.tasks[k].Pool; f == Doomed && i >= 0; i = c.pools[i].Parent.Index() {
 			r.left[i] -= c.tasks[k].Slots
 		}
