@@ -90,6 +90,10 @@ func TestCorners(t *testing.T) {
 		"minimums scaled": {
 			pools: []Pool{{Min: 30, Demand: 99}, {Min: 10, Demand: 99}, {Demand: 9}}, policy: Policy{Infeasible: Scale}, total: 20,
 			want: []int64{15, 5, 0}, bounds: []Bound{AtCut, AtCut, AtMin}},
+		"minimums scaled, one rounded up": {
+			pools: []Pool{{Min: 3, Demand: 9}, {Min: 3, Demand: 9}}, policy: Policy{Infeasible: Scale}, total: 5,
+			want: []int64{3, 2}, bounds: []Bound{AtCut, AtCut}},
+		"rounded up to the demand": {pools: []Pool{{Demand: 3}, {Demand: 3}}, total: 5, want: []int64{3, 2}, bounds: []Bound{AtLevel, AtLevel}},
 		"minimums by weight": {
 			pools: []Pool{{Min: 30, Demand: 99}, {Min: 4, Demand: 99}, {Demand: 9}}, policy: Policy{Infeasible: ByWeight}, total: 20,
 			want: []int64{16, 4, 0}, bounds: []Bound{AtCut, AtMin, AtMin}},
@@ -113,6 +117,21 @@ func TestCorners(t *testing.T) {
 		assert.Equal(t, c.want, slots, name)
 		assert.Equal(t, c.bounds, bounds, name)
 	}
+}
+
+// What a tree computed before has no effect on what it computes next.
+func TestTreeForgets(t *testing.T) {
+	tree, err := New([]Pool{{Min: 1, Demand: 9}, {Min: 1, Demand: 9}, {Min: 5, Demand: 9, Rank: 1}}, Policy{Infeasible: ByWeight, Discipline: MultiLevel})
+	require.NoError(t, err)
+	fresh, err := tree.Shares(nil, nil, 4)
+	require.NoError(t, err)
+	assert.Equal(t, AtMin, fresh[0].Bound)
+	assert.Equal(t, AtCut, fresh[2].Bound)
+	_, err = tree.Shares(nil, []int64{7, 8, 9}, 10) // pools 0 and 1 round
+	require.NoError(t, err)
+	again, err := tree.Shares(nil, nil, 4)
+	require.NoError(t, err)
+	assert.Equal(t, fresh, again)
 }
 
 // What other schedulers compute in these cases is in the comments.
@@ -226,6 +245,8 @@ func TestEvictCorners(t *testing.T) {
 		"progress against age": {
 			[]Job{{Submitted: day(1), Done: 1, Tasks: 9, Bytes: 1}, {Submitted: day(2), Done: 2, Tasks: 9, Bytes: 2}, {Submitted: day(3), Done: 2, Tasks: 17, Bytes: 3}},
 			Eviction{Job: 2, Bytes: 3}, Eviction{Job: 0, Leader: 1, Bytes: 1}},
+		"more done than there were": {
+			[]Job{{Done: 9, Tasks: 9, Bytes: 1}, {Done: 5, Tasks: 1, Bytes: 2}}, Eviction{Job: 1, Bytes: 2}, Eviction{Job: 1, Bytes: 2}},
 		"no tasks known": {
 			[]Job{{Submitted: day(1), Done: -3, Tasks: -1, Bytes: 1}, {Submitted: day(2), Done: 1, Bytes: 2}},
 			Eviction{Job: 1, Bytes: 2}, Eviction{Job: 0, Leader: 1, Bytes: 1}},

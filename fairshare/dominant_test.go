@@ -200,3 +200,25 @@ func TestDominantRoundsAreFew(t *testing.T) {
 		}
 	}
 }
+
+func TestTasksBelow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 44))
+	for range 20_000 {
+		word := func() uint64 { return rng.Uint64() >> rng.IntN(64) }
+		hi, lo := word(), word()
+		x := dominantUser{need: 1 + rng.Int64N(1<<(1+rng.IntN(62))), unitHi: word() >> 1, unitLo: word()}
+		join := func(hi, lo uint64) *big.Int {
+			n := new(big.Int).SetUint64(hi)
+			return n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
+		}
+		want := new(big.Int).Mul(join(hi, lo), join(x.unitHi, x.unitLo))
+		divisor := new(big.Int).Lsh(big.NewInt(x.need), 128)
+		if _, rest := want.DivMod(want, divisor, new(big.Int)); rest.Sign() > 0 {
+			want.Add(want, big.NewInt(1))
+		}
+		if !want.IsInt64() {
+			want.SetInt64(Unlimited)
+		}
+		require.Equal(t, want.Int64(), x.tasksBelow(hi, lo), "%d %d %+v", hi, lo, x)
+	}
+}

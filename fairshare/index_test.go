@@ -182,7 +182,7 @@ func TestCompareIsAnOrder(t *testing.T) {
 	for _, weight := range []int64{None, 0, 2} {
 		for _, least := range []int64{0, 2, 5} {
 			for _, demand := range []int64{0, 3, Unlimited} {
-				for _, usage := range []int64{0, 1, 2, 4} {
+				for _, usage := range []int64{-1, 0, 1, 2, 4} {
 					world = append(world, Contender{Pool{Weight: weight, Min: least, Demand: demand}, usage})
 				}
 			}

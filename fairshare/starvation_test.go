@@ -61,6 +61,13 @@ func TestDeficitIsCappedByDemand(t *testing.T) {
 	claims := s.Claims(time.Unix(3600, 0))
 	require.Len(t, claims, 1)
 	assert.Equal(t, Claim{Pool: 1, Cause: MinTimeout, Deficit: 2, Waited: time.Hour, Usage: 1, Due: 3}, claims[0])
+
+	s, err = NewStarvation(tree, Preemption{Patience: Patience{Min: Never}, Threshold: 50, Target: ToThreshold})
+	require.NoError(t, err)
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{19, 1}))
+	later := s.Claims(time.Unix(3600, 0))
+	require.Len(t, later, 1)
+	assert.Equal(t, int64(2), later[0].Deficit, "half the share is 5, but it wants 3")
 	assert.Equal(t, "pool 1 claims 2: below minimum for 1h0m0s, has 1 of 3, granted 0", claims[0].String())
 }
 
