@@ -190,6 +190,7 @@ func TestCompareIsAnOrder(t *testing.T) {
 	}
 	for _, a := range world {
 		require.Zero(t, Compare(a, a))
+		require.Zero(t, Compare(Contender{a.Pool, -1}, Contender{a.Pool, 0}), "less than nothing counts as nothing")
 		for _, b := range world {
 			ab := Compare(a, b)
 			require.Equal(t, -ab, Compare(b, a), "%+v %+v", a, b)

@@ -198,17 +198,16 @@ func TestSharesDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// Between the end of one pool and the beginning of another every level will do; it must be a number all the same.
+// Where all pools are at their lower ends, every level up to the first of them will do; it must be a number all the same.
 func TestSweepWithNobodyAtTheLevel(t *testing.T) {
 	f := newFiller(2)
-	f.weight[0], f.lo[0], f.hi[0] = 1, 0, 5
+	f.weight[0], f.lo[0], f.hi[0] = 1, 4, 5
 	f.weight[1], f.lo[1], f.hi[1] = 2, 20, 40
 	f.active = append(f.active, 0, 1)
-	l := f.sweep(level{units: 25, weight: 3})
-	f.round(l, 0, 2, 25)
-	require.Equal(t, []int64{5, 20}, f.slots)
-	require.GreaterOrEqual(t, l.float(), 5.0)
-	require.LessOrEqual(t, l.float(), 10.0)
+	l := f.sweep(level{units: 24, weight: 3})
+	f.round(l, 0, 2, 24)
+	require.Equal(t, []int64{4, 20}, f.slots)
+	require.Equal(t, 4.0, l.float())
 }
 
 func TestKthLargest(t *testing.T) {
