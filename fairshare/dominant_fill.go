@@ -1,9 +1,6 @@
 package fairshare
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // drf is the working space of one call of Dominant.
 type drf struct {
@@ -135,11 +132,11 @@ func (x *dominantUser) tasksBelow(hi, lo uint64) int64 {
 	need := uint64(x.need)
 	d3, rest := w3/need, w3%need
 	d2, rest := bits.Div64(rest, w2, need)
-	if rest|w1|w0 != 0 {
-		d2++
-	}
-	if d3 > 0 || d2 > math.MaxInt64 {
+	switch {
+	case d3 > 0 || d2 >= Unlimited:
 		return Unlimited
+	case rest|w1|w0 != 0:
+		d2++
 	}
 	return int64(d2)
 }

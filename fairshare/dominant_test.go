@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -202,6 +203,8 @@ func TestDominantRoundsAreFew(t *testing.T) {
 }
 
 func TestTasksBelow(t *testing.T) {
+	x := dominantUser{need: 1, unitHi: 1}
+	require.Equal(t, int64(Unlimited), x.tasksBelow(math.MaxUint64, math.MaxUint64), "2^64 less a fraction, rounded up")
 	rng := rand.New(rand.NewPCG(5, 44))
 	for range 20_000 {
 		word := func() uint64 { return rng.Uint64() >> rng.IntN(64) }
