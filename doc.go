@@ -9,6 +9,7 @@
 //   - restart: keep, duplicate, kill and restart, or prune a running task
 //   - clone: how many copies of a small job's tasks to launch, within a budget
 //   - delay: wait or go, for a slot that is near the data or for an output of one's own
+//   - fairshare: how much each pool should have, who is next for a slot, whose tasks to kill for a pool that starves
 //   - laxity: which job runs next, which workers are overloaded, what to move off them
 //   - skew: which reduce task gets which partition
 //
