@@ -11,54 +11,98 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowLocality finds the level from the instant since which the job waits, anew at each question.
+// slowLocality lives through every second, or every declined offer, and moves by one level at a time.
 type slowLocality struct {
-	waits             []time.Duration
+	waits             []int
+	inOffers          bool
 	reset             Reset
-	level             int // at since
-	since             time.Time
-	waiting           bool
+	candidates        []bool
+	level             int
+	here, all         int // units waited at this level, and since the wait started
+	waiting, declined bool
 	rejected, tainted bool
 	launched          []int
 }
 
-func (s *slowLocality) allowed(now time.Time) int {
-	level, waited := s.level, now.Sub(s.since)
-	if !s.waiting {
-		waited = 0
+func (s *slowLocality) unit() {
+	if s.level < len(s.waits) {
+		s.here++
+		s.all++
 	}
-	for level < len(s.waits) && waited >= s.waits[level] {
-		waited -= s.waits[level]
-		level++
-	}
-	return level
 }
 
-func (s *slowLocality) offer(now time.Time, level int) bool {
-	if level > s.allowed(now) {
-		if !s.waiting {
-			s.level, s.since, s.waiting = s.allowed(now), now, true
+// settle is left to the next question, as the level rises with the offer after the last one to be declined.
+func (s *slowLocality) settle() {
+	total := 0
+	for _, w := range s.waits {
+		total += w
+	}
+	for s.level < len(s.waits) && (!s.candidates[s.level] || s.here >= s.waits[s.level] || s.all >= total) {
+		s.level++
+		s.here = 0
+	}
+}
+
+func (s *slowLocality) second() {
+	s.settle()
+	if s.waiting && !s.inOffers {
+		s.unit()
+	}
+	s.settle()
+}
+
+func (s *slowLocality) restart(level int) {
+	s.level, s.here, s.all, s.declined = level, 0, 0, false
+	s.settle()
+}
+
+func (s *slowLocality) offer(level int) bool {
+	s.settle()
+	if level > s.level {
+		s.waiting, s.rejected, s.declined = true, true, true
+		if s.inOffers {
+			s.unit()
 		}
-		s.rejected = true
 		return false
 	}
 	s.launched = append(s.launched, level)
 	if s.reset != NoRejection {
-		s.level, s.since, s.waiting = level, now, s.reset == ToLaunched
+		s.restart(level)
+		s.waiting = s.reset == ToLaunched
 	}
 	return true
 }
 
-func (s *slowLocality) endRound(now time.Time, all bool) {
-	if s.reset == NoRejection {
-		if s.rejected {
-			s.tainted = true
-		} else if all || !s.tainted {
-			s.tainted = false
-			s.level, s.since = s.allowed(now), now
-			if len(s.launched) > 0 {
-				s.level = slices.Min(s.launched)
-			}
+func (s *slowLocality) setCandidates(levels uint64) {
+	s.settle()
+	back := s.level
+	for i := len(s.waits) - 1; i >= 0; i-- {
+		has := levels>>i&1 != 0
+		if has && !s.candidates[i] && i < s.level {
+			back = i
+		}
+		s.candidates[i] = has
+	}
+	if back != s.level {
+		s.level, s.here = back, 0
+	}
+	s.settle()
+}
+
+func (s *slowLocality) endRound(all bool) {
+	s.settle()
+	switch {
+	case s.reset != NoRejection:
+	case s.rejected:
+		s.tainted = true
+	case !all && s.tainted:
+	case len(s.launched) > 0:
+		s.tainted = false
+		s.restart(slices.Min(s.launched))
+	default:
+		s.tainted = false
+		if !s.declined {
+			s.restart(s.level)
 		}
 	}
 	s.rejected, s.launched = false, nil
@@ -66,40 +110,97 @@ func (s *slowLocality) endRound(now time.Time, all bool) {
 
 func TestLocalityAgainstASlowOne(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 1))
-	for range 3000 {
-		config := Config{Reset: Reset(source.IntN(3)), Waits: make([]time.Duration, source.IntN(5))}
-		for i := range config.Waits {
-			config.Waits[i] = time.Duration(source.IntN(6)) * time.Second
+	for range 4000 {
+		slow := &slowLocality{reset: Reset(source.IntN(3)), inOffers: source.IntN(4) == 0}
+		config := Config{Reset: slow.reset}
+		if slow.inOffers {
+			config.Misses = []int{}
+		} else {
+			config.Waits = []time.Duration{}
 		}
-		j := started(t, config)
-		slow := &slowLocality{waits: config.Waits, reset: config.Reset, since: start, waiting: config.Reset != OnLaunch}
-		now := start
-		for range 60 {
-			now = now.Add(time.Duration(source.IntN(4)) * time.Second)
-			if source.IntN(4) == 0 {
-				all := source.IntN(2) == 0
-				j.EndRound(now, all)
-				slow.endRound(now, all)
-				continue
-			}
-			level := source.IntN(len(config.Waits) + 1)
-			want := slow.allowed(now)
-			launch := slow.offer(now, level)
-			d := j.Offer(now, level)
-			require.Equal(t, want, d.Allowed, "%+v at %v", config, now.Sub(start))
-			require.Equal(t, launch, d.Action == Launch)
-			require.Equal(t, !launch, d.Rejected())
-			next, _ := j.Allowed(now)
-			require.Equal(t, slow.allowed(now), next)
-			if d.Rise > 0 {
-				require.Equal(t, next, slow.allowed(now.Add(d.Rise-1)))
-				require.Less(t, next, slow.allowed(now.Add(d.Rise)))
+		for range source.IntN(5) {
+			w := source.IntN(6)
+			slow.waits = append(slow.waits, w)
+			if slow.inOffers {
+				config.Misses = append(config.Misses, w)
+			} else {
+				config.Waits = append(config.Waits, time.Duration(w)*time.Second)
 			}
 		}
+		for range slow.waits {
+			slow.candidates = append(slow.candidates, true)
+		}
+		slow.waiting = slow.reset != OnLaunch
+		playAlong(t, source, started(t, config), slow)
 	}
 }
 
-// From the first rejection on, a job that launches nothing may launch anywhere after the sum of its waits.
+func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality) {
+	now := start
+	for range 60 {
+		for range source.IntN(4) {
+			now = now.Add(time.Second)
+			slow.second()
+		}
+		switch source.IntN(6) {
+		case 0:
+			all := source.IntN(2) == 0
+			j.EndRound(now, all)
+			slow.endRound(all)
+		case 1:
+			levels := source.Uint64()
+			j.SetCandidates(now, levels)
+			slow.setCandidates(levels)
+		default:
+			slow.settle()
+			want, level := slow.level, source.IntN(len(slow.waits)+1)
+			launch := slow.offer(level)
+			d := j.Offer(now, level)
+			require.Equal(t, want, d.Allowed, "%+v at %v", slow, now.Sub(start))
+			require.Equal(t, launch, d.Action == Launch)
+			require.Equal(t, !launch, d.Rejected())
+			if slow.inOffers {
+				require.Zero(t, d.Rise)
+				checkMisses(t, d, *slow)
+			} else {
+				require.Zero(t, d.Misses)
+				checkRise(t, d, *slow)
+			}
+		}
+		level, _ := j.Allowed(now)
+		slow.settle()
+		require.Equal(t, slow.level, level, "%+v at %v", slow, now.Sub(start))
+	}
+}
+
+// checkRise takes a copy of the slow one to the instant at which the level is said to rise.
+func checkRise(t *testing.T, d Decision, slow slowLocality) {
+	slow.settle()
+	level := slow.level
+	if d.Rise == 0 {
+		require.True(t, !slow.waiting || level == len(slow.waits))
+		return
+	}
+	for at := time.Second; at <= d.Rise; at += time.Second {
+		require.Equal(t, level, slow.level)
+		slow.second()
+	}
+	require.Greater(t, slow.level, level, "%v %+v", d, slow)
+}
+
+// checkMisses declines as many offers as are said to be left.
+func checkMisses(t *testing.T, d Decision, slow slowLocality) {
+	level := slow.level
+	for range d.Misses {
+		require.Equal(t, level, slow.level)
+		require.False(t, slow.offer(len(slow.waits)))
+	}
+	slow.settle()
+	require.True(t, slow.level > level || level == len(slow.waits))
+}
+
+// From the first rejection on, a job that launches nothing may launch anywhere after the sum of its waits, whatever
+// rounds are closed and whatever nodes come and go.
 func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -113,7 +214,10 @@ func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 		end := now.Add(total)
 		for j.Offer(now, len(waits)).Action != Launch {
 			require.True(t, now.Before(end), "%v", waits)
-			j.EndRound(now, source.IntN(2) == 0)
+			for range source.IntN(3) {
+				j.EndRound(now, source.IntN(2) == 0)
+				j.SetCandidates(now, source.Uint64())
+			}
 			if now = now.Add(time.Duration(source.Int64N(int64(3 * time.Second)))); now.After(end) {
 				now = end
 			}

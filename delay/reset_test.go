@@ -58,6 +58,28 @@ func TestResetNeedsNoLaunch(t *testing.T) {
 	assert.Equal(t, 3*time.Second, rise)
 }
 
+// Where others take each slot that the job declines, so that a round of all free slots finds none, the job still may
+// launch anywhere after its wait. In Spark such a round starts the wait again, and the job waits for ever.
+func TestOthersTakeWhatIsDeclined(t *testing.T) {
+	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
+	for second := range 3 {
+		assert.Equal(t, Delayed, j.Offer(at(float64(second)), 1).Reason)
+		j.EndRound(at(float64(second)), false)
+		j.EndRound(at(float64(second)+.5), true) // nothing is free any more
+		j.EndRound(at(float64(second)+.6), false)
+	}
+	assert.Equal(t, Launch, j.Offer(at(3), 1).Action)
+}
+
+// Rounds that offer a job nothing are no wait, as long as it has declined nothing.
+func TestRoundsBeforeTheFirstRejection(t *testing.T) {
+	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
+	for second := range 100 {
+		j.EndRound(at(float64(second)), second%5 == 0)
+	}
+	assert.Equal(t, 2*time.Second, j.Offer(at(100), 1).Rise)
+}
+
 // A partial round starts the wait again only if the last full round and all rounds since were without rejection.
 func TestPartialRounds(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{10 * time.Second}, Reset: NoRejection})
@@ -135,12 +157,46 @@ func TestLevelsWithoutCandidates(t *testing.T) {
 	assert.Zero(t, rise)
 
 	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(0), 0b001) // nothing but local tasks: there is no level to rise to
-	level, rise = j.Allowed(at(1e6))
+	j.SetCandidates(at(0), 0b001) // anywhere is always a level to rise to, whether the host says so or not
+	level, rise = j.Allowed(at(0))
 	assert.Equal(t, 0, level)
+	assert.Equal(t, 15*time.Second, rise)
+	assert.Equal(t, 2, j.Offer(at(15), 2).Allowed)
+	j.SetCandidates(at(15), 0)
+	level, rise = j.Allowed(at(1e6))
+	assert.Equal(t, 2, level)
 	assert.Zero(t, rise)
-	j.SetCandidates(at(1e6), 0)
-	assert.Equal(t, 0, j.Offer(at(1e6), 2).Allowed)
+}
+
+// A node with the job's data that comes and goes takes the job back to its level each time, but not for ever: the job
+// waits no longer in all than the sum of its waits. Without that bound, it would never get beyond the rack here.
+func TestFlappingNodeDoesNotStarve(t *testing.T) {
+	for _, reset := range []Reset{OnLaunch, ToLaunched, NoRejection} {
+		j := started(t, Config{Reset: reset})
+		for second := range 30 {
+			j.SetCandidates(at(float64(second)), []uint64{0b111, 0b110}[second/10%2])
+			assert.Equal(t, Delayed, j.Offer(at(float64(second)), 2).Reason, "%v at %d s", reset, second)
+			_, rise := j.Allowed(at(float64(second)))
+			assert.LessOrEqual(t, rise, time.Duration(30-second)*time.Second)
+		}
+		j.SetCandidates(at(30), 0b110)
+		j.SetCandidates(at(30), 0b111)
+		assert.Equal(t, Launch, j.Offer(at(30), 2).Action, reset)
+	}
+}
+
+// What a launch starts is a whole wait, also for a job that has used up the sum of its waits.
+func TestLaunchRestoresTheBound(t *testing.T) {
+	j := started(t, Config{})
+	j.Offer(at(0), 2)
+	assert.Equal(t, Launch, j.Offer(at(30), 0).Action)
+	j.Offer(at(40), 2)
+	j.SetCandidates(at(45), 0b110)
+	j.SetCandidates(at(46), 0b111)
+	_, rise := j.Allowed(at(46))
+	assert.Equal(t, 15*time.Second, rise)
+	assert.Equal(t, Delayed, j.Offer(at(69.5), 2).Reason)
+	assert.Equal(t, Launch, j.Offer(at(70), 2).Action)
 }
 
 // If nodes join that have the job's data, it goes back to their level and waits there again (SPARK-31837). Candidates
