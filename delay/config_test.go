@@ -42,7 +42,7 @@ func TestBadArguments(t *testing.T) {
 		{transfer(func(t *Transfer) { t.Bandwidth = math.Inf(1) }), "delay: Bandwidth is +Inf, want a finite rate above 0"},
 		{transfer(func(t *Transfer) { t.Contention = 1.5 }), "delay: Contention is 1.5, want a share in (0, 1]"},
 		{transfer(func(t *Transfer) { t.Contention = math.NaN() }), "delay: Contention is NaN, want a share in (0, 1]"},
-		{transfer(func(t *Transfer) { t.Size = 1e13 }), "delay: Size/Bandwidth/Contention is 2e+13, want less than 1e12 seconds"},
+		{transfer(func(t *Transfer) { t.Size = 5e8 }), "delay: Size/Bandwidth/Contention is 1e+09, want less than 1e9 seconds"},
 		{transfer(func(t *Transfer) { t.Clones = 1 }), "delay: Clones is 1, want 2 or more, or 0 for 2"},
 		{transfer(func(t *Transfer) { t.Reader = 7 }), "delay: Reader is Reader(7), want MeanReader or LastReader"},
 		{windows(WindowsConfig{Bins: []int{5, 5}}), "delay: Bins[1] is 5, want 1 or more, and more than the one before"},

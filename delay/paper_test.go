@@ -343,6 +343,11 @@ func TestAssign_Dolly44(t *testing.T) {
 		{w, []Input{in(0, taken, lost)}, Assignment{Action: Share, Reason: NoMoreCopies}},
 		{w, []Input{in(0, lost, lost)}, Assignment{Reason: NothingLeft}},
 		{w, nil, Assignment{Reason: NothingLeft}},
+		// A clock that stepped back, and a window that makes no sense.
+		{0, []Input{in(-1, taken, runs)}, Assignment{Action: Share, Reason: WindowOver, KillRest: true}},
+		{w, []Input{in(-1, taken, runs)}, Assignment{Reason: WindowOpen, Wait: w}},
+		{-w, []Input{in(-2*w, taken, runs)}, Assignment{Action: Share, Reason: WindowOver, KillRest: true}},
+		{math.MinInt64, []Input{in(1, taken, runs)}, Assignment{Action: Share, Reason: WindowOver, KillRest: true}},
 		// Three clones: the least crowded copy is shared, the first of equals.
 		{w, []Input{in(w, Copy{Finished, 2}, taken, taken)}, Assignment{Action: Share, Reason: NoMoreCopies, Copy: 1}},
 		// Several inputs: a copy of one's own first, then a window that is over, then the shortest wait.
