@@ -45,7 +45,7 @@ func count(n int, p, eps float64) int {
 		return 1
 	}
 	x := logMiss(n, eps) / log(p)
-	return toInt(max(1, math.Ceil(x-float64(tie*max(1, math.Abs(x))))))
+	return toInt(max(1, math.Ceil(x-float64(tie*x))))
 }
 
 // logMiss returns log(1-(1-eps)^(1/n)), the logarithm of the risk that each task may run, for any n and eps in (0, 1).
