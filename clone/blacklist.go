@@ -59,8 +59,8 @@ func (c BlacklistConfig) validate() error {
 //
 // A ban rests on what was seen in the window before it, so it expires by itself: once its running tasks have ended, a
 // banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them;
-// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. Not safe for concurrent
-// use; one per cluster.
+// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. A clock that steps back
+// starts the window again, with what it has seen. Not safe for concurrent use; one per cluster.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period

@@ -51,3 +51,20 @@ func TestBlacklistKeepsItsCapWhenMachinesLeave(t *testing.T) {
 	b.Resize(9)
 	assert.Empty(t, b.AppendBanned(nil, now), "a tenth of nine is none")
 }
+
+// A clock that steps back closes no window and loses nothing: the bans stand, and fall one window after the new time.
+func TestBlacklistClockStepsBack(t *testing.T) {
+	b, err := NewBlacklist(10, BlacklistConfig{MinTasks: 2, Recent: 1})
+	require.NoError(t, err)
+	now := time.Unix(1e6, 0)
+	for range 2 {
+		b.Observe(now, 4, true)
+	}
+	now = now.Add(5 * time.Minute)
+	b.Observe(now, 6, true)
+	require.True(t, b.Banned(now, 4))
+	now = now.Add(-time.Hour)
+	b.Observe(now, 6, true)
+	assert.True(t, b.Banned(now.Add(5*time.Minute-1), 4))
+	assert.Equal(t, []int{6}, b.AppendBanned(nil, now.Add(5*time.Minute)), "both of its tasks count")
+}

@@ -108,46 +108,6 @@ func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// Each bin learns for itself, from its latest samples, and only once it has enough.
-func TestWindowsByBin(t *testing.T) {
-	w, err := NewWindows(WindowsConfig{Bins: []int{10}, MinSamples: 2, Keep: 4})
-	require.NoError(t, err)
-	assert.False(t, w.ObserveLag(1, -1))
-	assert.False(t, w.ObserveRead(1, math.NaN(), 1, true))
-	assert.False(t, w.ObserveRead(1, 1, 0, false))
-	for i := range 4 {
-		w.ObserveLag(10, time.Duration(1+i%2)*time.Second)
-		w.ObserveLag(11, 5*time.Second)
-		w.ObserveRead(10, 8e6, 8*time.Second, false)
-		w.ObserveRead(10, 1e6, 4*time.Second, true)
-		w.ObserveRead(11, 0, time.Second, false)
-	}
-	_, known := w.For(10)
-	assert.False(t, known, "before a refresh")
-	w.Refresh()
-	best, known := w.For(1)
-	require.True(t, known)
-	want, err := Window(Transfer{Lags: []time.Duration{1e9, 2e9, 1e9, 2e9}, Size: 8e6, Bandwidth: 1e6, Contention: .25})
-	require.NoError(t, err)
-	assert.Equal(t, want, best)
-	_, known = w.For(1000)
-	assert.False(t, known, "nothing was read")
-	for range 4 {
-		w.ObserveLag(10, 3*time.Second) // pushes the older ones out
-	}
-	w.Refresh()
-	best, _ = w.For(10)
-	assert.Equal(t, 3*time.Second, best.Window)
-}
-
-func TestRingKeepsTheLatest(t *testing.T) {
-	r := ring[int]{limit: 4}
-	for i := range 11 {
-		r.add(i)
-	}
-	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
-}
-
 func TestNames(t *testing.T) {
 	assert.Equal(t, "to-launched", ToLaunched.String())
 	assert.Equal(t, "Action(9)", Action(9).String())
