@@ -96,5 +96,5 @@ func TestRiskIsOrdered(t *testing.T) {
 			}
 		}
 	}
-	assert.False(t, math.IsNaN(risk(t, Avoidance, 1e9, MaxCopies, .5)))
+	assert.False(t, math.IsNaN(risk(t, Avoidance, 1e9, maxCopies, .5)))
 }
