@@ -17,8 +17,9 @@ type Budget struct {
 	free   int32 // the first entry of the ledger that is not in use, counted from 1; 0 if there is none
 }
 
-// Grant names a cloned job in the [Budget] that granted it, and means nothing to another one. It stays valid until the job's last cloned task is released or its clones are
-// cancelled, after which it means nothing, even to a later job. The zero Grant names no job.
+// Grant names a cloned job in the [Budget] that gave it; ask no other one about it. It stays valid until the job's last
+// cloned task is released or its clones are cancelled, after which it means nothing, even to a later job. The zero Grant
+// names no job.
 type Grant struct {
 	index      int32
 	generation int64

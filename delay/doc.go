@@ -40,8 +40,9 @@
 // # When it is wrong
 //
 // Delay scheduling assumes that slots free up often against the length of the waits: with long tasks and few slots it
-// waits in vain ([LocalWithin]), though never longer than the sum of its waits before it may launch anywhere. The gain assumes that local offers come at random and independently. The window's model
-// knows one bandwidth and two kinds of readers, and is as good as the lags that it was given.
+// waits in vain ([LocalWithin]), though never longer than the sum of its waits before it may launch anywhere. The gain
+// assumes that local offers come at random and independently. The window's model knows one bandwidth and two kinds of
+// readers, and is as good as the lags that it was given.
 //
 // # Cost and concurrency
 //
