@@ -135,7 +135,8 @@ func (b *Budget) charge(c int) int {
 func (b *Budget) partly(d Decision, job Job, now Cluster) Decision {
 	budget := max(0, d.Budget-b.spent)                         // free slots of the budget
 	idle := max(0, d.Ceiling-add(max(now.Busy, 0), job.Tasks)) // free slots for copies beyond the first
-	copies, tasks, reason := d.Wanted, job.Tasks, d.Reason
+	copies, tasks := d.Wanted, job.Tasks
+	var reason Reason
 	switch b.config.Shortage {
 	case FewerCopies:
 		uncharged := copies - b.charge(copies) // of the copies of each task

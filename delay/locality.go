@@ -63,7 +63,7 @@ func (l *Locality) Offer(now time.Time, level int) Decision {
 }
 
 // Allowed returns the least local level that the job may launch at now, and in how long that rises, as [Decision.Rise]
-// has it. O(1), no allocation.
+// has it. O(1), and O(levels) where levels are crossed; no allocation.
 func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	if l.policy == nil {
 		return 0, 0
@@ -99,7 +99,8 @@ func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 
 // EndRound closes a round of offers; all says that the round offered every slot of the cluster that was free. Under
 // [NoRejection] this is where the wait starts again; the other rules do not need it. A host that offers slots one by one,
-// as they become free, closes a round after each, and one of all free slots now and then. O(1), no allocation.
+// as they become free, closes a round after each, and one of all free slots now and then. O(1), and O(levels) where
+// levels are crossed; no allocation.
 func (l *Locality) EndRound(now time.Time, all bool) {
 	if l.policy == nil || l.policy.reset != NoRejection {
 		return
