@@ -101,7 +101,9 @@ func TestCountIsEnoughAndNoMore(t *testing.T) {
 		}
 		c, err := Count(n, p, eps)
 		require.NoError(t, err)
-		require.LessOrEqual(t, risk(t, TaskLevel, n, c, p), eps*(1+1e-6), "n=%d p=%v eps=%v c=%d", n, p, eps, c)
+		if c < math.MaxInt { // on 32 bits, some counts do not fit
+			require.LessOrEqual(t, risk(t, TaskLevel, n, c, p), eps*(1+1e-6), "n=%d p=%v eps=%v c=%d", n, p, eps, c)
+		}
 		if c > 1 {
 			require.Greater(t, risk(t, TaskLevel, n, c-1, p), eps*(1-1e-6), "n=%d p=%v eps=%v c=%d", n, p, eps, c)
 		}
