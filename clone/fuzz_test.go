@@ -53,7 +53,8 @@ func FuzzRisk(f *testing.F) {
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{0, 0, 10, 0, 10, 1, 0, 3, 0, 20, 3, 4})
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
-	f.Add([]byte{0, 0, 20, 0, 15, 3, 10}) // a preemption
+	f.Add([]byte{0, 0, 20, 0, 15, 3, 10})                // a preemption
+	f.Add([]byte{1, 0, 30, 0, 20, 1, 232, 4, 10, 3, 10}) // one where the largest job has little left, in a cluster that shrank
 	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		if len(script) == 0 || len(script) > 1000 { // the slow account is quadratic

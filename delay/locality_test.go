@@ -47,11 +47,16 @@ func TestForeverAndNothing(t *testing.T) {
 	j.Offer(start, 2)
 	assert.Equal(t, Delayed, j.Offer(start.Add(Forever), 2).Reason, "not even after twice that long")
 
+	j = started(t, Config{Waits: []time.Duration{time.Second, Forever}, Reset: ToLaunched})
+	level, rise := j.Allowed(at(1))
+	assert.Equal(t, 1, level)
+	assert.Zero(t, rise, "never, and not in 292 years less a second")
+
 	var zero Locality
 	assert.Equal(t, Decision{Reason: NoTask, Level: 1}, zero.Offer(start, 1))
 	zero.SetCandidates(start, 1)
 	zero.EndRound(start, true)
-	level, rise := zero.Allowed(start)
+	level, rise = zero.Allowed(start)
 	assert.Zero(t, level)
 	assert.Zero(t, rise)
 
