@@ -43,14 +43,14 @@ const (
 	// time runs on with or without offers. It starves a job with many tasks and few local slots, which launches one now
 	// and then and never gets to use the rest of the cluster (SPARK-18886).
 	ToLaunched
-	// NoRejection is the rule of Spark since 3.1, which mends that: the wait starts again only after a round of offers
-	// in which nothing was declined because of the delay, and only if nothing was since the last round that offered all
-	// free slots, that one included. Such a round needs no launch; if it has one, the level is set to its most local.
-	// Close each round of offers with [Locality.EndRound].
+	// NoRejection is the rule by which Spark mends that since 3.1, with the follow-up of its pull request 28188: the wait
+	// starts again only after a round of offers in which nothing was declined because of the delay, and only if nothing
+	// was since the last round that offered all free slots, that one included. If such a round has launches, the level
+	// is set to its most local. Close each round of offers with [Locality.EndRound].
 	//
-	// It departs from Spark in one point: a round without a launch leaves a wait as it is in which something was
-	// declined already. In Spark it starts again, so that a job waits for ever if others take the slots that it declines
-	// before each round of all free slots.
+	// A round without a launch counts, too: a job would else stay at the last level where the rounds of all free slots
+	// find none. But it leaves a wait as it is in which something was declined: a job would else wait for ever where
+	// others take what it declines before each of these rounds.
 	NoRejection
 )
 

@@ -36,8 +36,8 @@ func TestStarvationUnderTheOldRulesOnly(t *testing.T) {
 	assert.Equal(t, 10, starve(t, NoRejection))
 }
 
-// A round of all free slots in which nothing is declined starts the wait again even if it launches nothing (PR 28188):
-// the usual round of a full cluster. Without that, the level would stay where it is for ever.
+// A round of all free slots in which nothing is declined makes up for what was declined before, even if it launches
+// nothing: the usual round of a full cluster (PR 28188). Without that, the level would stay where it is for ever.
 func TestResetNeedsNoLaunch(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
 	j.Offer(at(0), 1)
@@ -50,7 +50,7 @@ func TestResetNeedsNoLaunch(t *testing.T) {
 	assert.Equal(t, 1, level, "a partial round does not do, since something was declined at 0 s")
 	j.EndRound(at(4), true) // nothing was free
 	level, _ = j.Allowed(at(4))
-	assert.Equal(t, 1, level, "the wait starts again, the level is that of the next launch")
+	assert.Equal(t, 1, level, "the level is that of the next launch")
 	assert.Equal(t, Launch, j.Offer(at(5), 0).Action)
 	j.EndRound(at(5), false)
 	level, rise := j.Allowed(at(5))
@@ -59,7 +59,8 @@ func TestResetNeedsNoLaunch(t *testing.T) {
 }
 
 // Where others take each slot that the job declines, so that a round of all free slots finds none, the job still may
-// launch anywhere after its wait. In Spark such a round starts the wait again, and the job waits for ever.
+// launch anywhere after its wait. If such a round started the wait again, the job would wait for ever, as the review of
+// PR 27207 found.
 func TestOthersTakeWhatIsDeclined(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
 	for second := range 3 {
