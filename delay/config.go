@@ -48,9 +48,9 @@ const (
 	// was since the last round that offered all free slots, that one included. If such a round has launches, the level
 	// is set to its most local. Close each round of offers with [Locality.EndRound].
 	//
-	// A round without a launch counts, too: a job would else stay at the last level where the rounds of all free slots
-	// find none. But it leaves a wait as it is in which something was declined: a job would else wait for ever where
-	// others take what it declines before each of these rounds.
+	// A round without a launch counts, too; otherwise a job would stay at the last level where the rounds of all free
+	// slots find none. But it leaves a wait as it is in which something was declined; otherwise a job would wait for
+	// ever where others take what it declines before each of these rounds.
 	NoRejection
 )
 
