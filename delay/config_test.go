@@ -69,7 +69,9 @@ func TestBadArguments(t *testing.T) {
 	} {
 		assert.EqualError(t, b.err, b.want)
 	}
-	_, err := BestWait(1, 1, -2)
+	_, err := BestWait(-1, 1, 2)
+	assert.EqualError(t, err, "delay: spacing is -1ns, want a duration, 0 or more")
+	_, err = BestWait(1, 1, -2)
 	assert.EqualError(t, err, "delay: bound is -2ns, want a duration, 0 or more")
 }
 
@@ -84,6 +86,14 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	waits[0] = 0
 	p.Config().Waits[0] = 0
 	assert.Equal(t, Config{Waits: []time.Duration{time.Second}, Reset: NoRejection}, p.Config(), "the caller's slice is not kept")
+
+	p, err = New(Config{Misses: []int{3, 0}})
+	require.NoError(t, err)
+	assert.Equal(t, Config{Misses: []int{3, 0}}, p.Config())
+	p, err = New(Config{Misses: []int{}})
+	require.NoError(t, err)
+	assert.Equal(t, Config{Misses: []int{}}, p.Config())
+	assert.Equal(t, 1, p.Levels())
 
 	w, err := NewWindows(WindowsConfig{})
 	require.NoError(t, err)
@@ -114,6 +124,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "nothing-left", NothingLeft.String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())
 	assert.Equal(t, "State(3)", State(3).String())
+	assert.Equal(t, "last-reader", LastReader.String())
 	assert.Equal(t, "failed", Failed.String())
 	d := Decision{Reason: Delayed, Level: 2, Rise: 1500 * time.Millisecond, Misses: 3}
 	assert.Equal(t, "wait delayed level=2 allowed=0 rise=1.5s misses=3", d.String())
