@@ -38,6 +38,25 @@ func newFiller(n int) filler {
 	}
 }
 
+// least returns the sum of the lower ends, which newForest has made sure not to overflow.
+func (f *filler) least(first, end int32) (sum int64) {
+	for _, lo := range f.lo[first:end] {
+		sum += lo
+	}
+	return sum
+}
+
+// most returns the sum of the upper ends if it fits in total. It may be beyond int64 if it does not.
+func (f *filler) most(first, end int32, total int64) (sum int64, fits bool) {
+	for _, hi := range f.hi[first:end] {
+		if hi > total-sum {
+			return 0, false
+		}
+		sum += hi
+	}
+	return sum, true
+}
+
 // maxPasses is after how many passes the level is found by sorting instead. Passes fix at least one pool each and most
 // of them in practice; sorting bounds the cost where they do not.
 const maxPasses = 10

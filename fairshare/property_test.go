@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -115,6 +116,28 @@ func TestSharesOfLargeTotals(t *testing.T) {
 		shares, err := tree.Shares(nil, nil, total)
 		require.NoError(t, err)
 		checkShares(t, pools, Policy{Infeasible: Scale}, total, shares)
+	}
+}
+
+// The largest total of all, of which sums of unlimited demands must not fall short by saturating.
+func TestSharesOfTheLargestTotal(t *testing.T) {
+	const total = math.MaxInt64
+	for _, pools := range [][]Pool{
+		{{Demand: Unlimited}, {Demand: Unlimited}},
+		{{}, {Parent: Under(0), Demand: Unlimited}, {Parent: Under(0), Demand: 5}},
+		{{Demand: total - 1}, {Demand: 2}},
+		{{Demand: total - 1}, {Demand: 1}},
+		{{Weight: None, Demand: Unlimited}, {Weight: None, Min: 7, Demand: Unlimited}, {Demand: 3}},
+		{{Min: total - 3, Demand: Unlimited}, {Weight: 1 << 62, Demand: Unlimited}, {Demand: 2}},
+	} {
+		for _, d := range []Discipline{Fair, FIFO, MultiLevel} {
+			policy := Policy{Discipline: d}
+			tree, err := New(pools, policy)
+			require.NoError(t, err)
+			shares, err := tree.Shares(nil, nil, total)
+			require.NoError(t, err)
+			checkShares(t, pools, policy, total, shares)
+		}
 	}
 }
 

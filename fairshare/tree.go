@@ -68,7 +68,7 @@ func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error)
 }
 
 // bounds computes, from the leaves up, the interval in which each share must lie, and returns the sum of the lower ends
-// of the top level. Demands may add up beyond int64, where the sum saturates: no total is larger.
+// of the top level. Demands may add up beyond int64, where a pool's bounds saturate: no total is larger.
 func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 	lo, hi, want := t.fill.lo, t.fill.hi, t.fill.want
 	clear(lo)
@@ -108,13 +108,10 @@ func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 
 // divide gives the siblings of a group their shares of total.
 func (t *Tree) divide(dst []Share, g group, total int64) {
-	var least, most int64
-	for i := g.first; i < g.end; i++ {
-		least += t.fill.lo[i]
-		most = addSaturating(most, t.fill.hi[i])
-	}
+	least := t.fill.least(g.first, g.end)
+	_, fits := t.fill.most(g.first, g.end, total)
 	switch {
-	case most <= total:
+	case fits:
 		t.grant(dst, g.first, g.end)
 	case least > total:
 		t.cut(dst, g, total)
@@ -127,15 +124,12 @@ func (t *Tree) divide(dst []Share, g group, total int64) {
 func (t *Tree) serve(dst []Share, g group, surplus int64) {
 	for first := g.first; first < g.end; {
 		end := t.section(g, first)
-		var least, most int64
-		for i := first; i < end; i++ {
-			least += t.fill.lo[i]
-			most = addSaturating(most, t.fill.hi[i])
-		}
-		switch total := least + surplus; {
-		case most <= total:
+		total := t.fill.least(first, end) + surplus
+		most, fits := t.fill.most(first, end, total)
+		switch {
+		case fits:
 			t.grant(dst, first, end)
-			surplus -= most - least
+			surplus = total - most
 		case surplus == 0 && first > g.first:
 			t.keep(dst, first, end)
 		default:
