@@ -215,6 +215,29 @@ func TestNoAllocations(t *testing.T) {
 	}))
 }
 
+func TestZeroValues(t *testing.T) {
+	var tree Tree
+	assert.Zero(t, tree.Len())
+	shares, err := tree.Shares(nil, nil, 7)
+	require.NoError(t, err)
+	assert.Empty(t, shares)
+	for _, x := range []*Index{tree.Index(), {}} {
+		assert.Equal(t, Pick{Pool: -1}, x.Next())
+		assert.False(t, x.Add(0, 1) || x.SetDemand(0, 1) || x.Hold(0, true))
+		assert.Zero(t, x.Usage(0))
+	}
+	fresh, err := NewStarvation(&tree, Preemption{})
+	require.NoError(t, err)
+	for _, s := range []*Starvation{fresh, {}} {
+		require.NoError(t, s.Resume(&Starvation{}, nil))
+		require.NoError(t, s.Observe(time.Time{}, nil, nil))
+		assert.Empty(t, s.Plan(time.Time{}, []Task{{}}, 1))
+		assert.Empty(t, s.Config().Pools)
+	}
+	assert.Equal(t, Admission{Reason: NodeFull}, Gate{}.Launch(NodeLoad{}, 0))
+	assert.Equal(t, Admission{Reason: NodeComputing}, Gate{}.Compute(NodeLoad{}))
+}
+
 func TestGateChecks(t *testing.T) {
 	for want, c := range map[string]GateConfig{
 		"gate: MaxComputing is -1": {MaxComputing: -1},

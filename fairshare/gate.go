@@ -30,6 +30,8 @@ const NoLimit = -1
 // A reducer that has copied everything and waits to compute counts as copying: its copy phase ends when it is let in.
 // Otherwise a job with many reducers could fill the node with waiting ones.
 //
+// The zero value lets nobody in; see [NewGate].
+//
 // Safe for concurrent use.
 type Gate struct{ config GateConfig }
 

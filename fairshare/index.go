@@ -7,7 +7,7 @@ import "strconv"
 //
 // Not safe for concurrent use; one per scheduler.
 type Index struct {
-	*forest
+	forest
 	entries []entry // by position
 	// matches holds one knock-out tournament a group: that of nodes[first:end] is matches[2*first:2*end], with the final
 	// at 1, the matches that feed match m at 2m and 2m+1, and the pools themselves from end-first on.

@@ -12,11 +12,10 @@ import (
 //
 // Not safe for concurrent use; one per scheduler.
 type Starvation struct {
-	*forest
+	forest
 	config Preemption
 	watch  []watch // by position
 	claims []Claim
-	last   time.Time
 	plan   planner
 }
 
@@ -43,7 +42,7 @@ func NewStarvation(tree *Tree, config Preemption) (*Starvation, error) {
 	}
 	pools := config.Pools
 	config.Pools = nil // the caller's to change
-	s := &Starvation{forest: tree.forest, config: config, watch: make([]watch, tree.Len()), plan: newPlanner(tree.forest)}
+	s := &Starvation{forest: tree.forest, config: config, watch: make([]watch, tree.Len()), plan: newPlanner(&tree.forest)}
 	for i := range s.nodes {
 		var own PoolPreemption
 		if pools != nil {
@@ -86,7 +85,6 @@ func (s *Starvation) Resume(old *Starvation, from []int) error {
 	if len(from) != len(s.nodes) {
 		return fmt.Errorf("fairshare: from has %d entries, want one for each of the %d pools", len(from), len(s.nodes))
 	}
-	s.last = old.last
 	for pool, was := range from {
 		if was < 0 || was >= len(old.at) {
 			continue
@@ -100,8 +98,10 @@ func (s *Starvation) Resume(old *Starvation, from []int) error {
 }
 
 // Observe tells what the pools are due and what they have: a share from [Tree.Shares] and the units in use, one each a
-// pool. Usage of pools with children is not read. Call it whenever either changes. Neither slice is kept. A clock that
-// steps back starts the waits anew.
+// pool. Usage of pools with children is not read. Call it whenever either changes. Neither slice is kept.
+//
+// A wait is what the clock shows since it began, which is never later than now: a clock that steps back takes off the
+// wait what it steps, at most all, and prolongs no cool-down.
 //
 // A pool starves for its minimum while its usage is below the minimum, and for its fair share while its usage is below
 // the threshold of the share; either capped by its demand. It returns an error if a slice is of the wrong length.
@@ -111,8 +111,6 @@ func (s *Starvation) Observe(now time.Time, shares []Share, usage []int64) error
 	if len(shares) != len(s.nodes) || len(usage) != len(s.nodes) {
 		return fmt.Errorf("fairshare: %d shares and %d usages, want one for each of the %d pools", len(shares), len(usage), len(s.nodes))
 	}
-	back := now.Before(s.last)
-	s.last = now
 	for i := range s.watch {
 		s.watch[i].usage = 0
 	}
@@ -125,16 +123,18 @@ func (s *Starvation) Observe(now time.Time, shares []Share, usage []int64) error
 			s.watch[n.parent].usage = addSaturating(s.watch[n.parent].usage, w.usage)
 		}
 		w.due(shares[n.pool], int64(s.config.Threshold), s.config.Target)
-		w.starvesMin = since(&w.minSince, now, w.minDeficit > 0, w.starvesMin && !back)
-		w.starvesFair = since(&w.fairSince, now, w.fairDeficit > 0, w.starvesFair && !back)
-		w.cooling = w.cooling && !back && now.Before(w.cool)
+		w.starvesMin = since(&w.minSince, now, w.minDeficit > 0, w.starvesMin)
+		w.starvesFair = since(&w.fairSince, now, w.fairDeficit > 0, w.starvesFair)
+		if w.cooling = w.cooling && now.Before(w.cool); w.cooling && w.cool.Sub(now) > s.config.Cooldown {
+			w.cool = now.Add(s.config.Cooldown)
+		}
 	}
 	return nil
 }
 
 // since starts or keeps a wait.
 func since(start *time.Time, now time.Time, starves, waiting bool) bool {
-	if starves && !waiting {
+	if starves && (!waiting || now.Before(*start)) {
 		*start = now
 	}
 	return starves
@@ -144,7 +144,7 @@ func since(start *time.Time, now time.Time, starves, waiting bool) bool {
 func (w *watch) due(s Share, threshold int64, target Target) {
 	w.share = max(0, s.Slots)
 	full := min(w.share, max(0, s.Demand))
-	w.least = min(s.Min, full)
+	w.least = max(0, min(s.Min, full))
 	w.minDeficit = max(0, w.least-w.usage)
 	bar, rest := mulDiv(w.share, threshold, 100)
 	if rest > 0 {

@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -179,6 +180,43 @@ func TestPatienceIsInherited(t *testing.T) {
 	assert.Equal(t, []int{1}, claimants(back.Add(2*time.Second)))
 	require.NoError(t, s.Observe(back.Add(time.Minute), shares, []int64{0, 3, 1, 5}))
 	assert.Empty(t, claimants(back.Add(time.Hour)), "it has its share")
+}
+
+// However often the clock steps back, a wait ends and a cool-down does not last for ever.
+func TestClockThatStepsBack(t *testing.T) {
+	start := time.Unix(1_000_000, 0)
+	s, shares := watched(t, []Pool{{Demand: 8}, {Demand: 8}}, 8, Preemption{})
+	usage := []int64{8, 0}
+	require.NoError(t, s.Observe(start, shares, usage))
+	for now := start; now.Before(start.Add(DefaultFairTimeout)); now = now.Add(10 * time.Second) {
+		require.NoError(t, s.Observe(now, shares, usage))
+		require.Empty(t, s.Claims(now))
+		require.NoError(t, s.Observe(now.Add(-time.Millisecond), shares, usage)) // as clocks do that are set often
+	}
+	due := start.Add(DefaultFairTimeout)
+	require.Len(t, s.Claims(due), 1)
+
+	require.Len(t, s.Plan(due.Add(1000*time.Hour), runningTasks(0, 8), 0).Victims, 4) // a clock far ahead, set right later
+	require.NoError(t, s.Observe(due, shares, usage))
+	assert.Empty(t, s.Claims(due.Add(DefaultCooldown-1)))
+	assert.Len(t, s.Claims(due.Add(DefaultCooldown)), 1)
+
+	back := start.Add(-time.Hour)
+	require.NoError(t, s.Observe(back, shares, usage))
+	assert.Empty(t, s.Claims(back.Add(DefaultFairTimeout-1)))
+	assert.Len(t, s.Claims(back.Add(DefaultFairTimeout)), 1)
+}
+
+// Shares that no tree computes claim nothing that is not there.
+func TestSharesOfRubbish(t *testing.T) {
+	s, shares := watched(t, []Pool{{Demand: 8}, {Demand: 8}}, 8, Preemption{})
+	for _, rubbish := range []Share{
+		{Slots: math.MinInt64, Min: math.MinInt64, Demand: math.MinInt64}, {Slots: 5, Min: math.MinInt64}, {Min: math.MaxInt64, Demand: math.MaxInt64},
+	} {
+		shares[1] = rubbish
+		require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 1}))
+		assert.Empty(t, s.Claims(time.Unix(7200, 0)), "%v", rubbish)
+	}
 }
 
 func TestPreemptionIsChecked(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Tree is a validated set of pools that divides totals again and again without allocating.
+// Tree is a validated set of pools that divides totals again and again without allocating. The zero value has no pools.
 //
 // Not safe for concurrent use; one per scheduler.
 type Tree struct {
-	*forest
+	forest
 	fill filler
 }
 
@@ -21,7 +21,7 @@ func New(pools []Pool, policy Policy) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{forest: f, fill: newFiller(len(pools))}, nil
+	return &Tree{forest: *f, fill: newFiller(len(pools))}, nil
 }
 
 // Len returns the number of pools.
