@@ -2,8 +2,8 @@ package fairshare
 
 import "strconv"
 
-// Index answers who should get the next free unit, in O(depth) after O(depth + log n) for each change of one pool. It
-// starts from the usage 0 and the demands of the pools.
+// Index answers who should get the next free unit, in O(depth), after O(log k) at each level with k siblings for each
+// change of one pool: O(log n) in a flat tree. It starts from the usage 0 and the demands of the pools.
 //
 // Not safe for concurrent use; one per scheduler.
 type Index struct {
@@ -32,7 +32,7 @@ type match struct {
 type Reason uint8
 
 const (
-	// NobodyWants means that no pool is next: all have what they want, or are held.
+	// NobodyWants means that no pool is next: all have what they want or may have, or are held.
 	NobodyWants Reason = iota
 	// BelowMinimum means the pool has less of its minimum than its siblings.
 	BelowMinimum
@@ -122,7 +122,7 @@ func (d Discipline) reason(t turn) Reason {
 // Add changes the usage of a pool without children by delta: +1 for a unit given, -1 for one returned. Usage stops at 0
 // and at the largest int64. It reports false, and does nothing, for an index that is not such a pool.
 //
-// Cost: O(depth + log n), no allocation.
+// Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Add(pool int, delta int64) bool {
 	i, ok := x.leaf(pool)
 	if !ok {
@@ -140,7 +140,7 @@ func (x *Index) Add(pool int, delta int64) bool {
 // SetDemand changes what a pool without children wants, running and waiting together; less than 0 counts as 0. It reports
 // false, and does nothing, for an index that is not such a pool.
 //
-// Cost: O(depth + log n), no allocation.
+// Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) SetDemand(pool int, demand int64) bool {
 	i, ok := x.leaf(pool)
 	if ok {
@@ -153,7 +153,7 @@ func (x *Index) SetDemand(pool int, demand int64) bool {
 // Hold passes a pool over, with its children if it has any, until it is held no longer: for one that cannot use the unit
 // on offer, such as a job that waits for a machine with its data (section 4.2). It reports false for an unknown pool.
 //
-// Cost: O(depth + log n), no allocation.
+// Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Hold(pool int, held bool) bool {
 	if pool < 0 || pool >= len(x.at) {
 		return false
@@ -205,7 +205,8 @@ func (x *Index) enter(i int32) {
 		e.standing = standing{turn: turnNone, per: 1}
 	}
 	g := x.groups[n.group]
-	x.matches[g.first+g.end+(i-g.first)] = match{winner: i, usage: e.usage, most: e.most}
+	// What a pool has beyond its bounds is not to keep its siblings from what they want.
+	x.matches[g.first+g.end+(i-g.first)] = match{winner: i, usage: e.usage, most: max(e.most, e.usage)}
 }
 
 // play decides match m of a group.

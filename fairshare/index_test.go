@@ -25,7 +25,7 @@ func (x *slowIndex) used(i int) (sum int64) {
 func (x *slowIndex) most(i int) int64 {
 	sum := x.demand[i]
 	for _, c := range x.children(i) {
-		sum = addSaturating(sum, x.most(c))
+		sum = addSaturating(sum, max(x.most(c), x.used(c)))
 	}
 	return min(sum, x.pools[i].limit())
 }
@@ -125,6 +125,42 @@ func TestIndexAgreesWithFullSearch(t *testing.T) {
 			require.Equal(t, slow.used(i), index.Usage(i))
 		}
 	}
+}
+
+// Nobody is next only if every pool has what it wants, is held, or is under a pool that is held or at its maximum.
+func TestIndexLeavesNothingIdle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 22))
+	idle := 0
+	for range 1000 {
+		n := 1 + rng.IntN(12)
+		pools := randomPools(rng, n, true)
+		tree, err := New(pools, Policy{Discipline: Discipline(rng.IntN(3))})
+		require.NoError(t, err)
+		x := tree.Index()
+		held := make([]bool, n)
+		for i := range pools {
+			x.Add(i, rng.Int64N(10)) // beyond demand and maximum, too
+			held[i] = rng.IntN(8) == 0
+			x.Hold(i, held[i])
+			x.SetDemand(i, rng.Int64N(10))
+		}
+		if x.Next().Pool >= 0 {
+			continue
+		}
+		idle++
+		for i := range pools {
+			leaf, ok := x.leaf(i)
+			if !ok || x.Usage(i) >= x.entries[leaf].demand {
+				continue
+			}
+			stopped := false
+			for k := i; k >= 0; k = pools[k].Parent.Index() {
+				stopped = stopped || held[k] || x.Usage(k) >= pools[k].limit()
+			}
+			require.True(t, stopped, "pool %d of %+v wants more", i, pools)
+		}
+	}
+	require.Greater(t, idle, 50)
 }
 
 // Handing out one unit at a time gives what Shares gives, up to the rounding: exactly so where all weights are equal.
