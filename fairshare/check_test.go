@@ -250,6 +250,9 @@ func TestGateChecks(t *testing.T) {
 	}
 	g, err := NewGate(GateConfig{MaxComputing: 1, MaxReducers: 8, MaxCopying: NoLimit})
 	require.NoError(t, err)
+	big, err := NewGate(GateConfig{MaxComputing: math.MaxInt})
+	require.NoError(t, err)
+	assert.Equal(t, GateConfig{math.MaxInt, math.MaxInt, math.MaxInt}, big.Config())
 	assert.Equal(t, Admission{Have: 7, Limit: 8}, g.Launch(NodeLoad{Reducers: 7}, 7))
 	assert.Equal(t, "node full: 8 of 8", g.Launch(NodeLoad{Reducers: 8}, 0).String())
 	assert.Equal(t, "node computing: 1 of 1", g.Compute(NodeLoad{Reducers: 8, Computing: 1}).String())
@@ -290,8 +293,18 @@ func TestNames(t *testing.T) {
 	} {
 		assert.Equal(t, want, got.String())
 	}
-	assert.Equal(t, slog.KindGroup, Share{}.LogValue().Kind())
-	assert.Equal(t, slog.KindGroup, Claim{}.LogValue().Kind())
+	for want, got := range map[string]slog.LogValuer{
+		"[slots=1 real=1.5 bound=level min=0 max=2 demand=3 level=1.5]":              Share{Slots: 1, Real: 1.5, Max: 2, Demand: 3, Level: 1.5, Bound: AtLevel},
+		"[pool=1 cause=below minimum deficit=2 waited=1m0s usage=3 due=5 granted=1]": Claim{1, MinTimeout, 2, time.Minute, 3, 5, 1},
+		"[pool=2 reason=leftover]":                  Pick{2, Leftover},
+		"[reason=node full have=6 limit=6]":         Admission{NodeFull, 6, 6},
+		"[job=2 leader=0 bytes=50]":                 Eviction{2, 0, 50},
+		"[tasks=3 resource=1 share=0.5 blocked=-1]": Allocation{3, 1, .5, -1},
+	} {
+		assert.Equal(t, want, got.LogValue().String())
+	}
+	assert.Equal(t, "7 tasks, which need nothing", Allocation{Tasks: 7, Resource: -1, Blocked: -1}.String())
+	assert.Equal(t, "evict nobody: there are no jobs", LatestSubmitted.Evict(nil).String())
 	assert.Equal(t, -1, Parent(0).Index())
 	assert.Equal(t, 3, Under(3).Index())
 }

@@ -2,6 +2,7 @@ package fairshare
 
 import (
 	"fmt"
+	"log/slog"
 	"strconv"
 )
 
@@ -27,6 +28,9 @@ type Allocation struct {
 // String returns the allocation as one line.
 func (a Allocation) String() string {
 	b := strconv.AppendInt(make([]byte, 0, 80), a.Tasks, 10)
+	if a.Resource < 0 {
+		return string(append(b, " tasks, which need nothing"...))
+	}
 	b = append(b, " tasks, "...)
 	b = strconv.AppendFloat(b, 100*a.Share, 'g', 4, 64)
 	b = append(b, "% of resource "...)
@@ -36,6 +40,12 @@ func (a Allocation) String() string {
 	}
 	b = append(b, ", blocked by resource "...)
 	return string(strconv.AppendInt(b, int64(a.Blocked), 10))
+}
+
+// LogValue implements [slog.LogValuer].
+func (a Allocation) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int64("tasks", a.Tasks), slog.Int("resource", a.Resource),
+		slog.Float64("share", a.Share), slog.Int("blocked", a.Blocked))
 }
 
 // Dominant divides several resources among users by dominant resource fairness (Ghodsi et al., NSDI 2011): max-min

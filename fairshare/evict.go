@@ -2,6 +2,7 @@ package fairshare
 
 import (
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 )
@@ -44,10 +45,18 @@ type Eviction struct {
 
 // String returns the answer as one line.
 func (e Eviction) String() string {
-	if e.Job < 0 {
+	switch {
+	case e.Leader < 0:
+		return "evict nobody: there are no jobs"
+	case e.Job < 0:
 		return "evict nobody: only job " + strconv.Itoa(e.Leader) + " could be, which leads"
 	}
 	return fmt.Sprintf("evict job %d for %d bytes, job %d leads", e.Job, e.Bytes, e.Leader)
+}
+
+// LogValue implements [slog.LogValuer].
+func (e Eviction) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("job", e.Job), slog.Int("leader", e.Leader), slog.Int64("bytes", e.Bytes))
 }
 
 // Evict returns the job to evict among those that hold bytes, and never the leader among all of the jobs. To make more

@@ -2,6 +2,7 @@ package fairshare
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"strconv"
 )
@@ -21,7 +22,7 @@ type GateConfig struct {
 	MaxCopying int
 }
 
-// NoLimit turns a limit of a [GateConfig] off.
+// NoLimit turns [GateConfig.MaxCopying] off.
 const NoLimit = -1
 
 // Gate is copy-compute splitting by admission control (section 5.2): a node holds more reducers than it has compute
@@ -80,6 +81,11 @@ func (a Admission) String() string {
 	return a.Reason.String() + ": " + strconv.Itoa(a.Have) + " of " + strconv.Itoa(a.Limit)
 }
 
+// LogValue implements [slog.LogValuer].
+func (a Admission) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("reason", a.Reason.String()), slog.Int("have", a.Have), slog.Int("limit", a.Limit))
+}
+
 // NewGate checks the configuration and fills in its defaults. Errors name the field.
 func NewGate(config GateConfig) (Gate, error) {
 	c := config
@@ -87,7 +93,7 @@ func NewGate(config GateConfig) (Gate, error) {
 		c.MaxComputing = 2
 	}
 	if c.MaxReducers == 0 {
-		c.MaxReducers = int(min(3*int64(c.MaxComputing), math.MaxInt32))
+		c.MaxReducers = max(c.MaxComputing, 3*min(c.MaxComputing, math.MaxInt/3))
 	}
 	switch c.MaxCopying {
 	case 0:

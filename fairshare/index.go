@@ -1,6 +1,9 @@
 package fairshare
 
-import "strconv"
+import (
+	"log/slog"
+	"strconv"
+)
 
 // Index answers who should get the next free unit, in O(depth), after O(log k) at each level with k siblings for each
 // change of one pool: O(log n) in a flat tree. It starts from the usage 0 and the demands of the pools.
@@ -65,6 +68,11 @@ func (p Pick) String() string {
 		return p.Reason.String()
 	}
 	return "pool " + strconv.Itoa(p.Pool) + ": " + p.Reason.String()
+}
+
+// LogValue implements [slog.LogValuer].
+func (p Pick) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()))
 }
 
 // Index returns an index over the pools of the tree, which it does not change.
