@@ -22,22 +22,42 @@ func flatPools(n int) (pools []Pool, total int64) {
 	return pools, total / 2
 }
 
+// steepPools have weights and bounds of all magnitudes, so that the level must be found by sorting.
+func steepPools(n int) (pools []Pool, total int64) {
+	rng := rand.New(rand.NewPCG(5, 11))
+	pools = make([]Pool, n)
+	for i := range pools {
+		p := Pool{Weight: 1 + rng.Int64N(1<<rng.IntN(40)), Min: rng.Int64N(1 << rng.IntN(40))}
+		p.Demand = p.Min + rng.Int64N(1<<rng.IntN(40))
+		pools[i] = p
+		total += p.Min/2 + p.Demand/2
+	}
+	return pools, total
+}
+
 func BenchmarkShares(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("pools=%d", n), func(b *testing.B) {
-			pools, total := flatPools(n)
-			tree, err := New(pools, Policy{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			dst := make([]Share, n)
-			b.ReportAllocs()
-			for b.Loop() {
-				if dst, err = tree.Shares(dst, nil, total); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("pools=%d", n), func(b *testing.B) { benchmarkShares(b, flatPools, n) })
+	}
+}
+
+// BenchmarkSharesSteep is the case that costs most.
+func BenchmarkSharesSteep(b *testing.B) {
+	b.Run("pools=100000", func(b *testing.B) { benchmarkShares(b, steepPools, 100_000) })
+}
+
+func benchmarkShares(b *testing.B, draw func(n int) ([]Pool, int64), n int) {
+	pools, total := draw(n)
+	tree, err := New(pools, Policy{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]Share, n)
+	b.ReportAllocs()
+	for b.Loop() {
+		if dst, err = tree.Shares(dst, nil, total); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

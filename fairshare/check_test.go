@@ -182,6 +182,21 @@ func TestNoAllocations(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, testing.AllocsPerRun(10, func() { shares, _ = tree.Shares(shares, nil, total) }), "Shares")
 
+	var trees []*Tree
+	pools, total = steepPools(1000)
+	for range 11 { // one a run, which has never been used
+		tree, err := New(pools, Policy{})
+		require.NoError(t, err)
+		trees = append(trees, tree)
+	}
+	run := 0
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		shares, _ = trees[run].Shares(shares, nil, total)
+		run++
+	}), "Shares of steep pools")
+	require.NotEmpty(t, trees[0].fill.kinks, "the level was found by sorting")
+	pools, total = flatPools(1000)
+
 	index := tree.Index()
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		next := index.Next()

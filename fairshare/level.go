@@ -34,7 +34,7 @@ func newFiller(n int) filler {
 	part := func(i int) []int64 { return amounts[i*n : (i+1)*n : (i+1)*n] }
 	return filler{
 		lo: part(0), hi: part(1), want: part(2), weight: part(3), slots: part(4), rest: part(5), fractions: part(6),
-		state: make([]state, n), active: make([]int32, 0, n),
+		state: make([]state, n), active: make([]int32, 0, n), kinks: make([]kink, 0, 2*n),
 	}
 }
 
@@ -127,11 +127,17 @@ func (f *filler) drop(s state) {
 	f.active = kept
 }
 
-// kink is a level units/weight at which a pool begins or ceases to stand at the level.
+// kink is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper end.
 type kink struct {
-	units, weight int64
-	pool          int32
-	end           bool
+	pool int32
+	end  bool
+}
+
+func (f *filler) units(k kink) int64 {
+	if k.end {
+		return f.hi[k.pool]
+	}
+	return f.lo[k.pool]
 }
 
 // sweep finds the level among the active pools from the sorted kinks, where l is the guess that leaves all of them free.
@@ -141,15 +147,15 @@ func (f *filler) sweep(l level) level {
 	for _, i := range f.active {
 		f.state[i] = low
 		fixed += f.lo[i]
-		f.kinks = append(f.kinks,
-			kink{units: f.lo[i], weight: f.weight[i], pool: i}, kink{units: f.hi[i], weight: f.weight[i], pool: i, end: true})
+		f.kinks = append(f.kinks, kink{pool: i}, kink{pool: i, end: true})
 	}
-	slices.SortFunc(f.kinks, byLevel)
+	slices.SortFunc(f.kinks, f.byLevel)
 	for _, k := range f.kinks {
+		at := level{units: f.units(k), weight: f.weight[k.pool]}
 		// Up to this kink the sum is fixed + L·weight. Stop where that reaches the units there are.
-		if compareProducts(k.units, weight, l.units-fixed, k.weight) >= 0 {
+		if compareProducts(at.units, weight, l.units-fixed, at.weight) >= 0 {
 			if l = (level{units: l.units - fixed, weight: weight}); weight == 0 {
-				l = level{units: k.units, weight: k.weight} // nobody is free: every level between two kinks will do
+				l = at // nobody is free: every level between two kinks will do
 			}
 			break
 		}
@@ -168,8 +174,8 @@ func (f *filler) sweep(l level) level {
 }
 
 // byLevel orders kinks by level. At the same level pools begin before they end.
-func byLevel(a, b kink) int {
-	switch c := compareProducts(a.units, b.weight, b.units, a.weight); {
+func (f *filler) byLevel(a, b kink) int {
+	switch c := compareProducts(f.units(a), f.weight[b.pool], f.units(b), f.weight[a.pool]); {
 	case c != 0 || a.end == b.end:
 		return c
 	case b.end:
