@@ -1,7 +1,7 @@
 package fairshare
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -11,14 +11,16 @@ import (
 // share, in the order of the claims.
 //
 // Victims are taken in [Preemption.Order] from pools with more than their share, for a claimant from the nearest common
-// ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it. So a pool that
+// ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it, and none above its
+// share by kills outside it: a pool that is short while its parent has its share takes from its siblings only. A pool that
 // loses a task here has no claim once the plan is carried out: what it is due is at most its share, by which its excess
 // was measured. A task that holds several units may free more than was claimed, where the pools above can spare it.
 //
 // Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the claims
 // come back after that. While it does, it should list the victims as dying.
 //
-// Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not; no allocation in steady state.
+// Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not, and O(c·depth) more for each
+// task that holds more units than c claims need and the pools above can spare; no allocation in steady state.
 func (s *Starvation) Plan(now time.Time, tasks []Task, free int64) Plan {
 	claims := s.Claims(now)
 	if len(claims) == 0 {
@@ -45,6 +47,7 @@ func (s *Starvation) Plan(now time.Time, tasks []Task, free int64) Plan {
 type planner struct {
 	depth      []int32 // by position: 1 at the top level
 	excess     []int64 // by position: usage that is left above the share
+	room       []int64 // by position: what may be granted to pools under it before it has more than its share
 	first      []int32 // by position of a scope, the top level last: the first claim under it, or -1
 	next       []int32 // by claim: the next claim under the same scope, or -1
 	scope      []int32 // by claim: the ancestor among whose pools victims are looked for now
@@ -57,7 +60,7 @@ type planner struct {
 
 func newPlanner(f *forest) planner {
 	n := len(f.nodes)
-	p := planner{depth: make([]int32, n), excess: make([]int64, n), first: make([]int32, n+1)}
+	p := planner{depth: make([]int32, n), excess: make([]int64, n), room: make([]int64, n), first: make([]int32, n+1)}
 	for i := range f.nodes {
 		p.depth[i] = 1
 		if parent := f.nodes[i].parent; parent >= 0 {
@@ -80,14 +83,18 @@ func (p *planner) start(s *Starvation, tasks []Task, free int64) {
 			free = addSaturating(free, p.bury(s, &tasks[i]))
 		}
 	}
+	for i, excess := range p.excess {
+		p.room[i] = -max(excess, -math.MaxInt64)
+	}
 	p.deepest = 0
 	p.scope, p.next = p.scope[:0], p.next[:0]
 	for c := range s.claims {
 		at := s.at[s.claims[c].Pool]
 		p.scope, p.next = append(p.scope, at), append(p.next, -1)
 		p.deepest = max(p.deepest, p.depth[at])
-		s.claims[c].Granted = min(free, s.claims[c].Deficit)
-		free -= s.claims[c].Granted
+		granted := min(free, s.claims[c].Deficit)
+		p.grant(s, c, -1, granted)
+		free -= granted
 	}
 	for i := range p.first {
 		p.first[i] = -1
@@ -110,59 +117,6 @@ func (p *planner) bury(s *Starvation, t *Task) (units int64) {
 		p.excess[at] = subSaturating(p.excess[at], t.slots())
 	}
 	return units
-}
-
-// candidacy is the fate of a task before anyone's share is considered.
-func (s *Starvation) candidacy(t *Task) Fate {
-	switch {
-	case t.Pool < 0 || t.Pool >= len(s.at) || !s.nodes[s.at[t.Pool]].leaf():
-		return Foreign
-	case t.Dying:
-		return Doomed
-	case t.Protected || s.watch[s.at[t.Pool]].protected:
-		return Shielded
-	}
-	return Spared
-}
-
-// sort puts the candidates into the order in which they are tried.
-func (p *planner) sort(s *Starvation, tasks []Task) {
-	if s.config.ByMachine {
-		p.countCrowds(tasks)
-	}
-	slices.SortFunc(p.candidates, func(a, b int32) int {
-		x, y := &tasks[a], &tasks[b]
-		if s.config.ByMachine {
-			if c := cmp.Or(cmp.Compare(p.crowd[b], p.crowd[a]), cmp.Compare(x.Machine, y.Machine)); c != 0 {
-				return c
-			}
-		}
-		var c int
-		if s.config.Order == nil {
-			c = y.Started.Compare(x.Started)
-		} else {
-			c = s.config.Order(*x, *y)
-		}
-		return cmp.Or(c, cmp.Compare(a, b))
-	})
-}
-
-// countCrowds adds up the candidates of each machine.
-func (p *planner) countCrowds(tasks []Task) {
-	slices.SortFunc(p.candidates, func(a, b int32) int { return cmp.Compare(tasks[a].Machine, tasks[b].Machine) })
-	p.crowd = zeroed(p.crowd, len(tasks))
-	for rest := p.candidates; len(rest) > 0; {
-		var units int64
-		n := 0
-		for n < len(rest) && tasks[rest[n]].Machine == tasks[rest[0]].Machine {
-			units = addSaturating(units, tasks[rest[n]].slots())
-			n++
-		}
-		for _, task := range rest[:n] {
-			p.crowd[task] = units
-		}
-		rest = rest[n:]
-	}
 }
 
 // open moves the claims that are not met yet out to their ancestors at the given depth, and lists them there in their
@@ -193,8 +147,27 @@ func (p *planner) slot(scope int32) int {
 // met reports whether enough was found for the claim.
 func (c *Claim) met() bool { return c.Granted >= c.Deficit }
 
-// try kills a candidate if a claim under its ancestor at the given depth is unmet and no pool between the two would fall
-// below its share. What the task frees beyond the claim counts as lost to the pools above as well.
+// need returns what the claim may still get from outside its pools under the scope.
+func (p *planner) need(s *Starvation, claim int, scope int32) int64 {
+	c := &s.claims[claim]
+	need := c.Deficit - c.Granted
+	for at := s.at[c.Pool]; at != scope; at = s.nodes[at].parent {
+		need = min(need, p.room[at])
+	}
+	return need
+}
+
+// grant gives a claim units from outside its pools under the scope.
+func (p *planner) grant(s *Starvation, claim int, scope int32, units int64) {
+	c := &s.claims[claim]
+	c.Granted += units
+	for at := s.at[c.Pool]; at != scope; at = s.nodes[at].parent {
+		p.room[at] = subSaturating(p.room[at], units)
+	}
+}
+
+// try kills a candidate for the first claim under its ancestor at the given depth that needs it, if no pool between the
+// two would fall below its share. What the task frees beyond the need counts as lost to the pools above as well.
 func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 	scope := s.at[t.Pool]
 	for ; scope >= 0 && p.depth[scope] > depth; scope = s.nodes[scope].parent {
@@ -202,30 +175,26 @@ func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 			return
 		}
 	}
-	first := &p.first[p.slot(scope)]
-	for *first >= 0 && s.claims[*first].met() {
-		*first = p.next[*first]
+	spare := int64(math.MaxInt64) // what the pools above can lose
+	for at := scope; at >= 0; at = s.nodes[at].parent {
+		spare = min(spare, max(0, p.excess[at]))
 	}
-	for c := *first; c >= 0; c = p.next[c] {
-		claim := &s.claims[c]
-		if beyond := max(0, t.slots()-(claim.Deficit-claim.Granted)); !claim.met() && p.spare(s, scope, beyond) {
+	for link := &p.first[p.slot(scope)]; *link >= 0; {
+		c := *link
+		need := p.need(s, int(c), scope)
+		if need <= 0 { // for good: no grant is taken back
+			*link = p.next[c]
+			continue
+		}
+		if beyond := max(0, t.slots()-need); beyond <= spare {
 			p.take(s, t, scope, beyond)
-			claim.Granted += t.slots() - beyond
+			p.grant(s, int(c), scope, t.slots()-beyond)
 			p.fates[task] = Killed
-			p.victims = append(p.victims, Victim{Task: task, For: claim.Pool})
+			p.victims = append(p.victims, Victim{Task: task, For: s.claims[c].Pool})
 			return
 		}
+		link = &p.next[c]
 	}
-}
-
-// spare reports whether the pool and those above it can lose units and keep their shares.
-func (p *planner) spare(s *Starvation, at int32, units int64) bool {
-	for ; at >= 0 && units > 0; at = s.nodes[at].parent {
-		if p.excess[at] < units {
-			return false
-		}
-	}
-	return true
 }
 
 // take counts a task as gone up to the scope, and what is beyond the claim above it too.
@@ -239,11 +208,19 @@ func (p *planner) take(s *Starvation, t *Task, scope int32, beyond int64) {
 	}
 }
 
-// explain says of the tasks that were not needed whether they could have been taken.
+// explain says of the tasks that were not needed whether they could have been taken: if a claim is unmet, by pools outside
+// of all that they stand under, and if not, by any.
 func (p *planner) explain(s *Starvation, tasks []Task) {
 	unmet := slices.ContainsFunc(s.claims, func(c Claim) bool { return !c.met() })
 	for i := range tasks {
-		if p.fates[i] == Spared && (unmet || p.excess[s.at[tasks[i].Pool]] < tasks[i].slots()) {
+		if p.fates[i] != Spared {
+			continue
+		}
+		at := s.at[tasks[i].Pool]
+		for unmet && s.nodes[at].parent >= 0 && p.excess[at] >= tasks[i].slots() {
+			at = s.nodes[at].parent
+		}
+		if p.excess[at] < tasks[i].slots() {
 			p.fates[i] = AtShare
 		}
 	}

@@ -23,7 +23,8 @@ func (t *Task) slots() int64 { return max(1, t.Slots) }
 type Fate uint8
 
 const (
-	// Spared means the task could have been killed but was not needed.
+	// Spared means the task could have been killed but was not needed: all claims are met, or those that are not belong
+	// to pools whose parents have their share.
 	Spared Fate = iota
 	// Killed means the task is a victim.
 	Killed
