@@ -119,6 +119,15 @@ func TestCorners(t *testing.T) {
 	}
 }
 
+// A total of exactly what is wanted is enough: no level holds anyone back.
+func TestExactFit(t *testing.T) {
+	shares, err := Shares([]Pool{{Demand: 3}, {Demand: 4, Weight: 2}}, 7)
+	require.NoError(t, err)
+	for _, s := range shares {
+		assert.Equal(t, math.Inf(1), s.Level)
+	}
+}
+
 // What a tree computed before has no effect on what it computes next.
 func TestTreeForgets(t *testing.T) {
 	tree, err := New([]Pool{{Min: 1, Demand: 9}, {Min: 1, Demand: 9}, {Min: 5, Demand: 9, Rank: 1}}, Policy{Infeasible: ByWeight, Discipline: MultiLevel})

@@ -219,6 +219,17 @@ func TestSharesOfRubbish(t *testing.T) {
 	}
 }
 
+// Dying tasks of more units than there are numbers leave their pools no worse off than with nothing.
+func TestMoreDyingThanThereIs(t *testing.T) {
+	s, shares := watched(t, []Pool{{Demand: 8}, {Demand: 8}}, 8, Preemption{})
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
+	tasks := runningTasks(0, 8)
+	for range 3 {
+		tasks = append(tasks, Task{Pool: 1, Slots: math.MaxInt64, Dying: true})
+	}
+	assert.Len(t, s.Plan(time.Unix(3600, 0), tasks, 0).Victims, 4)
+}
+
 func TestPreemptionIsChecked(t *testing.T) {
 	tree, err := New([]Pool{{Demand: 1}, {Demand: 1}}, Policy{})
 	require.NoError(t, err)
