@@ -34,7 +34,10 @@
 // # Who is next
 //
 // An [Index] hands out single slots in the order of [Compare]: first whoever is below its minimum, then whoever has least
-// for its weight. Where all weights are equal that leads exactly to the shares.
+// for its weight. Where all weights are equal that leads exactly to the shares. Where they are not, no pool gets one more
+// than its real share, but what many small pools get beyond theirs a large one lacks: of 150 slots for a hundred pools of
+// weight 1 and one of weight 100, each small pool takes one, and the large has 50, where its share is 75. Kill for such a
+// pool only below a [Preemption.Threshold] that its usage does not fall to again, here 60.
 //
 // # Who is killed
 //

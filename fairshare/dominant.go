@@ -49,9 +49,10 @@ func (a Allocation) LogValue() slog.Value {
 }
 
 // Dominant divides several resources among users by dominant resource fairness (Ghodsi et al., NSDI 2011): max-min
-// fairness, with weights, of what each user has of the resource of which its tasks need the largest part. It is what
-// [Shares] computes for one resource, in whole tasks: the next task goes to the user with the smallest dominant share per
-// weight, the lowest index first, until no task fits or is wanted. A user whose task does not fit gets no more.
+// fairness, with weights, of what each user has of the resource of which its tasks need the largest part. The next task
+// goes to the user with the smallest dominant share per weight, the lowest index first, until no task fits or is wanted.
+// A user whose task does not fit gets no more. For one resource, equal tasks and equal weights that is what [Shares]
+// computes; with other weights it is what an [Index] hands out.
 //
 // The answer is exactly that of handing out one task at a time, in integers, at a cost that does not grow with the
 // number of tasks: users are raised together to the highest level at which all of them fit, to the last bit, and only

@@ -110,6 +110,31 @@ func TestDominantOfOneResourceIsMaxMin(t *testing.T) {
 	}
 }
 
+// With weights it is what the index hands out.
+func TestDominantOfOneResourceIsTheIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 45))
+	for range 300 {
+		users := make([]User, 1+rng.IntN(9))
+		pools := make([]Pool, len(users))
+		for i := range users {
+			weight, demand := 1+rng.Int64N(9), rng.Int64N(40)
+			users[i], pools[i] = User{Weight: weight, Task: []int64{1}, Demand: demand}, Pool{Weight: weight, Demand: demand}
+		}
+		total := rng.Int64N(200)
+		got, err := Dominant(users, []int64{total})
+		require.NoError(t, err)
+		tree, err := New(pools, Policy{})
+		require.NoError(t, err)
+		index := tree.Index()
+		for range total {
+			index.Add(index.Next().Pool, 1)
+		}
+		for i := range users {
+			require.Equal(t, index.Usage(i), got[i].Tasks)
+		}
+	}
+}
+
 // Totals near the end of int64: nothing is handed out twice, and what is left fits no one.
 func TestDominantOfLargeTotals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 42))

@@ -79,12 +79,12 @@ func ExampleIndex_Next() {
 		index.Add(next.Pool, 1)
 	}
 	// Output:
-	// pool 2: below minimum
-	// pool 0: least served
-	// pool 1: least served
-	// pool 0: least served
-	// pool 0: least served
-	// pool 0: least served
+	// pool 2: below minimum, 0/1
+	// pool 0: least served, 0/3
+	// pool 1: least served, 0/1
+	// pool 0: least served, 1/3
+	// pool 0: least served, 2/3
+	// pool 0: least served, 3/3
 }
 
 // A pool that starves, and whom to take slots from.

@@ -60,6 +60,9 @@ func (r Reason) String() string { return nameOf(reasonNames[:], uint8(r)) }
 type Pick struct {
 	Pool   int // a pool without children; -1 if nobody wants the unit
 	Reason Reason
+	// Usage and Per are what was compared, as a ratio: the pool's usage, and the minimum or the weight. Per is 1 where
+	// neither counts.
+	Usage, Per int64
 }
 
 // String returns the pick as one line.
@@ -67,12 +70,14 @@ func (p Pick) String() string {
 	if p.Pool < 0 {
 		return p.Reason.String()
 	}
-	return "pool " + strconv.Itoa(p.Pool) + ": " + p.Reason.String()
+	return "pool " + strconv.Itoa(p.Pool) + ": " + p.Reason.String() +
+		", " + strconv.FormatInt(p.Usage, 10) + "/" + strconv.FormatInt(p.Per, 10)
 }
 
 // LogValue implements [slog.LogValuer].
 func (p Pick) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()))
+	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()),
+		slog.Int64("usage", p.Usage), slog.Int64("per", p.Per))
 }
 
 // Index returns an index over the pools of the tree, which it does not change.
@@ -109,7 +114,8 @@ func (x *Index) Next() Pick {
 			return Pick{Pool: -1}
 		}
 		if n.leaf() {
-			return Pick{Pool: int(n.pool), Reason: g.discipline.reason(x.entries[i].turn)}
+			at := x.entries[i].standing
+			return Pick{Pool: int(n.pool), Reason: g.discipline.reason(at.turn), Usage: at.usage, Per: at.per}
 		}
 		g = x.groups[n.children]
 	}

@@ -188,6 +188,40 @@ func TestNextLeadsToShares(t *testing.T) {
 	}
 }
 
+// Whatever the weights, nobody gets one more than its real share; the price is what the package comment says.
+func TestNextAndWeights(t *testing.T) {
+	serve := func(pools []Pool, total int64) ([]Share, *Index) {
+		tree, err := New(pools, Policy{})
+		require.NoError(t, err)
+		shares, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		index := tree.Index()
+		for range total {
+			index.Add(index.Next().Pool, 1)
+		}
+		return shares, index
+	}
+	rng := rand.New(rand.NewPCG(5, 23))
+	for range 500 {
+		pools := make([]Pool, 1+rng.IntN(10))
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(20), Demand: rng.Int64N(30), Min: rng.Int64N(5)}
+		}
+		shares, index := serve(pools, int64(4*len(pools))+rng.Int64N(100))
+		for i, s := range shares {
+			require.Less(t, float64(index.Usage(i)), s.Real+1, "pool %d of %+v", i, pools)
+		}
+	}
+	pools := make([]Pool, 101)
+	for i := range pools {
+		pools[i] = Pool{Weight: 1, Demand: Unlimited}
+	}
+	pools[100].Weight = 100
+	shares, index := serve(pools, 150)
+	require.Equal(t, int64(75), shares[100].Slots)
+	require.Equal(t, int64(50), index.Usage(100))
+}
+
 func TestIndexOfNothing(t *testing.T) {
 	tree, err := New(nil, Policy{})
 	require.NoError(t, err)
@@ -200,16 +234,18 @@ func TestIndexOfNothing(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	tree, err := New([]Pool{{Weight: None, Demand: 2}, {Demand: 1}, {Min: 1, Demand: 1}}, Policy{})
+	tree, err := New([]Pool{{Weight: None, Demand: 2}, {Weight: 5, Demand: 1}, {Min: 3, Demand: 3}}, Policy{})
 	require.NoError(t, err)
 	x := tree.Index()
-	for _, want := range []Pick{{2, BelowMinimum}, {1, LeastServed}, {0, Leftover}, {0, Leftover}, {-1, NobodyWants}} {
+	for _, want := range []Pick{
+		{2, BelowMinimum, 0, 3}, {2, BelowMinimum, 1, 3}, {2, BelowMinimum, 2, 3}, {1, LeastServed, 0, 5}, {0, Leftover, 0, 1}, {0, Leftover, 1, 1}, {Pool: -1},
+	} {
 		require.Equal(t, want, x.Next())
 		x.Add(want.Pool, 1)
 	}
 	tree, err = New([]Pool{{Demand: 1}}, Policy{Discipline: FIFO})
 	require.NoError(t, err)
-	assert.Equal(t, Pick{0, InTurn}, tree.Index().Next())
+	assert.Equal(t, Pick{0, InTurn, 0, 1}, tree.Index().Next())
 }
 
 // Every triple of a small world, with zero weights, zero minimums and satisfied pools, as YARN's own test does.

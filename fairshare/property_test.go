@@ -20,7 +20,7 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 		if len(siblings) == 0 {
 			return
 		}
-		want, _ := o.divide(siblings, d, whole(total))
+		want, feasible := o.divide(siblings, d, whole(total))
 		sum, most := new(big.Rat), new(big.Rat)
 		for _, i := range siblings {
 			s := shares[i]
@@ -30,6 +30,14 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 			require.Negative(t, gap.Abs(gap).Cmp(whole(1)), "pool %d: %v, want about %v", i, s, want[i].FloatString(6))
 			real, _ := want[i].Float64()
 			require.InEpsilon(t, real+1, s.Real+1, 1e-15, "pool %d: %v", i, s)
+			if feasible {
+				weight := max(pools[i].weight(), 1)
+				if d == FIFO {
+					weight = 1
+				}
+				level := min(max(s.Level*float64(weight), float64(s.Min)), float64(s.Max))
+				require.InEpsilon(t, level+1, s.Real+1, 1e-14, "pool %d: %v", i, s)
+			}
 			sum.Add(sum, got)
 			most.Add(most, o.hi[i])
 			visit(i, pools[i].Discipline, s.Slots)

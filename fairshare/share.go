@@ -31,12 +31,13 @@ type Share struct {
 	// parent has, not of the parent's own Real.
 	Real float64
 	// Min and Max are the bounds that held: the guarantee, capped by what the pool wants, and the most that it could get
-	// on the basis chosen. Real is Level times the weight, clamped to them.
+	// on the basis chosen. Real is Level times the weight, clamped to them; weight zero, and any under [FIFO], counts as 1.
 	Min, Max int64
 	// Demand is what the pool wants, its maximum and those of its children considered.
 	Demand int64
-	// Level is the water level in its group of siblings, in units per weight: +Inf if all of them have all they want, 0
-	// if siblings served before left nothing. Where minimums were scaled, it is the fraction of the minimum.
+	// Level is the water level among the siblings served together with the pool, in units per weight: +Inf if all of them
+	// have all they want, 0 if those served before left nothing. Where minimums were scaled, it is the fraction of the
+	// minimum.
 	Level float64
 	// Bound is which of these numbers fixed the share.
 	Bound Bound
