@@ -20,7 +20,7 @@ import (
 // come back after that. While it does, it should list the victims as dying.
 //
 // Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not, and O(c·depth) more for each
-// task that holds more units than c claims need and the pools above can spare; no allocation in steady state.
+// size of task that is more than c claims need and the pools above can spare; no allocation in steady state.
 func (s *Starvation) Plan(now time.Time, tasks []Task, free int64) Plan {
 	claims := s.Claims(now)
 	if len(claims) == 0 {
@@ -49,6 +49,7 @@ type planner struct {
 	excess     []int64 // by position: usage that is left above the share
 	room       []int64 // by position: what may be granted to pools under it before it has more than its share
 	first      []int32 // by position of a scope, the top level last: the first claim under it, or -1
+	tooLarge   []int64 // by position of a scope, the top level last: units of the smallest task of no use there, or 0
 	next       []int32 // by claim: the next claim under the same scope, or -1
 	scope      []int32 // by claim: the ancestor among whose pools victims are looked for now
 	deepest    int32   // depth of the deepest claimant
@@ -60,7 +61,7 @@ type planner struct {
 
 func newPlanner(f *forest) planner {
 	n := len(f.nodes)
-	p := planner{depth: make([]int32, n), excess: make([]int64, n), room: make([]int64, n), first: make([]int32, n+1)}
+	p := planner{depth: make([]int32, n), excess: make([]int64, n), room: make([]int64, n), first: make([]int32, n+1), tooLarge: make([]int64, n+1)}
 	for i := range f.nodes {
 		p.depth[i] = 1
 		if parent := f.nodes[i].parent; parent >= 0 {
@@ -97,7 +98,7 @@ func (p *planner) start(s *Starvation, tasks []Task, free int64) {
 		free -= granted
 	}
 	for i := range p.first {
-		p.first[i] = -1
+		p.first[i], p.tooLarge[i] = -1, 0
 	}
 	for i := range tasks {
 		if p.fates[i] == Spared && p.excess[s.at[tasks[i].Pool]] >= tasks[i].slots() {
@@ -175,6 +176,11 @@ func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 			return
 		}
 	}
+	// What is needed and what can be spared only shrink, so where one task was of no use a larger one is none either.
+	limit := &p.tooLarge[p.slot(scope)]
+	if *limit > 0 && t.slots() >= *limit {
+		return
+	}
 	spare := int64(math.MaxInt64) // what the pools above can lose
 	for at := scope; at >= 0; at = s.nodes[at].parent {
 		spare = min(spare, max(0, p.excess[at]))
@@ -195,6 +201,7 @@ func (p *planner) try(s *Starvation, task int, t *Task, depth int32) {
 		}
 		link = &p.next[c]
 	}
+	*limit = t.slots()
 }
 
 // take counts a task as gone up to the scope, and what is beyond the claim above it too.
