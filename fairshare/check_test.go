@@ -198,6 +198,7 @@ func TestNames(t *testing.T) {
 		"[slots=1 real=1.5 bound=level min=0 max=2 demand=3 level=1.5]":              Share{Slots: 1, Real: 1.5, Max: 2, Demand: 3, Level: 1.5, Bound: AtLevel},
 		"[pool=1 cause=below minimum deficit=2 waited=1m0s usage=3 due=5 granted=1]": Claim{1, MinTimeout, 2, time.Minute, 3, 5, 1},
 		"[pool=2 reason=leftover usage=4 per=1]":                                     Pick{2, Leftover, 4, 1},
+		"[task=3 for=1]":                                                             Victim{3, 1},
 		"[reason=node full have=6 limit=6]":                                          Admission{NodeFull, 6, 6},
 		"[job=2 leader=0 bytes=50]":                                                  Eviction{2, 0, 50},
 		"[tasks=3 resource=1 share=0.5 blocked=-1]":                                  Allocation{3, 1, .5, -1},

@@ -79,17 +79,25 @@ func FuzzPlan(f *testing.F) {
 			tasks = append(tasks, Task{Pool: int(int8(b)) % 12, Slots: int64(int8(b)) << (i % 60), Dying: b&1 == 1, Protected: b&6 == 6})
 		}
 		require.NoError(t, s.Observe(time.Unix(0, 0), c.shares, usage))
+		for i := range usage {
+			c.usage[i] = max(0, usage[i])
+			if len(c.children(i)) > 0 {
+				c.usage[i] = 0
+			}
+		}
 		plan := s.Plan(time.Unix(7200, 0), tasks, free)
 		lost := make([]int64, len(usage))
 		for _, v := range plan.Victims {
 			task := tasks[v.Task]
 			require.Equal(t, Killed, plan.Fates[v.Task])
 			plan.Fates[v.Task] = Foreign // once
-			lost[task.Pool] = addSaturating(lost[task.Pool], task.slots())
+			for i := task.Pool; i >= 0 && !c.under(v.For, i); i = c.pools[i].Parent.Index() {
+				lost[i] = addSaturating(lost[i], task.slots())
+			}
 		}
 		for i := range lost {
 			if lost[i] > 0 {
-				require.GreaterOrEqual(t, usage[i]-lost[i], c.shares[i].Slots)
+				require.GreaterOrEqual(t, c.used(i)-lost[i], c.shares[i].Slots, "pool %d", i)
 			}
 		}
 		for _, claim := range plan.Claims {

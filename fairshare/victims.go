@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"log/slog"
 	"strconv"
 	"time"
 )
@@ -53,6 +54,11 @@ type Victim struct{ Task, For int }
 // String returns the victim as one line.
 func (v Victim) String() string {
 	return "kill task " + strconv.Itoa(v.Task) + " for pool " + strconv.Itoa(v.For)
+}
+
+// LogValue implements [slog.LogValuer].
+func (v Victim) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("task", v.Task), slog.Int("for", v.For))
 }
 
 // Plan says which tasks to kill. Its slices are valid until the next call on the watch that made it.

@@ -25,7 +25,7 @@ func randomCluster(t *testing.T, rng *rand.Rand) *cluster {
 		if i > 0 && rng.IntN(2) == 0 {
 			pools[i].Parent = Under(rng.IntN(i))
 		}
-		pools[i].Weight = 1 + rng.Int64N(3)
+		pools[i].Weight, pools[i].Discipline, pools[i].Rank = 1+rng.Int64N(3), Discipline(rng.IntN(3)), rng.Int32N(2)
 		if rng.IntN(3) == 0 {
 			pools[i].Min = rng.Int64N(6)
 		}
@@ -38,7 +38,7 @@ func randomCluster(t *testing.T, rng *rand.Rand) *cluster {
 		}
 	}
 	var err error
-	c.tree, err = New(pools, Policy{Infeasible: Scale})
+	c.tree, err = New(pools, Policy{Infeasible: Scale, Discipline: Discipline(rng.IntN(3))})
 	require.NoError(t, err)
 	c.shares, err = c.tree.Shares(nil, nil, c.total)
 	require.NoError(t, err)
@@ -59,9 +59,9 @@ func randomCluster(t *testing.T, rng *rand.Rand) *cluster {
 
 func (c *cluster) used(i int) (sum int64) {
 	for _, k := range c.children(i) {
-		sum += c.used(k)
+		sum = addSaturating(sum, c.used(k))
 	}
-	return sum + c.usage[i]
+	return addSaturating(sum, c.usage[i])
 }
 
 // carryOut kills the victims and those dying, and gives what was freed to the claimants: to a pool with children, where
