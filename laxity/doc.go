@@ -22,8 +22,7 @@
 //	LOF_l(A)      = mean of lrd_l(B)/lrd_l(A) over B in N_l(A)          (equation 5)
 //
 // [Detector] names the workers whose laxity is low and stands apart, and [Offload] says which of an overloaded worker's
-// tasks to run elsewhere, so that the others end in time and as few as possible move. [PerJob] and [PerWorker] sum up
-// the laxities of tasks.
+// tasks to run elsewhere, so that as few as possible are late. [PerJob] and [PerWorker] sum up the laxities of tasks.
 //
 // # When it is wrong
 //
