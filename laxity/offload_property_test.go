@@ -67,6 +67,16 @@ func TestOffloadMovesWhatEndsInTimeElsewhere(t *testing.T) {
 	assert.Equal(t, []Transfer{{false, EndsInTime, 2}, {true, MakesRoom, 1}}, transfers)
 }
 
+// One long task may need the room of several short ones.
+func TestOffloadMovesSeveralForOne(t *testing.T) {
+	transfers := Offload(nil, []Pending{
+		{Left: 10, Remaining: 3, Elsewhere: 4},
+		{Left: 10, Remaining: 3, Elsewhere: 5},
+		{Left: 11, Remaining: 9, Elsewhere: 12},
+	})
+	assert.Equal(t, []Transfer{{true, MakesRoom, 6}, {true, MakesRoom, 5}, {false, EndsInTime, 2}}, transfers)
+}
+
 // The laxity of what stays counts the tasks before it, and not those that leave.
 func TestOffloadLaxities(t *testing.T) {
 	transfers := Offload([]Transfer{{}}, []Pending{
