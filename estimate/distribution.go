@@ -64,7 +64,8 @@ type Fresh struct {
 }
 
 // scale returns the factor and the offset in seconds with which a rate becomes a time, and whether they make sense.
-func (f Fresh) scale() (factor, lag float64, ok bool) {
+// By pointer: a copy of f here would cost as much as the rest of a decision.
+func (f *Fresh) scale() (factor, lag float64, ok bool) {
 	factor = f.Work
 	if f.Location != 0 {
 		factor *= f.Location

@@ -41,6 +41,12 @@ type Mantri struct {
 
 // Effective returns the policy with its defaults filled in, for logs.
 func (m Mantri) Effective() Mantri {
+	m.fill()
+	return m
+}
+
+// fill fills the defaults in, in place: a copy of the policy takes as long as a tenth of a decision.
+func (m *Mantri) fill() {
 	if m.MaxRestarts == 0 {
 		m.MaxRestarts = 3
 	}
@@ -50,7 +56,6 @@ func (m Mantri) Effective() Mantri {
 	m.DuplicateThreshold = orDefault(m.DuplicateThreshold, 0.25)
 	m.IdleGain = orDefault(m.IdleGain, 3)
 	m.CopyPause = orDefault(m.CopyPause, 2)
-	return m
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
@@ -77,16 +82,18 @@ func (m Mantri) Validate() error {
 // Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh; no
 // allocation. With all else equal, a longer t_new never turns Keep into Restart, and a longer t_rem never turns Restart
 // into Keep.
-func (m Mantri) Decide(t Task, p Phase) Decision {
-	m = m.Effective()
+func (m Mantri) Decide(t Task, p Phase) (d Decision) {
+	m.fill()
+	d.Reason = NotRunning
 	if len(t.Copies) == 0 {
-		return Decision{Reason: NotRunning}
+		return d
 	}
 	v := m.look(t.Copies, p.Interval)
 	if v.surplus(t.Copies, m.FastestKept) {
-		return Decision{Action: Kill, Reason: SlowerCopy, Copy: v.slowest}
+		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.slowest
+		return d
 	}
-	d := Decision{Reason: NoEstimate, Remaining: v.remaining, Fresh: t.Fresh.Expected()}
+	d.Reason, d.Remaining, d.Fresh = NoEstimate, v.remaining, t.Fresh.Expected()
 	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
 		return d
 	}
