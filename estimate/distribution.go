@@ -64,7 +64,7 @@ type Fresh struct {
 }
 
 // scale returns the factor and the offset in seconds with which a rate becomes a time, and whether they make sense.
-// By pointer: a copy of f here would cost as much as the rest of a decision.
+// By pointer: to copy f here would make a decision a third longer.
 func (f *Fresh) scale() (factor, lag float64, ok bool) {
 	factor = f.Work
 	if f.Location != 0 {

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -57,4 +58,13 @@ func TestOthersWhenNothingWouldBeLeft(t *testing.T) {
 		rates.Others(&others, a)
 		sink = others.Mean() + others.Below(4) + others.CDF(4) + others.Quantile(.5)
 	}))
+}
+
+func TestOthersZeroValueNeverComes(t *testing.T) {
+	var others Others
+	assert.Equal(t, math.Inf(1), others.Mean())
+	assert.Equal(t, math.Inf(1), others.Quantile(.5))
+	assert.Zero(t, others.Below(1e300)+others.CDF(1e300))
+	fresh := Fresh{Rate: &others, Work: 1}
+	assert.Equal(t, Unknown, fresh.Expected())
 }

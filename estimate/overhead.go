@@ -6,7 +6,7 @@ const (
 	leastFit = 8    // samples below which no overhead is fitted
 	trimmed  = 1.5  // samples beyond this times the fit are outliers, by Mantri's own definition [Mantri §4.1]
 	flat     = 1000 // the overhead, in mean works, of tasks whose time does not depend on their work
-	moved    = 0.05 // the least change of a mean task's work, as a share, for which the samples are sorted anew
+	moved    = 0.05 // the least change of a mean task's work, as a share, that counts: less is noise
 )
 
 // fit finds the overhead again and, if it has moved, all rates.
@@ -27,13 +27,13 @@ func (r *Rates) fit() {
 			continue
 		}
 		s.rate = s.seconds / r.Work(s.work)
-		r.all.Insert(s.rate)
+		r.all.Insert(s.rate) // takes it: add has seen that it would with no overhead at all
 	}
 }
 
-// leastSquares fits seconds = base + slope*work, three times, each time without the outliers of the time before and
-// weighing each sample by the square of 1/time, since tasks scatter in proportion to their time. It returns base/slope
-// and the mean work.
+// leastSquares fits seconds = base + slope*work, three times: first to all samples alike, then without the outliers of
+// the time before and weighing each sample by the square of 1/time, since tasks scatter in proportion to their time. It
+// returns base/slope and the mean work.
 func (r *Rates) leastSquares() (overhead, mean float64) {
 	line := line{base: math.Inf(1)} // nothing is an outlier of it
 	for pass := range 3 {
@@ -43,8 +43,8 @@ func (r *Rates) leastSquares() (overhead, mean float64) {
 			if weight, work := r.weigh(i, line, mean); weight > 0 {
 				n++
 				sum += weight
-				meanWork += weight / sum * (work - meanWork)
-				meanSeconds += weight / sum * (r.samples[i].seconds - meanSeconds)
+				meanWork += float64(weight / sum * (work - meanWork)) // no fused multiply-add: one answer everywhere
+				meanSeconds += float64(weight / sum * (r.samples[i].seconds - meanSeconds))
 			}
 		}
 		var variance, covariance float64

@@ -114,59 +114,6 @@ func compareRates(t *testing.T, fast *Rates, want []float64, p float64) {
 	require.Equal(t, want[int(math.Ceil(p*float64(n)))-1], fast.Quantile(p))
 }
 
-// learned returns what n tasks teach, whose works differ by a factor of ten; every tenth takes slow times as long.
-func learned(n int, slow float64, seconds func(work float64) float64) *Rates {
-	r := rand.New(rand.NewPCG(7, 7))
-	rates, _ := NewRates(RatesConfig{})
-	for i := range n {
-		work := 1 + 9*r.Float64()
-		took := seconds(work) * (.9 + .2*r.Float64())
-		if i%10 == 5 {
-			took *= slow
-		}
-		rates.Finish(took, work, false)
-	}
-	return rates
-}
-
-// The constant part of a task's time comes back, whatever the outliers.
-func TestOverhead(t *testing.T) {
-	for name, c := range map[string]struct {
-		seconds   func(float64) float64
-		low, high float64
-	}{
-		"proportional":        {func(w float64) float64 { return 3 * w }, 0, .5},
-		"a third":             {func(w float64) float64 { return 8 + 3*w }, 2.67 * .8, 2.67 * 1.2},
-		"mostly":              {func(w float64) float64 { return 60 + 3*w }, 20 * .75, 20 * 1.25},
-		"no use at all":       {func(float64) float64 { return 60 }, 100, math.Inf(1)},
-		"the less the longer": {func(w float64) float64 { return 60 - 3*w }, 5300, 5700}, // flat: 1000 mean works
-	} {
-		for _, slow := range []float64{1, 5} {
-			overhead := learned(2000, slow, c.seconds).Overhead()
-			assert.GreaterOrEqual(t, overhead, c.low, "%s, outliers %v times", name, slow)
-			assert.LessOrEqual(t, overhead, c.high*1.02, "%s, outliers %v times", name, slow)
-		}
-	}
-}
-
-// Where time does not depend on bytes, a task with few of them is not promised to be quick to run again.
-func TestOverheadKeepsSmallTasksFromLookingQuick(t *testing.T) {
-	flat := learned(200, 1, func(float64) float64 { return 60 })
-	small := Fresh{Rate: flat, Work: flat.Work(1)}
-	assert.InDelta(t, 60, small.Mean(), 3)
-	proportional := learned(200, 1, func(w float64) float64 { return 60 * w })
-	small = Fresh{Rate: proportional, Work: proportional.Work(1)}
-	assert.InDelta(t, 60, small.Mean(), 6)
-}
-
-func TestOverheadOfEqualWorksIsNone(t *testing.T) {
-	rates, _ := NewRates(RatesConfig{})
-	for i := range 100 {
-		rates.Finish(1+float64(i%7), 5, false)
-	}
-	assert.Zero(t, rates.Overhead())
-}
-
 // Near-empty inputs: without a floor, a task that reads one byte in its start-up second has a rate a million times that
 // of its peers, and the mean goes with it.
 func TestRatesFloor(t *testing.T) {
@@ -210,28 +157,4 @@ func TestRatesRejects(t *testing.T) {
 	bare.Drop(None)
 	bare.Drop(99)
 	assert.Zero(t, bare.Samples())
-}
-
-// The overhead is fitted again each time the samples have doubled, or have all changed, and not more often: the cost of an
-// update must not grow with the phase.
-func TestOverheadIsFittedSeldom(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	rates, _ := NewRates(RatesConfig{})
-	fits := 0
-	update := func(id int) int {
-		id = rates.Running(id, r.Float64(), 1+r.Float64())
-		if rates.stale == 0 {
-			fits++
-		}
-		return id
-	}
-	ids := make([]int, 4096)
-	for i := range ids {
-		ids[i] = update(None)
-	}
-	assert.Equal(t, 10, fits, "at 8, 16, ... 4096")
-	for i := range 10 * len(ids) {
-		ids[i%len(ids)] = update(ids[i%len(ids)])
-	}
-	assert.Equal(t, 20, fits)
 }
