@@ -18,8 +18,8 @@ type BudgetConfig struct {
 
 // Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
-// first of a task; a restart adds no load and is not counted. Not safe for concurrent use; share one among trackers that
-// one goroutine drives.
+// first of a task; a restart adds no load and is not counted. A phase that is given up must tell its tracker of the end of
+// its copies, or they count for ever. Not safe for concurrent use; share one among trackers that one goroutine drives.
 type Budget struct {
 	config  BudgetConfig
 	running int
@@ -47,9 +47,7 @@ func NewBudget(c BudgetConfig) (*Budget, error) {
 	if c.Floor == 0 {
 		c.Floor = 3
 	}
-	b := &Budget{config: c}
-	b.tokens = float64(max(c.Floor, 0))
-	return b, nil
+	return &Budget{config: c, tokens: float64(max(c.Floor, 0))}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
@@ -58,7 +56,7 @@ func (b *Budget) Config() BudgetConfig { return b.config }
 // Running returns how many copies run under the budget.
 func (b *Budget) Running() int { return b.running }
 
-// limit is how many copies may run at once.
+// limit is how many copies may run at once, and so how much allowance can be saved.
 func (b *Budget) limit() float64 {
 	floor := float64(max(b.config.Floor, 0))
 	if b.config.Share == Off {

@@ -15,7 +15,8 @@ import (
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Copy is the index into Task.Copies of the copy to kill, for Restart and Kill; 0 otherwise.
+	// Copy is the index into Task.Copies of the copy to kill, for Restart and Kill; 0 otherwise. A Tracker gives the
+	// number of the attempt instead.
 	Copy int
 	// Remaining is t_rem of the task, that of its fastest copy, and Fresh is E(t_new); 0 if the rule did not need it,
 	// and [estimate.Unknown] if it did and there was none.
@@ -26,11 +27,11 @@ type Decision struct {
 	// less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share against a share.
 	// Both are 0 if not used.
 	Value, Threshold float64
-	// Gain is what the action is expected to save, to rank tasks by: time to the task's end for Mantri, time left for
-	// LATE; 0 for the rules that do not rank.
+	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, the time left for LATE,
+	// the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are alike.
 	Gain time.Duration
 	// Avoid names the machines on which a new copy should not run: where copies run now and where earlier attempts ran.
-	// It never names all the machines that there are.
+	// It never names all the machines that there are, where Phase.Machines says how many.
 	Avoid Machines
 }
 
@@ -90,8 +91,7 @@ func avoid(t Task, p Phase) (m Machines) {
 
 // String returns the decision as one line: action, reason, and the numbers that were used, durations in seconds.
 func (d Decision) String() string {
-	b := make([]byte, 0, 120)
-	return string(d.append(b))
+	return string(d.append(make([]byte, 0, 120)))
 }
 
 func (d Decision) append(b []byte) []byte {

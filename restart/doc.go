@@ -52,9 +52,10 @@
 //
 // # When it is wrong
 //
-// A decision is as good as the estimates it is given. A task with more data than its peers is not a straggler: give its
-// work, or all policies but LATE will take it for one. Mantri's test of t_new needs a few tasks' rates, or a prior, and
-// keeps everything until then. Progress that is not linear in time misleads every rule that extrapolates.
+// A decision is as good as the estimates it is given. A task with more data than its peers is not a straggler: Mantri and
+// Flink allow for that if they are given its work, and Spark by the work that it has done; the other rules take it for
+// one. Mantri's test of t_new needs a few tasks' rates, or a prior, and keeps everything until then. Progress that is not
+// linear in time misleads every rule that extrapolates.
 //
 // # Costs and concurrency
 //

@@ -3,8 +3,6 @@ package restart
 import (
 	"math"
 	"time"
-
-	"github.com/straggler-go/straggler/estimate"
 )
 
 // Dryad duplicates a task once it has run for longer, strictly, than the 75th percentile of its phase's finished tasks,
@@ -63,7 +61,8 @@ func (y Dryad) Decide(t Task, p Phase) Decision {
 // work per second is below SlowRate times that of the finished tasks. Until any work is known, every task counts as
 // inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if it
 // is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every
-// machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank.
+// machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also marks
+// tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
 	Quantile float64
@@ -161,22 +160,14 @@ func (s Spark) inefficient(c *Copy, p Phase) bool {
 	return c.Done/c.Elapsed.Seconds() < p.Peers.Throughput*s.SlowRate
 }
 
-// order returns the i-th smallest of n values, counted from 0, from their distribution.
-func order(d estimate.Distribution, i, n int) float64 {
-	if e, ok := d.(*estimate.Empirical); ok {
-		return e.At(i)
-	}
-	return d.Quantile((float64(i) + 0.5) / float64(n))
-}
-
 // Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults. Safe
 // for concurrent use.
 //
 // Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key is
 // at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of the k
 // = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work where both
-// Peers.Rates and the task's work are known. Gain is the time beyond the baseline; Flink itself does not rank. Flink
-// keeps new work off the slow task's machine for a minute; Avoid names that machine.
+// Peers.Rates and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink itself does not
+// rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that machine, for this copy.
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64

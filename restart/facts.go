@@ -74,9 +74,10 @@ type Peers struct {
 	Machine MachineProgress
 }
 
-// MachineProgress is the total work of a machine, the sum of the progress scores of all tasks that succeeded or run on
-// it, and the distribution of that figure over all machines; nil if not known.
+// MachineProgress is how far a machine has come among all.
 type MachineProgress struct {
+	// Total is the machine's total work: the sum of the progress scores of all tasks that succeeded or run on it.
 	Total float64
-	Of    estimate.Distribution
+	// Of is the distribution of that figure over all machines; nil if not known.
+	Of estimate.Distribution
 }

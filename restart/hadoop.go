@@ -7,9 +7,10 @@ import (
 )
 
 // Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task waits,
-// it has run for at least a minute, and its progress score is less than the mean score of its category minus 0.2,
-// strictly: what decimals leave in a float64, as in 0.9-0.2 against 0.7, does not make it less. Any such task is as good as another, so Gain is 0 and the lowest index is taken. As the score can't exceed
-// 1, a task beyond 0.8 is never speculated. Its zero value has Hadoop's parameters. Safe for concurrent use.
+// it has run for at least a minute, and its progress score is less, strictly, than the mean score of its category minus
+// 0.2. What decimals leave in a float64, as in 0.9-0.2 against 0.7, does not make it less. Any such task is as good as
+// another, so Gain is 0 and the lowest index is taken. As no score exceeds 1, a task beyond 0.8 never gets a copy. Its
+// zero value has Hadoop's parameters. Safe for concurrent use.
 type Hadoop struct {
 	// ScoreLag is how far behind the mean score a task must be, in (0, 1]. 0 means 0.2.
 	ScoreLag float64
@@ -92,13 +93,4 @@ func (m MapReduce) Decide(t Task, p Phase) Decision {
 		d.Action, d.Reason, d.Avoid = Duplicate, NearEnd, avoid(t, p)
 	}
 	return d
-}
-
-// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. A quotient is right on the
-// boundary where a share times the number of tasks is not: 0.07*100 is more than 7.
-func finishedShare(p Phase) float64 {
-	if p.Tasks <= 0 || p.Finished <= 0 {
-		return 0
-	}
-	return float64(p.Finished) / float64(p.Tasks)
 }

@@ -58,7 +58,7 @@ func (l LATE) Validate() error {
 	return checkAge("LATE", "MinAge", l.MinAge)
 }
 
-// Decide says whether the task is a candidate for a copy. O(len(t.Copies)) and two quantiles; no allocation.
+// Decide says whether the task is a candidate for a copy. Two quantiles at most, no allocation.
 func (l LATE) Decide(t Task, p Phase) Decision {
 	l = l.Effective()
 	if reason := single(t); reason != NoReason {
@@ -71,14 +71,15 @@ func (l LATE) Decide(t Task, p Phase) Decision {
 	if p.Waiting > 0 && !l.Early {
 		return Decision{Reason: TasksWaiting}
 	}
-	if d := l.rank(c, t, p); d.Action == Keep {
-		return d
-	} else if no := l.refuse(p); no.Reason != NoReason {
-		no.Remaining = d.Remaining
-		return no
-	} else {
+	d := l.rank(c, t, p)
+	if d.Action == Keep {
 		return d
 	}
+	if no := l.refuse(p); no.Reason != NoReason {
+		no.Remaining = d.Remaining
+		return no
+	}
+	return d
 }
 
 // refuse looks for what speaks against any copy now: no slot, the cap, the machine that asks.
@@ -119,36 +120,4 @@ func (l LATE) rank(c *Copy, t Task, p Phase) Decision {
 	}
 	d.Action, d.Reason, d.Gain, d.Avoid = Duplicate, LongestToEnd, d.Remaining, avoid(t, p)
 	return d
-}
-
-// single returns what keeps a rule that allows one copy beside the original from looking at a task, or NoReason.
-func single(t Task) Reason {
-	switch {
-	case len(t.Copies) == 0:
-		return NotRunning
-	case len(t.Copies) > 1:
-		return EnoughCopies
-	case t.NoDuplicate:
-		return NotEligible
-	}
-	return NoReason
-}
-
-// slot returns what keeps a copy from a slot where waiting tasks go first, or NoReason.
-func slot(p Phase) Reason {
-	switch {
-	case p.Waiting > 0:
-		return TasksWaiting
-	case p.FreeSlots <= 0:
-		return NoFreeSlot
-	}
-	return NoReason
-}
-
-// num0 keeps what is not a finite number out of decisions.
-func num0(x float64) float64 {
-	if !num.Finite(x) {
-		return 0
-	}
-	return x
 }

@@ -1,9 +1,6 @@
 package restart
 
 import (
-	"math"
-	"time"
-
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -185,72 +182,4 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && v.youngest < pause
-}
-
-// view is what Mantri needs to know of a task's copies.
-type view struct {
-	interval  time.Duration // Δ, 0 or more
-	remaining time.Duration // of the fastest copy, or Unknown
-	youngest  time.Duration // age of the copy launched last
-	slowest   int           // of the copies that can be judged; -1 if none can
-}
-
-func (m *Mantri) look(copies []Copy, interval time.Duration) view {
-	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
-	for i := range copies {
-		c := &copies[i]
-		v.youngest = min(v.youngest, c.Elapsed)
-		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
-			v.remaining = max(0, c.Remaining)
-		}
-		if m.judged(c, v.interval) && (v.slowest < 0 || slower(copies, i, v.slowest)) {
-			v.slowest = i
-		}
-	}
-	return v
-}
-
-// judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
-// copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
-func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
-	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= times(interval, m.CopyPause))
-}
-
-// surplus reports whether the slowest copy that has had its time is slower than keep others.
-func (v view) surplus(copies []Copy, keep int) bool {
-	if v.slowest < 0 || len(copies) <= keep {
-		return false
-	}
-	return faster(copies, v.slowest) >= keep
-}
-
-// faster counts the copies that are faster than the i-th.
-func faster(copies []Copy, i int) (n int) {
-	for j := range copies {
-		if j != i && slower(copies, i, j) {
-			n++
-		}
-	}
-	return n
-}
-
-// slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
-func slower(copies []Copy, i, j int) bool {
-	a, b := &copies[i], &copies[j]
-	if a.Remaining != b.Remaining {
-		return a.Remaining == estimate.Unknown || b.Remaining != estimate.Unknown && a.Remaining > b.Remaining
-	}
-	if a.Elapsed != b.Elapsed {
-		return a.Elapsed < b.Elapsed
-	}
-	return i > j
-}
-
-// times returns factor*d for what must not be negative, saturating.
-func times(d time.Duration, factor float64) time.Duration {
-	product := math.Round(float64(d) * factor)
-	if product < float64(num.MaxDuration) { // and so not NaN
-		return max(time.Duration(product), 0)
-	}
-	return num.MaxDuration
 }

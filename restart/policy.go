@@ -1,11 +1,5 @@
 package restart
 
-import (
-	"fmt"
-	"math"
-	"time"
-)
-
 // Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
 // the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
 // the same facts, and [Tracker], [Next] and the test helpers work with it.
@@ -53,42 +47,4 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 		}
 	}
 	return best, Decision{Action: Start, Reason: LargestWork}
-}
-
-// Helpers of the policies' validation and defaults.
-
-func orDefault(v, usual float64) float64 {
-	if v == 0 {
-		return usual
-	}
-	return v
-}
-
-func badField(policy, field string, value any, want string) error {
-	return fmt.Errorf("restart: %s.%s is %v, want %s", policy, field, value, want)
-}
-
-// checkShare accepts a share in (0, 1], 0 for the default and Off where that has a meaning.
-func checkShare(policy, field string, v float64, off bool) error {
-	switch {
-	case v >= 0 && v <= 1, off && v == Off:
-		return nil
-	case off:
-		return badField(policy, field, v, "a share in (0, 1], 0 for the default, or Off")
-	}
-	return badField(policy, field, v, "a share in (0, 1], or 0 for the default")
-}
-
-func checkFactor(policy, field string, v float64) error {
-	if v >= 0 && !math.IsInf(v, 1) {
-		return nil
-	}
-	return badField(policy, field, v, "a positive finite number, or 0 for the default")
-}
-
-func checkAge(policy, field string, v time.Duration) error {
-	if v >= 0 || v == Off {
-		return nil
-	}
-	return badField(policy, field, v, "a positive duration, 0 for the default, or Off")
 }

@@ -44,9 +44,14 @@ type Config struct {
 // range) changes nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back,
 // it stands still until it has caught up.
 //
-// Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks and do not allocate in steady state;
-// Next takes O(candidates), the tasks whose last decision was Duplicate, besides. A task takes under 200 bytes with the
-// policies of this package, which read only some of the facts.
+// A decision may be ignored: the tracker goes by what it is told has happened, and says the same again at the task's next
+// report, Decide or Sweep for as long as it holds. It may be told of copies that it did not ask for, and of ends that it
+// did not ask for, alike.
+//
+// Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks, amortised ([estimate.Rates] says what
+// the worst report costs), and do not allocate in steady state; Next takes O(candidates) besides: the tasks whose last
+// decision was Duplicate, or would have been but for the slot. A task takes under 200 bytes with the policies of this
+// package, which read only some of the facts.
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {
@@ -72,7 +77,7 @@ type Tracker struct {
 	freeCopy   int32
 	histories  []history
 	waiting    []int32 // heap by work, then index; may hold tasks that no longer wait
-	candidates []int32 // tasks whose last decision was Duplicate
+	candidates []int32 // tasks whose last decision was Duplicate, or would have been but for the slot
 
 	phase    Phase // facts, kept up to date
 	running  int   // copies

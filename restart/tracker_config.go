@@ -2,7 +2,6 @@ package restart
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -29,10 +28,10 @@ func (c *Config) fill() error {
 	var mean float64
 	c.Work, mean = works(c.Work, c.Tasks)
 	if c.Model.Window == 0 {
-		c.Model.Window = saturatingTimes(c.Interval, 10)
+		c.Model.Window = times(c.Interval, 10)
 	}
 	if c.Model.Grace == 0 {
-		c.Model.Grace = saturatingTimes(c.Interval, 2)
+		c.Model.Grace = times(c.Interval, 2)
 	}
 	if c.Rates.Floor == 0 {
 		c.Rates.Floor = mean / 10
@@ -86,8 +85,6 @@ func works(given []float64, n int) ([]float64, float64) {
 	}
 	return work, mean
 }
-
-func saturatingTimes(d time.Duration, n int) time.Duration { return times(d, float64(n)) }
 
 // needs says which facts a policy reads, so that the others need not be kept.
 type needs uint8

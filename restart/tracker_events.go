@@ -186,7 +186,7 @@ func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 }
 
 // LoseMachine records that a machine is gone with all that ran on it. It appends to dst the tasks that lost their last
-// copy, which wait again, in ascending order of their place in the tracker, and returns the longer slice. O(copies).
+// copy, which wait again, in no order of meaning but always the same, and returns the longer slice. O(copies).
 func (t *Tracker) LoseMachine(now time.Time, machine int, dst []int) []int {
 	t.tick(now)
 	for i := range t.copies {
