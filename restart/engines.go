@@ -3,6 +3,8 @@ package restart
 import (
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Dryad duplicates a task once it has run for longer, strictly, than the 75th percentile of its phase's finished tasks,
@@ -206,7 +208,8 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	}
 	elapsed := t.Copies[0].Elapsed
 	keys, key := p.Peers.Durations, elapsed.Seconds()
-	if p.Peers.Rates != nil && t.Work > 0 {
+	weighed := p.Peers.Rates != nil && t.Work > 0
+	if weighed {
 		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
 	}
 	if share := finishedShare(p); share <= 0 || share < f.Ratio {
@@ -218,8 +221,12 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	if elapsed < f.LowerBound {
 		return Decision{Reason: TooYoung, Value: elapsed.Seconds(), Threshold: f.LowerBound.Seconds()}
 	}
-	k := min(math.Floor(f.Ratio*float64(p.Tasks)+0.5), float64(p.Finished))
+	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
+	k := min(math.Floor(smallest+0.5), float64(p.Finished))
 	d := beyond(key, f.Multiplier*order(keys, int(k)/2, p.Finished), true)
+	if d.Action == Duplicate && weighed {
+		d.Gain, _ = num.Duration((d.Value - d.Threshold) * t.Work)
+	}
 	if d.Action == Duplicate && p.FreeSlots <= 0 {
 		return Decision{Reason: NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
 	}

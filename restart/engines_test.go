@@ -213,6 +213,12 @@ func TestFlinkWeighsByWork(t *testing.T) {
 	assert.Equal(t, restart.Duplicate, restart.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2, not strictly beyond")
 	task.Work = 101
 	assert.Equal(t, restart.NotSlow, restart.Flink{}.Decide(task, p).Reason, "it has more data")
+
+	// Tasks are ranked by time, whatever the unit of their work: this one would have been slow after 90 s.
+	task.Work = 30
+	assert.Equal(t, 210*time.Second, restart.Flink{}.Decide(task, p).Gain)
+	task.Work, p.Peers.Rates = 30e9, values(2e-9, 2e-9, 2e-9)
+	assert.InDelta(t, 210, restart.Flink{}.Decide(task, p).Gain.Seconds(), 1e-6)
 }
 
 func TestDryadPercentile(t *testing.T) {

@@ -253,3 +253,35 @@ func TestTrackerPassesOverTriedTasks(t *testing.T) {
 		assert.Equal(t, 0, task, "none was tried there")
 	}
 }
+
+// A host may leave a decision where it is, and do what nobody told it to: the tracker goes by what has happened.
+func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
+	tracker := newTracker(t, restart.Config{
+		Tasks: 2, Slots: 1, Interval: time.Second, Rates: estimate.RatesConfig{Prior: certain(1)},
+	})
+	tracker.Start(at(0), 0, 0)
+	said := tracker.Report(at(10), 0, 0, restart.Progress{Done: 0.02})
+	require.Equal(t, restart.Restart, said.Action)
+	for range 5 {
+		assert.Equal(t, said, tracker.Decide(at(10), 0), "restarts that are not carried out do not count")
+		task, d := tracker.Next(at(10), 1)
+		assert.Equal(t, 1, task)
+		assert.Equal(t, restart.Start, d.Action, "asking for a slot starts nothing")
+	}
+	assert.Zero(t, tracker.Ledger().Restarts)
+	assert.Equal(t, 1, tracker.Phase().Waiting)
+
+	tracker.Start(at(10), 0, 1) // a copy that nobody asked for, beyond the slots
+	assert.Equal(t, 1, tracker.Phase().Speculative)
+	assert.Zero(t, tracker.Phase().FreeSlots)
+	assert.Equal(t, restart.CopyTooRecent, tracker.Decide(at(11), 0).Reason)
+	tracker.Kill(at(12), 0, 0) // and kills that nobody asked for
+	tracker.Kill(at(12), 0, 1)
+	assert.Equal(t, 2, tracker.Phase().Waiting)
+	assert.Equal(t, restart.NotRunning, tracker.Decide(at(12), 0).Reason)
+	tracker.Start(at(13), 1, 0) // not the task that Next names
+	assert.Equal(t, 1, tracker.Phase().Waiting)
+	task, _ := tracker.Next(at(13), -1)
+	assert.Equal(t, 0, task)
+	assert.Zero(t, tracker.Ledger().Ignored)
+}
