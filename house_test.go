@@ -131,6 +131,10 @@ func TestPurityRuleRejects(t *testing.T) {
 		"func f() { panic(1) }":                                      "panic",
 		"func f() time.Time { return time.Now() }":                   "time.Now",
 		"func f() float64 { return rand.Float64() }":                 "rand.Float64",
+		"func f() { fmt.Println() }":                                 "fmt.Println",
+		"func f() { println() }":                                     "println",
+		"import clock \"time\"\nfunc f() { clock.Now() }":            "renamed import clock",
+		"var names = [...]int{1}\nfunc f() { names[0]++ }":           "assignment to names",
 		"func init() {}":                                             "init function",
 		"func f(l *slog.Logger) { slog.Info(\"x\") }":                "slog.Info",
 		"var names = [...]string{\"a\"}\nfunc f() { names[0]=\"\" }": "assignment to names",
@@ -179,12 +183,20 @@ func impurities(file *ast.File) (faults []string) {
 		case *ast.GoStmt:
 			faults = append(faults, "goroutine")
 		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "panic" {
-				faults = append(faults, "panic")
+			if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{"panic", "print", "println"}, f.Name) {
+				faults = append(faults, f.Name)
 			}
 		case *ast.SelectorExpr:
 			if fault := bannedSelector(n); fault != "" {
 				faults = append(faults, fault)
+			}
+		case *ast.ImportSpec:
+			if n.Name != nil { // the selectors above go by the package's own name
+				faults = append(faults, "renamed import "+n.Name.Name)
+			}
+		case *ast.IncDecStmt:
+			if root := rootName(n.X); slices.Contains(tables, root) {
+				faults = append(faults, "assignment to "+root)
 			}
 		case *ast.AssignStmt:
 			for _, left := range n.Lhs {
@@ -230,6 +242,10 @@ func bannedSelector(s *ast.SelectorExpr) string {
 		}
 	case "rand":
 		if !slices.Contains(allowedRand, s.Sel.Name) {
+			return name
+		}
+	case "fmt":
+		if strings.HasPrefix(s.Sel.Name, "Print") || strings.HasPrefix(s.Sel.Name, "Scan") {
 			return name
 		}
 	case "slog":
