@@ -66,7 +66,10 @@ func (r *Rates) leastSquares() (overhead, mean float64) {
 		}
 		line = through(meanWork, meanSeconds, covariance/variance)
 	}
-	return min(max(line.base/line.slope, 0), flat*mean), mean // base/0 is +Inf: flat
+	if line.base == 0 { // and the slope may be 0 as well, where tasks take no time
+		return 0, mean
+	}
+	return min(line.base/line.slope, flat*mean), mean // base/0 is +Inf: flat
 }
 
 // line is the time that a task of a given work takes: base + slope*work.

@@ -135,6 +135,20 @@ func TestRatesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
 	assert.Less(t, rates.Quantile(1), 61.)
 }
 
+// Where a coarse clock gives most tasks no time at all, the last fit may be to those alone.
+func TestOverheadOfTasksThatTakeNoTime(t *testing.T) {
+	rates, _ := NewRates(RatesConfig{})
+	for i := range 30 {
+		rates.Running(None, 6, 6*(1+float64(i%5)))
+	}
+	for i := range 400 {
+		work := .375 * (1 + float64(i%5))
+		rates.Running(None, 0, work)
+		require.GreaterOrEqual(t, rates.Overhead(), 0.)
+		require.GreaterOrEqual(t, rates.Mean(), 0.)
+	}
+}
+
 // What a small task is promised does not jump to and fro with every fit. The estimates of 100 tasks, one of ten of which
 // is an outlier, settle over 30 rounds of reports; from the tenth on no fit moves the promise by a tenth.
 func TestOverheadIsSteady(t *testing.T) {

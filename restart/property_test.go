@@ -126,3 +126,37 @@ func TestPruneIsDecideAndKill(t *testing.T) {
 	}
 	assert.Greater(t, pruned, 1000)
 }
+
+// To raise t_rem of any of a task's copies never turns Restart into Keep, and to raise t_new never turns Keep into Restart.
+func TestDecideIsMonotoneInEachCopy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 11))
+	restarts := 0
+	for range 50000 {
+		m := restart.Mantri{FastestKept: rng.IntN(4), CopyPause: float64(rng.IntN(3)), RaisedBar: float64(rng.IntN(2))}
+		p := restart.Phase{Interval: time.Duration(rng.IntN(3)) * time.Second, Waiting: rng.IntN(2), FreeSlots: rng.IntN(2)}
+		task := restart.Task{Restarts: rng.IntN(4), SinceCopy: time.Duration(rng.IntN(5)) * time.Second}
+		for i := range 1 + rng.IntN(3) {
+			task.Copies = append(task.Copies, restart.Copy{
+				Machine: i, Elapsed: time.Duration(rng.IntN(8)) * time.Second, Remaining: time.Duration(rng.IntN(30)-1) * time.Second,
+			})
+			if rng.IntN(6) == 0 {
+				task.Copies[i].Remaining = estimate.Unknown
+			}
+		}
+		mean := float64(rng.IntN(20))
+		task.Fresh = fresh(mean)
+		d := m.Decide(task, p)
+		switch d.Action {
+		case restart.Keep:
+			task.Fresh = fresh(mean + float64(rng.IntN(20)))
+			require.NotEqual(t, restart.Restart, m.Decide(task, p).Action, "%+v %+v %+v", m, task, p)
+		case restart.Restart:
+			restarts++
+			if c := &task.Copies[rng.IntN(len(task.Copies))]; c.Remaining != estimate.Unknown {
+				c.Remaining += time.Duration(rng.IntN(30)) * time.Second
+			}
+			require.NotEqual(t, restart.Keep, m.Decide(task, p).Action, "%+v %+v %+v", m, task, p)
+		}
+	}
+	assert.Greater(t, restarts, 1000)
+}

@@ -1,0 +1,97 @@
+package estimate
+
+import (
+	"math"
+	"testing"
+)
+
+// FuzzRates takes its input as a program: an operation, and the seconds and the work that it is about, over and over. A
+// run repeats it, so that short inputs reach several fits of the overhead.
+func FuzzRates(f *testing.F) {
+	f.Add(byte(0), []byte{0, 10, 10, 40, 1, 20, 40, 40, 2, 0, 3, 9})
+	f.Add(byte(1), []byte{0, 60, 1, 9, 0, 60, 2, 9, 0, 60, 5, 9, 3, 0, 250, 30, 1, 60, 251, 9, 1, 60, 252, 9, 3, 0, 0, 255, 0, 9, 9, 255})
+	f.Add(byte(6), []byte{1, 255, 254, 50, 1, 253, 250, 50, 0, 1, 1, 200, 2, 1, 1, 200})
+	f.Fuzz(func(t *testing.T, choices byte, program []byte) {
+		if len(program) > 400 {
+			return
+		}
+		config := RatesConfig{KeepFirstWave: choices&1 != 0, FixedOverhead: choices&2 != 0}
+		if choices&4 != 0 {
+			config.Floor = 3
+		}
+		r, err := NewRates(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := map[int]bool{}
+		var ids []int // all that were ever held
+		for ; len(program) >= 4 && len(r.samples) < 2000; program = program[4:] {
+			for i := range int(program[3]) {
+				seconds, work := extreme(program[1]), extreme(program[2])*(1+float64(i%5))
+				id := None
+				if len(ids) > 0 {
+					id = ids[(i+int(program[1]))%len(ids)]
+				}
+				switch program[0] % 4 {
+				case 0:
+					id = None
+					fallthrough
+				case 1:
+					if !held[id] {
+						id = None
+					}
+					delete(held, id)
+					if id = r.Running(id, seconds, work); id != None {
+						if held[id] {
+							t.Fatalf("the id %d of another sample is given away", id)
+						}
+						held[id], ids = true, append(ids, id)
+					}
+				case 2:
+					r.Finish(seconds, work, i%3 == 0)
+				case 3:
+					if held[id] {
+						delete(held, id)
+						r.Drop(id)
+					}
+				}
+			}
+			soundRates(t, r, extreme(program[1]))
+		}
+	})
+}
+
+// extreme makes a plain number of most bytes and an odd one of the last.
+func extreme(b byte) float64 {
+	odd := [...]float64{0, 1e-300, 1e-18, 1e18, 1e306, math.NaN(), math.Inf(1)}
+	if i := int(b) - 249; i >= 0 {
+		return odd[i]
+	}
+	return float64(b) / 8
+}
+
+func soundRates(t *testing.T, r *Rates, x float64) {
+	t.Helper()
+	live := 0
+	for i := range r.samples {
+		if r.samples[i].rate >= 0 {
+			live++
+		}
+	}
+	if live != r.all.Len() || live+len(r.free) != len(r.samples) {
+		t.Fatalf("%d samples, %d free places, %d values, of %d", live, len(r.free), r.all.Len(), len(r.samples))
+	}
+	if err := r.all.tree.check(); err != nil {
+		t.Fatal(err)
+	}
+	if !(r.Overhead() >= 0) || math.IsInf(r.Overhead(), 1) {
+		t.Fatalf("an overhead of %v units", r.Overhead())
+	}
+	var others Others
+	r.Others(&others, 0, 1, 2, 3)
+	for _, d := range []Distribution{r, &others} {
+		if mean, p, q := d.Mean(), d.CDF(x), d.Quantile(0.5); !(mean >= 0 && p >= 0 && p <= 1 && q >= 0) {
+			t.Fatalf("%T: mean %v, CDF(%v) = %v, median %v", d, mean, x, p, q)
+		}
+	}
+}
