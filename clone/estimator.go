@@ -74,7 +74,7 @@ func (e *Estimator) Observe(now time.Time, rates []float64) int {
 		return 0
 	}
 	slices.Sort(e.sorted)
-	median := e.sorted[(k-1)/2]/2 + e.sorted[k/2]/2
+	median := float64(e.sorted[(k-1)/2]/2) + float64(e.sorted[k/2]/2)
 	slow, _ := slices.BinarySearch(e.sorted, e.config.Slow*median)
 	e.slow += slow
 	e.tasks += k
