@@ -146,7 +146,8 @@ func TestPhaseThatCannotEnd(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour))
-	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second))
-	assert.Equal(t, time.Millisecond, sim.Interval(0))
+	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour, time.Hour))
+	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second, time.Minute))
+	assert.Equal(t, time.Millisecond, sim.Interval(0, 0))
+	assert.Equal(t, 360*time.Millisecond, sim.Interval(2*time.Millisecond, time.Hour), "at most 10,000 reports")
 }
