@@ -111,10 +111,12 @@ type stragglers struct{ tasks, outliers, first, data, unknown int }
 func survey(phases []*sim.Phase) (s stragglers) {
 	for _, p := range phases {
 		durations := make([]time.Duration, len(p.Tasks))
-		works := make([]float64, len(p.Tasks))
+		works := make([]float64, 0, len(p.Tasks)) // those that are known
 		for i, t := range p.Tasks {
-			durations[i] = t.Attempts[len(t.Attempts)-1].Duration
-			works[i] = t.Work
+			durations[i] = last(p, i)
+			if t.Work > 0 {
+				works = append(works, t.Work)
+			}
 		}
 		middle, usual := middleOf(durations), middleOf(works)
 		for i, d := range durations {
@@ -126,10 +128,10 @@ func survey(phases []*sim.Phase) (s stragglers) {
 			if p.Tasks[i].First {
 				s.first++
 			}
-			switch {
-			case works[i] == 0 || usual == 0:
+			switch work := p.Tasks[i].Work; {
+			case work == 0:
 				s.unknown++
-			case works[i] > 1.5*usual:
+			case work > 1.5*usual:
 				s.data++
 			}
 		}
@@ -137,7 +139,11 @@ func survey(phases []*sim.Phase) (s stragglers) {
 	return s
 }
 
-func middleOf[T int64 | float64 | time.Duration](values []T) T {
+// middleOf is the middle value, the higher one of two; 0 if there is none.
+func middleOf[T float64 | time.Duration](values []T) T {
+	if len(values) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
