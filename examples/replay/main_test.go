@@ -173,7 +173,7 @@ func TestSpanAndSign(t *testing.T) {
 // The rest of Figures 14 and 15: Hadoop comes behind and costs more, LATE wins few of its copies and acting early makes it
 // worse and dearer [Mantri §6.3].
 func TestPaperOrder(t *testing.T) {
-	code, out, errors := call("-json", "-policy", "mantri,hadoop,late,late-early")
+	code, out, errors := call("-json", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
 	require.Zero(t, code, errors)
 	var c comparison
 	require.NoError(t, json.Unmarshal([]byte(out), &c))

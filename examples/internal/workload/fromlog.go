@@ -61,6 +61,7 @@ func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
 		attempts[i].previous -= origin
 	}
 	b.slots(attempts)
+	b.order(attempts)
 	b.tasks(attempts)
 	return b.phase
 }
@@ -180,9 +181,8 @@ func waitedAt(attempts []recorded) func(at time.Duration, but int) bool {
 	}
 }
 
-// tasks fills in the tasks, the order, the machines and the drawing of copies.
-func (b *phaseBuilder) tasks(attempts []recorded) {
-	p := b.phase
+// order notes who was started after whom.
+func (b *phaseBuilder) order(attempts []recorded) {
 	order := make([]recorded, 0, len(attempts)) // who started at the same instant took the slots in their order
 	for _, a := range attempts {
 		if !a.loser {
@@ -193,8 +193,13 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.slot, b.slot))
 	})
 	for _, a := range order {
-		p.Order = append(p.Order, int32(a.task))
+		b.phase.Order = append(b.phase.Order, int32(a.task))
 	}
+}
+
+// tasks fills in the tasks, the machines and the drawing of copies.
+func (b *phaseBuilder) tasks(attempts []recorded) {
+	p := b.phase
 	var samples []sample
 	var durations []time.Duration
 	longest := time.Duration(0)
