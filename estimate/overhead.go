@@ -43,8 +43,8 @@ func (r *Rates) leastSquares() (overhead, mean float64) {
 			if weight, work := r.weigh(i, line, mean); weight > 0 {
 				n++
 				sum += weight
-				meanWork += float64(weight / sum * (work - meanWork))
-				meanSeconds += float64(weight / sum * (r.samples[i].seconds - meanSeconds))
+				meanWork += weight / sum * (work - meanWork)
+				meanSeconds += weight / sum * (r.samples[i].seconds - meanSeconds)
 			}
 		}
 		var variance, covariance float64

@@ -227,7 +227,7 @@ func (f Flink) Decide(t Task, p Phase) Decision {
 	if elapsed < f.LowerBound {
 		return Decision{Reason: TooYoung, Value: elapsed.Seconds(), Threshold: f.LowerBound.Seconds()}
 	}
-	k := min(math.Floor(float64(f.Ratio*float64(p.Tasks))+0.5), float64(p.Finished))
+	k := min(math.Floor(f.Ratio*float64(p.Tasks)+0.5), float64(p.Finished))
 	d := beyond(key, f.Multiplier*order(keys, int(k)/2, p.Finished), true)
 	if d.Action == Duplicate && p.FreeSlots <= 0 {
 		return Decision{Reason: NoFreeSlot, Value: d.Value, Threshold: d.Threshold}

@@ -122,7 +122,7 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 // scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if that
 // saves resources.
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
-	d.Bar = num.Add(d.Fresh, times(v.interval, 1+float64(m.RaisedBar*float64(max(t.Restarts, 0)))))
+	d.Bar = num.Add(d.Fresh, times(v.interval, 1+m.RaisedBar*float64(max(t.Restarts, 0))))
 	d.Reason = NotSlow
 	if d.Remaining > d.Bar {
 		if d.Reason = m.mayRestart(t, v); d.Reason == NoReason {
