@@ -7,8 +7,11 @@
 //
 //   - estimate: how long a running copy still needs and how long a new one would take
 //   - restart: keep, duplicate, kill and restart, or prune a running task
+//   - placement: which rack for which reduce task
+//   - replicate: which output to copy, which lost one to compute again before it is asked for
 //   - clone: how many copies of a small job's tasks to launch, within a budget
 //   - delay: wait or go, for a slot that is near the data or for an output of one's own
+//   - fairshare: how much each pool should have, who is next for a slot, whose tasks to kill for a pool that starves
 //   - laxity: which job runs next, which workers are overloaded, what to move off them
 //   - skew: which reduce task gets which partition
 //

@@ -16,8 +16,8 @@ type BlacklistConfig struct {
 	// Threshold is p_b, the predicted probability above which a machine is banned, in (0, 1). 0 means 0.3; the paper's
 	// text gives none.
 	Threshold float64
-	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1]. 0 means 0.1, about what the
-	// paper's clusters blacklist.
+	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1], rounded down to whole
+	// machines. 0 means 0.1, about what the paper's clusters blacklist; of fewer than ten machines, that bans none.
 	MaxShare float64
 	// MinTasks is how many tasks must have ended on a machine in a window to say anything. 0 means 3; the paper gives
 	// none.
@@ -59,13 +59,13 @@ func (c BlacklistConfig) validate() error {
 //
 // A ban rests on what was seen in the window before it, so it expires by itself: once its running tasks have ended, a
 // banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them;
-// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. Not safe for concurrent
-// use; one per cluster.
+// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. A clock that steps back
+// starts the window again, with what it has seen. Not safe for concurrent use; one per cluster.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period
 	machine []health
-	worst   []int32 // scratch
+	worst   []int32 // scratch: those that are to be banned, if there are not too many
 }
 
 type health struct {
@@ -91,13 +91,22 @@ func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 // Config returns the configuration with its defaults filled in.
 func (b *Blacklist) Config() BlacklistConfig { return b.config }
 
-// Resize changes the number of machines. New ones come without a past; those whose index is out of range are forgotten.
-// A number below 0 counts as 0.
+// Resize changes the number of machines. New ones come without a past; those whose index is out of range are forgotten,
+// and if MaxShare of the rest is fewer than are banned, the best of these are free. A number below 0 counts as 0. O(m log
+// m) with m machines; allocates only to grow.
 func (b *Blacklist) Resize(machines int) {
 	machines = max(machines, 0)
 	if machines <= len(b.machine) {
 		clear(b.machine[machines:])
 		b.machine = b.machine[:machines]
+		b.worst = b.worst[:0]
+		for i := range b.machine {
+			if b.machine[i].banned {
+				b.worst = append(b.worst, int32(i))
+				b.machine[i].banned = false
+			}
+		}
+		b.banWorst()
 		return
 	}
 	b.machine = append(b.machine, make([]health, machines-len(b.machine))...)
@@ -125,7 +134,8 @@ func (b *Blacklist) Banned(now time.Time, machine int) bool {
 	return machine >= 0 && machine < len(b.machine) && b.machine[machine].banned
 }
 
-// AppendBanned appends to dst the machines that should get no task now, in order. O(m); allocates only to grow dst.
+// AppendBanned appends to dst the machines that should get no task now, in order. O(m), and O(m log m) once a
+// window; allocates only to grow dst.
 func (b *Blacklist) AppendBanned(dst []int, now time.Time) []int {
 	b.roll(now)
 	for i := range b.machine {
@@ -165,6 +175,11 @@ func (b *Blacklist) roll(now time.Time) {
 			b.worst = append(b.worst, int32(i))
 		}
 	}
+	b.banWorst()
+}
+
+// banWorst bans as many of the worst machines as may be.
+func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted), cmp.Compare(x, y))
 	})

@@ -17,8 +17,9 @@ type Budget struct {
 	free   int32 // the first entry of the ledger that is not in use, counted from 1; 0 if there is none
 }
 
-// Grant names a cloned job in a [Budget]. It stays valid until the job's last cloned task is released or its clones are
-// cancelled, after which it means nothing, even to a later job. The zero Grant names no job.
+// Grant names a cloned job in the [Budget] that gave it; ask no other one about it. It stays valid until the job's last
+// cloned task is released or its clones are cancelled, after which it means nothing, even to a later job. The zero Grant
+// names no job.
 type Grant struct {
 	index      int32
 	generation int64
@@ -57,9 +58,9 @@ func (b *Budget) Preview(job Job, now Cluster) Decision {
 	d.Budget, d.Ceiling = slots(b.config.BudgetShare, now.Capacity), slots(b.config.Ceiling, now.Capacity)
 	b.place(&d, job, now, c, job.Tasks)
 	switch {
-	case d.Spent > d.Budget:
+	case over(d.Spent, d.Budget):
 		d.Reason = OverBudget
-	case d.Busy > d.Ceiling:
+	case over(d.Busy, d.Ceiling):
 		d.Reason = OverCeiling
 	default:
 		d.Action, d.Reason, d.Copies, d.Tasks = Clone, RoomForAll, c, job.Tasks
@@ -134,12 +135,16 @@ func (b *Budget) charge(c int) int {
 func (b *Budget) partly(d Decision, job Job, now Cluster) Decision {
 	budget := max(0, d.Budget-b.spent)                         // free slots of the budget
 	idle := max(0, d.Ceiling-add(max(now.Busy, 0), job.Tasks)) // free slots for copies beyond the first
-	copies, tasks, reason := d.Wanted, job.Tasks, RoomForAll
+	copies, tasks := d.Wanted, job.Tasks
+	var reason Reason
 	switch b.config.Shortage {
 	case FewerCopies:
-		copies, reason = min(copies, add(budget/tasks, copies-b.charge(copies)), add(idle/tasks, 1)), RoomForFewer
+		uncharged := copies - b.charge(copies) // of the copies of each task
+		copies = min(copies, add(budget/tasks, uncharged), add(idle/tasks, 1))
+		reason = RoomForFewer
 	case FirstTasks:
-		tasks, reason = min(tasks, budget/b.charge(copies), idle/(copies-1)), RoomForSome
+		tasks = min(tasks, budget/b.charge(copies), idle/(copies-1))
+		reason = RoomForSome
 	default:
 		return d
 	}
@@ -184,6 +189,10 @@ func (b *Budget) find(g Grant) *entry {
 	}
 	return e
 }
+
+// over reports whether a number is above its limit. One that saturated is above any, also where there is no limit: what
+// is charged must be known to be given back.
+func over(used, limit int) bool { return used > limit || used == math.MaxInt }
 
 // add and times are of numbers that are not negative, and saturate.
 func add(x, y int) int {

@@ -12,7 +12,7 @@ import (
 // Decimals are meant as decimals: for n = 1, p = 0.1 and eps = 0.1 the answer is 1, although in binary log(1-0.9)/log(0.1)
 // comes out above 1. To that end a quotient within one part in 10^9 above a whole number counts as that number, by
 // which the risk may exceed eps by less than one part in 10^6. Nothing straggles if p is 0, and one copy meets a risk
-// of 1 or more.
+// of 1 or more. A count that an int does not hold comes out as [math.MaxInt].
 //
 // It is an error if n < 1, if p is not in [0, 1), or if eps is not positive. O(1), no allocation but for the error.
 func Count(n int, p, eps float64) (int, error) {
@@ -45,7 +45,7 @@ func count(n int, p, eps float64) int {
 		return 1
 	}
 	x := logMiss(n, eps) / log(p)
-	return toInt(max(1, math.Ceil(x-float64(tie*max(1, math.Abs(x))))))
+	return toInt(max(1, math.Ceil(x-float64(tie*x))))
 }
 
 // logMiss returns log(1-(1-eps)^(1/n)), the logarithm of the risk that each task may run, for any n and eps in (0, 1).

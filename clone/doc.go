@@ -45,8 +45,9 @@
 //
 // # Cost and concurrency
 //
-// Every decision is a handful of floating-point operations without allocation. Functions and configurations are safe
-// for concurrent use. Budget, Estimator and Blacklist are not; have one of each per cluster.
+// Count and Budget.Admit are a handful of floating-point operations; they allocate nothing but room for a cloned job
+// more than ever before. Functions and configurations are safe for concurrent use. Budget, Estimator and Blacklist are
+// not; have one of each per cluster.
 //
 // Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly).
 package clone

@@ -53,7 +53,8 @@ func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 // Config returns the configuration with its defaults filled in.
 func (e *Estimator) Config() EstimatorConfig { return e.config }
 
-// Observe records the progress rates of all copies of a phase that has ended, and returns how many of them straggled. A
+// Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy of
+// this phase straggled, which is what [Blacklist.Observe] wants to be told of each; 0 if the phase says nothing. A
 // progress rate is work done per time, in any unit. A copy that was killed has one too, its work so far over its age:
 // leave those out and cloning hides the stragglers that it saved the job from. Rates that are negative or not finite
 // are no rates, and a phase with fewer than two rates says nothing. The median of an even number is the mean of the
@@ -61,7 +62,7 @@ func (e *Estimator) Config() EstimatorConfig { return e.config }
 //
 // A clock that steps back starts the period again, with what it has seen. O(k log k) with k rates; allocates only when a
 // phase is larger than any before.
-func (e *Estimator) Observe(now time.Time, rates []float64) int {
+func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	e.roll(now)
 	e.sorted = e.sorted[:0]
 	for _, r := range rates {
@@ -75,8 +76,9 @@ func (e *Estimator) Observe(now time.Time, rates []float64) int {
 	}
 	slices.Sort(e.sorted)
 	median := float64(e.sorted[(k-1)/2]/2) + float64(e.sorted[k/2]/2)
-	slow, _ := slices.BinarySearch(e.sorted, e.config.Slow*median)
-	e.slow += slow
+	slow = e.config.Slow * median
+	stragglers, _ := slices.BinarySearch(e.sorted, slow)
+	e.slow += stragglers
 	e.tasks += k
 	return slow
 }

@@ -140,23 +140,35 @@ func ExampleEstimator() {
 	}
 	now := time.Unix(0, 0)
 	fmt.Println(estimator.P(now))
-	estimator.Observe(now, []float64{11, 10, 9, 12, 10, 10, 11, 9, 10, 1.3}) // MB/s
+	slow := estimator.Observe(now, []float64{11, 10, 9, 12, 10, 10, 11, 9, 10, 1.3})
+	fmt.Println("below", slow, "MB/s a task straggles")
 	fmt.Println(estimator.P(now))
 	// Output:
 	// NaN false
+	// below 5 MB/s a task straggles
 	// 0.1 true
 }
 
-// Which machines are to be avoided in the next five minutes?
+// Which machines are to be avoided in the next five minutes? One runs its tasks at a third of the others' rate.
 func ExampleBlacklist() {
 	blacklist, err := clone.NewBlacklist(20, clone.BlacklistConfig{})
 	if err != nil {
 		panic(err)
 	}
+	estimator, err := clone.NewEstimator(clone.EstimatorConfig{})
+	if err != nil {
+		panic(err)
+	}
 	now := time.Unix(0, 0)
-	for machine := range 20 {
-		for range 4 {
-			blacklist.Observe(now, machine, machine == 13)
+	rates := make([]float64, 20) // MB/s, of a phase with a task on each machine
+	for machine := range rates {
+		rates[machine] = 12
+	}
+	rates[13] = 4
+	for range 4 {
+		slow := estimator.Observe(now, rates)
+		for machine, rate := range rates {
+			blacklist.Observe(now, machine, rate < slow)
 		}
 	}
 	fmt.Println(blacklist.AppendBanned(nil, now.Add(5*time.Minute)))

@@ -53,7 +53,8 @@ func FuzzRisk(f *testing.F) {
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{0, 0, 10, 0, 10, 1, 0, 3, 0, 20, 3, 4})
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
-	f.Add([]byte{0, 0, 20, 0, 15, 3, 10}) // a preemption
+	f.Add([]byte{0, 0, 20, 0, 15, 3, 10})                // a preemption
+	f.Add([]byte{1, 0, 30, 0, 20, 1, 232, 4, 10, 3, 10}) // one where the largest job has little left, in a cluster that shrank
 	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		if len(script) == 0 || len(script) > 1000 { // the slow account is quadratic
@@ -85,12 +86,16 @@ type running struct {
 	size, tasks, copies int
 }
 
+// The limits in whole numbers: 30 % and 80 % of a capacity that is a multiple of ten.
+func (h *host) limit() int   { return h.now.Capacity / 10 * 3 }
+func (h *host) ceiling() int { return h.now.Capacity / 10 * 8 }
+
 func (r running) cost(c Charge) int { return r.tasks * (r.copies - int(c)) }
 
 func (h *host) step(op byte, arg int) {
-	switch op % 4 {
+	switch op % 5 {
 	case 0:
-		h.admit(Job{Tasks: arg, Upstream: int(op / 4 % 5), NoDuplicate: op > 200})
+		h.admit(Job{Tasks: arg, Upstream: int(op / 5 % 5), NoDuplicate: op > 200})
 	case 1: // tasks of one job end
 		if len(h.jobs) > 0 {
 			j := &h.jobs[arg%len(h.jobs)]
@@ -108,6 +113,8 @@ func (h *host) step(op byte, arg int) {
 		}
 	case 3:
 		h.preempt(Job{Tasks: arg})
+	case 4: // machines join or leave, which may leave more in use than is allowed
+		h.now.Capacity = 10 * arg
 	}
 	want := 0
 	for _, j := range h.jobs {
@@ -133,8 +140,8 @@ func (h *host) admit(job Job) Decision {
 		return d
 	}
 	h.now.Busy += job.Tasks + (d.Copies-1)*d.Tasks
-	if h.now.Busy > 320 || h.budget.Spent() > 120 || h.now.Busy != d.Busy || h.budget.Spent() != d.Spent {
-		h.t.Fatalf("%v: %d slots busy of 320, %d spent of 120", d, h.now.Busy, h.budget.Spent())
+	if h.now.Busy > h.ceiling() || h.budget.Spent() > h.limit() || h.now.Busy != d.Busy || h.budget.Spent() != d.Spent {
+		h.t.Fatalf("%v: %d slots busy of %d, %d spent of %d", d, h.now.Busy, h.ceiling(), h.budget.Spent(), h.limit())
 	}
 	if job.NoDuplicate || job.Upstream > 0 && d.Copies > job.Upstream || d.Copies < 2 {
 		h.t.Fatalf("%+v got %v", job, d)
@@ -166,9 +173,31 @@ func (h *host) cancel(g Grant, all bool) {
 	}
 }
 
+// checkNeeded checks that without any one of the victims there is no room.
+func (h *host) checkNeeded(denied Decision, victims []Grant) {
+	if denied.Action == Clone { // of fewer copies than are wanted, so that it does not say what these come to
+		return
+	}
+	for _, spared := range victims {
+		spent, busy := denied.Spent, denied.Busy
+		for _, g := range victims {
+			for _, j := range h.jobs {
+				if g != spared && g == j.grant {
+					spent -= j.cost(h.charge)
+					busy -= j.tasks * (j.copies - 1)
+				}
+			}
+		}
+		if spent <= h.limit() && busy <= h.ceiling() {
+			h.t.Fatalf("%d victims, of which %v is superfluous", len(victims), spared)
+		}
+	}
+}
+
 func (h *host) preempt(job Job) {
 	before := h.budget.Preview(job, h.now)
 	victims := h.budget.Victims(nil, job, h.now)
+	h.checkNeeded(before, victims)
 	if before.Reason == RoomForAll && len(victims) > 0 {
 		h.t.Fatalf("%v, and still %d victims", before, len(victims))
 	}

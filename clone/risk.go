@@ -38,8 +38,9 @@ func (s Scheme) String() string {
 	return "Scheme(" + strconv.Itoa(int(s)) + ")"
 }
 
-// MaxCopies is the largest c for which [Risk] treats the two schemes that avoid contention.
-const MaxCopies = 1000
+// maxCopies is the largest c for which Risk treats the two schemes that avoid contention: not much above it, the number
+// of ways to choose copies is no float64.
+const maxCopies = 1000
 
 // Risk returns the probability that a job of n tasks, or of two phases of n tasks each for the last three schemes,
 // straggles when it is cloned to c copies by the scheme and every copy straggles with probability p independently
@@ -49,17 +50,14 @@ const MaxCopies = 1000
 // clone group is Ψ(d)-Ψ(d+1), not Ψ(d)-Ψ(d-1), which is negative. The correct one is used, in a form without
 // cancellation, so that small risks keep their digits.
 //
-// It is an error if n or c is less than 1, if p is not in [0, 1), if the scheme is unknown, or if c exceeds [MaxCopies]
-// for the two that avoid contention. O(1), and O(c²) for these two; no allocation but for the error.
+// It is an error if n or c is less than 1, if p is not in [0, 1), if the scheme is unknown, or if c exceeds 1000 for the
+// two that avoid contention. O(1), and O(c²) for these two; no allocation but for the error.
 func Risk(s Scheme, n, c int, p float64) (float64, error) {
 	if err := checkTasksAndP(n, p); err != nil {
 		return 0, err
 	}
 	if c < 1 {
 		return 0, fmt.Errorf("clone: c is %d, want 1 copy or more", c)
-	}
-	if p == 0 {
-		c = 1 // nothing straggles, whatever the scheme
 	}
 	tasks := float64(n)
 	switch s {
@@ -70,8 +68,8 @@ func Risk(s Scheme, n, c int, p float64) (float64, error) {
 	case Contention:
 		return anyOf(2*tasks, power(p, c)), nil
 	case Avoidance, RandomAvoidance:
-		if c > MaxCopies {
-			return 0, fmt.Errorf("clone: c is %d, want at most %d copies for %v", c, MaxCopies, s)
+		if c > maxCopies {
+			return 0, fmt.Errorf("clone: c is %d, want at most %d copies for %v", c, maxCopies, s)
 		}
 		if s == Avoidance {
 			return avoidance(tasks, c, p), nil
@@ -83,7 +81,7 @@ func Risk(s Scheme, n, c int, p float64) (float64, error) {
 
 // power returns q^c. math.Pow multiplies, and its error grows with c; that of the other form only with c log q.
 func power(q float64, c int) float64 {
-	if c <= MaxCopies || q == 0 {
+	if c <= maxCopies {
 		return math.Pow(q, float64(c))
 	}
 	return math.Exp(float64(c) * log(q))
@@ -127,7 +125,7 @@ func randomAvoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// binomial returns P(Bin(c,p) = i) for c up to MaxCopies, the largest for which the number of ways is a finite float64.
+// binomial returns P(Bin(c,p) = i) for c up to maxCopies, the largest for which the number of ways is a finite float64.
 func binomial(c, i int, p float64) float64 {
 	ways := 1.0
 	for j := 1; j <= min(i, c-i); j++ {

@@ -7,8 +7,8 @@ import (
 
 // Victims appends to dst the cloned jobs whose clones to kill so that all tasks of the given job can be cloned: the
 // preemption that the paper weighs against admission control [Dolly §3.3, §5.5]. Only jobs with more tasks are taken,
-// the largest first, in a tie the one with the older place in the ledger, and no more than are needed. It appends
-// nothing if the job needs no room, or if even all larger jobs would not make enough.
+// the largest first, in a tie by their place in the budget's account, and none that the others make superfluous. It
+// appends nothing if the job needs no room, or if even all larger jobs would not make enough.
 //
 // It is a plan. To carry it out, kill every copy but the best of each task of these jobs, call [Budget.Cancel] with
 // each grant, take the killed copies off Cluster.Busy, and ask [Budget.Admit] again. O(g log g) with g cloned jobs;
@@ -27,19 +27,34 @@ func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {
 			dst = append(dst, Grant{index: int32(i), generation: e.generation})
 		}
 	}
-	slices.SortFunc(dst[start:], func(x, y Grant) int {
+	larger := dst[start:]
+	slices.SortFunc(larger, func(x, y Grant) int {
 		return cmp.Or(cmp.Compare(b.ledger[y.index].size, b.ledger[x.index].size), cmp.Compare(x.index, y.index))
 	})
-	for i, g := range dst[start:] {
-		if overBudget <= 0 && overCeiling <= 0 {
-			return dst[:start+i]
-		}
-		e := &b.ledger[g.index]
-		overBudget -= e.tasks * b.charge(e.copies)
-		overCeiling -= e.tasks * (e.copies - 1)
+	taken := 0
+	for ; taken < len(larger) && (overBudget > 0 || overCeiling > 0); taken++ {
+		charged, copies := b.held(larger[taken])
+		overBudget -= charged
+		overCeiling -= copies
 	}
 	if overBudget > 0 || overCeiling > 0 {
 		return dst[:start]
 	}
-	return dst
+	// A large job may have few cloned tasks left, so that those after it do alone.
+	needed := slices.DeleteFunc(larger[:taken], func(g Grant) bool {
+		charged, copies := b.held(g)
+		if overBudget+charged > 0 || overCeiling+copies > 0 {
+			return false
+		}
+		overBudget += charged
+		overCeiling += copies
+		return true
+	})
+	return dst[:start+len(needed)]
+}
+
+// held returns how many slots of the budget the clones of a job are charged with, and how many slots they use.
+func (b *Budget) held(g Grant) (charged, extra int) {
+	e := &b.ledger[g.index]
+	return e.tasks * b.charge(e.copies), e.tasks * (e.copies - 1)
 }

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // State is what an upstream copy does. The names and values are stable.
@@ -66,14 +68,15 @@ type Assignment struct {
 // are all lost is left out.
 //
 // Of several inputs or copies that would do, the first is taken, and a copy of one's own before a shared one: a clone
-// that reads many inputs only waits when there is nothing that it could read alone. A window of 0 is contention cloning
-// (CC), [Forever] is contention-avoidance cloning (CAC). O(copies), no allocation.
+// that reads many inputs only waits when there is none that it may read now. A window of 0 is contention cloning (CC),
+// [Forever] is contention-avoidance cloning (CAC); a window or a wait below 0 counts as 0. O(copies), no allocation.
 func Assign(inputs []Input, window time.Duration) Assignment {
 	share := Assignment{}                   // the first input that is to be shared
 	wait := Assignment{Reason: NothingLeft} // what there is to wait for if none is
 	for i := range inputs {
 		in := &inputs[i]
 		best, running := in.look()
+		left := num.Sub(window, max(in.Waited, 0))
 		switch {
 		case best < 0 && running:
 			if wait.Reason == NothingLeft {
@@ -82,9 +85,9 @@ func Assign(inputs []Input, window time.Duration) Assignment {
 		case best < 0:
 		case in.Copies[best].Readers <= 0:
 			return Assignment{Action: Read, Reason: OwnCopy, Input: i, Copy: best}
-		case running && in.Waited < window:
+		case running && left > 0:
 			wait.Reason = WindowOpen
-			if left := window - max(in.Waited, 0); window != Forever && (wait.Wait == 0 || left < wait.Wait) {
+			if window != Forever && (wait.Wait == 0 || left < wait.Wait) {
 				wait.Wait = left
 			}
 		case share.Action == Wait:

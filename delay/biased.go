@@ -41,10 +41,7 @@ func NewBiased(classes ...Class) (*Biased, error) {
 		case i == len(classes)-1 && c.MinRate != 0:
 			return nil, fmt.Errorf("%sMinRate is %v, want 0 in the last row", place, c.MinRate)
 		}
-		if err := c.Config.validate(place + "Config."); err != nil {
-			return nil, err
-		}
-		p, err := New(c.Config)
+		p, err := newPolicy(place+"Config.", c.Config)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Forever is a wait that never ends.
@@ -33,17 +35,22 @@ type Reset uint8
 
 const (
 	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler: a launch sets the wait to 0 and the level
-	// to that of the launch, more local or less; and a job waits only from the offer that it declined last, so that
-	// time without offers is no wait.
+	// to that of the launch, more local or less, and the next wait begins with the first offer that is declined after
+	// it. Hadoop's, which heard from all nodes every few seconds, counted only the time to the next of these reports
+	// after a decline; here the wait runs on until the launch.
 	OnLaunch Reset = iota
 	// ToLaunched is the rule of Spark up to 3.0: a launch sets the wait to 0 and the level to that of the launch, and
 	// time runs on with or without offers. It starves a job with many tasks and few local slots, which launches one now
 	// and then and never gets to use the rest of the cluster (SPARK-18886).
 	ToLaunched
-	// NoRejection is the rule of Spark since 3.1, which mends that: the wait starts again only after a round of offers
-	// in which nothing was declined because of the delay, and only if nothing was since the last round that offered all
-	// free slots, that one included. Such a round needs no launch; if it has one, the level is set to its most local.
-	// Close each round of offers with [Locality.EndRound].
+	// NoRejection is the rule by which Spark mends that since 3.1, with the follow-up of its pull request 28188: the wait
+	// starts again only after a round of offers in which nothing was declined because of the delay, and only if nothing
+	// was since the last round that offered all free slots, that one included. If such a round has launches, the level
+	// is set to its most local. Close each round of offers with [Locality.EndRound].
+	//
+	// A round without a launch counts, too; otherwise a job would stay at the last level where the rounds of all free
+	// slots find none. But it leaves a wait as it is in which something was declined; otherwise a job would wait for
+	// ever where others take what it declines before each of these rounds.
 	NoRejection
 )
 
@@ -59,23 +66,33 @@ func (r Reset) String() string {
 
 // Policy is a checked [Config], to start jobs with. Immutable. Safe for concurrent use.
 type Policy struct {
-	waits  []time.Duration
-	misses []int
-	reset  Reset
+	waits    []time.Duration // of each level but the last; in a unit of one offer if inOffers is set
+	total    time.Duration   // their sum, or Forever
+	inOffers bool
+	reset    Reset
 }
 
 // New returns a Policy, or an error that names the field that is out of range.
-func New(c Config) (*Policy, error) {
-	if err := c.validate("delay: "); err != nil {
+func New(c Config) (*Policy, error) { return newPolicy("delay: ", c) }
+
+// newPolicy puts the place of the configuration before the name of a field that is out of range.
+func newPolicy(place string, c Config) (*Policy, error) {
+	if err := c.validate(place); err != nil {
 		return nil, err
 	}
+	p := &Policy{waits: slices.Clone(c.Waits), inOffers: c.Misses != nil, reset: c.Reset}
 	if c.Waits == nil && c.Misses == nil {
-		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
+		p.waits = []time.Duration{15 * time.Second, 15 * time.Second}
 	}
-	return &Policy{waits: slices.Clone(c.Waits), misses: slices.Clone(c.Misses), reset: c.Reset}, nil
+	for _, m := range c.Misses {
+		p.waits = append(p.waits, time.Duration(m))
+	}
+	for _, w := range p.waits {
+		p.total = num.Add(p.total, w)
+	}
+	return p, nil
 }
 
-// validate puts the place of the configuration before the name of a field.
 func (c Config) validate(place string) error {
 	if c.Waits != nil && c.Misses != nil {
 		return fmt.Errorf("%sWaits is %v and Misses is %v, want one of them", place, c.Waits, c.Misses)
@@ -101,8 +118,17 @@ func (c Config) validate(place string) error {
 
 // Config returns the configuration with its defaults filled in.
 func (p *Policy) Config() Config {
-	return Config{Waits: slices.Clone(p.waits), Misses: slices.Clone(p.misses), Reset: p.reset}
+	c := Config{Reset: p.reset}
+	if !p.inOffers {
+		c.Waits = append([]time.Duration{}, p.waits...)
+		return c
+	}
+	c.Misses = make([]int, len(p.waits))
+	for i, w := range p.waits {
+		c.Misses[i] = int(w)
+	}
+	return c
 }
 
 // Levels returns the number of levels. The last one allows a launch anywhere.
-func (p *Policy) Levels() int { return max(len(p.waits), len(p.misses)) + 1 }
+func (p *Policy) Levels() int { return len(p.waits) + 1 }

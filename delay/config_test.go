@@ -42,7 +42,7 @@ func TestBadArguments(t *testing.T) {
 		{transfer(func(t *Transfer) { t.Bandwidth = math.Inf(1) }), "delay: Bandwidth is +Inf, want a finite rate above 0"},
 		{transfer(func(t *Transfer) { t.Contention = 1.5 }), "delay: Contention is 1.5, want a share in (0, 1]"},
 		{transfer(func(t *Transfer) { t.Contention = math.NaN() }), "delay: Contention is NaN, want a share in (0, 1]"},
-		{transfer(func(t *Transfer) { t.Size = 1e13 }), "delay: Size/Bandwidth/Contention is 2e+13, want less than 1e12 seconds"},
+		{transfer(func(t *Transfer) { t.Size = 5e8 }), "delay: Size/Bandwidth/Contention is 1e+09, want less than 1e9 seconds"},
 		{transfer(func(t *Transfer) { t.Clones = 1 }), "delay: Clones is 1, want 2 or more, or 0 for 2"},
 		{transfer(func(t *Transfer) { t.Reader = 7 }), "delay: Reader is Reader(7), want MeanReader or LastReader"},
 		{windows(WindowsConfig{Bins: []int{5, 5}}), "delay: Bins[1] is 5, want 1 or more, and more than the one before"},
@@ -69,7 +69,9 @@ func TestBadArguments(t *testing.T) {
 	} {
 		assert.EqualError(t, b.err, b.want)
 	}
-	_, err := BestWait(1, 1, -2)
+	_, err := BestWait(-1, 1, 2)
+	assert.EqualError(t, err, "delay: spacing is -1ns, want a duration, 0 or more")
+	_, err = BestWait(1, 1, -2)
 	assert.EqualError(t, err, "delay: bound is -2ns, want a duration, 0 or more")
 }
 
@@ -84,6 +86,14 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	waits[0] = 0
 	p.Config().Waits[0] = 0
 	assert.Equal(t, Config{Waits: []time.Duration{time.Second}, Reset: NoRejection}, p.Config(), "the caller's slice is not kept")
+
+	p, err = New(Config{Misses: []int{3, 0}})
+	require.NoError(t, err)
+	assert.Equal(t, Config{Misses: []int{3, 0}}, p.Config())
+	p, err = New(Config{Misses: []int{}})
+	require.NoError(t, err)
+	assert.Equal(t, Config{Misses: []int{}}, p.Config())
+	assert.Equal(t, 1, p.Levels())
 
 	w, err := NewWindows(WindowsConfig{})
 	require.NoError(t, err)
@@ -108,52 +118,13 @@ func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// Each bin learns for itself, from its latest samples, and only once it has enough.
-func TestWindowsByBin(t *testing.T) {
-	w, err := NewWindows(WindowsConfig{Bins: []int{10}, MinSamples: 2, Keep: 4})
-	require.NoError(t, err)
-	assert.False(t, w.ObserveLag(1, -1))
-	assert.False(t, w.ObserveRead(1, math.NaN(), 1, true))
-	assert.False(t, w.ObserveRead(1, 1, 0, false))
-	for i := range 4 {
-		w.ObserveLag(10, time.Duration(1+i%2)*time.Second)
-		w.ObserveLag(11, 5*time.Second)
-		w.ObserveRead(10, 8e6, 8*time.Second, false)
-		w.ObserveRead(10, 1e6, 4*time.Second, true)
-		w.ObserveRead(11, 0, time.Second, false)
-	}
-	_, known := w.For(10)
-	assert.False(t, known, "before a refresh")
-	w.Refresh()
-	best, known := w.For(1)
-	require.True(t, known)
-	want, err := Window(Transfer{Lags: []time.Duration{1e9, 2e9, 1e9, 2e9}, Size: 8e6, Bandwidth: 1e6, Contention: .25})
-	require.NoError(t, err)
-	assert.Equal(t, want, best)
-	_, known = w.For(1000)
-	assert.False(t, known, "nothing was read")
-	for range 4 {
-		w.ObserveLag(10, 3*time.Second) // pushes the older ones out
-	}
-	w.Refresh()
-	best, _ = w.For(10)
-	assert.Equal(t, 3*time.Second, best.Window)
-}
-
-func TestRingKeepsTheLatest(t *testing.T) {
-	r := ring[int]{limit: 4}
-	for i := range 11 {
-		r.add(i)
-	}
-	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
-}
-
 func TestNames(t *testing.T) {
 	assert.Equal(t, "to-launched", ToLaunched.String())
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "nothing-left", NothingLeft.String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())
 	assert.Equal(t, "State(3)", State(3).String())
+	assert.Equal(t, "last-reader", LastReader.String())
 	assert.Equal(t, "failed", Failed.String())
 	d := Decision{Reason: Delayed, Level: 2, Rise: 1500 * time.Millisecond, Misses: 3}
 	assert.Equal(t, "wait delayed level=2 allowed=0 rise=1.5s misses=3", d.String())

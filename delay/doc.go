@@ -14,8 +14,8 @@
 //
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
-// ([Gain]), which is positive exactly if D > t. It is 0 for work that does not wait for its input, and such jobs are
-// best sent off at once, so that the others find room at the hot spots: IO-rate biasing ([Biased]).
+// ([Gain]), which is positive exactly if D > t. D is 0 for work that does not wait for its input, and such jobs are best
+// sent off at once, so that the others find room at the hot spots: IO-rate biasing ([Biased]).
 //
 // # Delay assignment
 //
@@ -40,8 +40,9 @@
 // # When it is wrong
 //
 // Delay scheduling assumes that slots free up often against the length of the waits: with long tasks and few slots it
-// waits in vain ([LocalWithin]). The gain assumes that local offers come at random and independently. The window's model
-// knows one bandwidth and two kinds of readers, and is as good as the lags that it was given.
+// waits in vain ([LocalWithin]), though never longer than the sum of its waits before it may launch anywhere. The gain
+// assumes that local offers come at random and independently. The window's model knows one bandwidth and two kinds of
+// readers, and is as good as the lags that it was given.
 //
 // # Cost and concurrency
 //

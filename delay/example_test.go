@@ -84,14 +84,22 @@ func ExampleLocality_SetCandidates() {
 func ExampleGain() {
 	gain, err := delay.Gain(15*time.Second, 4*time.Second, 10*time.Second)
 	fmt.Println(gain.Round(time.Millisecond), err)
-	wait, err := delay.BestWait(4*time.Second, 10*time.Second, 15*time.Second)
-	fmt.Println(wait, err)
 	_, err = delay.Gain(-time.Second, 4*time.Second, 10*time.Second)
 	fmt.Println(err)
 	// Output:
 	// 5.859s <nil>
-	// 15s <nil>
 	// delay: wait is -1s, want a duration, 0 or more
+}
+
+// How long should a job wait, if 15 s is the most that its users accept? It depends on what reading from afar costs.
+func ExampleBestWait() {
+	for _, cost := range []time.Duration{10 * time.Second, 3 * time.Second} {
+		wait, err := delay.BestWait(4*time.Second, cost, 15*time.Second)
+		fmt.Println(wait, err)
+	}
+	// Output:
+	// 15s <nil>
+	// 0s <nil>
 }
 
 // How likely is a local slot within 15 s, if 15 slots have the data and tasks take a minute?

@@ -139,16 +139,17 @@ func FuzzGain(f *testing.F) {
 
 func FuzzAssign(f *testing.F) {
 	f.Add([]byte{3, 5, 0, 1, 2, 40, 1, 1, 9})
+	f.Add([]byte{1, 0, 11, 1}) // a window of 0, and a clock that stepped back
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) < 1 {
 			return
 		}
-		window := time.Duration(raw[0]%8) * time.Second
+		window := (time.Duration(raw[0]%8) - 1) * time.Second
 		var inputs []Input
 		own := false
 		for _, b := range raw[1:] {
 			if b&1 == 0 || len(inputs) == 0 {
-				inputs = append(inputs, Input{Waited: time.Duration(b/2%16-2) * time.Second})
+				inputs = append(inputs, Input{Waited: (time.Duration(b/2%16) - 2) * time.Second})
 				continue
 			}
 			in := &inputs[len(inputs)-1]

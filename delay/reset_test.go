@@ -36,8 +36,8 @@ func TestStarvationUnderTheOldRulesOnly(t *testing.T) {
 	assert.Equal(t, 10, starve(t, NoRejection))
 }
 
-// A round of all free slots in which nothing is declined starts the wait again even if it launches nothing (PR 28188):
-// the usual round of a full cluster. Without that, the level would stay where it is for ever.
+// A round of all free slots in which nothing is declined makes up for what was declined before, even if it launches
+// nothing: the usual round of a full cluster (PR 28188). Without that, the level would stay where it is for ever.
 func TestResetNeedsNoLaunch(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
 	j.Offer(at(0), 1)
@@ -50,12 +50,35 @@ func TestResetNeedsNoLaunch(t *testing.T) {
 	assert.Equal(t, 1, level, "a partial round does not do, since something was declined at 0 s")
 	j.EndRound(at(4), true) // nothing was free
 	level, _ = j.Allowed(at(4))
-	assert.Equal(t, 1, level, "the wait starts again, the level is that of the next launch")
+	assert.Equal(t, 1, level, "the level is that of the next launch")
 	assert.Equal(t, Launch, j.Offer(at(5), 0).Action)
 	j.EndRound(at(5), false)
 	level, rise := j.Allowed(at(5))
 	assert.Equal(t, 0, level)
 	assert.Equal(t, 3*time.Second, rise)
+}
+
+// Where others take each slot that the job declines, so that a round of all free slots finds none, the job still may
+// launch anywhere after its wait. If such a round started the wait again, the job would wait for ever, as the review of
+// PR 27207 found.
+func TestOthersTakeWhatIsDeclined(t *testing.T) {
+	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
+	for second := range 3 {
+		assert.Equal(t, Delayed, j.Offer(at(float64(second)), 1).Reason)
+		j.EndRound(at(float64(second)), false)
+		j.EndRound(at(float64(second)+.5), true) // nothing is free any more
+		j.EndRound(at(float64(second)+.6), false)
+	}
+	assert.Equal(t, Launch, j.Offer(at(3), 1).Action)
+}
+
+// Rounds that offer a job nothing are no wait, as long as it has declined nothing.
+func TestRoundsBeforeTheFirstRejection(t *testing.T) {
+	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
+	for second := range 100 {
+		j.EndRound(at(float64(second)), second%5 == 0)
+	}
+	assert.Equal(t, 2*time.Second, j.Offer(at(100), 1).Rise)
 }
 
 // A partial round starts the wait again only if the last full round and all rounds since were without rejection.
@@ -92,109 +115,4 @@ func TestRoundTakesTheMostLocalLaunch(t *testing.T) {
 	j.EndRound(at(30), true)
 	level, _ := j.Allowed(at(30))
 	assert.Equal(t, 1, level)
-}
-
-// Under the first rule only time from a rejection on is waited; under Spark's old rule time runs from the start, and
-// from each launch.
-func TestWhenTheClockRuns(t *testing.T) {
-	paper, spark := started(t, Config{}), started(t, Config{Reset: ToLaunched})
-	assert.Zero(t, paper.Offer(at(1), 0).Rise)
-	assert.Equal(t, 15*time.Second, spark.Offer(at(1), 0).Rise)
-	assert.Equal(t, Delayed, paper.Offer(at(20), 1).Reason)
-	assert.Equal(t, LocalEnough, spark.Offer(at(20), 1).Reason)
-	assert.Equal(t, LocalEnough, paper.Offer(at(35), 1).Reason)
-	assert.Equal(t, Delayed, spark.Offer(at(34), 2).Reason, "a launch at level 1 stays there")
-	assert.Equal(t, LocalEnough, spark.Offer(at(35), 2).Reason)
-}
-
-func TestWaitsCountedInOffers(t *testing.T) {
-	j := started(t, Config{Misses: []int{2, 0, 1}})
-	assert.Equal(t, "wait delayed level=3 allowed=0 misses=1", j.Offer(at(0), 3).String())
-	assert.Equal(t, "wait delayed level=1 allowed=0", j.Offer(at(1e6), 1).String(), "time does not matter; the next offer will do")
-	assert.Equal(t, Reason(NoTask), j.Offer(at(1e6), 4).Reason, "which is no rejection, but finds the level risen")
-	assert.Equal(t, "wait delayed level=3 allowed=2", j.Offer(at(1e6), 3).String(), "two at level 0, none at level 1")
-	assert.Equal(t, "launch local-enough level=3 allowed=3", j.Offer(at(1e6), 3).String())
-	assert.Equal(t, "launch local-enough level=0 allowed=3 misses=2", j.Offer(at(1e6), 0).String())
-}
-
-// A level without candidates is skipped and not waited for (SPARK-4939).
-func TestLevelsWithoutCandidates(t *testing.T) {
-	j := started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(1), 0b101) // no rack
-	assert.Equal(t, Delayed, j.Offer(at(14), 1).Reason)
-	assert.Equal(t, LocalEnough, j.Offer(at(15), 2).Reason, "from level 0 right to level 2")
-
-	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(5), 0b110) // the last task with a preference for a node is launched
-	level, rise := j.Allowed(at(5))
-	assert.Equal(t, 1, level)
-	assert.Equal(t, 15*time.Second, rise, "the wait at the next level is a whole one")
-	j.SetCandidates(at(6), 0b100)
-	level, rise = j.Allowed(at(6))
-	assert.Equal(t, 2, level)
-	assert.Zero(t, rise)
-
-	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(0), 0b001) // nothing but local tasks: there is no level to rise to
-	level, rise = j.Allowed(at(1e6))
-	assert.Equal(t, 0, level)
-	assert.Zero(t, rise)
-	j.SetCandidates(at(1e6), 0)
-	assert.Equal(t, 0, j.Offer(at(1e6), 2).Allowed)
-}
-
-// If nodes join that have the job's data, it goes back to their level and waits there again (SPARK-31837). Candidates
-// that come back at the present level, or a less local one, change nothing.
-func TestNewCandidatesBringTheLevelBack(t *testing.T) {
-	j := started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(0), 0b100)
-	level, _ := j.Allowed(at(0))
-	assert.Equal(t, 2, level)
-	j.SetCandidates(at(7), 0b110)
-	level, rise := j.Allowed(at(7))
-	assert.Equal(t, 1, level)
-	assert.Equal(t, 15*time.Second, rise)
-	j.SetCandidates(at(8), 0b110)
-	level, rise = j.Allowed(at(8))
-	assert.Equal(t, 1, level)
-	assert.Equal(t, 14*time.Second, rise, "nothing new")
-	j.SetCandidates(at(10), 0b010)
-	j.SetCandidates(at(11), 0b110)
-	level, rise = j.Allowed(at(11))
-	assert.Equal(t, 1, level)
-	assert.Equal(t, 11*time.Second, rise)
-
-	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(20), 0b111)
-	level, _ = j.Allowed(at(20))
-	assert.Equal(t, 1, level, "the more local candidates are no news: they were waited for")
-}
-
-// A clock that steps back adds nothing to the wait and takes nothing off.
-func TestClockThatStepsBack(t *testing.T) {
-	j := started(t, Config{Waits: []time.Duration{10 * time.Second}})
-	j.Offer(at(100), 1)
-	assert.Equal(t, 4*time.Second, j.Offer(at(106), 1).Rise)
-	assert.Equal(t, 4*time.Second, j.Offer(at(50), 1).Rise)
-	assert.Equal(t, 1*time.Second, j.Offer(at(53), 1).Rise)
-	assert.Equal(t, Launch, j.Offer(at(54), 1).Action)
-}
-
-func TestForeverAndNothing(t *testing.T) {
-	j := started(t, Config{Waits: []time.Duration{0, Forever}, Reset: ToLaunched})
-	d := j.Offer(start.Add(Forever), 2)
-	assert.Equal(t, Decision{Reason: Delayed, Level: 2, Allowed: 1}, d)
-	j.Offer(start, 2)
-	assert.Equal(t, Delayed, j.Offer(start.Add(Forever), 2).Reason, "not even after twice that long")
-
-	var zero Locality
-	assert.Equal(t, Decision{Reason: NoTask, Level: 1}, zero.Offer(start, 1))
-	zero.SetCandidates(start, 1)
-	zero.EndRound(start, true)
-	level, rise := zero.Allowed(start)
-	assert.Zero(t, level)
-	assert.Zero(t, rise)
-
-	only := started(t, Config{Waits: []time.Duration{}})
-	assert.Equal(t, Launch, only.Offer(start, 0).Action, "one level: anywhere")
 }

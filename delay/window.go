@@ -57,7 +57,7 @@ type Best struct {
 	// share at once (CC), and InTurn that with r/B, where they read one after the other. Computation comes on top, and
 	// as many reads as there are inputs.
 	Read, AtOnce, InTurn time.Duration
-	// Sharing is p_c, the probability that a clone has to share within ω.
+	// Sharing is p_c(ω), the probability that a clone gets no output of its own within the window, and shares one.
 	Sharing float64
 }
 
@@ -94,8 +94,8 @@ func Window(t Transfer) (Best, error) {
 	return t.best(lags), nil
 }
 
-// longest bounds the seconds of a read, so that no sum overflows.
-const longest = 1e12
+// longest bounds the seconds of a read, so that no sum of three is beyond a time.Duration, and no window is Forever.
+const longest = 1e9
 
 // validate checks all but the lags.
 func (t Transfer) validate() error {
@@ -107,7 +107,7 @@ func (t Transfer) validate() error {
 	case !(t.Contention > 0 && t.Contention <= 1):
 		return badField("Contention", t.Contention, "a share in (0, 1]")
 	case !(t.Size/t.Bandwidth/t.Contention < longest):
-		return badField("Size/Bandwidth/Contention", t.Size/t.Bandwidth/t.Contention, "less than 1e12 seconds")
+		return badField("Size/Bandwidth/Contention", t.Size/t.Bandwidth/t.Contention, "less than 1e9 seconds")
 	case t.Clones < 0 || t.Clones == 1:
 		return badField("Clones", t.Clones, "2 or more, or 0 for 2")
 	case int(t.Reader) >= len(readerNames):

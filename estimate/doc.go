@@ -24,6 +24,10 @@
 // from any value of gonum's distuv that describes seconds per unit of work. The location factor may come from
 // [Machines], which learns how slow each machine is against its peers.
 //
+// [KNN] predicts the run time of a task from the past runs that were most like it, whatever the phase: by DynamicShare's
+// kernel-weighted nearest neighbours. Its [Prediction] is a distribution, and can stand in as Fresh.Rate with a Work of 1.
+// [Histogram] estimates what a new task will need of a resource.
+//
 // [Empirical] is the exact distribution of a changing set of samples: insert, delete, rank and quantile in O(log n).
 //
 // # Symbols
@@ -45,5 +49,5 @@
 // to one phase. Nothing here reads a clock: a time is the age of a copy, given by the host.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.5;
-// Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4.
+// Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4; DynamicShare, §3.1, for k-NN.
 package estimate

@@ -33,7 +33,8 @@ func (c HistogramConfig) validate() error {
 
 // Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [KNN] wants to know before
 // the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with the same
-// number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent use; one per kind of task and resource.
+// number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent use; one per
+// kind of task and resource.
 type Histogram struct {
 	config HistogramConfig
 	bins   []bin
@@ -41,7 +42,7 @@ type Histogram struct {
 }
 
 type bin struct {
-	sum float64
+	sum total
 	n   int
 }
 
@@ -71,7 +72,7 @@ func (h *Histogram) Add(x float64) bool {
 		return false
 	}
 	b := h.binOf(x)
-	b.sum += x
+	b.sum.add(x)
 	b.n++
 	h.n++
 	return true
@@ -87,20 +88,32 @@ func (h *Histogram) Delete(x float64) bool {
 	if b.n == 0 {
 		return false
 	}
-	b.sum -= x
+	b.sum.add(-x)
 	b.n--
 	h.n--
 	if b.n == 0 {
-		b.sum = 0
+		b.sum = total{}
 	}
 	return true
 }
 
-// binOf returns the bin of a value; the lower bound of a bin belongs to it.
+// binOf returns the bin of a value; the lower bound of a bin belongs to it. The quotient is a guess only: with 100 bins
+// from 0 to 1 it puts .29 into the bin below.
 func (h *Histogram) binOf(x float64) *bin {
 	share := (x - h.config.Low) / (h.config.High - h.config.Low)
-	i := math.Floor(share * float64(len(h.bins)))
-	return &h.bins[int(min(max(i, 0), float64(len(h.bins)-1)))]
+	last := len(h.bins) - 1
+	i := int(min(max(math.Floor(share*float64(len(h.bins))), 0), float64(last)))
+	if i < last && x >= h.lower(i+1) {
+		i++
+	} else if i > 0 && x < h.lower(i) {
+		i--
+	}
+	return &h.bins[i]
+}
+
+// lower returns the lower bound of bin i.
+func (h *Histogram) lower(i int) float64 {
+	return h.config.Low + float64((h.config.High-h.config.Low)*float64(i)/float64(len(h.bins))) // no fused multiply-add
 }
 
 // Estimate returns the mean of the values in the most populated bin. It reports false if there are no values: that is a
@@ -115,5 +128,5 @@ func (h *Histogram) Estimate() (float64, bool) {
 	if most.n == 0 {
 		return 0, false
 	}
-	return most.sum / float64(most.n), true
+	return most.sum.value() / float64(most.n), true
 }

@@ -72,7 +72,10 @@ func (c KNNConfig) validate() error {
 // every run at that distance.
 //
 // Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew once
-// a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from does not. Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
+// a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from does
+// not.
+//
+// Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
 // its own, may be made at once.)
 type KNN struct {
 	config   KNNConfig

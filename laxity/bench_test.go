@@ -84,6 +84,30 @@ func BenchmarkOrder(b *testing.B) {
 	})
 }
 
+// Jobs that all turn late and all leave need no more memory than they did when they came.
+func TestQueueAllocatesOnlyWhenItGrows(t *testing.T) {
+	now := time.Unix(0, 0)
+	queues := make([]Queue, 11) // AllocsPerRun calls once more than it is told
+	for i := range queues {
+		for range 100 {
+			queues[i].Push(now, Job{Left: 5, Projected: 1})
+		}
+	}
+	next := 0
+	assert.Zero(t, testing.AllocsPerRun(len(queues)-1, func() {
+		q := &queues[next]
+		next++
+		for left := 100; left > 0; left-- {
+			if c, _ := q.Pop(now.Add(time.Hour)); c.Reason != OnlyLate {
+				t.Error(c)
+			}
+		}
+		for range 100 {
+			q.Push(now, Job{})
+		}
+	}))
+}
+
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	values := benchValues(84)
 	var s Scorer

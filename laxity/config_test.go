@@ -30,6 +30,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		"values[0] is 1e+300": lof([]float64{1e300, 2}, 1, 0),
 		"floor is NaN":        lof([]float64{1, 2}, 1, nan),
 		"floor is -1":         lof([]float64{1, 2}, 1, -1),
+		"the number of known laxities is 1, want 2 or more":           overloaded(1, 1, estimate.Unknown, NoDeadline),
 		"l is 2, want 1 to 1, less than the number of known laxities": overloaded(2, 1, 2, estimate.Unknown, NoDeadline),
 		"Neighbours is -1":                                       detector(DetectorConfig{Neighbours: -1}),
 		"Threshold is 0.5":                                       detector(DetectorConfig{Threshold: .5}),
@@ -44,8 +45,8 @@ func TestBadInputIsNamed(t *testing.T) {
 		"the number of Workers is -1":                            perWorker(nil, -1),
 		"tasks[0].Job is 0, want 0 to -1":                        perJob([]Task{{}}, 0),
 		"values[0] is -1e+300, want -1e+290 to 1e+290":           lof([]float64{-1e300, 2}, 1, 0),
-		"l is 1, want 1 to 0, less than the number of values":    lof([]float64{1}, 1, 0),
-		"l is 1, want 1 to -1, less than the number of values":   lof(nil, 1, 0),
+		"the number of values is 1, want 2 or more":              lof([]float64{1}, 1, 0),
+		"the number of values is 0, want 2 or more":              lof(nil, 1, 0),
 		"Resolution is -1h0m0s, want 0 or more, or NoResolution": detector(DetectorConfig{Resolution: -time.Hour}),
 		"Threshold is +Inf, want a finite number of 1 or more, or 0 for the default": detector(DetectorConfig{Threshold: inf}),
 		"Spread is NaN, want a finite number of 0 or more, or AnySpread":             detector(DetectorConfig{Spread: nan}),
@@ -128,6 +129,34 @@ func TestMargin(t *testing.T) {
 		running := c.running
 		running.Running = true
 		assert.Equal(t, c.want, p.Order(nil, []Job{running, c.waiting})[0] == 1, "%+v", c)
+	}
+}
+
+// Two equal jobs of a second each on one slot, looked at each millisecond: they take turns without a margin, and hardly with.
+func TestMarginLimitsSwitching(t *testing.T) {
+	for margin, most := range map[time.Duration]int{0: 1000, 100 * time.Millisecond: 11, 2 * time.Second: 1} {
+		q, err := NewQueue(Policy{Margin: margin})
+		require.NoError(t, err)
+		now := time.Unix(0, 0)
+		left, needs, runs, switches := 5*time.Second, [2]time.Duration{time.Second, time.Second}, 0, 0
+		q.Push(now, Job{Left: left, Projected: needs[1]})
+		for q.Len() > 0 {
+			needs[runs] -= time.Millisecond
+			left -= time.Millisecond
+			now = now.Add(time.Millisecond)
+			running := Job{Left: left, Projected: needs[runs], Running: true}
+			_, preempts := q.Preempt(now, running)
+			if !preempts && needs[runs] > 0 {
+				continue
+			}
+			q.Pop(now)
+			if needs[runs] > 0 {
+				q.Push(now, running)
+			}
+			runs, switches = 1-runs, switches+1
+		}
+		require.LessOrEqual(t, switches, most, margin)
+		require.Greater(t, 2*switches, most, margin)
 	}
 }
 

@@ -22,8 +22,7 @@
 //	LOF_l(A)      = mean of lrd_l(B)/lrd_l(A) over B in N_l(A)          (equation 5)
 //
 // [Detector] names the workers whose laxity is low and stands apart, and [Offload] says which of an overloaded worker's
-// tasks to run elsewhere, so that the others end in time and as few as possible move. [PerJob] and [PerWorker] sum up
-// the laxities of tasks.
+// tasks to run elsewhere, so that as few as possible are late. [PerJob] and [PerWorker] sum up the laxities of tasks.
 //
 // # When it is wrong
 //
@@ -34,7 +33,8 @@
 //
 // The paper marks each worker whose factor exceeds 1. Factors scatter around 1, so that marks most workers of a healthy
 // cluster, those with the most time to spare included. The [Detector] looks at laxities far below the median only and
-// asks for 2 by default; [PaperThreshold] and [AnySpread] are there to compare.
+// asks for 2 by default, which is a choice; [DetectorConfig] says how often it errs. [PaperThreshold] and [AnySpread] are
+// there to compare.
 //
 // # Cost and concurrency
 //

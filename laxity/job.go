@@ -48,6 +48,21 @@ func between(d time.Duration) time.Duration {
 	return min(max(d, estimate.Unknown+1), NoDeadline-1)
 }
 
+// until turns a time from now into an instant, and since an instant into a time from now. No deadline remains none.
+func until(d, clock time.Duration) time.Duration {
+	if d == NoDeadline {
+		return NoDeadline
+	}
+	return between(num.Add(d, clock))
+}
+
+func since(instant, clock time.Duration) time.Duration {
+	if instant == NoDeadline {
+		return NoDeadline
+	}
+	return between(num.Sub(instant, clock))
+}
+
 // Projected returns the time that a job needs whose stages follow one another while the tasks of a stage run in
 // parallel: the sum over the stages of the longest task [DynamicShare §3.2]. The paper's jobs have two stages:
 //

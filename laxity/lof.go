@@ -23,8 +23,8 @@ const (
 // more than l values are equal, their density is infinite: their factor is 1, and that of a value which has one of them
 // among its neighbours but is not one of them is +Inf. [Scorer] takes a floor against that. A factor is never NaN.
 //
-// Values that are not finite, or beyond 1e290, and an l outside 1 to len(values)-1 are errors. O(n log n + n l) time and
-// O(n) memory, allocated anew; a [Scorer] keeps it.
+// Fewer than 2 values, values that are not finite or beyond 1e290, and an l outside 1 to len(values)-1 are errors.
+// O(n log n + n l) time and O(n) memory, allocated anew; a [Scorer] keeps it.
 func LOF(values []float64, l int) ([]float64, error) {
 	return new(Scorer).Score(nil, values, l, 0)
 }
@@ -83,6 +83,9 @@ func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, 
 }
 
 func checkLOF(values []float64, l int, floor float64) error {
+	if len(values) < 2 {
+		return fmt.Errorf("laxity: the number of values is %d, want 2 or more", len(values))
+	}
 	if l < 1 || l >= len(values) {
 		return fmt.Errorf("laxity: l is %d, want 1 to %d, less than the number of values", l, len(values)-1)
 	}

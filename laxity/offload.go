@@ -33,74 +33,94 @@ type Transfer struct {
 }
 
 // Offload says which tasks of an overloaded worker to run elsewhere: it appends a Transfer for each task to dst. The
-// paper leaves the choice open [DynamicShare §3.3]. Here as few tasks as possible leave the worker such that all others
-// end in time, if the worker runs them one after another by deadline, after those that have started [Moore 1968]. What
-// leaves but would end too late elsewhere as well should not move, but run after the others. A task whose need is
-// unknown is left out of account, and so is one that has started if its need is unknown. A worker with s slots can be
-// approximated by one that takes an s-th of each Remaining. O(n log n); it allocates 16 bytes a task.
+// paper leaves the choice open [DynamicShare §3.3]. Here the worker runs its tasks one after another by deadline, after
+// those that have started, and as few as possible are late: of the tasks that would be late elsewhere it keeps as many
+// as can end in time, and sheds the longest [Moore 1968]. These should run after all others. To make room for the ones
+// that it keeps, as few as possible of the others move, and all that stay end in time.
+//
+// A task whose need is unknown is left out of account, and so is one that has started if its need is unknown. A worker
+// with s slots can be approximated by one that takes an s-th of each Remaining. O(n log n); it allocates 16 bytes a task.
 func Offload(dst []Transfer, tasks []Pending) []Transfer {
 	start := len(dst)
-	var busy time.Duration
-	order := make([]int, 0, len(tasks))
+	w := worker{tasks: tasks, byDeadline: make([]int, 0, len(tasks))}
 	for i, t := range tasks {
 		switch {
 		case t.Started:
 			dst = append(dst, Transfer{Reason: Started, Laxity: estimate.Unknown})
-			busy = num.Add(busy, max(t.Remaining, 0))
+			w.busy = num.Add(w.busy, max(t.Remaining, 0))
 		case t.Remaining == estimate.Unknown:
 			dst = append(dst, Transfer{Reason: NoLaxity, Laxity: estimate.Unknown})
-		default:
-			dst = append(dst, Transfer{})
-			order = append(order, i)
+		default: // for now, the laxity elsewhere
+			dst = append(dst, Transfer{Laxity: Job{Left: t.Left, Projected: t.Elsewhere}.Laxity()})
+			w.byDeadline = append(w.byDeadline, i)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
+	slices.SortFunc(w.byDeadline, func(a, b int) int {
 		return cmp.Or(cmp.Compare(tasks[a].Left, tasks[b].Left), cmp.Compare(a, b))
 	})
-	verdicts := dst[start:]
-	leave(verdicts, tasks, order, busy)
-	settle(verdicts, tasks, order, busy)
+	w.transfers = dst[start:]
+	w.longest = longestFirst{tasks: tasks, heap: make([]int, 0, len(w.byDeadline))}
+	w.shed(LateElsewhere)
+	w.shed(MakesRoom)
+	w.settle()
 	return dst
 }
 
-// leave gives MakesRoom to each task that must leave: those that would be late even if they were alone, and whenever the
-// others up to a deadline take too long, the longest of them. Without the former no sum overflows.
-func leave(verdicts []Transfer, tasks []Pending, order []int, busy time.Duration) {
-	longest := longestFirst{tasks: tasks, heap: make([]int, 0, len(order))}
-	end := busy
-	for _, i := range order {
-		if tasks[i].Left > NoDeadline/2 { // nobody waits that long, and all that follow have as much time
+// worker is an overloaded worker.
+type worker struct {
+	tasks      []Pending
+	transfers  []Transfer    // of the tasks
+	byDeadline []int         // the tasks that may stay or go
+	busy       time.Duration // until when it runs what has started
+	longest    longestFirst  // scratch
+}
+
+// shed gives the reason to tasks that cannot stay: those that would be late even if they were alone, and whenever the
+// others up to a deadline take too long, the longest of them. LateElsewhere goes to tasks that would be late elsewhere, as
+// if there were no others. MakesRoom goes to the others; what was kept before and is late elsewhere stays.
+func (w *worker) shed(reason Reason) {
+	w.longest.heap = w.longest.heap[:0]
+	end := w.busy
+	for _, i := range w.byDeadline {
+		t, v := w.tasks[i], &w.transfers[i]
+		if t.Left > NoDeadline/2 { // nobody waits that long, and all that follow have as much time
 			return
 		}
-		if num.Add(busy, max(tasks[i].Remaining, 0)) > tasks[i].Left {
-			verdicts[i].Reason = MakesRoom
+		inTimeElsewhere := v.Laxity >= 0 // Unknown is negative
+		if v.Reason != NoReason || inTimeElsewhere && reason == LateElsewhere {
 			continue
 		}
-		end = num.Add(end, max(tasks[i].Remaining, 0))
-		longest.push(i)
-		if end > tasks[i].Left {
-			out := longest.pop()
-			verdicts[out].Reason = MakesRoom
-			end = num.Sub(end, max(tasks[out].Remaining, 0))
+		remaining := max(t.Remaining, 0)
+		if num.Add(w.busy, remaining) > t.Left { // so that below no sum overflows
+			v.Reason = reason
+			continue
+		}
+		end += remaining
+		if inTimeElsewhere || reason == LateElsewhere {
+			w.longest.push(i)
+		}
+		for end > t.Left {
+			out := w.longest.pop()
+			w.transfers[out].Reason = reason
+			end -= max(w.tasks[out].Remaining, 0)
 		}
 	}
 }
 
-// settle fills in the rest of the verdicts, once it is known who must leave.
-func settle(verdicts []Transfer, tasks []Pending, order []int, end time.Duration) {
-	for _, i := range order {
-		t, v := tasks[i], &verdicts[i]
-		if v.Reason != MakesRoom {
+// settle fills in the rest of the transfers, once it is known who cannot stay.
+func (w *worker) settle() {
+	end := w.busy
+	for _, i := range w.byDeadline {
+		t, v := w.tasks[i], &w.transfers[i]
+		switch v.Reason {
+		case MakesRoom:
+			v.Move = true
+		case LateElsewhere:
+			v.Laxity = estimate.Unknown
+		default:
 			end = num.Add(end, max(t.Remaining, 0))
 			v.Reason, v.Laxity = EndsInTime, Job{Left: t.Left, Projected: end}.Laxity()
-			continue
 		}
-		there := Job{Left: t.Left, Projected: t.Elsewhere}
-		if v.Laxity = there.Laxity(); v.Laxity == estimate.Unknown || v.Laxity < 0 {
-			v.Reason, v.Laxity = LateElsewhere, estimate.Unknown
-			continue
-		}
-		v.Move = true
 	}
 }
 

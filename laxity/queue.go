@@ -1,10 +1,10 @@
 package laxity
 
 import (
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Queue holds jobs that wait, in the order of a [Policy]. While a job waits, its laxity falls as fast as that of every
@@ -75,11 +75,20 @@ func (q *Queue) Push(now time.Time, j Job) int {
 	} else {
 		ticket = int32(len(q.jobs))
 		q.jobs = append(q.jobs, queued{})
+		q.reserve(cap(q.jobs))
 	}
 	q.seq++
 	q.jobs[ticket] = queued{seq: q.seq, present: true}
 	q.place(ticket, j)
 	return int(ticket)
+}
+
+// reserve makes room for n jobs wherever they may come to be: ahead, late, or gone.
+func (q *Queue) reserve(n int) {
+	q.free = slices.Grow(q.free, n-len(q.free))
+	for _, h := range []*heap{&q.ahead, &q.late} {
+		h.entries = slices.Grow(h.entries, n-len(h.entries))
+	}
 }
 
 // Update replaces what is known about a job by what is known now. The job keeps its ticket and, among equals, its rank.
@@ -224,19 +233,4 @@ func (q *Queue) describe(ticket int32) Choice {
 		c.Laxity = since(item.start, q.clock)
 	}
 	return c
-}
-
-// until turns a time from now into an instant, and since an instant into a time from now. No deadline remains none.
-func until(d, clock time.Duration) time.Duration {
-	if d == NoDeadline {
-		return NoDeadline
-	}
-	return between(num.Add(d, clock))
-}
-
-func since(instant, clock time.Duration) time.Duration {
-	if instant == NoDeadline {
-		return NoDeadline
-	}
-	return between(num.Sub(instant, clock))
 }

@@ -34,9 +34,9 @@ const (
 
 	// EndsInTime: the task ends in time where it is, once the others have moved.
 	EndsInTime
-	// MakesRoom: the task is late, or makes others late, and would end in time elsewhere.
+	// MakesRoom: the task is late here, or makes others late, and would end in time elsewhere.
 	MakesRoom
-	// LateElsewhere: the task is late, or makes others late, and would not end in time elsewhere either.
+	// LateElsewhere: the task is late wherever it runs, unless others are late in its place.
 	LateElsewhere
 	// Started: the task has begun and stays.
 	Started

@@ -47,7 +47,7 @@ type Reducer struct {
 	Rate float64
 	// Limit is the time from now by which the reduce task must end, so that its own job and those whose tasks wait on the
 	// worker meet their deadlines. 0 is no limit. If it has passed already, a negative limit says so: nothing fits. A limit
-	// that is computed and comes out as exactly 0 must be passed as -1.
+	// that is computed and comes out as exactly 0 must be passed as -1. Ends are compared with it to the nearest nanosecond.
 	Limit time.Duration
 }
 
@@ -111,9 +111,9 @@ func (p Plan) LogValue() slog.Value {
 func Assign(p Problem) (Plan, error) { return Policy{}.Assign(p) }
 
 // Assign gives each partition to a reduce task. Ties go to the lower index, of reduce tasks as of equal partitions. An
-// error names what is out of range: no reduce tasks, fewer partitions than reduce tasks, a negative size, a rate
-// that is not positive, a time that is negative or either above 1e280, rows of Seconds that do not match, an unknown rule. O(p log p + p R); it
-// allocates the plan and one slice of its size.
+// error names what is out of range: no reduce tasks, fewer partitions than reduce tasks, a negative size, a rate that is
+// not positive, a time that is negative, either above 1e280, rows of Seconds that do not match, an unknown rule.
+// O(p log p + p R); it allocates the plan and one slice of its size.
 func (c Policy) Assign(p Problem) (Plan, error) {
 	if err := c.validate(); err != nil {
 		return Plan{}, err

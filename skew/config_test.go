@@ -98,6 +98,7 @@ func TestUndecodableSketchesLeaveTheirTargetAlone(t *testing.T) {
 		"uneven rows":   {1, 2, 1, 1, 5, 6},
 		"endless":       {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
 		"overflow":      {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
+		"padded":        {1, 1, 1, 1, 0x85, 0},
 		"huge":          {1, 255, 255, 255, 255, 15, 255, 255, 255, 255, 15, 1, 0},
 	} {
 		target, _ := NewSketch(1, 1, 7)
@@ -158,6 +159,20 @@ func TestLimitIsInclusive(t *testing.T) {
 		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{Rate: 1, Limit: limit}}})
 		require.NoError(t, err)
 		assert.Equal(t, fits, len(plan.Unfit) == 0, limit)
+	}
+}
+
+// On a limit in decimals the decimal answer is right: 3 times 0.1 s and 0.1 s + 0.2 s fit in 0.3 s, whatever rounding says.
+func TestLimitInDecimals(t *testing.T) {
+	reducers := []Reducer{{Rate: .1, Limit: 300 * time.Millisecond}}
+	for limit, unfit := range map[time.Duration][]int{300 * time.Millisecond: nil, 300*time.Millisecond - 1: {1}} {
+		reducers[0].Limit = limit
+		plan, err := Assign(Problem{Sizes: []int64{2, 1}, Reducers: reducers})
+		require.NoError(t, err)
+		assert.Equal(t, unfit, plan.Unfit, limit)
+		plan, err = Assign(Problem{Sizes: []int64{2, 1}, Reducers: reducers, Seconds: [][]float64{{.2, .1}}})
+		require.NoError(t, err)
+		assert.Equal(t, unfit, plan.Unfit, limit)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any bytes: an error, or a sketch that encodes to the same counters and whose rows agree.
+// Any bytes: an error, or a sketch that encodes to the same bytes and whose rows agree.
 func FuzzUnmarshalSketch(f *testing.F) {
 	s, _ := NewSketch(2, 3, 300)
 	_ = s.Add(5, 1000)
@@ -31,6 +31,7 @@ func FuzzUnmarshalSketch(f *testing.F) {
 		}
 		encoded, err := s.MarshalBinary()
 		require.NoError(t, err)
+		require.Equal(t, data, encoded)
 		require.NoError(t, again.UnmarshalBinary(encoded))
 		require.Equal(t, s, again)
 	})

@@ -2,12 +2,15 @@ package skew
 
 import "math"
 
+// halfTick is half of what a limit can tell apart. It keeps rounding from deciding: 3 times 0.1 s is above 0.3 s.
+const halfTick = .5e-9
+
 // greedy is a plan in the making.
 type greedy struct {
 	problem Problem
 	plan    Plan
 	work    []float64 // by reduce task, in seconds: Ready, and under Problem.Seconds the work that it has
-	limit   []float64 // by reduce task, in seconds; +Inf if there is none
+	limit   []float64 // by reduce task, in seconds and with halfTick; +Inf if there is none
 }
 
 // assign makes a plan for a problem that is in range.
@@ -50,7 +53,7 @@ func newGreedy(p Problem) greedy {
 		g.plan.Reducer[i] = -1
 	}
 	for r, reducer := range p.Reducers {
-		g.work[r], g.limit[r] = max(reducer.Ready, 0).Seconds(), reducer.Limit.Seconds()
+		g.work[r], g.limit[r] = max(reducer.Ready, 0).Seconds(), reducer.Limit.Seconds()+halfTick
 		if reducer.Limit == 0 {
 			g.limit[r] = math.Inf(1)
 		}

@@ -99,7 +99,7 @@ func modulo(x uint64) uint64 {
 
 // HashKey turns a key of bytes into one of 64 bits (FNV-1a), for [Sketch.Add] and [Sketch.Partition]. It is not keyed: whoever
 // chooses the keys can make them collide under every hash function. O(n), no allocation.
-func HashKey[K string | []byte](key K) uint64 {
+func HashKey[K ~string | ~[]byte](key K) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(key) {
 		h = (h ^ uint64(key[i])) * 1099511628211

@@ -82,7 +82,7 @@ func (s *Sketch) readCells(data []byte) error {
 
 func uvarint(data []byte) (uint64, []byte, error) {
 	n, size := binary.Uvarint(data)
-	if size <= 0 {
+	if size <= 0 || size > 1 && data[size-1] == 0 { // a last byte of 0 says nothing: AppendUvarint does not write it
 		return 0, nil, fmt.Errorf("skew: encoded sketch ends early or holds a number out of range")
 	}
 	return n, data[size:], nil

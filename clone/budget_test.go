@@ -1,0 +1,146 @@
+package clone
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever the facts, there is an answer with a reason, and nothing is charged for a job that is not cloned.
+func TestReasonsNotToClone(t *testing.T) {
+	now := Cluster{Capacity: 1800, Straggler: .1}
+	with := func(change func(*Cluster)) Cluster {
+		c := now
+		change(&c)
+		return c
+	}
+	b, err := NewBudget(Config{})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		job  Job
+		now  Cluster
+		want string
+	}{
+		{Job{}, now, "single no-tasks"},
+		{Job{Tasks: -1}, now, "single no-tasks"},
+		{Job{Tasks: 5, NoDuplicate: true}, now, "single not-eligible"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = math.NaN() }), "single no-estimate"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = 1 }), "single no-estimate"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = -.1 }), "single no-estimate"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = 0 }), "single one-suffices"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = .01 }), "single one-suffices"},
+		{Job{Tasks: 5, Upstream: 1}, now, "single upstream-single"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = 0 }), "single over-budget wanted=2 spent=10/0 busy=10/0"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = -7 }), "single over-budget wanted=2 spent=10/0 busy=10/0"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Busy = 1431 }), "single over-ceiling wanted=2 spent=10/90 busy=1441/1440"},
+	} {
+		d := b.Admit(c.job, c.now)
+		assert.Equal(t, c.want, d.String())
+		assert.Equal(t, 1, d.Copies)
+		assert.Equal(t, 1, d.CopiesOf(0))
+		assert.Zero(t, d.Grant)
+		assert.Zero(t, b.Spent())
+	}
+	// Numbers that would overflow saturate.
+	d := b.Admit(Job{Tasks: math.MaxInt}, with(func(c *Cluster) { c.Busy = math.MaxInt }))
+	assert.Equal(t, OverBudget, d.Reason)
+	assert.Equal(t, math.MaxInt, d.Spent)
+	d = b.Admit(Job{Tasks: 3}, with(func(c *Cluster) { c.Busy = -100 }))
+	assert.Equal(t, "clone room-for-all copies=2 tasks=3 wanted=2 spent=6/90 busy=6/1440", d.String())
+	assert.Equal(t, 6, b.Cancel(d.Grant))
+}
+
+// Without limits every job is cloned to its full count.
+func TestOff(t *testing.T) {
+	b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: FewerCopies})
+	require.NoError(t, err)
+	d := b.Admit(Job{Tasks: 1000}, Cluster{Capacity: 10, Busy: 10, Straggler: .1})
+	assert.Equal(t, "clone room-for-all copies=5 tasks=1000 wanted=5 spent=5000/off busy=5010/off", d.String())
+	assert.Equal(t, "[action=clone reason=room-for-all copies=5 tasks=1000 wanted=5 spent=5000 busy=5010]", d.LogValue().String())
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 10}, Cluster{Capacity: 10, Busy: 10, Straggler: .1}))
+}
+
+// A grant means nothing once its job is done, not even to the job that takes its place.
+func TestDeadGrants(t *testing.T) {
+	b, err := NewBudget(Config{})
+	require.NoError(t, err)
+	now := Cluster{Capacity: 1800, Straggler: .1}
+	assert.Zero(t, b.Release(Grant{}, 1))
+	first := b.Admit(Job{Tasks: 2}, now).Grant
+	assert.Zero(t, b.Release(first, 0))
+	assert.Zero(t, b.Release(first, -3))
+	assert.Equal(t, 4, b.Release(first, 5), "two tasks of two copies, though five are named")
+	second := b.Admit(Job{Tasks: 3}, now).Grant
+	assert.NotEqual(t, first, second)
+	assert.Zero(t, b.Cancel(first))
+	assert.Equal(t, 6, b.Spent())
+	other, err := NewBudget(Config{})
+	require.NoError(t, err)
+	assert.Zero(t, other.Cancel(second), "of another budget, which granted nothing yet")
+}
+
+// Giving back does not allocate, nor does admitting again, however many jobs end at once.
+func TestManyJobsEndAtOnce(t *testing.T) {
+	budget, now := crowded(t, 1000)
+	grants := budget.Victims(nil, Job{Tasks: 1}, Cluster{Capacity: 40, Straggler: .1})
+	require.Len(t, grants, 1000)
+	assert.Zero(t, testing.AllocsPerRun(400, func() {
+		budget.Cancel(grants[len(grants)-1])
+		grants = grants[:len(grants)-1]
+	}))
+	for _, g := range grants {
+		budget.Cancel(g)
+	}
+	assert.Zero(t, budget.Spent())
+	assert.Zero(t, testing.AllocsPerRun(900, func() { budget.Admit(Job{Tasks: 2}, now) }))
+	assert.Equal(t, 901*4, budget.Spent(), "with the run that AllocsPerRun warms up by")
+}
+
+// Shares of the capacity are decimals: 0.29 of 100 slots is 29.
+func TestSlotsOfDecimalShares(t *testing.T) {
+	for capacity := 0; capacity < 2000; capacity += 7 {
+		for percent := 1; percent <= 100; percent++ {
+			require.Equal(t, capacity*percent/100, slots(float64(percent)/100, capacity), "%d%% of %d", percent, capacity)
+		}
+	}
+	for _, capacity := range []int{1e9, 1_000_000_007, 99_999_999} {
+		for permille := 1; permille <= 1000; permille++ {
+			want := new(big.Int).Mul(big.NewInt(int64(capacity)), big.NewInt(int64(permille)))
+			require.Equal(t, int(want.Div(want, big.NewInt(1000)).Int64()), slots(float64(permille)/1000, capacity))
+		}
+	}
+	assert.Zero(t, slots(.5, -4))
+	assert.Equal(t, math.MaxInt, slots(1, math.MaxInt))
+}
+
+// A number of copies that is more than an int holds is above any limit, even where there is none: charged as the largest
+// int, it could not be given back.
+func TestOverflowIsOverAnyLimit(t *testing.T) {
+	for _, shortage := range []Shortage{Deny, FewerCopies, FirstTasks} {
+		for _, charge := range []Charge{AllCopies, ExtraCopies} {
+			b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: shortage, Charge: charge})
+			require.NoError(t, err)
+			var grants []Grant
+			for _, tasks := range []int{math.MaxInt, math.MaxInt / 2, math.MaxInt / 3, 5, math.MaxInt / 50, math.MaxInt} {
+				before := b.Spent()
+				d := b.Admit(Job{Tasks: tasks}, Cluster{Capacity: math.MaxInt, Busy: math.MaxInt / 8, Straggler: .1})
+				if d.Action != Clone {
+					assert.Contains(t, []Reason{OverBudget, OverCeiling}, d.Reason)
+					assert.Equal(t, before, b.Spent())
+					continue
+				}
+				assert.Greater(t, b.Spent(), before, d)
+				assert.GreaterOrEqual(t, d.Busy, math.MaxInt/8, d)
+				grants = append(grants, d.Grant)
+			}
+			assert.NotEmpty(t, grants)
+			for _, g := range grants {
+				assert.Positive(t, b.Cancel(g))
+			}
+			assert.Zero(t, b.Spent(), "%v %v", shortage, charge)
+		}
+	}
+}

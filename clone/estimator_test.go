@@ -1,0 +1,68 @@
+package clone
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// stragglers counts the rates below that which Observe names, and checks that this is what it counted.
+func stragglers(e *Estimator, now time.Time, rates []float64) int {
+	e.roll(now)
+	before := e.slow
+	slow := e.Observe(now, rates)
+	n := 0
+	for _, r := range rates {
+		if r >= 0 && r < slow {
+			n++
+		}
+	}
+	if e.slow-before != n {
+		return -1
+	}
+	return n
+}
+
+func TestEstimatorLeavesOutWhatIsNoRate(t *testing.T) {
+	e, err := NewEstimator(EstimatorConfig{MinTasks: 4})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	assert.Zero(t, stragglers(e, now, []float64{5}))
+	assert.Zero(t, stragglers(e, now, []float64{math.NaN(), math.Inf(1), -1, 5}))
+	p, known := e.P(now)
+	assert.False(t, known)
+	assert.True(t, math.IsNaN(p))
+	rates := []float64{9, 0, 11, math.NaN(), 10}
+	assert.Equal(t, 1, stragglers(e, now, rates))
+	assert.Equal(t, 9., rates[0], "the argument is not changed")
+	p, known = e.P(now)
+	assert.True(t, known)
+	assert.Equal(t, .25, p)
+	assert.Equal(t, 0, stragglers(e, now, []float64{math.MaxFloat64, math.MaxFloat64}), "no overflow of the median")
+	assert.Equal(t, 2, stragglers(e, now, []float64{1, 3, 10, 12}), "the median is 6.5, not 3")
+	assert.Equal(t, 1, stragglers(e, now, []float64{1, 4, 10, 12}), "the median is 7, not 10")
+}
+
+// A period without enough tasks runs on, and a clock that steps back loses nothing.
+func TestEstimatorPeriods(t *testing.T) {
+	e, err := NewEstimator(EstimatorConfig{MinTasks: 5})
+	require.NoError(t, err)
+	now := time.Unix(1e6, 0)
+	e.Observe(now, []float64{10, 10, 10, 1})
+	now = now.Add(90 * time.Minute)
+	_, known := e.P(now)
+	assert.False(t, known, "four tasks are too few")
+	now = now.Add(-80 * time.Minute)
+	e.Observe(now, []float64{10, 10, 10, 10})
+	p, _ := e.P(now)
+	assert.Equal(t, .125, p, "one of eight so far")
+	now = now.Add(-4 * time.Hour)
+	e.Observe(now, []float64{10, 10, 10, 10, 10, 1, 1, 1})
+	p, _ = e.P(now)
+	assert.Equal(t, .25, p, "four of sixteen: the step back closed no period")
+	p, _ = e.P(now.Add(2 * time.Hour))
+	assert.Equal(t, .25, p)
+}

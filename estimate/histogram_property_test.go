@@ -1,0 +1,72 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHistogramAgainstGrouping(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		h, err := NewHistogram(HistogramConfig{Low: -20, High: 30, Bins: 10})
+		require.NoError(t, err)
+		groups := map[int][]float64{}
+		for range 1 + r.IntN(60) {
+			x := math.Floor(r.Float64()*80 - 35)
+			require.True(t, h.Add(x))
+			i := min(max(int(math.Floor((x+20)/5)), 0), 9)
+			groups[i] = append(groups[i], x)
+		}
+		best := -1
+		for i := range 10 {
+			if best < 0 || len(groups[i]) > len(groups[best]) {
+				best = i
+			}
+		}
+		var sum float64
+		for _, x := range groups[best] {
+			sum += x
+		}
+		got, ok := h.Estimate()
+		require.True(t, ok)
+		require.InDelta(t, sum/float64(len(groups[best])), got, 1e-12)
+		for i := range 10 {
+			for _, x := range groups[i] {
+				require.True(t, h.Delete(x))
+			}
+		}
+		require.Zero(t, h.Len())
+		_, ok = h.Estimate()
+		require.False(t, ok)
+		require.False(t, h.Delete(3))
+	}
+}
+
+// Each lower bound, written as a decimal, is in its own bin, and what is just below it is not.
+func TestHistogramBoundsInDecimals(t *testing.T) {
+	for _, high := range []float64{1, 10, 100} {
+		h, err := NewHistogram(HistogramConfig{High: high, Bins: 100})
+		require.NoError(t, err)
+		for i := 1; i < 100; i++ {
+			bound := float64(i) * high / 100
+			assert.Same(t, &h.bins[i], h.binOf(bound), "%v of %v", bound, high)
+			assert.Same(t, &h.bins[i-1], h.binOf(math.Nextafter(bound, 0)), "below %v of %v", bound, high)
+		}
+	}
+}
+
+// A large value that came and went leaves no rounding error behind.
+func TestHistogramForgetsLargeValues(t *testing.T) {
+	h, err := NewHistogram(HistogramConfig{})
+	require.NoError(t, err)
+	require.True(t, h.Add(99.1))
+	require.True(t, h.Add(1e20))
+	require.True(t, h.Delete(1e20))
+	mean, ok := h.Estimate()
+	assert.True(t, ok)
+	assert.InDelta(t, 99.1, mean, 1e-9)
+}

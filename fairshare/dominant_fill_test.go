@@ -1,0 +1,59 @@
+package fairshare
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Raising leaves little to do singly, whatever the magnitudes: every round ends at least one user.
+func TestDominantRoundsAreFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 43))
+	for range 200 {
+		capacity := []int64{1<<62 - rng.Int64N(1<<20), 1 << (20 + rng.IntN(42))}
+		d := drf{capacity: capacity, used: make([]int64, 2), free: make([]int64, 2)}
+		for range 1 + rng.IntN(8) {
+			d.users = append(d.users, User{
+				Weight: 1 + rng.Int64N(1<<(1+rng.IntN(62))), Demand: rng.Int64N(1 << (1 + rng.IntN(62))),
+				Task: []int64{1 + rng.Int64N(1<<rng.IntN(20)), rng.Int64N(1 << rng.IntN(20))},
+			})
+		}
+		d.allocations = make([]Allocation, len(d.users))
+		for i := range d.users {
+			d.enter(i)
+		}
+		for len(d.active) > 0 {
+			before := len(d.active)
+			d.raise()
+			d.hand()
+			require.Less(t, len(d.active), before, "%+v", d)
+		}
+	}
+}
+
+func TestTasksBelow(t *testing.T) {
+	x := dominantUser{need: 1, unitHi: 1}
+	require.Equal(t, int64(Unlimited), x.tasksBelow(math.MaxUint64, math.MaxUint64), "2^64 less a fraction, rounded up")
+	rng := rand.New(rand.NewPCG(5, 44))
+	for range 20_000 {
+		word := func() uint64 { return rng.Uint64() >> rng.IntN(64) }
+		hi, lo := word(), word()
+		x := dominantUser{need: 1 + rng.Int64N(1<<(1+rng.IntN(62))), unitHi: word() >> 1, unitLo: word()}
+		join := func(hi, lo uint64) *big.Int {
+			n := new(big.Int).SetUint64(hi)
+			return n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
+		}
+		want := new(big.Int).Mul(join(hi, lo), join(x.unitHi, x.unitLo))
+		divisor := new(big.Int).Lsh(big.NewInt(x.need), 128)
+		if _, rest := want.DivMod(want, divisor, new(big.Int)); rest.Sign() > 0 {
+			want.Add(want, big.NewInt(1))
+		}
+		if !want.IsInt64() {
+			want.SetInt64(Unlimited)
+		}
+		require.Equal(t, want.Int64(), x.tasksBelow(hi, lo), "%d %d %+v", hi, lo, x)
+	}
+}

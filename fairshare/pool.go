@@ -1,0 +1,120 @@
+package fairshare
+
+import (
+	"fmt"
+	"math"
+)
+
+const (
+	// Unlimited is a demand that no share can satisfy, for a pool that takes whatever it is given.
+	Unlimited = math.MaxInt64
+	// None stands for the number zero in Weight and Max, where a literal 0 means the default.
+	None = -1
+)
+
+// Pool is one claimant: a queue, a user or a job, or a group of them. Amounts are whole units of one resource: slots,
+// millicores, bytes. Weight, Min, Max, Discipline and Rank are an operator's choices; Demand is what the host observes.
+// The zero value is a pool at the top level with weight 1, no minimum, no maximum, and nothing to run.
+//
+// Safe for concurrent use.
+type Pool struct {
+	// Parent is the pool that this one divides the share of. Zero is the top level; see [Under].
+	Parent Parent
+	// Weight is w: of what is shared by level, a pool of weight 2 gets twice what a pool of weight 1 gets. Only ratios
+	// matter: for 1.5 to 1, say 3 and 2. Zero means 1; [None] means weight zero: such a pool has its minimum, and shares
+	// equally with others of weight zero what the weighted pools leave. Weights have no effect under [FIFO].
+	Weight int64
+	// Min is m: what the pool is guaranteed as long as it wants it. A pool with children is guaranteed at least the sum
+	// of what they are.
+	Min int64
+	// Max is the most that the pool may have. Zero means no maximum; [None] closes the pool.
+	Max int64
+	// Demand is d: running and waiting together, for a pool without children. The demand of a pool with children is
+	// the sum of what they want, so its own must be zero.
+	Demand int64
+	// Discipline says how the pool divides its share among its children.
+	Discipline Discipline
+	// Rank orders siblings under [FIFO] and [MultiLevel], lower first. It has no effect under [Fair].
+	Rank int32
+}
+
+// Parent refers to a pool's parent. The zero value is the top level.
+//
+// Safe for concurrent use.
+type Parent int
+
+// Under returns the reference to the pool with the given index as parent.
+func Under(pool int) Parent { return Parent(pool + 1) }
+
+// Index returns the index of the parent pool; -1 for the top level.
+func (p Parent) Index() int { return int(p) - 1 }
+
+// Discipline is how a pool divides what it has among its children, once each has its minimum.
+type Discipline uint8
+
+const (
+	// Fair divides by max-min fairness with weights (section 3).
+	Fair Discipline = iota
+	// FIFO serves the lowest rank first, and the lowest index first within a rank: with the priority as rank and pools
+	// in order of submission this is Hadoop's own order (section 2.1).
+	FIFO
+	// MultiLevel serves the lowest rank first and divides fairly within a rank. For the weighted queues of section 7.2
+	// use a Fair pool whose children are FIFO pools.
+	MultiLevel
+)
+
+var disciplineNames = [...]string{Fair: "fair", FIFO: "fifo", MultiLevel: "multi-level"}
+
+// String returns the name of the discipline.
+func (d Discipline) String() string { return nameOf(disciplineNames[:], uint8(d)) }
+
+// weight returns w with the default filled in.
+func (p *Pool) weight() int64 {
+	switch p.Weight {
+	case 0:
+		return 1
+	case None:
+		return 0
+	}
+	return p.Weight
+}
+
+// limit returns the maximum with the default filled in.
+func (p *Pool) limit() int64 {
+	switch p.Max {
+	case 0:
+		return Unlimited
+	case None:
+		return 0
+	}
+	return p.Max
+}
+
+// check reports the first field that is out of range by itself.
+func (p *Pool) check(i, n int) error {
+	switch {
+	case p.Parent < 0 || int(p.Parent) > n:
+		return fmt.Errorf("fairshare: pool %d: Parent is pool %d, want one of the %d pools", i, p.Parent.Index(), n)
+	case p.Weight < None:
+		return fmt.Errorf("fairshare: pool %d: Weight is %d, want a positive number, 0 for 1, or None", i, p.Weight)
+	case p.Max < None:
+		return fmt.Errorf("fairshare: pool %d: Max is %d, want a positive number, 0 for no maximum, or None", i, p.Max)
+	case p.Min < 0:
+		return fmt.Errorf("fairshare: pool %d: Min is %d, want at least 0", i, p.Min)
+	case p.Min > p.limit():
+		return fmt.Errorf("fairshare: pool %d: Min is %d, above its Max of %d", i, p.Min, p.limit())
+	case p.Demand < 0:
+		return fmt.Errorf("fairshare: pool %d: Demand is %d, want at least 0", i, p.Demand)
+	case p.Discipline > MultiLevel:
+		return fmt.Errorf("fairshare: pool %d: Discipline is %d, want Fair, FIFO or MultiLevel", i, p.Discipline)
+	}
+	return nil
+}
+
+// nameOf looks an enum's name up, and stays printable for a value that has none.
+func nameOf(names []string, value uint8) string {
+	if int(value) < len(names) {
+		return names[value]
+	}
+	return "unknown"
+}

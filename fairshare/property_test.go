@@ -1,0 +1,192 @@
+package fairshare
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// checkShares holds shares against the oracle: bounds, exact sums, rounding within one, and how far rounding at every
+// depth can take a pool from the fluid tree.
+func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares []Share) {
+	t.Helper()
+	o := newOracle(pools, policy)
+	var visit func(parent int, d Discipline, total int64)
+	visit = func(parent int, d Discipline, total int64) {
+		siblings := o.children(parent)
+		if len(siblings) == 0 {
+			return
+		}
+		want, feasible := o.divide(siblings, d, whole(total))
+		sum, most := new(big.Rat), new(big.Rat)
+		for _, i := range siblings {
+			s := shares[i]
+			got := whole(s.Slots)
+			require.LessOrEqual(t, got.Cmp(o.hi[i]), 0, "pool %d above its bound: %v", i, s)
+			gap := new(big.Rat).Sub(got, want[i])
+			require.Negative(t, gap.Abs(gap).Cmp(whole(1)), "pool %d: %v, want about %v", i, s, want[i].FloatString(6))
+			real, _ := want[i].Float64()
+			require.InEpsilon(t, real+1, s.Real+1, 1e-15, "pool %d: %v", i, s)
+			if feasible {
+				weight := max(pools[i].weight(), 1)
+				if d == FIFO {
+					weight = 1
+				}
+				level := min(max(s.Level*float64(weight), float64(s.Min)), float64(s.Max))
+				require.InEpsilon(t, level+1, s.Real+1, 1e-14, "pool %d: %v", i, s)
+			}
+			sum.Add(sum, got)
+			most.Add(most, o.hi[i])
+			visit(i, pools[i].Discipline, s.Slots)
+		}
+		require.Zero(t, sum.Cmp(ratMin(most, whole(total))), "children of %d have %v of %d, and want %v", parent, sum, total, most)
+	}
+	visit(-1, policy.Discipline, total)
+	for i, real := range o.fluid(whole(total)) {
+		gap := new(big.Rat).Sub(whole(shares[i].Slots), real)
+		require.Negative(t, gap.Abs(gap).Cmp(whole(int64(o.depth(i)))), "pool %d: %v, in the fluid tree %v", i, shares[i], real.FloatString(6))
+	}
+}
+
+func TestSharesAgreeWithRationalArithmetic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	for round := range 3000 {
+		pools := randomPools(rng, 1+rng.IntN(12), round%2 == 0)
+		policy := randomPolicy(rng)
+		total := randomTotal(rng, pools)
+		tree, err := New(pools, policy)
+		require.NoError(t, err, "%+v", pools)
+		shares, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		checkShares(t, pools, policy, total, shares)
+	}
+}
+
+// Totals and amounts up to 2^62, where floats and 64-bit products fail.
+func TestSharesOfLargeTotals(t *testing.T) {
+	const total = int64(1) << 62
+	shares, err := Shares([]Pool{{Demand: Unlimited}, {Demand: Unlimited}, {Demand: Unlimited}}, total)
+	require.NoError(t, err)
+	require.Equal(t, total/3+1, shares[0].Slots)
+	require.Equal(t, total/3, shares[1].Slots)
+	require.Equal(t, total/3, shares[2].Slots)
+
+	rng := rand.New(rand.NewPCG(5, 3))
+	for range 500 {
+		pools := make([]Pool, 1+rng.IntN(9))
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(1<<59), Demand: rng.Int64N(total), Min: rng.Int64N(total / 16)}
+		}
+		tree, err := New(pools, Policy{Infeasible: Scale})
+		require.NoError(t, err)
+		total := total - rng.Int64N(1<<rng.IntN(62))
+		shares, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		checkShares(t, pools, Policy{Infeasible: Scale}, total, shares)
+	}
+}
+
+// The largest total of all, of which sums of unlimited demands must not fall short by saturating.
+func TestSharesOfTheLargestTotal(t *testing.T) {
+	const total = math.MaxInt64
+	for _, pools := range [][]Pool{
+		{{Demand: Unlimited}, {Demand: Unlimited}},
+		{{}, {Parent: Under(0), Demand: Unlimited}, {Parent: Under(0), Demand: 5}},
+		{{Demand: total - 1}, {Demand: 2}},
+		{{Demand: total - 1}, {Demand: 1}},
+		{{Weight: None, Demand: Unlimited}, {Weight: None, Min: 7, Demand: Unlimited}, {Demand: 3}},
+		{{Min: total - 3, Demand: Unlimited}, {Weight: 1 << 62, Demand: Unlimited}, {Demand: 2}},
+	} {
+		for _, d := range []Discipline{Fair, FIFO, MultiLevel} {
+			policy := Policy{Discipline: d}
+			tree, err := New(pools, policy)
+			require.NoError(t, err)
+			shares, err := tree.Shares(nil, nil, total)
+			require.NoError(t, err)
+			checkShares(t, pools, policy, total, shares)
+		}
+	}
+}
+
+// Weighted max-min fairness by its two conditions: nothing is left while anyone wants it, and nobody who wants more has
+// less for its weight than someone who could give: a pool above its own minimum. Rounding may tip that by one unit.
+func TestNobodyIsEnvious(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for range 2000 {
+		pools := make([]Pool, 2+rng.IntN(20))
+		var demand, least int64
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(9), Demand: rng.Int64N(100), Min: rng.Int64N(20)}
+			demand += pools[i].Demand
+			least += pools[i].Min
+		}
+		total := least + rng.Int64N(demand+1)
+		shares, err := Shares(pools, total)
+		require.NoError(t, err)
+		var sum int64
+		for i, a := range shares {
+			sum += a.Slots
+			for j, b := range shares {
+				wants, gives := a.Real < float64(a.Max), b.Real > float64(b.Min)
+				if wants && gives {
+					require.GreaterOrEqual(t, a.Real/float64(pools[i].Weight), b.Real/float64(pools[j].Weight)-1e-9, "%d envies %d: %v, %v", i, j, a, b)
+					if pools[i].Weight == pools[j].Weight {
+						require.GreaterOrEqual(t, a.Slots+1, b.Slots)
+					}
+				}
+			}
+		}
+		require.Equal(t, min(total, demand), sum)
+	}
+}
+
+// More to divide never lowers a real share; asking for less than one's share never raises it.
+func TestSharesAreMonotone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 1000 {
+		pools := randomPools(rng, 1+rng.IntN(10), false)
+		tree, err := New(pools, Policy{Infeasible: Scale})
+		require.NoError(t, err)
+		total := randomTotal(rng, pools)
+		less, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		more, err := tree.Shares(nil, nil, addSaturating(total, 1+rng.Int64N(5)))
+		require.NoError(t, err)
+		for i := range pools {
+			require.GreaterOrEqual(t, more[i].Real, less[i].Real*(1-1e-15))
+		}
+	}
+}
+
+// A tree is the same whatever the order in which its pools are listed, up to the ties that the index breaks.
+func TestSharesDoNotDependOnOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		n := 1 + rng.IntN(12)
+		pools := randomPools(rng, n, true)
+		for i := range pools {
+			pools[i].Discipline = Fair // FIFO goes by the index
+		}
+		to := rng.Perm(n)
+		moved := make([]Pool, n)
+		for i, p := range pools {
+			if parent := p.Parent.Index(); parent >= 0 {
+				p.Parent = Under(to[parent])
+			}
+			moved[to[i]] = p
+		}
+		total := randomTotal(rng, pools)
+		a, errA := Shares(pools, total)
+		b, errB := Shares(moved, total)
+		require.Equal(t, errA == nil, errB == nil)
+		for i := range a {
+			if pools[i].Parent.Index() < 0 {
+				require.Equal(t, a[i].Real, b[to[i]].Real)
+				require.InDelta(t, a[i].Slots, b[to[i]].Slots, 1)
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package fairshare
+
+import (
+	"cmp"
+	"math/rand/v2"
+)
+
+// randomPools draws a valid forest. Numbers are small, so that ties are frequent, or spread over all magnitudes.
+func randomPools(rng *rand.Rand, n int, tree bool) []Pool {
+	limit := int64(1) << (2 + rng.IntN(50))
+	if rng.IntN(2) == 0 {
+		limit = 12
+	}
+	amount := func() int64 { return rng.Int64N(limit) >> rng.IntN(4) }
+	pools := make([]Pool, n)
+	permutation := rng.Perm(n)
+	for k, i := range permutation {
+		p := &pools[i]
+		if tree && k > 0 && rng.IntN(4) > 0 {
+			p.Parent = Under(permutation[rng.IntN(k)])
+		}
+		p.Weight = []int64{0, None, 1, 2, 3, 1 + rng.Int64N(1000), 1 + rng.Int64N(1<<40)}[rng.IntN(7)]
+		p.Discipline = Discipline(rng.IntN(3))
+		p.Rank = rng.Int32N(3)
+		if p.Demand = amount(); rng.IntN(8) == 0 {
+			p.Demand = Unlimited
+		}
+		if p.Min = 0; rng.IntN(3) == 0 {
+			p.Min = amount()
+		}
+	}
+	finishPools(rng, pools, amount)
+	return pools
+}
+
+// finishPools takes the demand off parents and draws maximums that the guarantees allow.
+func finishPools(rng *rand.Rand, pools []Pool, amount func() int64) {
+	o := &oracle{pools: pools}
+	for i := range pools {
+		if len(o.children(i)) > 0 {
+			pools[i].Demand = 0
+		}
+	}
+	for i := range pools {
+		if rng.IntN(3) == 0 {
+			pools[i].Max = addSaturating(o.guarantee(i), amount())
+			if pools[i].Max == 0 && rng.IntN(2) == 0 {
+				pools[i].Max = None
+			}
+		}
+	}
+}
+
+func randomPolicy(rng *rand.Rand) Policy {
+	return Policy{
+		Infeasible: []Infeasible{Scale, ByWeight}[rng.IntN(2)],
+		Basis:      Basis(rng.IntN(3)),
+		Discipline: Discipline(rng.IntN(3)),
+	}
+}
+
+func randomTotal(rng *rand.Rand, pools []Pool) int64 {
+	var sum int64
+	for _, p := range pools {
+		if p.Demand != Unlimited {
+			sum = addSaturating(sum, p.Demand)
+		}
+		sum = addSaturating(sum, p.Min)
+	}
+	return rng.Int64N(addSaturating(cmp.Or(sum, 1), 1))
+}

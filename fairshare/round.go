@@ -1,0 +1,70 @@
+package fairshare
+
+// round writes whole shares that add up to total into slots.
+func (f *filler) round(l level, first, end int32, total int64) {
+	for i := first; i < end; i++ {
+		f.rest[i] = 0
+		switch f.state[i] {
+		case low:
+			f.slots[i] = f.lo[i]
+		case high:
+			f.slots[i] = f.hi[i]
+		default:
+			f.slots[i], f.rest[i] = mulDiv(l.units, f.weight[i], l.weight)
+		}
+		total -= f.slots[i]
+	}
+	if total == 0 {
+		return
+	}
+	fractions := f.fractions[:0]
+	for _, i := range f.active {
+		fractions = append(fractions, f.rest[i])
+	}
+	least, equal := kthLargest(fractions, int(total))
+	for _, i := range f.active {
+		switch {
+		case f.rest[i] > least:
+			f.slots[i]++
+		case f.rest[i] == least && equal > 0:
+			equal--
+			f.slots[i]++
+		}
+	}
+}
+
+// real is the share of the pool before rounding.
+func (f *filler) real(l level, i int32) float64 {
+	if f.state[i] != free {
+		return float64(f.slots[i])
+	}
+	whole, rest := mulDiv(l.units, f.weight[i], l.weight)
+	return float64(whole) + float64(rest)/float64(l.weight)
+}
+
+// kthLargest returns the k-th largest of the non-negative values, for 1 <= k <= len(values), and how many of the k
+// largest are equal to it. It reorders values. Selection goes digit by digit, so that no input is slow.
+func kthLargest(values []int64, k int) (least int64, equal int) {
+	var counts [256]int
+	for shift := 56; shift >= 0; shift -= 8 {
+		clear(counts[:])
+		for _, v := range values {
+			counts[byte(v>>shift)]++
+		}
+		digit := len(counts) - 1
+		for ; k > counts[digit]; digit-- {
+			k -= counts[digit]
+		}
+		if counts[digit] == len(values) {
+			continue
+		}
+		kept := values[:0]
+		for _, v := range values {
+			if byte(v>>shift) == byte(digit) {
+				kept = append(kept, v)
+			}
+		}
+		values = kept
+	}
+	return values[0], k
+}

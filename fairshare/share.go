@@ -1,0 +1,110 @@
+package fairshare
+
+import (
+	"log/slog"
+	"strconv"
+)
+
+// Shares divides total among the pools by the paper's rule and returns one share a pool, in the pools' order. It is
+// short for [New] with the zero [Policy] and one call of [Tree.Shares].
+//
+// It returns an error, which names the pool and the field, for a pool out of range, a parent that does not exist, a
+// cycle, or a sum beyond int64; and an [*InfeasibleError] if the minimums do not fit in the total.
+//
+// Cost: that of New and one call of Tree.Shares; it allocates O(n).
+func Shares(pools []Pool, total int64) ([]Share, error) {
+	t, err := New(pools, Policy{})
+	if err != nil {
+		return nil, err
+	}
+	return t.Shares(nil, nil, total)
+}
+
+// Share is what a pool gets, and why. It is comparable and holds no NaN.
+//
+// Safe for concurrent use.
+type Share struct {
+	// Slots is the share in whole units. Siblings' slots add up exactly to what there was to divide among them, or to all
+	// that they want if that is less.
+	Slots int64
+	// Real is the share before rounding, and Slots is it rounded up or down. It is a share of the whole slots that the
+	// parent has, not of the parent's own Real.
+	Real float64
+	// Min and Max are the bounds that held: the guarantee, capped by what the pool wants, and the most that it could get
+	// on the basis chosen. Real is Level times the weight, clamped to them; weight zero, and any under [FIFO], counts as 1.
+	Min, Max int64
+	// Demand is what the pool wants, its maximum and those of its children considered.
+	Demand int64
+	// Level is the water level among the siblings served together with the pool, in units per weight: +Inf if all of them
+	// have all they want, 0 if those served before left nothing. Where minimums were scaled, it is the fraction of the
+	// minimum.
+	Level float64
+	// Bound is which of these numbers fixed the share.
+	Bound Bound
+}
+
+// Bound is what fixed a share.
+type Bound uint8
+
+const (
+	// AtDemand means the pool has all it wants.
+	AtDemand Bound = iota
+	// AtMax means the pool wants more than its maximum.
+	AtMax
+	// AtMin means the level lies below the pool's guarantee.
+	AtMin
+	// AtLevel means the pool stands at the water level: its weight fixed the share.
+	AtLevel
+	// AtRank means that siblings served before left no more: those of a lower rank, earlier in a FIFO pool, or, for a pool
+	// of weight zero, those with a weight.
+	AtRank
+	// AtCut means the minimums did not fit and were cut as the policy says.
+	AtCut
+)
+
+var boundNames = [...]string{
+	AtDemand: "demand", AtMax: "maximum", AtMin: "minimum", AtLevel: "level", AtRank: "rank", AtCut: "cut",
+}
+
+// String returns the name of the bound.
+func (b Bound) String() string { return nameOf(boundNames[:], uint8(b)) }
+
+// String returns the share as one line, such as "14 slots by level (min 10, max 18, level 14)".
+func (s Share) String() string {
+	b := strconv.AppendInt(make([]byte, 0, 80), s.Slots, 10)
+	b = append(b, " slots by "...)
+	b = append(b, s.Bound.String()...)
+	b = append(b, " (min "...)
+	b = strconv.AppendInt(b, s.Min, 10)
+	b = append(b, ", max "...)
+	if s.Max == Unlimited {
+		b = append(b, "none"...)
+	} else {
+		b = strconv.AppendInt(b, s.Max, 10)
+	}
+	b = append(b, ", level "...)
+	b = strconv.AppendFloat(b, s.Level, 'g', 6, 64)
+	return string(append(b, ')'))
+}
+
+// LogValue implements [slog.LogValuer].
+func (s Share) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Int64("slots", s.Slots), slog.Float64("real", s.Real), slog.String("bound", s.Bound.String()),
+		slog.Int64("min", s.Min), slog.Int64("max", s.Max), slog.Int64("demand", s.Demand), slog.Float64("level", s.Level))
+}
+
+// InfeasibleError reports that the minimums of the top level do not fit in the total. It cannot happen further down: a
+// pool is guaranteed what its children are, and New refuses a maximum below that.
+//
+// Safe for concurrent use.
+type InfeasibleError struct {
+	Minimums int64 // the sum of the minimums, each capped by what its pool wants
+	Total    int64
+}
+
+// Error implements error.
+func (e *InfeasibleError) Error() string {
+	return "fairshare: the minimums add up to " + strconv.FormatInt(e.Minimums, 10) +
+		", above the total of " + strconv.FormatInt(e.Total, 10)
+}

@@ -1,0 +1,143 @@
+package laxity
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+const num63 = time.Duration(math.MaxInt64)
+
+// The least number of late tasks, and the fewest moves that it takes with the tasks that Offload leaves to be late, by
+// trying every set that could leave. All that stay end in time.
+func TestOffloadAgainstBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 3000 {
+		tasks := randomPending(r)
+		late, moves := 0, 0 // as sets
+		for i, v := range Offload(nil, tasks) {
+			require.Equal(t, v.Reason == MakesRoom, v.Move)
+			switch v.Reason {
+			case MakesRoom:
+				moves |= 1 << i
+				require.Equal(t, tasks[i].Left-tasks[i].Elsewhere, v.Laxity)
+				require.GreaterOrEqual(t, v.Laxity, time.Duration(0))
+			case LateElsewhere:
+				late |= 1 << i
+				require.False(t, endsElsewhere(tasks[i]))
+			}
+		}
+		require.True(t, onTime(tasks, late|moves), "%+v", tasks)
+		fewestLate, fewestMoves := len(tasks), len(tasks)
+		for set := range 1 << len(tasks) {
+			if !onTime(tasks, set) {
+				continue
+			}
+			lost := 0
+			for i, task := range tasks {
+				if set>>i&1 == 1 && !endsElsewhere(task) {
+					lost |= 1 << i
+				}
+			}
+			fewestLate = min(fewestLate, bits.OnesCount(uint(lost)))
+			if lost == late {
+				fewestMoves = min(fewestMoves, bits.OnesCount(uint(set&^lost)))
+			}
+		}
+		require.Equal(t, fewestLate, bits.OnesCount(uint(late)), "%+v", tasks)
+		require.Equal(t, fewestMoves, bits.OnesCount(uint(moves)), "%+v", tasks)
+	}
+}
+
+// The longest task has no other worker to go to, so it is the short one that moves, and both end in time.
+func TestOffloadMovesWhatEndsInTimeElsewhere(t *testing.T) {
+	transfers := Offload(nil, []Pending{
+		{Left: 10, Remaining: 8, Elsewhere: estimate.Unknown},
+		{Left: 10, Remaining: 5, Elsewhere: 9},
+	})
+	assert.Equal(t, []Transfer{{false, EndsInTime, 2}, {true, MakesRoom, 1}}, transfers)
+}
+
+// One long task may need the room of several short ones.
+func TestOffloadMovesSeveralForOne(t *testing.T) {
+	transfers := Offload(nil, []Pending{
+		{Left: 10, Remaining: 3, Elsewhere: 4},
+		{Left: 10, Remaining: 3, Elsewhere: 5},
+		{Left: 11, Remaining: 9, Elsewhere: 12},
+	})
+	assert.Equal(t, []Transfer{{true, MakesRoom, 6}, {true, MakesRoom, 5}, {false, EndsInTime, 2}}, transfers)
+}
+
+// The laxity of what stays counts the tasks before it, and not those that leave.
+func TestOffloadLaxities(t *testing.T) {
+	transfers := Offload([]Transfer{{}}, []Pending{
+		{Left: 50, Remaining: 7, Started: true},
+		{Left: 20, Remaining: 3, Elsewhere: estimate.Unknown},
+		{Left: 30, Remaining: 40, Elsewhere: 35},
+		{Left: NoDeadline, Remaining: num63, Elsewhere: 1},
+		{Left: 40, Remaining: 5, Elsewhere: 1},
+		{Left: 40, Remaining: estimate.Unknown, Elsewhere: 1},
+	})
+	unknown := estimate.Unknown
+	assert.Equal(t, []Transfer{
+		{}, {false, Started, unknown}, {false, EndsInTime, 10}, {false, LateElsewhere, unknown},
+		{false, EndsInTime, NoDeadline}, {false, EndsInTime, 25}, {false, NoLaxity, unknown},
+	}, transfers)
+}
+
+func randomPending(r *rand.Rand) []Pending {
+	tasks := make([]Pending, r.IntN(8))
+	for i := range tasks {
+		tasks[i] = Pending{Left: time.Duration(r.IntN(25)), Remaining: time.Duration(r.IntN(9)), Elsewhere: time.Duration(r.IntN(25))}
+		switch r.IntN(12) {
+		case 0:
+			tasks[i].Started = true
+		case 1:
+			tasks[i].Remaining = num63 // never ends here
+		case 2:
+			tasks[i].Left = NoDeadline
+		case 3:
+			tasks[i].Elsewhere = estimate.Unknown
+		}
+	}
+	return tasks
+}
+
+// endsElsewhere reports whether a task ends in time if it moves.
+func endsElsewhere(t Pending) bool {
+	return t.Left == NoDeadline || t.Elsewhere != estimate.Unknown && t.Elsewhere <= t.Left
+}
+
+// onTime reports whether the tasks outside set all end in time, by deadline after those that have started. A started
+// task cannot leave, and is not asked to end in time.
+func onTime(tasks []Pending, set int) bool {
+	end := 0.0
+	var stay []Pending
+	for i, t := range tasks {
+		switch {
+		case t.Started && set>>i&1 == 1:
+			return false
+		case t.Started:
+			end += float64(t.Remaining)
+		case set>>i&1 == 0:
+			stay = append(stay, t)
+		}
+	}
+	slices.SortStableFunc(stay, func(a, b Pending) int { return cmp.Compare(a.Left, b.Left) })
+	for _, t := range stay {
+		end += float64(t.Remaining)
+		if t.Left != NoDeadline && end > float64(t.Left) {
+			return false
+		}
+	}
+	return true
+}
