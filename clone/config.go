@@ -112,6 +112,6 @@ func slots(share float64, capacity int) int {
 		return math.MaxInt
 	}
 	capacity = max(capacity, 0)
-	product := share * float64(capacity)
+	product := float64(share * float64(capacity))
 	return min(toInt(math.Floor(product+max(1e-9, float64(product*4e-16)))), capacity)
 }

@@ -75,7 +75,7 @@ func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 		return 0
 	}
 	slices.Sort(e.sorted)
-	median := e.sorted[(k-1)/2]/2 + e.sorted[k/2]/2
+	median := float64(e.sorted[(k-1)/2]/2) + float64(e.sorted[k/2]/2)
 	slow = e.config.Slow * median
 	stragglers, _ := slices.BinarySearch(e.sorted, slow)
 	e.slow += stragglers

@@ -111,7 +111,7 @@ func quantileIndex(p float64, n int) int {
 	// In floating point p*n may land just beyond the whole number k that p = k/n stands for: 0.07*100 is
 	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this together.
 	// The conversion forbids a fused multiply-subtract: one answer everywhere.
-	return int(math.Ceil(float64(p*float64(n))-float64(n)*0x1p-52)) - 1
+	return int(math.Ceil(float64(p*float64(n))-float64(float64(n)*0x1p-52))) - 1
 }
 
 // Median returns the middle value, or the mean of the two middle values.

@@ -63,9 +63,9 @@ func (m Linear) average(p *Progress, age time.Duration, gain float64) (read, pas
 		return p.read + gain, p.passed + gap
 	}
 	x := gap / m.Window.Seconds()
-	tail := x + float64(x*x)/2 // e^x - 1, to second order
+	tail := x + float64(x*x/2) // e^x - 1, to second order
 	keep := 1 / (1 + tail)
-	weight := keep * (1 + x/2) // (1-keep)/x
+	weight := keep * (1 + float64(x/2)) // (1-keep)/x
 	return float64(p.read*keep) + float64(gain*weight), float64(p.passed*keep) + float64(gap*weight)
 }
 

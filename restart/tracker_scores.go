@@ -59,4 +59,4 @@ func (t *Tracker) addMachine(c *copyState, score float64) {
 	t.machineTotals.Insert(*total)
 }
 
-func step(score float64) float64 { return math.Round(score*(1<<24)) / (1 << 24) }
+func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }

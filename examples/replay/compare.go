@@ -26,10 +26,11 @@ type outcome struct {
 	PlainP75 float64 `json:"time_reduction_plain_p75"`
 	// Resource is the reduction of the slots' time in use, in percent.
 	Resource float64 `json:"resource_reduction"`
-	// Copies and Restarts per task, and the share of both, in percent, that ended a task before its own attempt would have.
-	Copies   float64 `json:"copies_per_task"`
-	Restarts float64 `json:"restarts_per_task"`
-	Won      float64 `json:"won_share"`
+	// Copies and Restarts per task, and the share of both, in percent, that ended a task before its own attempt would have;
+	// nil if there were none.
+	Copies   float64  `json:"copies_per_task"`
+	Restarts float64  `json:"restarts_per_task"`
+	Won      *float64 `json:"won_share"`
 	// Wasted is the slots' time, in seconds, of copies that did not end their task.
 	Wasted float64 `json:"wasted_seconds"`
 	Time   float64 `json:"time_seconds"`
@@ -185,7 +186,10 @@ func summarise(name string, none, results []sim.Result) outcome {
 	o.Resource = percent(used0-o.Used, used0)
 	o.Copies = float64(total.Copies) / float64(max(total.Tasks, 1))
 	o.Restarts = float64(total.Restarts) / float64(max(total.Tasks, 1))
-	o.Won = percent(float64(total.Won), float64(total.Copies+total.Restarts))
+	if launched := total.Copies + total.Restarts; launched > 0 {
+		won := percent(float64(total.Won), float64(launched))
+		o.Won = &won
+	}
 	return o
 }
 

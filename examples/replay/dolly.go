@@ -27,14 +27,21 @@ type cloning struct {
 	Held     float64 `json:"extra_share_of_capacity"`
 	Most     float64 `json:"largest_share_charged"`
 	Budget   float64 `json:"budget_share"`
-	Straggle float64 `json:"straggler_probability"` // the last estimate of p
+	// Straggle is the last estimate of p, the probability that a task straggles; nil if too few phases had ended for one.
+	Straggle *float64 `json:"straggler_probability"`
 }
 
 func (c cloning) String() string {
-	return fmt.Sprintf("dolly cloned %d phases, %d of the %d with at most 10 tasks; these phases took %s time. Of the cluster's %d slots "+
-		"at most %.1f%% were charged to cloning at once, %.0f%% being allowed, and %.2f%% used over the whole time; a task straggled with "+
-		"probability %.3f.",
-		c.Phases, c.SmallCloned, c.Small, signed(c.Reduction), c.Capacity, c.Most, c.Budget, c.Held, c.Straggle)
+	chance := "how often tasks straggle was never known."
+	if c.Straggle != nil {
+		chance = fmt.Sprintf("a task straggled with probability %.3f.", *c.Straggle)
+	}
+	if c.Phases == 0 {
+		return fmt.Sprintf("dolly cloned no phase, %d of them having at most 10 tasks; %s", c.Small, chance)
+	}
+	return fmt.Sprintf("dolly cloned %d phases, %d of the %d with at most 10 tasks; the time of the cloned ones changed by %s. Of the "+
+		"cluster's %d slots at most %.1f%% were charged to cloning at once, %.0f%% being allowed, and %.2f%% used over the whole time; %s",
+		c.Phases, c.SmallCloned, c.Small, signed(c.Reduction), c.Capacity, c.Most, c.Budget, c.Held, chance)
 }
 
 // cluster is what a scheduler that clones knows: what runs when, which slots are free, how often tasks straggle.
@@ -82,7 +89,7 @@ func replayCloned(phases []*sim.Phase, none []sim.Result, capacity int, seed uin
 		c.start(p, d, r)
 		end = max(end, p.Begins+r.Time)
 		if known {
-			report.Straggle = chance
+			report.Straggle = &chance
 		}
 		report.Most = max(report.Most, percent(float64(budget.Spent()), float64(capacity)))
 		small := len(p.Tasks) <= 10

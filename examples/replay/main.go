@@ -33,6 +33,9 @@ type options struct {
 	logs     []string
 }
 
+// mostPhases are as many as fit into the memory of a small machine: a generated phase takes about 26 kB.
+const mostPhases = 50_000
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // errUsage marks what the caller can mend; the program exits with 2.
@@ -63,8 +66,9 @@ func usage(format string, args ...any) error {
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
+	flags.SetOutput(io.Discard) // the error is one line, without the usage
+	help := func() {
+		flags.SetOutput(stderr)
 		fmt.Fprintln(stderr, "usage: replay [flags] [log ...]\n\nReplays execution logs, or a generated workload, under straggler-mitigation policies.")
 		flags.PrintDefaults()
 	}
@@ -72,13 +76,14 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the generated workload and of the times of copies that never ran")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of a table")
 	flags.StringVar(&o.explain, "explain", "", "print the decisions about one `task`, named PHASE/TASK by their numbers in -list, under the first policy")
-	flags.IntVar(&o.phases, "phases", 1000, "phases to generate if no log is given")
-	flags.BoolVar(&o.list, "list", false, "list the phases with their numbers and what their stragglers cost, costliest first")
+	flags.IntVar(&o.phases, "phases", 1000, "how many phases to generate if no log is given")
+	flags.BoolVar(&o.list, "list", false, "list the phases with their numbers and what mantri would save in each, most first")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			help()
 			return o, err
 		}
-		return o, usage("%v", err)
+		return o, usage("%v; -h lists the flags", err)
 	}
 	o.logs = flags.Args()
 	for _, path := range o.logs {
@@ -86,8 +91,17 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 			return o, usage("%s comes after a log; flags go first", path)
 		}
 	}
-	if o.phases < 1 || o.phases > 1_000_000 {
-		return o, usage("-phases is %d, want 1 to 1000000", o.phases)
+	if o.phases < 1 || o.phases > mostPhases {
+		return o, usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
+	}
+	modes := 0
+	for _, set := range []bool{o.json, o.list, o.explain != ""} {
+		if set {
+			modes++
+		}
+	}
+	if modes > 1 {
+		return o, usage("-json, -list and -explain exclude one another")
 	}
 	return o, nil
 }

@@ -107,6 +107,12 @@ func TestWrongCalls(t *testing.T) {
 		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are all, mantri`},
 		"flag after log":    {[]string{log, "-json"}, "flags go first"},
 		"unknown flag":      {[]string{"-x"}, "-x"},
+		"no number":         {[]string{"-seed", "-1"}, "-seed"},
+		"two modes":         {[]string{"-json", "-list", log}, "exclude one another"},
+		"too many phases":   {[]string{"-phases", "50001"}, "want 1 to 50000"},
+		"only a broken log": {[]string{file(t, `{"phase":"p","ta`)}, "stop halfway, dropped: 1"},
+		"decades":           {[]string{file(t, `{"phase":"p","task":0,"start":1,"finish":1700000000000}`)}, "last over a year"},
+		"empty device":      {[]string{os.DevNull}, "empty"},
 		"phases":            {[]string{"-phases", "0"}, "-phases is 0, want 1 to"},
 		"explain":           {[]string{"-explain", "first", log}, "want PHASE/TASK"},
 		"explain phase":     {[]string{"-explain", "9/0", log}, "phase 9, there are 0 to 0"},
@@ -116,8 +122,70 @@ func TestWrongCalls(t *testing.T) {
 		assert.Equal(t, 2, code, name)
 		assert.Empty(t, out, name)
 		assert.Contains(t, errors, c.want, name)
-		assert.Contains(t, errors, "replay: ", name)
+		assert.Regexp(t, "^replay: [^\n]*\n$", errors, "%s: one line", name)
 	}
+}
+
+// A directory may hold other things than logs; what is left out is named.
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a": healthy, "b": healthy, "c": "<html></html>", "d": "", ".hidden": "x"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "e"), 0o700))
+	require.NoError(t, os.Symlink(os.DevNull, filepath.Join(dir, "f")))
+	code, out, errors := call("-policy", "late", dir)
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "2 phases, 6 tasks")
+	for _, want := range []string{"c: no execution log", "d: the file is empty", "e: a directory without", "f: no regular file"} {
+		assert.Contains(t, out, want)
+	}
+	assert.NotContains(t, out, "hidden")
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "b")))
+	code, _, errors = call(dir)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, errors, "and 1 more such lines")
+	assert.Equal(t, 1, strings.Count(errors, "\n"))
+}
+
+// What is not known is not printed as zero.
+func TestUnknownIsNotZero(t *testing.T) {
+	log := file(t, healthy)
+	_, out, _ := call("-policy", "spark,dolly", log)
+	assert.Contains(t, out, "what they read is not known")
+	assert.Contains(t, out, "how often tasks straggle was never known")
+	_, out, _ = call("-json", "-policy", "spark,dolly", log)
+	assert.Contains(t, out, `"won_share": null`)
+	assert.Contains(t, out, `"straggler_probability": null`)
+}
+
+func TestSpanAndSign(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "0 s", 119: "119 s", 120: "2 min", 7200: "2 h", 3.6e7: "10000 h", 3.6e9: "1000000 h"} {
+		assert.Equal(t, want, span(seconds))
+	}
+	for reduction, want := range map[float64]string{0: "0.0%", 0.04: "0.0%", -0.04: "0.0%", 20: "-20.0%", -5.51: "+5.5%"} {
+		assert.Equal(t, want, signed(reduction))
+	}
+}
+
+// The rest of Figures 14 and 15: Hadoop comes behind and costs more, LATE wins few of its copies and acting early makes it
+// worse and dearer [Mantri §6.3].
+func TestPaperOrder(t *testing.T) {
+	code, out, errors := call("-json", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
+	require.Zero(t, code, errors)
+	var c comparison
+	require.NoError(t, json.Unmarshal([]byte(out), &c))
+	mantri, hadoop, late, early := c.Outcomes[0], c.Outcomes[1], c.Outcomes[2], c.Outcomes[3]
+	assert.InDelta(t, 22.5, mantri.P50, 7.5, "21 in the paper")
+	assert.InDelta(t, 41.5, mantri.P75, 8.5, "42 in the paper")
+	assert.Greater(t, mantri.All, 2*hadoop.All)
+	assert.Negative(t, hadoop.Resource)
+	assert.Greater(t, *mantri.Won, 60.0, "70 in the paper")
+	assert.Less(t, *late.Won, 30.0, "15 in the paper")
+	assert.Less(t, early.All, late.All)
+	assert.Less(t, early.Resource, late.Resource)
 }
 
 // Rubbish inside a log is counted, reported, and never fatal.

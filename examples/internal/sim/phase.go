@@ -12,6 +12,7 @@
 //     none after that time. Other slots stay open to the end of the phase.
 //   - A task that is cloned gets its further copies at its first start, on slots of their own.
 //   - Attempts that failed in the recording fail in the replay, after the same time; drawn copies do not fail.
+//     Until then they report half of the progress that their time would mean for a success.
 package sim
 
 import (
@@ -46,6 +47,8 @@ type Phase struct {
 type Task struct {
 	// Work is the size of its input in units that are the same for the whole phase; 0 if not known.
 	Work float64
+	// First says that it is of the phase's first wave: its last attempt was the first on its slot.
+	First bool
 	// Attempts are the recorded attempts, in order: the last one succeeds, those before it fail.
 	Attempts []Attempt
 }
@@ -68,8 +71,12 @@ type Slot struct {
 	Rests []time.Duration
 }
 
+// mostReports is how often a copy that is as long as the phase's longest attempt reports at most.
+const mostReports = 10_000
+
 // Interval returns Δ for tasks of a typical duration: every 10 s or ten times in a lifetime, whichever is more often
-// [Mantri §5].
-func Interval(typical time.Duration) time.Duration {
-	return max(min(10*time.Second, typical/10), time.Millisecond)
+// [Mantri §5]. It is longer if the longest attempt would report more than 10,000 times: a task of an hour among tasks of a
+// few milliseconds would keep the replay busy with nothing else.
+func Interval(typical, longest time.Duration) time.Duration {
+	return max(min(10*time.Second, typical/10), longest/mostReports, time.Millisecond)
 }

@@ -17,7 +17,8 @@ type Options struct {
 	LargestFirst bool
 	// Clones is how many copies of each task are launched when it is first started; 0 counts as 1.
 	Clones int
-	// Seed makes the draws for copies. The n-th drawn copy of a task takes the same time under every policy.
+	// Seed makes the draws for copies. The n-th drawn copy of a task that starts on the same machine, or of any if that
+	// makes no difference to Phase.Draw, and in the same wave takes the same time under every policy.
 	Seed uint64
 	// Watch is called with every decision about the task of that index, and with what happens to its copies. Nil: nothing.
 	Watch     func(at time.Duration, attempt int, what string)

@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,6 +114,56 @@ func TestMantriRestartsAnOutlierEarly(t *testing.T) {
 	assert.Contains(t, log[len(log)-1], "finished", "the original is killed when it is restarted: %v", log)
 }
 
+// A restart that takes longer than the attempt that it replaced has not won.
+func TestRestartThatDoesNotPay(t *testing.T) {
+	p := outlierPhase()
+	p.Draw = constant(200 * time.Second)
+	r, err := sim.Run(p, sim.Options{Policy: restart.Mantri{}})
+	require.NoError(t, err)
+	assert.Positive(t, r.Restarts)
+	assert.Zero(t, r.Won)
+	assert.Greater(t, r.Time, 110*time.Second)
+}
+
+// An attempt that fails reports half the progress of one that succeeds.
+func TestProgressBeforeFailure(t *testing.T) {
+	const s = time.Second
+	p := outlierPhase()
+	p.Tasks[0].Attempts = []sim.Attempt{{Duration: 10 * s}, {Duration: 10 * s}}
+	p.Order = append(p.Order, 0)
+	var log []string
+	_, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Watch: func(_ time.Duration, _ int, what string) {
+		log = append(log, what)
+	}})
+	require.NoError(t, err)
+	i := slices.Index(log, "failed, as it did in the log")
+	require.Positive(t, i)
+	assert.Contains(t, log[i-1], " 45.0%")
+}
+
+// Policies are compared on the same luck: a task's n-th copy draws the same under each, and another seed draws other.
+func TestCommonRandomNumbers(t *testing.T) {
+	draws := func(o sim.Options) map[int][]uint64 {
+		p, seen := outlierPhase(), map[int][]uint64{}
+		p.Draw = func(r *rand.Rand, task, _ int, _ bool) time.Duration {
+			seen[task] = append(seen[task], r.Uint64())
+			return 10 * time.Second
+		}
+		_, err := sim.Run(p, o)
+		require.NoError(t, err)
+		return seen
+	}
+	mantri := draws(sim.Options{Policy: restart.Mantri{}, Seed: 1})
+	require.NotEmpty(t, mantri[4])
+	dryad := draws(sim.Options{Policy: restart.Dryad{}, Seed: 1})
+	cloned := draws(sim.Options{Policy: restart.Never{}, Clones: 2, Seed: 1})
+	require.NotEmpty(t, dryad[4])
+	assert.Equal(t, mantri[4][0], dryad[4][0])
+	assert.Equal(t, mantri[4][0], cloned[4][0])
+	assert.NotEqual(t, cloned[4][0], cloned[5][0])
+	assert.NotEqual(t, mantri[4][0], draws(sim.Options{Policy: restart.Mantri{}, Seed: 2})[4][0])
+}
+
 // Tasks wait for slots that open late, slots rest, close, and failed attempts are run again when they were.
 func TestRecordedScheduleComesBack(t *testing.T) {
 	const s = time.Second
@@ -146,7 +198,8 @@ func TestPhaseThatCannotEnd(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour))
-	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second))
-	assert.Equal(t, time.Millisecond, sim.Interval(0))
+	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour, time.Hour))
+	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second, time.Minute))
+	assert.Equal(t, time.Millisecond, sim.Interval(0, 0))
+	assert.Equal(t, 360*time.Millisecond, sim.Interval(2*time.Millisecond, time.Hour), "at most 10,000 reports")
 }

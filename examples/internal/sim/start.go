@@ -117,8 +117,8 @@ func (r *run) begin(task int, c simCopy, machine int) {
 	}
 }
 
-// draw takes the time of a copy that was never run. It depends on the seed, the task and how many copies the task had,
-// and on nothing else that a policy may have changed.
+// draw takes the time of a copy that was never run. It depends on the seed, the task, how many copies the task had, and
+// on the machine and wave that the policy has brought it to, so that policies are compared on the same luck.
 func (r *run) draw(task, machine int, late bool) time.Duration {
 	s := &r.tasks[task]
 	s.drawn++

@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -27,12 +28,18 @@ type drawer struct {
 	expected  []float64 // by task: the seconds that its work explains
 	all, late []float64 // seconds of the samples over what their work explains
 	machine   map[int][]float64
+	most      float64 // seconds that no copy exceeds
 }
 
-// line is the time that work explains: base + slope*work.
-type line struct{ base, slope float64 }
+// mostOfLongest bounds a drawn copy by the phase's longest attempt: a line through few samples may promise absurd times.
+const mostOfLongest = 10
 
-func (l line) at(work float64) float64 { return l.base + l.slope*work }
+// line is the time that work explains: base + slope*work, and no less than the phase's shortest attempt. Without that
+// bound a nearly empty input would seem to run a thousand times slower than it should, and a copy that draws its
+// slowness with it.
+type line struct{ base, slope, least float64 }
+
+func (l line) at(work float64) float64 { return max(l.base+l.slope*work, l.least) }
 
 func newDrawer(samples []sample, works []float64, l line) *drawer {
 	d := &drawer{line: l, machine: map[int][]float64{}}
@@ -41,6 +48,7 @@ func newDrawer(samples []sample, works []float64, l line) *drawer {
 	}
 	for _, s := range samples {
 		ratio := s.seconds / l.at(s.work)
+		d.most = max(d.most, mostOfLongest*s.seconds)
 		d.all = append(d.all, ratio)
 		if s.late {
 			d.late = append(d.late, ratio)
@@ -59,13 +67,26 @@ func (d *drawer) draw(r *rand.Rand, task, machine int, late bool) time.Duration 
 			pool = own
 		}
 	}
-	seconds := d.expected[task] * pool[r.IntN(len(pool))]
+	seconds := min(d.expected[task]*pool[r.IntN(len(pool))], d.most)
 	return time.Duration(seconds * float64(time.Second))
 }
 
 // fit finds the line by least squares, without the tasks that take over 1.5 times what it gives them: those are the
 // outliers that the work does not explain. A base or slope below 0 is none.
 func fit(samples []sample) line {
+	l := fitFree(samples)
+	l.least = math.Inf(1)
+	for _, s := range samples {
+		l.least = min(l.least, s.seconds)
+	}
+	l.least = max(l.least, resolution.Seconds())
+	return l
+}
+
+// resolution is that of the times in a log.
+const resolution = time.Millisecond
+
+func fitFree(samples []sample) line {
 	var works, seconds []float64
 	for _, s := range samples {
 		if s.work > 0 {
@@ -103,7 +124,7 @@ func regress(works, seconds []float64) line {
 		_, slope = stat.LinearRegression(works, seconds, nil, true)
 		return line{slope: slope}
 	}
-	return line{base, slope}
+	return line{base: base, slope: slope}
 }
 
 func mean(samples []sample) float64 {
@@ -111,5 +132,5 @@ func mean(samples []sample) float64 {
 	for _, s := range samples {
 		sum += s.seconds
 	}
-	return max(sum/float64(len(samples)), 1e-9)
+	return sum / float64(len(samples))
 }

@@ -15,7 +15,11 @@ type Left struct {
 	Phases   int // none of whose tasks ended with success and known times
 	Tasks    int // without success, or without the times of it
 	Attempts int // that lost a race against another attempt of their task; their slots rest for as long as they ran
+	Long     int // phases that last over a year: some time of theirs is wrong
 }
+
+// mostSpan is how long a phase may last.
+const mostSpan = 365 * 24 * time.Hour
 
 // FromLog makes a phase to replay of each phase of a log.
 //
@@ -27,8 +31,6 @@ func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
 	for i := range log.Phases {
 		if p := fromPhase(&log.Phases[i], &left); p != nil {
 			phases = append(phases, p)
-		} else {
-			left.Phases++
 		}
 	}
 	if len(phases) > 0 {
@@ -43,6 +45,11 @@ func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
 func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
 	attempts := usable(p, left)
 	if len(attempts) == 0 {
+		left.Phases++
+		return nil
+	}
+	if spanOf(attempts) > mostSpan {
+		left.Long++
 		return nil
 	}
 	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name}}
@@ -54,8 +61,18 @@ func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
 		attempts[i].previous -= origin
 	}
 	b.slots(attempts)
+	b.order(attempts)
 	b.tasks(attempts)
 	return b.phase
+}
+
+// spanOf is the time from the first start to the last end; attempts are ordered by start.
+func spanOf(attempts []recorded) time.Duration {
+	end := attempts[0].end
+	for _, a := range attempts {
+		end = max(end, a.end)
+	}
+	return end - attempts[0].start
 }
 
 // usable picks a phase's attempts, by start, with tasks numbered in the order in which they first start.
@@ -164,9 +181,8 @@ func waitedAt(attempts []recorded) func(at time.Duration, but int) bool {
 	}
 }
 
-// tasks fills in the tasks, the order, the machines and the drawing of copies.
-func (b *phaseBuilder) tasks(attempts []recorded) {
-	p := b.phase
+// order notes who was started after whom.
+func (b *phaseBuilder) order(attempts []recorded) {
 	order := make([]recorded, 0, len(attempts)) // who started at the same instant took the slots in their order
 	for _, a := range attempts {
 		if !a.loser {
@@ -177,10 +193,16 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.slot, b.slot))
 	})
 	for _, a := range order {
-		p.Order = append(p.Order, int32(a.task))
+		b.phase.Order = append(b.phase.Order, int32(a.task))
 	}
+}
+
+// tasks fills in the tasks, the machines and the drawing of copies.
+func (b *phaseBuilder) tasks(attempts []recorded) {
+	p := b.phase
 	var samples []sample
 	var durations []time.Duration
+	longest := time.Duration(0)
 	machines := map[int]int{}
 	for i := range p.Slots {
 		p.Slots[i].Machine = machineOf(machines, int32(p.Slots[i].Machine))
@@ -196,7 +218,8 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 		}
 		t := &p.Tasks[a.task]
 		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i]})
-		t.Work = a.work // of the last one
+		t.Work, t.First = a.work, a.first // of the last one
+		longest = max(longest, a.end-a.start)
 		p.Recorded = max(p.Recorded, a.end)
 		if a.ok {
 			durations = append(durations, a.end-a.start)
@@ -214,7 +237,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			p.Tasks[i].Work = 0
 		}
 	}
-	p.Interval = sim.Interval(median(durations))
+	p.Interval = sim.Interval(median(durations), longest)
 	d := newDrawer(samples, works, fit(samples))
 	p.Draw = func(r *rand.Rand, task, machine int, late bool) time.Duration { return d.draw(r, task, machine, late) }
 }

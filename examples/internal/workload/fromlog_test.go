@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +53,7 @@ func TestFromLog(t *testing.T) {
 	assert.Equal(t, Left{Tasks: 1, Attempts: 1}, left)
 	require.Len(t, p.Tasks, 4)
 	assert.Equal(t, []int32{0, 1, 2, 3, 1}, p.Order, "tasks are numbered in the order of their starts")
-	assert.Equal(t, sim.Task{Work: 100, Attempts: []sim.Attempt{{Duration: 5 * s}}}, p.Tasks[0])
+	assert.Equal(t, sim.Task{Work: 100, First: true, Attempts: []sim.Attempt{{Duration: 5 * s}}}, p.Tasks[0])
 	assert.Equal(t, sim.Task{Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
 	assert.Equal(t, sim.Task{Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
 	assert.Equal(t, []sim.Slot{
@@ -97,11 +99,54 @@ func TestUnknownIsNotZero(t *testing.T) {
 	assert.Zero(t, phases[0].Machines)
 }
 
+// A time that is wrong by decades makes a phase unusable; it neither overflows nor keeps the replay busy.
+func TestPhaseThatLastsTooLong(t *testing.T) {
+	phases, left := FromLog(read(t,
+		`{"phase":"p","task":0,"start":1,"finish":3000}`,
+		`{"phase":"p","task":1,"start":1,"finish":1700000000000}`,
+		`{"phase":"q","task":0,"start":0,"finish":0}`,
+	))
+	require.Len(t, phases, 1)
+	assert.Equal(t, "q", phases[0].Name)
+	assert.Equal(t, Left{Long: 1}, left)
+	assert.Zero(t, withoutAction(t, phases[0]).Time)
+}
+
+// Whatever a log holds, every policy gets to the end of it, and doing nothing costs what the attempts took.
+func TestAnyLogEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	states := []string{"succeeded", "succeeded", "succeeded", "failed", "killed", "lost"}
+	for range 300 {
+		var lines []string
+		for range 2 + r.IntN(40) {
+			start := r.IntN(50)
+			lines = append(lines, fmt.Sprintf(`{"phase":"p","task":%d,"start":%d,"finish":%d,"state":"%s","host":"%d","input":%d}`,
+				r.IntN(20), 100*start, 100*(start+r.IntN(80)), states[r.IntN(len(states))], r.IntN(4), r.IntN(3)*r.IntN(1e9)))
+		}
+		phases, _ := FromLog(read(t, lines...))
+		for _, p := range phases {
+			used := time.Duration(0)
+			for _, task := range p.Tasks {
+				for _, a := range task.Attempts {
+					used += a.Duration
+				}
+			}
+			assert.Equal(t, used, withoutAction(t, p).Used)
+			for _, policy := range []restart.Policy{restart.Mantri{}, restart.LATE{Early: true}, restart.Dryad{}, restart.Flink{}} {
+				for _, largest := range []bool{false, true} {
+					_, err := sim.Run(p, sim.Options{Policy: policy, LargestFirst: largest})
+					require.NoError(t, err, "%T %v", policy, lines)
+				}
+			}
+		}
+	}
+}
+
 // Replaying real logs without action gives back the recorded times.
 func TestRealLogsComeBack(t *testing.T) {
 	root := os.Getenv("STRAGGLER_TRACES")
 	if root == "" {
-		root = "../../../../shared/traces"
+		t.Skip("no real logs: STRAGGLER_TRACES does not name a folder of folders of logs")
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "*", "*.*"))
 	worst := map[string]float64{}
@@ -118,9 +163,7 @@ func TestRealLogsComeBack(t *testing.T) {
 			worst[name] = max(worst[name], off, -off)
 		}
 	}
-	if len(worst) == 0 {
-		t.Skipf("no logs in %s; set STRAGGLER_TRACES to a folder of folders of logs", root)
-	}
+	require.NotEmpty(t, worst, "no logs in %s", root)
 	for name, off := range worst {
 		assert.LessOrEqual(t, off, 0.005, name)
 	}

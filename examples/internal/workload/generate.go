@@ -38,7 +38,8 @@ const (
 )
 
 // Generate makes n phases in which stragglers are as frequent, as long and as much explained by their data as in the
-// cluster of [Mantri §3, §4]. The same seed makes the same phases. A copy of a task whose data explain its length is no
+// cluster of [Mantri §3, §4]. Each slot is a machine, none is slower than another, and the first wave no slower than the
+// rest. The same seed makes the same phases. A copy of a task whose data explain its length is no
 // faster: leave that out, and every policy looks several times too good.
 func Generate(n int, seed uint64) []*sim.Phase {
 	phases := make([]*sim.Phase, n)
@@ -59,10 +60,8 @@ func generatePhase(index int, r *rand.Rand) *sim.Phase {
 	share := min(r.ExpFloat64()*outlierShare/-math.Log(outlierPhases), 1)
 	explained := explainedShare(r)
 
-	phase := &sim.Phase{
-		Job: "generated", Name: fmt.Sprintf("phase-%d", index), Machines: slots,
-		Interval: sim.Interval(time.Duration(typical * float64(time.Second))),
-	}
+	phase := &sim.Phase{Job: "generated", Name: fmt.Sprintf("phase-%d", index), Machines: slots}
+	longest := time.Duration(0)
 	samples := make([]sample, tasks)
 	works := make([]float64, tasks)
 	for i := range samples {
@@ -77,12 +76,14 @@ func generatePhase(index int, r *rand.Rand) *sim.Phase {
 		works[i] = work
 		samples[i] = sample{work: work, seconds: typical * work * slowness}
 		duration := time.Duration(samples[i].seconds * float64(time.Second))
-		phase.Tasks = append(phase.Tasks, sim.Task{Work: work, Attempts: []sim.Attempt{{Duration: duration}}})
+		longest = max(longest, duration)
+		phase.Tasks = append(phase.Tasks, sim.Task{Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}}})
 		phase.Order = append(phase.Order, int32(i))
 	}
 	for i := range slots {
 		phase.Slots = append(phase.Slots, sim.Slot{Machine: i})
 	}
+	phase.Interval = sim.Interval(time.Duration(typical*float64(time.Second)), longest)
 	phase.Draw = newDrawer(samples, works, line{slope: typical}).draw
 	return phase
 }

@@ -108,6 +108,31 @@ func TestDrawKeepsWhatDataExplain(t *testing.T) {
 	}
 }
 
+// Nearly empty inputs take as long as the shortest attempt, not a thousandth of it: their slowness is not passed on to
+// copies of full ones. However bad the line, a copy takes at most ten times the longest attempt.
+func TestDrawFromNearlyEmptyInputs(t *testing.T) {
+	var samples []sample
+	var works []float64
+	for i := range 100 {
+		work, seconds := float64(1000+10*(i%50)), float64(i%50)+1 // below the origin at zero
+		if i%4 == 0 {
+			work, seconds = 1, 2
+		}
+		works = append(works, work)
+		samples = append(samples, sample{work: work, seconds: seconds, late: true})
+	}
+	d := newDrawer(samples, works, fit(samples))
+	for _, ratio := range d.all {
+		assert.LessOrEqual(t, ratio, 4.0)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	steep := newDrawer(samples, works, line{slope: 1e9, least: 1e-3})
+	steep.expected[1] = 1e300
+	assert.Equal(t, 500*time.Second, steep.draw(r, 1, 0, true))
+	zero := []sample{{work: 1}, {work: 2}, {work: 3}, {work: 4}, {work: 5}}
+	assert.Zero(t, newDrawer(zero, []float64{1}, fit(zero)).draw(r, 0, 0, true))
+}
+
 func TestFit(t *testing.T) {
 	make := func(time func(work float64, i int) float64) []sample {
 		var s []sample
@@ -139,7 +164,7 @@ func TestFit(t *testing.T) {
 	}
 	unknown := make(func(float64, int) float64 { return 4 })
 	unknown[3].work = 0
-	assert.Equal(t, line{base: 4}, fit(unknown), "where a work is unknown, none is used")
+	assert.Equal(t, line{base: 4, least: 4}, fit(unknown), "where a work is unknown, none is used")
 }
 
 func middleOf(values []float64) float64 {

@@ -1,0 +1,98 @@
+package straggler_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// cluster is a stand-in for the host of the README's example.
+type cluster struct{}
+
+func (cluster) Launch(id int, avoid restart.Machines) { fmt.Println("launch a copy of", id) }
+func (cluster) Kill(id, attempt int)                  { fmt.Println("kill attempt", attempt, "of", id) }
+func (cluster) Queue(id int, avoid restart.Machines) {
+	fmt.Println("queue", id, "again, not on 7:", avoid.Has(7))
+}
+
+type logger struct{}
+
+func (logger) Info(_, _ string, id int, _ string, d restart.Decision) {
+	fmt.Println("task", id, "-", d)
+}
+
+// The README's example. What it shows is what it prints.
+func Example() {
+	const id = 325
+	var host cluster
+	var log logger
+	rates, err := estimate.NewRates(estimate.RatesConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 10 {
+		rates.Finish(55, 64<<20, false) // seconds, bytes, not of the first wave
+	}
+
+	// Per progress report: the facts in, an action with its reason out. Mantri's rules, the paper's parameters.
+	task := restart.Task{
+		Copies: []restart.Copy{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
+		Fresh:  estimate.Fresh{Rate: rates, Work: 64 << 20}, // how long a new copy would take: a distribution
+	}
+	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 12}
+
+	d := restart.Decide(task, phase)
+	switch d.Action {
+	case restart.Keep:
+	case restart.Duplicate:
+		host.Launch(id, d.Avoid)
+	case restart.Restart:
+		host.Kill(id, d.Copy)
+		host.Queue(id, d.Avoid)
+	}
+	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s bar=65s gain=55s avoid=7
+
+	// Output:
+	// kill attempt 0 of 325
+	// queue 325 again, not on 7: true
+	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s bar=65s gain=55s avoid=7
+}
+
+// The README quotes the example above, line by line.
+func TestReadmeExampleIsCompiled(t *testing.T) {
+	code, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, block, found := strings.Cut(string(readme), "```go\n")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	imports, body, found := strings.Cut(block, ")\n")
+	require.True(t, found)
+	for _, part := range []string{imports, body} {
+		assert.Contains(t, unindented(string(code)), unindented(strings.TrimPrefix(part, "import (\n")))
+	}
+	_, says, found := strings.Cut(body, "d) // ")
+	require.True(t, found)
+	assert.Contains(t, string(code), "// task 325 - "+says, "what it says that it prints is what the example prints")
+	assert.LessOrEqual(t, strings.Count(block, "\n"), 25, "one screen")
+}
+
+// unindented leaves out indentation and blank lines.
+func unindented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
+}
