@@ -1,0 +1,187 @@
+package placement
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// model is a problem in seconds, flat, and in an order of tasks and racks that does not depend on the caller's, so that
+// ties between equally good placements are broken alike however the caller lists them.
+type model struct {
+	n, r int
+	// With task k on rack j, save[k*r+j] seconds leave the uplink of j and add[k*r+j] seconds enter its downlink.
+	// add is +Inf where the placement would need a link without bandwidth.
+	save, add []float64
+	full      []float64 // seconds on each uplink while no task runs in its rack
+	slots     []int     // at most n
+	exponent  int       // the figures are in units of 2^exponent seconds, so that the largest is about 1
+	tasks     []int     // the caller's index of each task
+	racks     []int     // the caller's index of each rack
+}
+
+func newModel(p *Problem) *model {
+	tasks, racks := canonicalOrder(p)
+	return newModelIn(p, tasks, racks)
+}
+
+// newModelIn lists tasks and racks in the order given.
+func newModelIn(p *Problem, tasks, racks []int) *model {
+	n, r := len(tasks), len(racks)
+	m := &model{
+		n: n, r: r, tasks: tasks, racks: racks,
+		save: make([]float64, n*r), add: make([]float64, n*r), full: make([]float64, r), slots: make([]int, r),
+	}
+	for j, rack := range m.racks {
+		m.slots[j] = n
+		if p.Slots != nil {
+			m.slots[j] = min(n, p.Slots[rack])
+		}
+	}
+	prefix := make([]float64, r+1)
+	for k, task := range m.tasks {
+		m.setTask(k, p.Input[task], p, prefix)
+	}
+	m.normalise()
+	return m
+}
+
+// normalise scales all seconds by a power of two, which changes no digit, so that no product of them overflows.
+func (m *model) normalise() {
+	largest := 0.0
+	for i, v := range m.add {
+		largest = max(largest, m.save[i])
+		if !math.IsInf(v, 1) {
+			largest = max(largest, v)
+		}
+	}
+	_, m.exponent = math.Frexp(largest)
+	for _, figures := range [][]float64{m.save, m.add, m.full} {
+		for i, v := range figures {
+			figures[i] = math.Ldexp(v, -m.exponent)
+		}
+	}
+}
+
+// floor is a lower bound on every placement: in whichever rack a task runs, it enters there and leaves the others.
+func (m *model) floor() float64 {
+	bound := 0.0
+	for k := range m.n {
+		add, save := m.add[k*m.r:(k+1)*m.r], m.save[k*m.r:(k+1)*m.r]
+		first, second := nowhere, 0.0 // the rack with the most to send, and the most of any other
+		for j, v := range save {
+			switch {
+			case first == nowhere || v > save[first]:
+				if first != nowhere {
+					second = save[first]
+				}
+				first = j
+			default:
+				second = max(second, v)
+			}
+		}
+		least := math.Inf(1)
+		for j, v := range add {
+			if j == first {
+				least = min(least, max(v, second))
+			} else {
+				least = min(least, max(v, save[first]))
+			}
+		}
+		bound = max(bound, least)
+	}
+	return bound
+}
+
+// setTask fills in the seconds of one task. The bytes that it must fetch are summed, not found as a difference, which
+// would lose a small remote part next to a large local one.
+func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
+	blocked := 0 // racks whose data cannot leave them
+	for j, rack := range m.racks {
+		prefix[j+1] = prefix[j] + input[rack]
+		if input[rack] > 0 && p.Up[rack] == 0 {
+			blocked++
+		}
+	}
+	suffix := 0.0
+	for j := m.r - 1; j >= 0; j-- {
+		rack := m.racks[j]
+		here := input[rack]
+		i := k*m.r + j
+		fetch := prefix[j] + suffix
+		suffix += here
+		m.add[i] = seconds(fetch, p.Down[rack])
+		if blocked > 1 || blocked == 1 && !(here > 0 && p.Up[rack] == 0) {
+			m.add[i] = math.Inf(1)
+		}
+		if p.Up[rack] > 0 {
+			m.save[i] = here / p.Up[rack]
+			m.full[j] += m.save[i]
+		}
+	}
+}
+
+// seconds is bytes/bandwidth, where nothing takes no time even on a link without bandwidth.
+func seconds(bytes, bandwidth float64) float64 {
+	if bytes == 0 {
+		return 0
+	}
+	return bytes / bandwidth
+}
+
+// canonicalOrder sorts racks and tasks by what can be said of them without naming another: a rack by its bandwidths,
+// slots and sorted inputs, a task by its sorted inputs, then tasks by their inputs in the order of the racks so found,
+// and racks once more. What remains tied is in the caller's order.
+func canonicalOrder(p *Problem) (tasks, racks []int) {
+	n, r := len(p.Input), len(p.Up)
+	tasks, racks = sequence(n), sequence(r)
+	columns := make([][]float64, r)
+	for j := range r {
+		columns[j] = make([]float64, 0, n+3)
+		for k := range n {
+			columns[j] = append(columns[j], p.Input[k][j])
+		}
+		slices.Sort(columns[j])
+		slots := n
+		if p.Slots != nil {
+			slots = min(n, p.Slots[j])
+		}
+		columns[j] = append(columns[j], p.Up[j], p.Down[j], float64(slots))
+	}
+	slices.SortStableFunc(racks, func(a, b int) int { return slices.Compare(columns[a], columns[b]) })
+	rows := make([][]float64, n)
+	for k := range n {
+		rows[k] = slices.Sorted(slices.Values(p.Input[k]))
+	}
+	slices.SortStableFunc(tasks, func(a, b int) int {
+		if c := slices.Compare(rows[a], rows[b]); c != 0 {
+			return c
+		}
+		for _, j := range racks {
+			if c := cmp.Compare(p.Input[a][j], p.Input[b][j]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	slices.SortStableFunc(racks, func(a, b int) int {
+		if c := slices.Compare(columns[a], columns[b]); c != 0 {
+			return c
+		}
+		for _, k := range tasks {
+			if c := cmp.Compare(p.Input[k][a], p.Input[k][b]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return tasks, racks
+}
+
+func sequence(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
