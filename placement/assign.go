@@ -9,7 +9,7 @@ import (
 
 // Limits of [Assign]. A positive limit is a number of steps of about five nanoseconds.
 const (
-	// DefaultLimit grows with the problem: some 20 ms for 20 tasks on 5 racks, 80 ms for 200 on 20, 1.5 s for 1000 on 40.
+	// DefaultLimit grows with the problem: some 20 ms for 20 tasks on 5 racks, 60 ms for 200 on 20, 1 s for 1000 on 40.
 	DefaultLimit = 0
 	// NoLimit searches until the best placement is proven, which may be longer than anyone can wait.
 	NoLimit = -1
@@ -123,7 +123,7 @@ func newSolver(m *model, limit int) *solver {
 	s := &solver{m: m, w: &work{limit}, modest: limit == DefaultLimit, longest: math.Inf(1)}
 	switch limit {
 	case DefaultLimit:
-		s.w.left = 5_000_000 + 150*m.n*m.r*m.r
+		s.w.left = 5_000_000 + 100*m.n*m.r*m.r
 	case NoLimit:
 		s.w.left = math.MaxInt
 	}

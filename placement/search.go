@@ -60,12 +60,17 @@ func newSearch(start *layout, goal float64) *search {
 // run searches until the goal is reached, nothing relieves the bottleneck, patience steps in a row found nothing
 // better, or the work is spent.
 func (s *search) run(w *work, patience int) {
-	for s.longest > s.goal && s.stepped-s.improved < patience {
+	stuck := 0
+	for s.longest > s.goal && s.stepped-s.improved < patience && stuck <= longestBan {
 		c, cost := s.candidate()
-		if !w.take(cost) || !c.found {
+		if !w.take(cost) {
 			return
 		}
 		s.stepped++
+		if stuck++; !c.found {
+			continue // until a ban ends; if none of them was the reason, nothing relieves the bottleneck
+		}
+		stuck = 0
 		s.apply(c)
 		if _, longest := s.worst(); longest < s.longest {
 			s.longest, s.improved = longest, s.stepped
@@ -86,10 +91,13 @@ func (s *search) apply(c change) {
 	s.place(c.k, c.to)
 }
 
+// For how many steps a task may not go back.
+const shortestBan, longestBan = 5, 15
+
 // forbid keeps a task out of a rack for a while. The span varies, in a fixed sequence, so that the search does not run
 // in a circle of the length of the span.
 func (s *search) forbid(k, j int) {
-	s.tabu[k*s.m.r+j] = s.stepped + 5 + s.stepped*7%11
+	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
 // candidate finds the best step and how much work that was.
