@@ -1,0 +1,301 @@
+package replicate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func mustRedo(t *testing.T, outputs []Output) []Cost {
+	t.Helper()
+	costs, err := Redo(outputs)
+	require.NoError(t, err)
+	require.Len(t, costs, len(outputs))
+	return costs
+}
+
+func TestRedoByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		outputs := randomGraph(rng, 1+rng.IntN(8), 3)
+		costs := mustRedo(t, outputs)
+		for k, c := range costs {
+			redo, work := byDefinition(outputs, k)
+			require.InDelta(t, redo, c.Redo.Seconds(), 2e-9, "output %d of %+v", k, outputs)
+			require.InDelta(t, redo-outputs[k].Run.Seconds(), c.Stall.Seconds(), 2e-9)
+			require.InDelta(t, redo*outputs[k].Loss, c.Expected.Seconds(), 2e-9)
+			require.InDelta(t, work, c.Work.Seconds(), 2e-9)
+		}
+	}
+}
+
+// Where the recursion is exact, it agrees with the enumeration of all outcomes.
+func TestRedoIsExactForChainsAndOneLevelFanIn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 50 {
+		chain := make([]Output, 2+rng.IntN(8))
+		for k := range chain {
+			chain[k] = Output{Run: time.Duration(rng.IntN(1e6)) * time.Millisecond, Loss: rng.Float64()}
+			if k > 0 {
+				chain[k].Inputs = []int{k - 1}
+			}
+		}
+		fanIn := make([]Output, 2+rng.IntN(8))
+		last := &fanIn[len(fanIn)-1]
+		for k := range fanIn {
+			fanIn[k] = Output{Run: time.Duration(rng.IntN(1e6)) * time.Millisecond, Loss: rng.Float64()}
+			if k < len(fanIn)-1 {
+				last.Inputs = append(last.Inputs, k)
+			}
+		}
+		last.Run, last.Loss = time.Minute, 0.5
+		for _, outputs := range [][]Output{chain, fanIn} {
+			for k, c := range mustRedo(t, outputs) {
+				require.InDelta(t, enumerate(outputs, k), c.Redo.Seconds(), 1e-8, "output %d of %+v", k, outputs)
+			}
+		}
+	}
+}
+
+// Elsewhere it is an approximation. How far it is off at realistic probabilities of loss is part of its contract.
+func TestRedoIsCloseElsewhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	worst := 0.0
+	for range 200 {
+		outputs := randomGraph(rng, 10, 3)
+		for k := range outputs {
+			outputs[k].Loss = 0.2 * rng.Float64()
+			outputs[k].Run += time.Second
+		}
+		for k, c := range mustRedo(t, outputs) {
+			worst = max(worst, math.Abs(c.Redo.Seconds()/enumerate(outputs, k)-1))
+		}
+	}
+	t.Logf("worst relative difference %.3f", worst)
+	assert.Less(t, worst, 0.17)
+	assert.Greater(t, worst, 0.0001, "the graphs must not all be of the exact kind")
+}
+
+func TestRedoDoesNotDependOnTheNumbering(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		outputs := randomGraph(rng, 30, 4)
+		costs := mustRedo(t, outputs)
+		list, at := renumbered(rng, outputs)
+		again := mustRedo(t, list)
+		for k := range outputs {
+			require.Equal(t, costs[k], again[at[k]])
+		}
+	}
+}
+
+func TestCostsRiseWithLossAndTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		outputs := randomGraph(rng, 12, 3)
+		before := mustRedo(t, outputs)
+		k := rng.IntN(len(outputs))
+		outputs[k].Loss = min(1, outputs[k].Loss+0.3*rng.Float64())
+		outputs[k].Run += time.Duration(rng.IntN(1e9))
+		for i, after := range mustRedo(t, outputs) {
+			require.LessOrEqual(t, before[i].Redo, after.Redo)
+			require.LessOrEqual(t, before[i].Expected, after.Expected)
+			require.LessOrEqual(t, before[i].Work, after.Work)
+			require.LessOrEqual(t, after.Redo, after.Work+1, "in parallel is not slower than one by one")
+		}
+	}
+}
+
+// A graph that grows and changes costs what the same graph costs from scratch.
+func TestGraphAgainstRedo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 100 {
+		outputs := randomGraph(rng, 25, 4)
+		var g Graph
+		for k, o := range outputs {
+			index, err := g.Add(o)
+			require.NoError(t, err)
+			require.Equal(t, k, index)
+			if rng.IntN(3) == 0 {
+				i := rng.IntN(k + 1)
+				outputs[i].Loss = rng.Float64()
+				require.True(t, g.SetLoss(i, outputs[i].Loss))
+			}
+			if rng.IntN(3) == 0 {
+				i := rng.IntN(k + 1)
+				require.Equal(t, mustRedo(t, outputs[:k+1])[i], g.Cost(i))
+			}
+		}
+		for k, c := range mustRedo(t, outputs) {
+			require.Equal(t, c, g.Cost(k))
+		}
+		require.Equal(t, len(outputs), g.Len())
+	}
+}
+
+func TestChooseSavesHalfOfTheBestAtLeast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 500 {
+		candidates := make([]Candidate, rng.IntN(10))
+		for i := range candidates {
+			candidates[i] = Candidate{
+				Cost: Cost{Expected: time.Duration(rng.IntN(50))}, Copy: time.Duration(rng.IntN(20)), Bytes: int64(rng.IntN(30)),
+			}
+		}
+		tokens := int64(rng.IntN(100))
+		chosen := Choose(nil, candidates, tokens)
+		saved, left := int64(0), tokens
+		for _, i := range chosen {
+			d := Decide(candidates[i], left)
+			require.Equal(t, Replicate, d.Action, "tokens run out, or the choice is not worth it")
+			saved += int64(d.Saves - d.Takes)
+			left -= d.Bytes
+		}
+		best := int64(0)
+		for set := range 1 << len(candidates) {
+			value, bytes := int64(0), int64(0)
+			for i, c := range candidates {
+				if set>>i&1 == 1 {
+					value += int64(c.Cost.Expected - c.Copy)
+					bytes += c.Bytes
+				}
+			}
+			if bytes <= tokens {
+				best = max(best, value)
+			}
+		}
+		require.GreaterOrEqual(t, 2*saved, best, "%+v, %d tokens: %v", candidates, tokens, chosen)
+	}
+}
+
+// slowLosses keeps every event and counts those of the last 15 to 16 sixteenths of the window.
+type slowLosses struct {
+	config LossesConfig
+	events []lossEvent
+}
+
+type lossEvent struct {
+	at                     time.Duration
+	machine, outputs, lost int
+}
+
+func (s *slowLosses) probability(now time.Duration, machine int) float64 {
+	slice := s.config.Window / sixteenths
+	count := func(of int) (outputs, lost float64) {
+		for _, e := range s.events {
+			if now/slice-e.at/slice < sixteenths && (of < 0 || e.machine == of) {
+				outputs += float64(e.outputs)
+				lost += float64(e.lost)
+			}
+		}
+		return outputs, lost
+	}
+	w := s.config.Weight
+	outputs, lost := count(-1)
+	cluster := min(1, (lost+w*s.config.Prior)/(outputs+w))
+	outputs, lost = count(machine)
+	return min(1, (lost+w*cluster)/(outputs+w))
+}
+
+func TestLossesAgainstACountOfAllEvents(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 50 {
+		l, err := NewLosses(3, LossesConfig{Window: 160 * time.Second, Weight: 10, Prior: 0.05})
+		require.NoError(t, err)
+		slow := slowLosses{config: l.Config()}
+		start, now := time.Unix(rng.Int64N(1e10)-5e9, rng.Int64N(1e9)), time.Duration(0)
+		for range 200 {
+			seen := now
+			if rng.IntN(5) == 0 {
+				seen -= 20 * time.Second // a clock that steps back changes nothing
+			}
+			machine := rng.IntN(3)
+			e := lossEvent{at: now, machine: machine, outputs: rng.IntN(5) + 1}
+			require.True(t, l.Produced(start.Add(now), machine, e.outputs))
+			if rng.IntN(2) == 0 {
+				e.lost = 1 + rng.IntN(2)
+				require.True(t, l.Lost(start.Add(seen), machine, e.lost))
+			}
+			slow.events = append(slow.events, e)
+			m := rng.IntN(3)
+			require.InDelta(t, slow.probability(now, m), l.Probability(start.Add(seen), m), 1e-12)
+			now += time.Duration(rng.IntN(30)) * time.Second
+			if rng.IntN(30) == 0 {
+				now += 200 * time.Second
+			}
+		}
+	}
+}
+
+func TestOnsetAgainstACountOfAllLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 100 {
+		needed := 1 + rng.IntN(3)
+		o, err := NewOnset(2, OnsetConfig{Losses: needed, Window: time.Minute})
+		require.NoError(t, err)
+		var events [2][]time.Duration
+		now := time.Duration(0)
+		for range 100 {
+			now += time.Duration(rng.IntN(40)) * time.Second
+			machine := rng.IntN(2)
+			got := false
+			if rng.IntN(2) == 0 {
+				got = o.Active(time.Unix(0, 0).Add(now), machine)
+			} else {
+				events[machine] = append(events[machine], now)
+				got = o.Lost(time.Unix(0, 0).Add(now), machine)
+			}
+			recent := 0
+			for _, at := range events[machine] {
+				if now-at <= time.Minute {
+					recent++
+				}
+			}
+			require.Equal(t, recent >= needed, got, "%d losses of %v within a minute of %v, %d needed", recent, events[machine], now, needed)
+		}
+	}
+}
+
+func TestNothingAllocates(t *testing.T) {
+	var g Graph
+	for range 100 {
+		_, err := g.Add(Output{Run: time.Second, Loss: 0.1, Inputs: []int{g.Len() / 2}[:min(1, g.Len())]})
+		require.NoError(t, err)
+	}
+	candidates := make([]Candidate, 50)
+	endangered := make([]Endangered, 50)
+	for i := range candidates {
+		candidates[i] = Candidate{Cost: g.Cost(i), Bytes: int64(50 - i), ReplicaLoss: 0.1}
+		endangered[i] = Endangered{Cost: g.Cost(i), Missing: 0.5, Readers: 1}
+	}
+	chosen := make([]int, 0, 50)
+	tokens, err := NewBudget[int64](ReplicationShare)
+	require.NoError(t, err)
+	losses, err := NewLosses(10, LossesConfig{})
+	require.NoError(t, err)
+	onset, err := NewOnset(10, OnsetConfig{Losses: 2})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		now = now.Add(time.Hour)
+		g.SetLoss(3, 0.2)
+		g.Cost(99)
+		Decide(candidates[4], 10)
+		chosen = Choose(chosen[:0], candidates, 500)
+		Ahead(endangered[4], time.Second)
+		chosen = ChooseAhead(chosen[:0], endangered, time.Minute)
+		tokens.Grant(1000)
+		tokens.Spend(50)
+		losses.Produced(now, 3, 5)
+		losses.Lost(now, 3, 1)
+		losses.Probability(now, 3)
+		onset.Lost(now, 3)
+		AllLost(0.1, 0.2, 0.3)
+	}))
+	assert.False(t, slices.Contains(chosen, -1))
+}
