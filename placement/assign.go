@@ -9,7 +9,8 @@ import (
 
 // Limits of [Assign]. A positive limit is a number of steps of about five nanoseconds.
 const (
-	// DefaultLimit grows with the problem: some 20 ms for 20 tasks on 5 racks, 60 ms for 200 on 20, 1 s for 1000 on 40.
+	// DefaultLimit grows as tasks times the square of racks: some 20 ms for 20 tasks on 5 racks, 60 ms for 200 on 20, 1 s for
+	// 1000 on 40, and 5 s at most.
 	DefaultLimit = 0
 	// NoLimit searches until the best placement is proven, which may be longer than anyone can wait.
 	NoLimit = -1
@@ -19,8 +20,8 @@ const (
 type Assignment struct {
 	// Rack is the rack of each task, by the task's index.
 	Rack []int
-	// Bottleneck is the link that takes longest, and Seconds how long that is: max_j c_j of the paper. If nothing moves,
-	// Seconds is 0 and the link means nothing.
+	// Bottleneck is the link that takes longest, or one of several, and Seconds how long that is: max_j c_j of the paper. If
+	// nothing moves, Seconds is 0 and the link means nothing.
 	Bottleneck Link
 	Seconds    float64
 	// Bound is a proven lower bound: no placement takes less. It is never above Seconds.
@@ -82,7 +83,7 @@ func (a Assignment) LogValue() slog.Value {
 // which task reads what, and the answer is not optimal, may the order show.
 //
 // Besides ill-formed figures, an error names the rack whose slots do not suffice, or that has data to move over a link
-// of bandwidth 0. The cost is bounded by the limit, plus O(n r log n + n r²) to start from; memory is O(n r + r²). It allocates.
+// of bandwidth 0. The cost is bounded by the limit, plus O(n r log(n r)) to start from; memory is O(n r + r²). It allocates.
 //
 // The paper's formula counts 2n terms where there are two per rack, and knows no slots; both are put right here.
 func Assign(p Problem, limit int) (Assignment, error) {
@@ -120,12 +121,13 @@ type solver struct {
 }
 
 func newSolver(m *model, limit int) *solver {
-	s := &solver{m: m, w: &work{limit}, modest: limit == DefaultLimit, longest: math.Inf(1)}
+	s := &solver{m: m, w: &work{int64(limit)}, modest: limit == DefaultLimit, longest: math.Inf(1)}
 	switch limit {
 	case DefaultLimit:
-		s.w.left = 5_000_000 + 100*m.n*m.r*m.r
+		n, r := float64(m.n), float64(m.r)
+		s.w.left = int64(min(5e6+100*n*r*r, 1e9))
 	case NoLimit:
-		s.w.left = math.MaxInt
+		s.w.left = math.MaxInt64
 	}
 	return s
 }
@@ -167,20 +169,20 @@ func (s *solver) few() bool {
 
 func (s *solver) closed() bool { return s.bound >= s.longest*(1-precise) }
 
+// improve relaxes, rounds, searches and tries to prove the answer best, for as long as each may help.
 func (s *solver) improve() {
 	if s.proven {
 		return
 	}
 	starts := []*layout{s.best}
-	relaxed := relax(s.m)
-	relaxed.run(s.w)
+	relaxed := relax(s.m, s.w)
 	s.bound = max(s.bound, relaxed.best*(1-precise))
 	if l, ok := rounded(s.m, relaxed.x); ok {
 		starts = []*layout{l, s.best}
 	}
 	for i, l := range starts {
-		if s.closed() || i > 0 && !s.small() {
-			break
+		if s.closed() || s.modest && s.few() || i > 0 && !s.small() {
+			break // proven, or soon to be, or not worth a second search
 		}
 		t := newSearch(l.clone(), s.bound)
 		t.run(s.w, patience)
@@ -203,7 +205,7 @@ func (s *solver) prove() {
 	w := s.w
 	switch {
 	case s.modest && s.few():
-		w = &work{math.MaxInt}
+		w = &work{math.MaxInt64}
 	case s.modest:
 		w = &work{min(w.left, proofLimit)}
 	}

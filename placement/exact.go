@@ -10,7 +10,7 @@ import (
 const precise = 1e-9
 
 // exact is a depth-first branch and bound: the tasks one by one, largest first, each on every rack that may still give
-// a placement shorter than the best. A branch is cut by three bounds, all of them O(1) per child:
+// a placement shorter than the best. A branch is cut by three bounds, O(r) per node and O(1) per child:
 //
 //   - the downlink so far, which only grows;
 //   - each uplink, if every task still to come were local there;
@@ -25,6 +25,7 @@ type exact struct {
 	ahead   [][]float64 // per depth and rack: seconds that the tasks from there on could take off the uplink
 	best    *layout
 	longest float64
+	scratch *layout
 	w       *work
 }
 
@@ -53,8 +54,7 @@ func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 // longest, which makes the next relaxation tighter. possible is false if nothing is left.
 func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation, possible bool) {
 	for {
-		relaxed = relax(m)
-		relaxed.run(w)
+		relaxed = relax(m, w)
 		if relaxed.best >= longest*(1-precise) {
 			return m, relaxed, false
 		}
@@ -99,7 +99,7 @@ func (m *model) prune(s *relaxation, longest float64) (removed int, possible boo
 func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	e := &exact{
 		layout: newLayout(m), order: largestFirst(m, sequence(m.n)), twin: make([]bool, m.n), choices: make([][]choice, m.n),
-		ahead: make([][]float64, m.n+1), best: best, w: w,
+		ahead: make([][]float64, m.n+1), best: best, scratch: newLayout(m), w: w,
 	}
 	_, e.longest = best.worst()
 	e.ahead[m.n] = make([]float64, m.r)
@@ -129,20 +129,17 @@ func (m *model) sameInputs(a, b int) bool {
 // branch places the tasks from depth on; bound is the relaxation's bound for what is placed. It returns false if it ran
 // out of work.
 func (e *exact) branch(depth int, bound float64) bool {
-	if !e.w.take(e.m.r) {
+	if !e.w.take(int64(e.m.r)) {
 		return false
 	}
 	cut := e.longest * (1 - precise)
 	for j, v := range e.up {
-		if v-e.ahead[depth][j] >= cut {
+		if v-e.ahead[depth][j] >= cut+e.m.noise {
 			return true
 		}
 	}
 	if depth == e.m.n {
-		if _, longest := e.worst(); longest < cut {
-			e.longest = longest
-			e.best.copyFrom(e.layout)
-		}
+		e.leaf(cut)
 		return true
 	}
 	k := e.order[depth]
@@ -154,12 +151,24 @@ func (e *exact) branch(depth int, bound float64) bool {
 		if !e.room(k, c.rack) || e.down[c.rack]+e.m.add[k*e.m.r+c.rack] >= cut || e.twin[depth] && c.rack < e.rack[e.order[depth-1]] {
 			continue
 		}
+		up, down := e.up[c.rack], e.down[c.rack]
 		e.place(k, c.rack)
 		done := e.branch(depth+1, bound+c.cost)
 		e.remove(k)
+		e.up[c.rack], e.down[c.rack] = up, down // so that rounding does not add up over millions of nodes
 		if !done {
 			return false
 		}
 	}
 	return true
+}
+
+// leaf takes the complete placement if it is the best, by sums that are free of noise.
+func (e *exact) leaf(cut float64) {
+	e.scratch.copyFrom(e.layout)
+	e.scratch.recount()
+	if _, longest := e.scratch.worst(); longest < cut {
+		e.longest = longest
+		e.best.copyFrom(e.scratch)
+	}
 }

@@ -4,28 +4,44 @@ import "math"
 
 const (
 	maxIterations = 60
+	// fewestIterations are what it takes to come near a solution; a relaxation is not begun for less.
+	fewestIterations = 10
+	// mostRacks is the size of problem up to which the system of equations is worth its memory: 12 MB.
+	mostRacks = 400
 	// relaxedGap is the distance of T from its bound, relative to T, at which the relaxation is as good as solved.
 	relaxedGap = 1e-9
 )
+
+// relax solves the relaxation as far as the work allows. If it allows too little to begin, there are no fractions, the
+// lower bound is 0, and all prices are 0.
+func relax(m *model, w *work) *relaxation {
+	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
+		return &relaxation{m: m, bestPrice: make([]float64, width*m.r)}
+	}
+	s := newRelaxation(m)
+	s.run(w)
+	return s
+}
 
 // run iterates until the gap is closed, the numbers give out, or the work is spent.
 func (s *relaxation) run(w *work) {
 	for range maxIterations {
 		infeasible := s.residuals()
 		s.improveBound()
-		if infeasible < relaxedGap && s.t.x-s.best <= relaxedGap*s.t.x {
+		if infeasible < relaxedGap && s.t.x-s.best <= float64(relaxedGap*s.t.x)+float64(2*s.m.noise) {
 			return
 		}
-		if !w.take(s.iterationCost()) || !s.iterate() {
+		if !w.take(s.m.iterationCost()) || !s.iterate() {
 			return
 		}
 	}
 }
 
 // iterationCost is the work of one iteration: assembling the system costs n(3r)²/2 operations, factoring it (3r)³/6.
-func (s *relaxation) iterationCost() int {
-	size := s.system.size
-	return (s.m.n*(size*size/2+20*s.m.r) + size*size*size/6) / operationsPerStep
+func (m *model) iterationCost() int64 {
+	n, r := int64(m.n), int64(m.r)
+	size := width * r
+	return (n*(size*size/2+20*r) + size*size*size/6) / operationsPerStep
 }
 
 // residuals recomputes how far the variables are from satisfying the equations and returns the worst, relative.

@@ -1,10 +1,6 @@
 package placement
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // model is a problem in seconds, flat, and in an order of tasks and racks that does not depend on the caller's, so that
 // ties between equally good placements are broken alike however the caller lists them.
@@ -16,8 +12,11 @@ type model struct {
 	full      []float64 // seconds on each uplink while no task runs in its rack
 	slots     []int     // at most n
 	exponent  int       // the figures are in units of 2^exponent seconds, so that the largest is about 1
-	tasks     []int     // the caller's index of each task
-	racks     []int     // the caller's index of each rack
+	// noise is more than what rounding may add to a sum in which the terms of an uplink cancel. It matters when nearly all
+	// data is local in the best placement: then the longest transfer is a small difference of large numbers.
+	noise float64
+	tasks []int // the caller's index of each task
+	racks []int // the caller's index of each rack
 }
 
 func newModel(p *Problem) *model {
@@ -61,6 +60,9 @@ func (m *model) normalise() {
 		for i, v := range figures {
 			figures[i] = math.Ldexp(v, -m.exponent)
 		}
+	}
+	for _, v := range m.full {
+		m.noise = max(m.noise, 1e-12*v)
 	}
 }
 
@@ -128,61 +130,4 @@ func seconds(bytes, bandwidth float64) float64 {
 		return 0
 	}
 	return bytes / bandwidth
-}
-
-// canonicalOrder sorts racks and tasks by what can be said of them without naming another: a rack by its bandwidths,
-// slots and sorted inputs, a task by its sorted inputs, then tasks by their inputs in the order of the racks so found,
-// and racks once more. What remains tied is in the caller's order.
-func canonicalOrder(p *Problem) (tasks, racks []int) {
-	n, r := len(p.Input), len(p.Up)
-	tasks, racks = sequence(n), sequence(r)
-	columns := make([][]float64, r)
-	for j := range r {
-		columns[j] = make([]float64, 0, n+3)
-		for k := range n {
-			columns[j] = append(columns[j], p.Input[k][j])
-		}
-		slices.Sort(columns[j])
-		slots := n
-		if p.Slots != nil {
-			slots = min(n, p.Slots[j])
-		}
-		columns[j] = append(columns[j], p.Up[j], p.Down[j], float64(slots))
-	}
-	slices.SortStableFunc(racks, func(a, b int) int { return slices.Compare(columns[a], columns[b]) })
-	rows := make([][]float64, n)
-	for k := range n {
-		rows[k] = slices.Sorted(slices.Values(p.Input[k]))
-	}
-	slices.SortStableFunc(tasks, func(a, b int) int {
-		if c := slices.Compare(rows[a], rows[b]); c != 0 {
-			return c
-		}
-		for _, j := range racks {
-			if c := cmp.Compare(p.Input[a][j], p.Input[b][j]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	slices.SortStableFunc(racks, func(a, b int) int {
-		if c := slices.Compare(columns[a], columns[b]); c != 0 {
-			return c
-		}
-		for _, k := range tasks {
-			if c := cmp.Compare(p.Input[k][a], p.Input[k][b]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	return tasks, racks
-}
-
-func sequence(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
 }

@@ -22,7 +22,7 @@ func (s *relaxation) improveBound() {
 			s.trial[row] = min(0, p)
 		}
 	}
-	if b := s.m.bound(s.trial); b > s.best {
+	if b := s.m.bound(s.trial) - s.m.noise; b > s.best {
 		s.best = b
 		copy(s.bestPrice, s.trial)
 	}

@@ -162,8 +162,7 @@ func widen(rng *rand.Rand, p *Problem) {
 
 func relaxedBound(p *Problem) float64 {
 	m := newModel(p)
-	s := relax(m)
-	s.run(&work{math.MaxInt})
+	s := relax(m, &work{math.MaxInt64})
 	return math.Ldexp(s.best, m.exponent)
 }
 
@@ -250,7 +249,7 @@ func TestLimitBoundsTheWork(t *testing.T) {
 		require.NoError(t, err)
 		s.start(feasible)
 		s.improve()
-		assert.Less(t, -s.w.left, 3*relax(m).iterationCost(), "limit %d", limit)
+		assert.Less(t, -s.w.left, 3*m.iterationCost(), "limit %d", limit)
 	}
 }
 
@@ -260,10 +259,53 @@ func TestRelaxationClosesItsGap(t *testing.T) {
 		for _, size := range [][2]int{{20, 5}, {60, 10}, {100, 20}} {
 			p := instance(family, size[0], size[1], 1)
 			m := newModel(&p)
-			s := relax(m)
-			s.run(&work{math.MaxInt})
+			s := relax(m, &work{math.MaxInt64})
 			assert.InEpsilon(t, s.best, s.t.x, 1e-6, "%s %v", family, size)
 			assert.Less(t, s.residuals(), 1e-6, "%s %v", family, size)
 		}
+	}
+}
+
+// Where nearly all data is local in the best placement, sums over uplinks are small differences of large numbers, which
+// must neither spoil the answer nor make a wrong bound look proven.
+func TestNearlyLocalData(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	optimal := 0
+	for range 500 {
+		tasks, racks := 1+rng.IntN(6), 2+rng.IntN(3)
+		p := Problem{}
+		for range racks {
+			p.Up, p.Down = append(p.Up, 1+rng.Float64()), append(p.Down, 1+rng.Float64())
+		}
+		for range tasks {
+			row := make([]float64, racks)
+			for j := range row {
+				row[j] = rng.Float64()
+			}
+			row[rng.IntN(racks)] = math.Pow(10, float64(rng.IntN(18))) * rng.Float64()
+			p.Input = append(p.Input, row)
+		}
+		want := bruteForce(p)
+		a, err := Assign(p, DefaultLimit)
+		require.NoError(t, err)
+		check(t, p, a)
+		require.InDelta(t, want, a.Seconds, 1e-8*want)
+		require.LessOrEqual(t, a.Bound, want*(1+1e-8))
+		if a.Optimal {
+			optimal++
+		}
+	}
+	assert.Greater(t, optimal, 450)
+}
+
+// Neither memory nor time may run away with the number of racks: beyond some, there is no relaxation.
+func TestManyRacks(t *testing.T) {
+	for _, size := range [][2]int{{1, 100_000}, {2, 1000}, {50, 1000}} {
+		p := instance("sparse", size[0], size[1], 1)
+		a, err := Assign(p, DefaultLimit)
+		require.NoError(t, err)
+		link, seconds := a.Bottleneck, a.Seconds
+		assert.True(t, link.Rack >= 0 && seconds > 0 && a.Bound <= seconds)
+		assert.Equal(t, size[0] < 3, a.Optimal, "%v: %v", size, a)
 	}
 }

@@ -2,32 +2,6 @@ package placement
 
 import "math"
 
-// top holds the three longest transfers of a placement, longest first. Comparing three and not only the longest leads
-// the search across plateaus: placements with the same bottleneck where the next link is better or worse off.
-type top [3]float64
-
-func (t top) less(o top) bool {
-	for i, v := range t {
-		if v != o[i] {
-			return v < o[i]
-		}
-	}
-	return false
-}
-
-// insert puts v among the three.
-func (t *top) insert(v float64) {
-	switch {
-	case v <= t[2]:
-	case v <= t[1]:
-		t[2] = v
-	case v <= t[0]:
-		t[1], t[2] = v, t[1]
-	default:
-		t[0], t[1], t[2] = v, t[0], t[1]
-	}
-}
-
 // search is a tabu search from a complete layout. Every step relieves the link with the longest transfer: it moves one
 // task out of (or into) the link's rack or swaps two tasks, whichever leaves the least top, even if that is worse than
 // before. A task may not go back to the rack that it left for a while, unless that gives the best placement yet.
@@ -101,19 +75,19 @@ func (s *search) forbid(k, j int) {
 }
 
 // candidate finds the best step and how much work that was.
-func (s *search) candidate() (best change, cost int) {
+func (s *search) candidate() (best change, cost int64) {
 	link, _ := s.worst()
 	s.hot = link.Rack
-	s.fillRest()
-	cost = 4*s.m.r + s.m.n
+	s.fillRest(s.hot, s.rest)
+	cost = int64(4*s.m.r + s.m.n)
 	for k, at := range s.rack {
 		switch {
 		case link.Direction == Down && at == s.hot:
-			cost += s.m.r + s.m.n
+			cost += int64(s.m.r + s.m.n)
 			s.tryMoves(&best, k)
 			s.trySwaps(&best, k, link.Direction)
 		case at == s.hot:
-			cost += s.m.n
+			cost += int64(s.m.n)
 			s.trySwaps(&best, k, link.Direction)
 		case link.Direction == Up && s.m.save[k*s.m.r+s.hot] > 0 && s.room(k, s.hot):
 			cost++
@@ -144,46 +118,6 @@ func (s *search) trySwaps(best *change, k int, d Direction) {
 			s.try(best, k, to, other)
 		}
 	}
-}
-
-// fillRest prepares the top of all links but those of the bottleneck's rack and each other rack.
-func (s *search) fillRest() {
-	var order [5]int
-	var load [5]float64
-	found := 0
-	for l := range 2 * s.m.r {
-		if l/2 == s.hot {
-			continue
-		}
-		v := s.load(l)
-		i := found
-		if found < len(order) {
-			found++
-		} else if i--; v <= load[i] {
-			continue
-		}
-		for ; i > 0 && v > load[i-1]; i-- {
-			order[i], load[i] = order[i-1], load[i-1]
-		}
-		order[i], load[i] = l, v
-	}
-	for j := range s.rest {
-		t, n := top{-1, -1, -1}, 0
-		for i := 0; i < found && n < len(t); i++ {
-			if order[i]/2 != j {
-				t[n] = load[i]
-				n++
-			}
-		}
-		s.rest[j] = t
-	}
-}
-
-func (s *search) load(l int) float64 {
-	if l%2 == 0 {
-		return s.up[l/2]
-	}
-	return s.down[l/2]
 }
 
 // try keeps the change if it is better than best. One of the two racks must be the bottleneck's.

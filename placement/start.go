@@ -2,7 +2,6 @@ package placement
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -45,20 +44,22 @@ func inverse(permutation []int) []int {
 	return at
 }
 
-// greedy places the tasks given, in their order, each where the sorted loads of all links come out lexicographically
-// least: since only one rack's two links change, that is where the longer of the two matters least.
+// greedy places the tasks given, in their order, each where the longest transfers come out least, and reports whether all
+// found a rack.
 func (l *layout) greedy(tasks []int) bool {
+	rest := make([]top, l.m.r)
 	for _, k := range tasks {
-		best, bestTop := nowhere, top{}
-		for j := range l.m.r {
+		l.fillRest(nowhere, rest)
+		best, least := nowhere, top{}
+		for j, t := range rest {
 			if !l.room(k, j) {
 				continue
 			}
-			l.place(k, j)
-			t := l.top()
-			l.remove(k)
-			if best == nowhere || t.less(bestTop) {
-				best, bestTop = j, t
+			i := k*l.m.r + j
+			t.insert(l.up[j] - l.m.save[i])
+			t.insert(l.down[j] + l.m.add[i])
+			if best == nowhere || t.less(least) {
+				best, least = j, t
 			}
 		}
 		if best == nowhere {
@@ -69,19 +70,10 @@ func (l *layout) greedy(tasks []int) bool {
 	return true
 }
 
-func (l *layout) top() top {
-	t := top{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	for j := range l.m.r {
-		t.insert(l.up[j])
-		t.insert(l.down[j])
-	}
-	return t
-}
-
 // largestFirst returns the tasks by falling size, where a task's size is the least that it adds to a downlink.
 func largestFirst(m *model, tasks []int) []int {
 	size := make([]float64, m.n)
-	for k := range size {
+	for _, k := range tasks {
 		size[k] = slices.Min(m.add[k*m.r : (k+1)*m.r])
 	}
 	sorted := slices.Clone(tasks)
@@ -89,9 +81,13 @@ func largestFirst(m *model, tasks []int) []int {
 	return sorted
 }
 
-// rounded places the tasks that the relaxation did not split where it put them, and the others greedily.
+// rounded places the tasks that the relaxation did not split where it put them, and the others greedily. It reports whether
+// that led to a placement.
 func rounded(m *model, x []variable) (*layout, bool) {
 	l := newLayout(m)
+	if x == nil {
+		return l, false
+	}
 	var split []int
 	for k := range m.n {
 		whole := nowhere

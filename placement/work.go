@@ -1,10 +1,10 @@
 package placement
 
 // work counts down the steps that the caller allows. A step is about five nanoseconds on a machine of 2020.
-type work struct{ left int }
+type work struct{ left int64 }
 
 // take spends steps and reports whether there were enough left.
-func (w *work) take(steps int) bool {
+func (w *work) take(steps int64) bool {
 	w.left -= steps
 	return w.left >= 0
 }

@@ -64,7 +64,12 @@ func Redo(outputs []Output) ([]Cost, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, at := Graph{}, make([]int, len(outputs)) // at: where an output is in the graph
+	edges := 0
+	for k := range outputs {
+		edges += len(outputs[k].Inputs)
+	}
+	g := Graph{nodes: make([]node, 0, len(outputs)), inputs: make([]int, 0, edges)}
+	at := make([]int, len(outputs)) // where an output is in the graph
 	var inputs []int
 	for _, k := range order {
 		inputs = inputs[:0]
