@@ -12,7 +12,7 @@ func layered(outputs, inputs int) []Output {
 	rng := rand.New(rand.NewPCG(1, uint64(inputs)))
 	list := make([]Output, outputs)
 	for k := range list {
-		list[k] = Output{Run: time.Duration(rng.IntN(1e11)), Loss: 0.1 * rng.Float64()}
+		list[k] = Output{Run: time.Duration(rng.Int64N(1e11)), Loss: 0.1 * rng.Float64()}
 		for range min(k, inputs) {
 			list[k].Inputs = append(list[k].Inputs, k-1-rng.IntN(min(k, 1000)))
 		}
@@ -68,7 +68,7 @@ func BenchmarkChoose(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			candidates := make([]Candidate, n)
 			for i := range candidates {
-				candidates[i] = Candidate{Cost: Cost{Expected: time.Duration(rng.IntN(1e9))}, Bytes: int64(rng.IntN(1e9))}
+				candidates[i] = Candidate{Cost: Cost{Expected: time.Duration(rng.Int64N(1e9))}, Bytes: rng.Int64N(1e9)}
 			}
 			chosen := make([]int, 0, n)
 			b.ReportAllocs()

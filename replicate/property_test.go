@@ -101,7 +101,7 @@ func TestCostsRiseWithLossAndTime(t *testing.T) {
 		before := mustRedo(t, outputs)
 		k := rng.IntN(len(outputs))
 		outputs[k].Loss = min(1, outputs[k].Loss+0.3*rng.Float64())
-		outputs[k].Run += time.Duration(rng.IntN(1e9))
+		outputs[k].Run += time.Duration(rng.Int64N(1e9))
 		for i, after := range mustRedo(t, outputs) {
 			require.LessOrEqual(t, before[i].Redo, after.Redo)
 			require.LessOrEqual(t, before[i].Expected, after.Expected)

@@ -1,0 +1,163 @@
+package placement
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What the search expects of a step is what the step does.
+func TestSearchForeseesItsSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	moves, swaps := 0, 0
+	for seed := range uint64(60) {
+		p := instance(families[seed%5], 5+rng.IntN(20), 2+rng.IntN(6), seed)
+		m := newModel(&p)
+		start := newLayout(m)
+		for k := range m.n {
+			for j := rng.IntN(m.r); ; j = (j + 1) % m.r {
+				if start.room(k, j) {
+					start.place(k, j)
+					break
+				}
+			}
+		}
+		s := newSearch(start, 0)
+		for range 30 {
+			c, _ := s.candidate()
+			if !c.found {
+				break
+			}
+			if c.other == nowhere {
+				moves++
+			} else {
+				swaps++
+			}
+			s.apply(c)
+			s.stepped++
+			got := s.top()
+			for i := range got {
+				require.InDelta(t, got[i], max(c.after[i], 0), 1e-12, "%+v", c)
+			}
+			for j, count := range s.count {
+				require.LessOrEqual(t, count, m.slots[j])
+			}
+		}
+	}
+	assert.Greater(t, moves, 100)
+	assert.Greater(t, swaps, 100)
+}
+
+func (l *layout) top() top {
+	t := top{-1, -1, -1}
+	for link := range 2 * l.m.r {
+		t.insert(max(0, l.load(link)))
+	}
+	return t
+}
+
+func TestTopHoldsTheThreeLargest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 200 {
+		values, tops := make([]float64, 3+rng.IntN(8)), top{-1, -1, -1}
+		for i := range values {
+			values[i] = float64(rng.IntN(6))
+			tops.insert(values[i])
+		}
+		slices.Sort(values)
+		slices.Reverse(values)
+		require.Equal(t, values[:3], tops[:])
+	}
+}
+
+// Tasks that hold racks which others need move on, along chains if need be, so an error means that there is no placement.
+func TestFeasibleWheneverPossible(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 10))
+	possible, refused := 0, 0
+	for range 3000 {
+		tasks, racks := 3+rng.IntN(3), 3+rng.IntN(2)
+		p := Problem{Slots: make([]int, racks)}
+		for range racks {
+			p.Up = append(p.Up, float64(rng.IntN(4)))
+			p.Down = append(p.Down, float64(rng.IntN(2)))
+		}
+		for range tasks {
+			row := make([]float64, racks)
+			for range 1 + rng.IntN(2) {
+				row[rng.IntN(racks)] = 1
+			}
+			p.Input = append(p.Input, row)
+			p.Slots[rng.IntN(racks)]++
+		}
+		_, err := Assign(p, DefaultLimit)
+		if math.IsInf(bruteForce(p), 1) {
+			refused++
+			require.Error(t, err, "%+v", p)
+		} else {
+			possible++
+			require.NoError(t, err, "%+v", p)
+		}
+	}
+	assert.Greater(t, possible, 300)
+	assert.Greater(t, refused, 300)
+}
+
+// Rows that are permutations of each other tell tasks apart only by the racks.
+func TestOrderOfLikeTasksDoesNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	p := Problem{}
+	for j := range 6 {
+		p.Up, p.Down = append(p.Up, float64(7+j)), append(p.Down, float64(20-j*j%7))
+	}
+	for range 40 {
+		row := []float64{1, 2, 4, 8, 16, 32}
+		rng.Shuffle(6, func(i, j int) { row[i], row[j] = row[j], row[i] })
+		p.Input = append(p.Input, row)
+	}
+	want, err := Assign(p, 100_000)
+	require.NoError(t, err)
+	require.False(t, want.Optimal, "a proven answer would not depend on the order anyway")
+	for range 10 {
+		got, err := Assign(shuffled(rng, p), 100_000)
+		require.NoError(t, err)
+		assert.Equal(t, want.Seconds, got.Seconds)
+		assert.Equal(t, want.Bound, got.Bound)
+	}
+}
+
+// Racks whose inputs are the same numbers in another order are told apart by the tasks.
+func TestOrderOfLikeRacksDoesNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 12))
+	p := Problem{Up: slices.Repeat([]float64{10}, 6), Down: slices.Repeat([]float64{10}, 6)}
+	for range 30 {
+		p.Input = append(p.Input, make([]float64, 6))
+	}
+	for j := range 6 {
+		for i, k := range rng.Perm(30) {
+			p.Input[k][j] = float64((i + 3) * (i + 5))
+		}
+	}
+	want, err := Assign(p, 100_000)
+	require.NoError(t, err)
+	require.False(t, want.Optimal)
+	for range 10 {
+		got, err := Assign(shuffled(rng, p), 100_000)
+		require.NoError(t, err)
+		assert.Equal(t, want.Seconds, got.Seconds)
+		assert.Equal(t, want.Bound, got.Bound)
+	}
+}
+
+// The system of equations grows as the square of the racks, so there is an end to it whatever the limit.
+func TestNoRelaxationBeyondMostRacks(t *testing.T) {
+	for racks, want := range map[int]bool{20: true, mostRacks + 1: false} {
+		p := instance("even", 2, racks, 1)
+		s := relax(newModel(&p), &work{math.MaxInt64})
+		assert.Equal(t, want, s.x != nil)
+		assert.Equal(t, want, s.best > 0)
+	}
+}
