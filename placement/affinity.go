@@ -7,7 +7,7 @@ import "fmt"
 // task to a rack but tries the machines of its list in turn, or at random, and takes the first free slot if all fail.
 //
 // spread has the number of tasks of each rack (Assignment.Spread), machines the machines of each rack by the host's
-// index. Every prefix of the list is as close to proportional as whole machines allow; a rack whose machines are used
+// index. Every prefix of the list is nearly proportional; a rack whose machines are used
 // up leaves its share to the others, and a rack without tasks is not in the list. turn, the task's index say, rotates
 // the machines of each rack, so that the lists of different tasks begin with different machines.
 //

@@ -74,9 +74,10 @@ func (a Assignment) LogValue() slog.Value {
 // [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from
 // elsewhere; reading inside a rack is free.
 //
-// Small problems are solved exactly: always when there are at most a million placements, usually up to some 20 tasks on
-// 5 racks. Larger ones are relaxed, rounded and improved by local search; see the package comment. However small the
-// limit, the answer is never worse than dealing the tasks out in turn or placing them one by one with a [Tracker].
+// With the default limit or more, problems of at most a million placements are solved exactly, and larger ones as often as
+// the proof fits into the limit. Otherwise the answer comes from a relaxation that is rounded and improved by local search;
+// see the package comment. However small the limit, it is never worse than dealing the tasks out in turn or placing them
+// one by one with a [Tracker].
 //
 // The answer is the same for the same problem on every machine. With the default limit or more it is also equally good
 // in whatever order tasks and racks are listed; only where racks are alike in bandwidth, slots and inputs but not in

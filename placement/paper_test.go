@@ -134,23 +134,23 @@ func evenShuffle(tasks, racks int, seed uint64) Problem {
 func TestSection64TasksFinishTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	var ours, random []float64
-	for seed := range uint64(10) {
-		p := evenShuffle(60, 20, seed)
+	for seed := range uint64(5) {
+		p := evenShuffle(40, 10, seed)
 		a, err := Assign(p, DefaultLimit)
 		require.NoError(t, err)
 		ours = append(ours, medianOverSlowest(p, a.Rack))
-		rack := make([]int, 60)
+		rack := make([]int, 40)
 		for k := range rack {
-			rack[k] = rng.IntN(20)
+			rack[k] = rng.IntN(10)
 		}
 		random = append(random, medianOverSlowest(p, rack))
 	}
 	slices.Sort(ours)
 	slices.Sort(random)
-	t.Logf("median over slowest throughput: ours %.2f at the median, %.2f at most; random %.2f, %.2f", ours[5], ours[9], random[5], random[9])
-	assert.Less(t, ours[5], 1.5)
-	assert.Less(t, ours[9], 2.0)
-	assert.Greater(t, random[5], ours[5])
+	t.Logf("median over slowest throughput: ours %.2f at the median, %.2f at most; random %.2f, %.2f", ours[2], ours[4], random[2], random[4])
+	assert.Less(t, ours[2], 1.5)
+	assert.Less(t, ours[4], 2.0)
+	assert.Greater(t, random[2], ours[2])
 }
 
 // medianOverSlowest compares the throughputs of the tasks: what a task reads from other racks over its downlink's time.

@@ -112,9 +112,9 @@ func TestExactUpToAMillionPlacements(t *testing.T) {
 }
 
 func TestNeverWorseThanSimplePlacements(t *testing.T) {
-	for _, size := range [][2]int{{7, 5}, {20, 5}, {30, 10}, {60, 10}} {
+	for _, size := range [][2]int{{7, 5}, {20, 5}, {60, 10}} {
 		for _, family := range families {
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				p := instance(family, size[0], size[1], seed)
 				for _, limit := range []int{1, 100_000, DefaultLimit} {
 					a, err := Assign(p, limit)
@@ -169,11 +169,11 @@ func relaxedBound(p *Problem) float64 {
 func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, family := range families {
-		for _, size := range [][2]int{{6, 3}, {20, 5}, {60, 10}, {100, 20}} {
+		for _, size := range [][2]int{{6, 3}, {20, 5}, {60, 10}} {
 			p := instance(family, size[0], size[1], 7)
 			want, err := Assign(p, DefaultLimit)
 			require.NoError(t, err)
-			for range 3 {
+			for range 2 {
 				got, err := Assign(shuffled(rng, p), DefaultLimit)
 				require.NoError(t, err)
 				assert.Equal(t, want.Seconds, got.Seconds, "%s %v", family, size)
@@ -271,7 +271,7 @@ func TestRelaxationClosesItsGap(t *testing.T) {
 func TestNearlyLocalData(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	optimal := 0
-	for range 500 {
+	for range 300 {
 		tasks, racks := 1+rng.IntN(6), 2+rng.IntN(3)
 		p := Problem{}
 		for range racks {
@@ -295,7 +295,7 @@ func TestNearlyLocalData(t *testing.T) {
 			optimal++
 		}
 	}
-	assert.Greater(t, optimal, 450)
+	assert.Greater(t, optimal, 270)
 }
 
 // Neither memory nor time may run away with the number of racks: beyond some, there is no relaxation.

@@ -36,8 +36,8 @@ type stall struct {
 func (g *Graph) Len() int { return len(g.nodes) }
 
 // Add adds the output of a task and returns its index, the number of outputs before it. The inputs are indices of
-// outputs added before. An error names what is wrong with the output, and nothing is added. O(d log d) for d inputs;
-// it allocates only as the graph grows.
+// outputs added before. An error names what is wrong with the output, and nothing is added. O(d) for d inputs; it
+// allocates only as the graph grows.
 func (g *Graph) Add(o Output) (int, error) {
 	k := len(g.nodes)
 	if err := o.check(k); err != nil {
