@@ -126,7 +126,7 @@ func newSolver(m *model, limit int) *solver {
 	switch limit {
 	case DefaultLimit:
 		n, r := float64(m.n), float64(m.r)
-		s.w.left = int64(min(5e6+100*n*r*r, 1e9))
+		s.w.left = int64(min(5e6+float64(100*n*r*r), 1e9))
 	case NoLimit:
 		s.w.left = math.MaxInt64
 	}

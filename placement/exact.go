@@ -75,7 +75,7 @@ func (m *model) fork() *model {
 // prune forbids every pair of task and rack that no placement shorter than longest can contain, judged by the pair's
 // own transfer and by the relaxation's prices. It returns how many it forbade and whether every task has a rack left.
 func (m *model) prune(s *relaxation, longest float64) (removed int, possible bool) {
-	cut := longest * (1 - precise)
+	cut := float64(longest * (1 - precise))
 	for k := range m.n {
 		least, open := m.cheapest(k, s.bestPrice), 0
 		for i := k * m.r; i < (k+1)*m.r; i++ {
@@ -132,7 +132,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 	if !e.w.take(int64(e.m.r)) {
 		return false
 	}
-	cut := e.longest * (1 - precise)
+	cut := float64(e.longest * (1 - precise))
 	for j, v := range e.up {
 		if v-e.ahead[depth][j] >= cut+e.m.noise {
 			return true
@@ -144,7 +144,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 	}
 	k := e.order[depth]
 	for _, c := range e.choices[k] {
-		cut = e.longest * (1 - precise)
+		cut = float64(e.longest * (1 - precise))
 		if bound+c.cost >= cut {
 			break
 		}

@@ -49,12 +49,12 @@ func (s *relaxation) residuals() float64 {
 	m := s.m
 	for row := range s.rackResidual {
 		j, q := row/width, row%width
-		s.rackResidual[row] = m.rightSide(j, q) - rowT[q]*s.t.x - rowSlack[q]*s.slack[row].x
+		s.rackResidual[row] = m.rightSide(j, q) - float64(rowT[q]*s.t.x) - float64(rowSlack[q]*s.slack[row].x)
 		s.slack[row].residual = -float64(rowSlack[q]*s.price[row]) - s.slack[row].z
 	}
 	s.t.residual = 1 - s.t.z
 	for row, p := range s.price {
-		s.t.residual -= rowT[row%width] * p
+		s.t.residual -= float64(rowT[row%width] * p)
 	}
 	worst := 0.0
 	for k := range m.n {
@@ -144,8 +144,8 @@ func (s *relaxation) step() {
 	copy(right, s.rackResidual)
 	drive := func(v *variable) float64 { return (float64(v.x*v.residual) - v.target) / v.z }
 	for row := range right {
-		right[row] += rowSlack[row%width] * drive(&s.slack[row])
-		right[row] += rowT[row%width] * drive(&s.t)
+		right[row] += float64(rowSlack[row%width] * drive(&s.slack[row]))
+		right[row] += float64(rowT[row%width] * drive(&s.t))
 	}
 	for k := range m.n {
 		s.dvalue[k] = s.taskResidual[k]
@@ -200,8 +200,8 @@ func (s *relaxation) recover() {
 	}
 	dt := 0.0
 	for row, y := range s.dprice {
-		finish(&s.slack[row], rowSlack[row%width]*y)
-		dt += rowT[row%width] * y
+		finish(&s.slack[row], float64(rowSlack[row%width]*y))
+		dt += float64(rowT[row%width] * y)
 	}
 	finish(&s.t, dt)
 	for k := range s.m.n {

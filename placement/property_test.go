@@ -309,3 +309,18 @@ func TestManyRacks(t *testing.T) {
 		assert.Equal(t, size[0] < 3, a.Optimal, "%v: %v", size, a)
 	}
 }
+
+// With time enough, problems far beyond a million placements are solved exactly: 4^14 are 268 million.
+func TestNoLimitProves(t *testing.T) {
+	for _, family := range families {
+		p := instance(family, 14, 4, 1)
+		usual, err := Assign(p, DefaultLimit)
+		require.NoError(t, err)
+		a, err := Assign(p, NoLimit)
+		require.NoError(t, err)
+		check(t, p, a)
+		assert.True(t, a.Optimal, family)
+		assert.LessOrEqual(t, a.Seconds, usual.Seconds*(1+precise), family)
+		assert.GreaterOrEqual(t, a.Seconds, usual.Bound*(1-precise), family)
+	}
+}

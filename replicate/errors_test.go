@@ -57,7 +57,7 @@ func TestBadAdditions(t *testing.T) {
 func TestBadChoices(t *testing.T) {
 	for want, err := range map[string]error{
 		"replicate: the number of machines is -1, want 0 or more":                                second(NewLosses(-1, LossesConfig{})),
-		"replicate: LossesConfig.Window is -1s, want a positive duration, or 0 for the default":  second(NewLosses(1, LossesConfig{Window: -time.Second})),
+		"replicate: LossesConfig.Window is -1s, want at least 16ns, or 0 for the default":        second(NewLosses(1, LossesConfig{Window: -time.Second})),
 		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default": second(NewLosses(1, LossesConfig{Prior: 1})),
 		"replicate: LossesConfig.Weight is NaN, want a positive number, or 0 for the default":    second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
 		"replicate: OnsetConfig.Losses is -2, want a positive number, 0 for the default, or Off": second(NewOnset(1, OnsetConfig{Losses: -2})),
@@ -105,6 +105,7 @@ func TestUnknownFacts(t *testing.T) {
 	assert.False(t, l.Lost(now, -1, 1))
 	assert.False(t, l.Produced(now, 0, 0))
 	assert.False(t, l.Produced(now, 0, -3))
+	assert.False(t, l.Lost(now, 0, 1e9+1))
 	assert.InDelta(t, 0.2, l.Probability(now, 7), 1e-12)
 	o, err := NewOnset(2, OnsetConfig{})
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func NewLosses(n int, c LossesConfig) (*Losses, error) {
 	case n < 0:
 		return nil, fmt.Errorf("replicate: the number of machines is %d, want 0 or more", n)
 	case c.Window < sixteenths:
-		return nil, fmt.Errorf("replicate: LossesConfig.Window is %v, want a positive duration, or 0 for the default", c.Window)
+		return nil, fmt.Errorf("replicate: LossesConfig.Window is %v, want at least 16ns, or 0 for the default", c.Window)
 	case !(c.Prior > 0 && c.Prior < 1):
 		return nil, fmt.Errorf("replicate: LossesConfig.Prior is %v, want a probability in (0, 1), or 0 for the default", c.Prior)
 	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
@@ -73,7 +73,7 @@ func NewLosses(n int, c LossesConfig) (*Losses, error) {
 func (l *Losses) Config() LossesConfig { return l.config }
 
 // Produced records that so many outputs were left on the machine. It reports whether that was used: a machine that does
-// not exist is not, nor is a number that is not positive. O(1), no allocation.
+// not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
 func (l *Losses) Produced(now time.Time, machine, outputs int) bool {
 	return l.count(now, machine, int64(outputs), 0)
 }
@@ -103,7 +103,7 @@ func (l *Losses) share(at int64, which int, prior float64) float64 {
 }
 
 func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
-	if machine < 0 || machine >= len(l.records)-1 || outputs < 0 || lost < 0 || outputs+lost == 0 {
+	if machine < 0 || machine >= len(l.records)-1 || outputs < 0 || lost < 0 || outputs+lost == 0 || outputs+lost > 1e9 {
 		return false
 	}
 	at := l.sixteenth(now)
