@@ -77,8 +77,8 @@ func TestEqualsBruteForceOnAllTinyProblems(t *testing.T) {
 			p.Input = append(p.Input, make([]float64, racks))
 		}
 		links := 1 << (2 * racks)
-		if testing.Short() {
-			links = 1
+		if sampled {
+			links = 4
 		}
 		for l := range links {
 			for j := range racks {
@@ -170,6 +170,9 @@ func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, family := range families {
 		for _, size := range [][2]int{{6, 3}, {20, 5}, {60, 10}} {
+			if sampled && size[0] > 20 {
+				continue
+			}
 			p := instance(family, size[0], size[1], 7)
 			want, err := Assign(p, DefaultLimit)
 			require.NoError(t, err)
