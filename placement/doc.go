@@ -25,8 +25,9 @@
 // search whose steps relieve the bottleneck. The relaxation's prices prove a lower bound. For small problems the bound
 // also rules out most racks for most tasks, and branch and bound does the rest.
 //
-// Against a mixed-integer solver with 20 to 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20 racks,
-// answers with the default limit are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see testdata/README.md.
+// Against a mixed-integer solver with 20 to 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20
+// racks, answers with the default limit are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
+// testdata/README.md.
 // The bound that comes with an answer is often looser than that for a few large tasks, since it lets them be split.
 //
 // # The other questions
@@ -46,7 +47,7 @@
 //
 // # Cost and concurrency
 //
-// Assign takes a limit in steps of some five nanoseconds; by default some 20 ms of one core for 20 tasks on 5 racks,
+// Assign takes a limit in steps of some five nanoseconds; by default some 25 ms of one core for 20 tasks on 5 racks,
 // 60 ms for 200 on 20 and one second for 1000 on 40. All else is linear in racks or machines. All values but Tracker and
 // Reads are safe for concurrent use.
 //
