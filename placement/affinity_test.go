@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every prefix is within one machine of proportional while no rack has run out, and no machine is named twice.
+// Every prefix is within half a machine per rack of proportional while no rack has run out, and no machine is named twice.
 func TestAffinityIsProportional(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {
@@ -42,10 +42,6 @@ func TestAffinityIsProportional(t *testing.T) {
 				due := float64(i+1) * float64(spread[j]) / float64(tasks)
 				require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2+1e-9, "prefix %d of %v, spread %v", i+1, list, spread)
 			}
-		}
-		for j := range racks {
-			due := 30 * float64(spread[j]) / float64(tasks)
-			require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2)
 		}
 	}
 }

@@ -74,14 +74,15 @@ func (a Assignment) LogValue() slog.Value {
 // [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from
 // elsewhere; reading inside a rack is free.
 //
-// With the default limit or more, problems of at most a million placements are solved exactly, and larger ones as often as
-// the proof fits into the limit. Otherwise the answer comes from a relaxation that is rounded and improved by local search;
+// With the default limit, problems of at most a million placements are solved exactly; larger ones, and all with another
+// limit, as often as the proof fits into it. Otherwise the answer comes from a relaxation that is rounded and improved by local search;
 // see the package comment. However small the limit, it is never worse than dealing the tasks out in turn or placing them
 // one by one with a [Tracker].
 //
-// The answer is the same for the same problem on every machine. With the default limit or more it is also equally good
-// in whatever order tasks and racks are listed; only where racks are alike in bandwidth, slots and inputs but not in
-// which task reads what, and the answer is not optimal, may the order show.
+// The answer is the same for the same problem on every machine. It is also equally good in whatever order tasks and racks
+// are listed, with two exceptions if it is not optimal: where racks are alike in bandwidth, slots and inputs but not in
+// which task reads what, and where the limit, or the size of the problem, leaves nothing better than dealing the tasks out
+// or placing them one by one in the order listed.
 //
 // Besides ill-formed figures, an error names the rack whose slots do not suffice, or that has data to move over a link
 // of bandwidth 0. The cost is bounded by the limit, plus O(n r log(n r)) to start from; memory is O(n r + r²). It allocates.

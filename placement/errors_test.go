@@ -65,6 +65,7 @@ func TestDegenerateProblems(t *testing.T) {
 		"endless links":        {Problem{Input: [][]float64{{5, 3}}, Up: infinite(2), Down: infinite(2)}, 0},
 		"dead link avoided":    {Problem{Input: [][]float64{{5, 3}}, Up: []float64{0, 1}, Down: []float64{1, 1}}, 3},
 		"tiny next to large":   {Problem{Input: [][]float64{{1e20, 1}}, Up: []float64{1, 1}, Down: []float64{1, 1}}, 1},
+		"minus zero":           {Problem{Input: [][]float64{{3, 5}}, Up: infinite(2), Down: []float64{1, math.Copysign(0, -1)}}, 5},
 		"surplus slots":        {Problem{Input: [][]float64{{5, 3}}, Up: []float64{1, 1}, Down: []float64{1, 1}, Slots: []int{math.MaxInt, math.MaxInt}}, 3},
 		"largest and smallest": {Problem{Input: [][]float64{{1e150, 1e-150}}, Up: []float64{1, 1}, Down: []float64{1, 1}}, 1e-150},
 	} {

@@ -1,73 +1,38 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // feasible returns some placement within the slots that needs no link of bandwidth 0, or an error that says why there is
-// none. Tasks are matched to racks one by one; a task that finds its racks full makes room along a chain of moves.
+// none. A task can run in one rack only, or in every rack that data can enter, or there and where all its data is, or,
+// without data, anywhere. So it is enough to take the tasks with the fewest racks first and to give each, if possible, a
+// rack that data cannot enter: whatever comes later and can run there has the same racks to choose from, or all.
 func (m *model) feasible(p *Problem) (*layout, error) {
-	l := newLayout(m)
-	for k := range m.n {
-		if !l.squeeze(k) {
+	l, open := newLayout(m), make([]int, m.n)
+	for i, v := range m.add {
+		if !math.IsInf(v, 1) {
+			open[i/m.r]++
+		}
+	}
+	order := sequence(m.n)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(open[a], open[b]) })
+	for _, k := range order {
+		best := nowhere
+		for j, rack := range m.racks {
+			if l.room(k, j) && (best == nowhere || p.Down[rack] == 0 && p.Down[m.racks[best]] > 0) {
+				best = j
+			}
+		}
+		if best == nowhere {
 			return nil, m.blocked(k, p)
 		}
+		l.place(k, best)
 	}
 	return l, nil
-}
-
-// squeeze places task k, moving others on if need be: a breadth-first search over racks for one with a free slot.
-func (l *layout) squeeze(k int) bool {
-	m := l.m
-	mover := make([]int, m.r) // the task that would enter the rack
-	for j := range mover {
-		mover[j] = nowhere
-	}
-	full := make([]int, 0, m.r)
-	// enter looks at the racks that a task can run in and returns one with a free slot, if there is one.
-	enter := func(task int) int {
-		for j := range m.r {
-			if mover[j] != nowhere || math.IsInf(m.add[task*m.r+j], 1) {
-				continue
-			}
-			mover[j] = task
-			if l.count[j] < m.slots[j] {
-				return j
-			}
-			full = append(full, j)
-		}
-		return nowhere
-	}
-	free := enter(k)
-	for i := 0; free == nowhere && i < len(full); i++ {
-		for task, at := range l.rack {
-			if at == full[i] && free == nowhere {
-				free = enter(task)
-			}
-		}
-	}
-	if free == nowhere {
-		return false
-	}
-	l.shift(k, free, mover)
-	return true
-}
-
-// shift carries out the chain of moves that ends with a task entering rack j and begins with task k.
-func (l *layout) shift(k, j int, mover []int) {
-	for {
-		task := mover[j]
-		from := l.rack[task]
-		if from != nowhere {
-			l.remove(task)
-		}
-		l.place(task, j)
-		if task == k {
-			return
-		}
-		j = from
-	}
 }
 
 // blocked explains why task k cannot be placed.
@@ -83,26 +48,19 @@ func (m *model) blocked(k int, p *Problem) error {
 		}
 		stuck = j
 	}
-	open, full := 0, 0
-	for j := range m.r {
+	full := nowhere // a rack that the task could run in
+	for j, rack := range m.racks {
 		if !math.IsInf(m.add[k*m.r+j], 1) {
-			full = m.racks[j]
-			open++
+			full = rack
 		}
 	}
 	switch {
-	case open > 0 && stuck != nowhere:
+	case full != nowhere && stuck != nowhere:
 		return fmt.Errorf("placement: Up[%d] is 0, but Slots[%d] is %d, too few for all tasks with data in that rack, task %d for one", stuck, stuck, p.Slots[stuck], task)
-	case open > 0:
+	case full != nowhere:
 		return fmt.Errorf("placement: Slots are too few in the racks whose Down is not 0, rack %d for one, to take task %d", full, task)
 	case stuck != nowhere:
 		return fmt.Errorf("placement: Down[%d] and Up[%d] are 0, but Input[%d] has data to move into or out of that rack", stuck, stuck, task)
 	}
-	for j := range p.Down {
-		if p.Down[j] > 0 {
-			continue
-		}
-		return fmt.Errorf("placement: Down[%d] is 0 as is that of every rack, but Input[%d] has data to move", j, task)
-	}
-	return fmt.Errorf("placement: task %d cannot be placed", task)
+	return fmt.Errorf("placement: Down[0] is 0 as is that of every rack, but Input[%d] has data to move", task)
 }

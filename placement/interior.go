@@ -12,11 +12,11 @@ const (
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work allows. If it allows too little to begin, there are no fractions, the
-// lower bound is 0, and all prices are 0.
+// relax solves the relaxation as far as the work allows. If it allows too little to begin, there are no fractions, and
+// prices and lower bound are those of the volume.
 func relax(m *model, w *work) *relaxation {
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
-		return &relaxation{m: m, bestPrice: make([]float64, width*m.r)}
+		return byVolume(m)
 	}
 	s := newRelaxation(m)
 	s.run(w)

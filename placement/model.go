@@ -11,7 +11,9 @@ type model struct {
 	save, add []float64
 	full      []float64 // seconds on each uplink while no task runs in its rack
 	slots     []int     // at most n
-	exponent  int       // the figures are in units of 2^exponent seconds, so that the largest is about 1
+	// bandwidth is that of each row of a rack, up, down and none, 0 where a link is endless.
+	bandwidth []float64
+	exponent  int // the figures are in units of 2^exponent seconds, so that the largest is about 1
 	// noise is more than what rounding may add to a sum in which the terms of an uplink cancel. It matters when nearly all
 	// data is local in the best placement: then the longest transfer is a small difference of large numbers.
 	noise float64
@@ -30,8 +32,10 @@ func newModelIn(p *Problem, tasks, racks []int) *model {
 	m := &model{
 		n: n, r: r, tasks: tasks, racks: racks,
 		save: make([]float64, n*r), add: make([]float64, n*r), full: make([]float64, r), slots: make([]int, r),
+		bandwidth: make([]float64, width*r),
 	}
 	for j, rack := range m.racks {
+		m.bandwidth[width*j], m.bandwidth[width*j+1] = finite(p.Up[rack]), finite(p.Down[rack])
 		m.slots[j] = n
 		if p.Slots != nil {
 			m.slots[j] = min(n, p.Slots[rack])
@@ -62,7 +66,7 @@ func (m *model) normalise() {
 		}
 	}
 	for _, v := range m.full {
-		m.noise = max(m.noise, 1e-12*v)
+		m.noise = max(m.noise, max(1e-12, float64(m.n)*rounding)*v)
 	}
 }
 
@@ -124,10 +128,17 @@ func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
 	}
 }
 
-// seconds is bytes/bandwidth, where nothing takes no time even on a link without bandwidth.
+func finite(bandwidth float64) float64 {
+	if math.IsInf(bandwidth, 1) {
+		return 0
+	}
+	return bandwidth
+}
+
+// seconds is bytes/bandwidth, where nothing takes no time even on a link without bandwidth, be that 0 or -0.
 func seconds(bytes, bandwidth float64) float64 {
 	if bytes == 0 {
 		return 0
 	}
-	return bytes / bandwidth
+	return bytes / math.Abs(bandwidth)
 }

@@ -22,23 +22,45 @@ func (s *relaxation) improveBound() {
 			s.trial[row] = min(0, p)
 		}
 	}
-	if b := s.m.bound(s.trial) - s.m.noise; b > s.best {
+	if b := s.m.bound(s.trial); b > s.best {
 		s.best = b
 		copy(s.bestPrice, s.trial)
 	}
 }
 
-// bound is the lower bound that prices prove; NaN if they are no prices.
+// byVolume prices links by their bandwidth, the uplinks, the downlinks, or both, whichever proves most: what must be moved
+// takes at least its bytes over the sum of the bandwidths. O(n r).
+func byVolume(m *model) *relaxation {
+	rows := width * m.r
+	s := &relaxation{m: m, price: make([]float64, rows), trial: make([]float64, rows), bestPrice: make([]float64, rows)}
+	for _, share := range [...][width]float64{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}} {
+		for row, b := range m.bandwidth {
+			s.price[row] = b * share[row%width]
+		}
+		s.improveBound()
+	}
+	return s
+}
+
+// bound is the lower bound that prices prove; NaN if they are no prices. It is less by what rounding may have added to its
+// terms, here and where the choices of single tasks are compared and their differences added up (see prune and branch).
 func (m *model) bound(price []float64) float64 {
-	b := 0.0
+	b, size := 0.0, 0.0 // size is the sum of the terms' absolute values
+	add := func(v float64) {
+		b += v
+		size += math.Abs(v)
+	}
 	for row, p := range price {
-		b += float64(p * m.rightSide(row/width, row%width))
+		add(float64(p * m.rightSide(row/width, row%width)))
 	}
 	for k := range m.n {
-		b += m.cheapest(k, price)
+		add(m.cheapest(k, price))
 	}
-	return b
+	return b - float64(float64(m.n+width*m.r)*rounding*size)
 }
+
+// rounding is the relative error of a sum for each of its terms: a few times 2^-53, for each term has a few errors.
+const rounding = 0x1p-49
 
 // reduced is what column i, a whole task placed, costs at these prices.
 func (m *model) reduced(i int, price []float64) float64 {

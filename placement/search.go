@@ -36,10 +36,11 @@ func newSearch(start *layout, goal float64) *search {
 func (s *search) run(w *work, patience int) {
 	stuck := 0
 	for s.longest > s.goal && s.stepped-s.improved < patience && stuck <= longestBan {
-		c, cost := s.candidate()
-		if !w.take(cost) {
+		link, _ := s.worst()
+		if !w.take(s.candidateCost(link)) {
 			return
 		}
+		c := s.candidate(link)
 		s.stepped++
 		if stuck++; !c.found {
 			continue // until a ban ends; if none of them was the reason, nothing relieves the bottleneck
@@ -74,27 +75,33 @@ func (s *search) forbid(k, j int) {
 	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
-// candidate finds the best step and how much work that was.
-func (s *search) candidate() (best change, cost int64) {
-	link, _ := s.worst()
+// candidateCost is the work of finding the best step: a pass over links and tasks, a swap of each task in the bottleneck's
+// rack with each elsewhere, and a move of it to each rack if it may help.
+func (s *search) candidateCost(link Link) int64 {
+	n, r, here := int64(s.m.n), int64(s.m.r), int64(s.count[link.Rack])
+	cost := 4*r + n + here*n
+	if link.Direction == Down {
+		cost += here * r
+	}
+	return cost
+}
+
+// candidate finds the best step.
+func (s *search) candidate(link Link) (best change) {
 	s.hot = link.Rack
 	s.fillRest(s.hot, s.rest)
-	cost = int64(4*s.m.r + s.m.n)
 	for k, at := range s.rack {
 		switch {
-		case link.Direction == Down && at == s.hot:
-			cost += int64(s.m.r + s.m.n)
-			s.tryMoves(&best, k)
-			s.trySwaps(&best, k, link.Direction)
 		case at == s.hot:
-			cost += int64(s.m.n)
+			if link.Direction == Down {
+				s.tryMoves(&best, k)
+			}
 			s.trySwaps(&best, k, link.Direction)
 		case link.Direction == Up && s.m.save[k*s.m.r+s.hot] > 0 && s.room(k, s.hot):
-			cost++
 			s.try(&best, k, s.hot, nowhere)
 		}
 	}
-	return best, cost
+	return best
 }
 
 // tryMoves tries to move a task out of the bottleneck's rack.
