@@ -49,8 +49,8 @@ func (c *Candidate) saves() time.Duration {
 	return duration(c.Cost.Expected.Seconds() * (1 - c.ReplicaLoss))
 }
 
-// Choose appends to dst the candidates to replicate when the tokens do not cover all that are worth it: most time saved
-// per byte first, skipping what does not fit, or the single candidate that saves more than all of those. What it
+// Choose appends to dst the candidates to replicate when the tokens do not cover all that are worth it: most time saved,
+// less what copying takes, per byte first, skipping what does not fit, or the single candidate that saves more than all of those. What it
 // chooses saves at least half of what the best choice would. Every candidate chosen is one that [Decide] replicates
 // with the tokens that those before it left. Ties go to the candidate that saves more, then to the lowest index.
 // O(n log n); it allocates only if dst is too short for the candidates that are worth it.

@@ -62,23 +62,30 @@ func TestRedoIsExactForChainsAndOneLevelFanIn(t *testing.T) {
 	}
 }
 
-// Elsewhere it is an approximation. How far it is off at realistic probabilities of loss is part of its contract.
+// Elsewhere it is an approximation. How far it is off is part of its contract.
 func TestRedoIsCloseElsewhere(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	worst := 0.0
-	for range 200 {
-		outputs := randomGraph(rng, 10, 3)
-		for k := range outputs {
-			outputs[k].Loss = 0.2 * rng.Float64()
-			outputs[k].Run += time.Second
+	for _, c := range []struct{ loss, most float64 }{{0.02, 0.03}, {0.2, 0.18}, {1, 0.81}} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		worst := 0.0
+		for i := range 1500 {
+			outputs := randomGraph(rng, 3+rng.IntN(6), 1+i%4)
+			for k := range outputs {
+				outputs[k].Run += time.Second
+				if i%3 == 0 {
+					outputs[k].Run = time.Second + time.Duration(rng.IntN(3))*100*time.Second
+				}
+				if outputs[k].Loss = c.loss; i%2 == 0 {
+					outputs[k].Loss *= rng.Float64()
+				}
+			}
+			for k, cost := range mustRedo(t, outputs) {
+				worst = max(worst, math.Abs(cost.Redo.Seconds()/enumerate(outputs, k)-1))
+			}
 		}
-		for k, c := range mustRedo(t, outputs) {
-			worst = max(worst, math.Abs(c.Redo.Seconds()/enumerate(outputs, k)-1))
-		}
+		t.Logf("Loss up to %v: worst relative difference %.3f", c.loss, worst)
+		assert.Less(t, worst, c.most)
+		assert.Greater(t, worst, c.most/2, "the doc comment claims too little")
 	}
-	t.Logf("worst relative difference %.3f", worst)
-	assert.Less(t, worst, 0.17)
-	assert.Greater(t, worst, 0.0001, "the graphs must not all be of the exact kind")
 }
 
 func TestRedoDoesNotDependOnTheNumbering(t *testing.T) {

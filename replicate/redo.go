@@ -53,8 +53,8 @@ func AllLost(losses ...float64) float64 {
 // The stall is the expected maximum over the lost inputs: they are recomputed in parallel and the longest stalls
 // (footnote 7). For one input it is Loss_j Redo_j, the chain of the figure; the formula for several is derived from the
 // prose, since the figure gives none. It takes every Redo_j at its mean and losses as independent. That is exact for chains
-// and for inputs that never stall themselves; it was off by 0.3 % in a fan-in of two levels, and by up to 17 % where an
-// input is also an ancestor of another input.
+// and for inputs that never stall themselves. Elsewhere it errs, mostly upwards where inputs have ancestors in common: in
+// random graphs of up to eight outputs by at most 3 % if no Loss is above 0.02, 18 % for 0.2, and 81 % for any Loss.
 //
 // An error names the output and what is wrong with it: a negative Run, a Loss outside [0, 1], an input that does not
 // exist, or a cycle. O(E log d) for E edges and at most d inputs a task, no recursion; it allocates. A host that learns of
