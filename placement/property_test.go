@@ -166,52 +166,6 @@ func relaxedBound(p *Problem) float64 {
 	return math.Ldexp(s.best, m.exponent)
 }
 
-func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	for _, family := range families {
-		for _, size := range [][2]int{{6, 3}, {20, 5}, {60, 10}} {
-			if sampled && size[0] > 20 {
-				continue
-			}
-			p := instance(family, size[0], size[1], 7)
-			want, err := Assign(p, DefaultLimit)
-			require.NoError(t, err)
-			for range 2 {
-				got, err := Assign(shuffled(rng, p), DefaultLimit)
-				require.NoError(t, err)
-				assert.Equal(t, want.Seconds, got.Seconds, "%s %v", family, size)
-				assert.Equal(t, want.Bound, got.Bound, "%s %v", family, size)
-			}
-		}
-	}
-	for range 300 { // whole numbers, with many racks and tasks alike
-		p := randomProblem(rng, rng.IntN(6), 1+rng.IntN(4))
-		want, err := Assign(p, DefaultLimit)
-		got, errShuffled := Assign(shuffled(rng, p), DefaultLimit)
-		require.Equal(t, err == nil, errShuffled == nil)
-		require.InDelta(t, want.Seconds, got.Seconds, 1e-9*want.Seconds)
-	}
-}
-
-func shuffled(rng *rand.Rand, p Problem) Problem {
-	rows, columns := rng.Perm(len(p.Input)), rng.Perm(len(p.Up))
-	q := Problem{}
-	for _, j := range columns {
-		q.Up, q.Down = append(q.Up, p.Up[j]), append(q.Down, p.Down[j])
-		if p.Slots != nil {
-			q.Slots = append(q.Slots, p.Slots[j])
-		}
-	}
-	for _, k := range rows {
-		var row []float64
-		for _, j := range columns {
-			row = append(row, p.Input[k][j])
-		}
-		q.Input = append(q.Input, row)
-	}
-	return q
-}
-
 func TestUnitsDoNotMatter(t *testing.T) {
 	p := instance("skewed", 20, 5, 1)
 	want, err := Assign(p, DefaultLimit)
@@ -259,19 +213,6 @@ func TestLimitBoundsTheWork(t *testing.T) {
 		s.improve()
 		assert.GreaterOrEqual(t, s.w.left, int64(0), "limit %d", limit)
 		assert.Less(t, s.w.left, max(int64(limit/10), m.iterationCost()), "limit %d: of no use", limit)
-	}
-}
-
-// The relaxation must be solved, not just bounded: the fractions are where the search starts.
-func TestRelaxationClosesItsGap(t *testing.T) {
-	for _, family := range families {
-		for _, size := range [][2]int{{20, 5}, {60, 10}, {100, 20}} {
-			p := instance(family, size[0], size[1], 1)
-			m := newModel(&p)
-			s := relax(m, &work{math.MaxInt64})
-			assert.InEpsilon(t, s.best, s.t.x, 1e-6, "%s %v", family, size)
-			assert.Less(t, s.residuals(), 1e-6, "%s %v", family, size)
-		}
 	}
 }
 
