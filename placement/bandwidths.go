@@ -36,7 +36,7 @@ func (r Rule) String() string {
 const DefaultShort = time.Minute
 
 // Bandwidths estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2, §6.4].
-// Its zero value is Mantri's hybrid rule. It is immutable in use and safe for concurrent use.
+// Its zero value is Mantri's hybrid rule. Safe for concurrent use.
 type Bandwidths struct {
 	// Rule is the rule to apply. Hybrid is the default.
 	Rule Rule

@@ -25,10 +25,10 @@
 // search whose steps relieve the bottleneck. The relaxation's prices prove a lower bound. For small problems the bound
 // also rules out most racks for most tasks, and branch and bound does the rest.
 //
-// Against a mixed-integer solver with 20 to 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20
-// racks, answers with the default limit are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
-// testdata/README.md.
-// The bound that comes with an answer is often looser than that for a few large tasks, since it lets them be split.
+// Against a mixed-integer solver with 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20 racks,
+// answers with the default limit are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
+// testdata/README.md. The bound that comes with an answer is often looser than that for a few large tasks, since it lets
+// them be split.
 //
 // # The other questions
 //
@@ -48,8 +48,8 @@
 // # Cost and concurrency
 //
 // Assign takes a limit in steps of some five nanoseconds; by default some 25 ms of one core for 20 tasks on 5 racks,
-// 60 ms for 200 on 20 and one second for 1000 on 40. All else is linear in racks or machines. All values but Tracker and
-// Reads are safe for concurrent use.
+// 60 ms for 200 on 20 and one second for 1000 on 40. It cannot be interrupted, so a host that must answer in time sets the
+// limit. The other calls say what they cost. All values but Tracker and Reads are safe for concurrent use.
 //
 // Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.2, §6.1
 // and §6.4.

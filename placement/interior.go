@@ -12,13 +12,15 @@ const (
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work allows. If it allows too little to begin, there are no fractions, and
-// prices and lower bound are those of the volume.
+// relax solves the relaxation as far as the work and the numbers allow, from the prices of the volume on. If the work is too
+// little to begin, there are no fractions, and the bound is that of the volume.
 func relax(m *model, w *work) *relaxation {
+	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
-		return byVolume(m)
+		return volume
 	}
 	s := newRelaxation(m)
+	s.best, s.bestPrice = volume.best, volume.bestPrice
 	s.run(w)
 	return s
 }

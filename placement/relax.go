@@ -71,7 +71,7 @@ func newRelaxation(m *model) *relaxation {
 		price: make([]float64, rows), value: make([]float64, m.n),
 		dprice: make([]float64, rows), dvalue: make([]float64, m.n),
 		rackResidual: make([]float64, rows), taskResidual: make([]float64, m.n),
-		system: newSystem(m), bestPrice: make([]float64, rows), trial: make([]float64, rows),
+		system: newSystem(m), trial: make([]float64, rows),
 	}
 	scale := s.spread()
 	s.startPrimal(scale)
