@@ -66,3 +66,19 @@ func TestNoLimitProves(t *testing.T) {
 		assert.GreaterOrEqual(t, a.Seconds, usual.Bound*(1-precise), family)
 	}
 }
+
+// Rounding alone must not look like progress to a search without a limit: this one never ended.
+func TestNoLimitEndsWhereDataIsNearlyLocal(t *testing.T) {
+	p := Problem{
+		Input: [][]float64{
+			{14623.889237356303, 9.692773341901694e-07}, {0.00016826062723104384, 0.0525665832023018},
+			{3.964460807886312e-07, 63432.65135484432}, {0.0032312572615202373, 0.0007557521067395589},
+			{6.899820106050853e-07, 0.05330804354760679},
+		},
+		Up: []float64{1.142803628541575, 0.11552924109117756}, Down: []float64{1575.5472446750853, 12.502591186051294},
+	}
+	a, err := Assign(p, NoLimit)
+	require.NoError(t, err)
+	check(t, p, a)
+	assert.InDelta(t, bruteForce(p), a.Seconds, 1e-8*a.Seconds)
+}

@@ -47,7 +47,7 @@ func (s *search) run(w *work, patience int) {
 		}
 		stuck = 0
 		s.apply(c)
-		if _, longest := s.worst(); longest < s.longest {
+		if _, longest := s.worst(); longest < s.longest*(1-precise) { // by more than the rounding of many moves
 			s.longest, s.improved = longest, s.stepped
 			s.best.copyFrom(s.layout)
 		}
