@@ -1,0 +1,126 @@
+package placement
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every prefix is within half a machine per rack of proportional while no rack has run out, and no machine is named twice.
+func TestAffinityIsProportional(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		racks := 1 + rng.IntN(6)
+		spread, machines, rackOf, tasks := make([]int, racks), make([][]int, racks), map[int]int{}, 0
+		for j := range racks {
+			spread[j] = rng.IntN(6)
+			tasks += spread[j]
+			for range 40 {
+				machine := len(rackOf)*7 + 3
+				machines[j] = append(machines[j], machine)
+				rackOf[machine] = j
+			}
+		}
+		list, err := Affinity(nil, spread, machines, 30, rng.IntN(100)-50)
+		require.NoError(t, err)
+		if tasks == 0 {
+			require.Empty(t, list)
+			continue
+		}
+		require.Len(t, list, 30)
+		count, seen := make([]int, racks), map[int]bool{}
+		for i, machine := range list {
+			require.False(t, seen[machine])
+			seen[machine] = true
+			count[rackOf[machine]]++
+			for j := range racks {
+				due := float64(i+1) * float64(spread[j]) / float64(tasks)
+				require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2+1e-9, "prefix %d of %v, spread %v", i+1, list, spread)
+			}
+		}
+	}
+}
+
+func TestAffinityWhenRacksRunOut(t *testing.T) {
+	machines := [][]int{{10, 11}, {20, 21, 22, 23}, {30}}
+	list, err := Affinity([]int{99}, []int{3, 1, 0}, machines, 5, 0)
+	require.NoError(t, err)
+	assert.Equal(t, []int{99, 10, 11, 20, 21, 22}, list, "rack 0 is worth three of four, but has two machines; rack 2 has no task")
+	list, err = Affinity(nil, []int{3, 1, 0}, machines, 50, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []int{11, 10, 21, 22, 23, 20}, list, "all there are, each rack's from its second")
+	list, err = Affinity(nil, []int{1, 1}, [][]int{{}, {7}}, 3, 0)
+	require.NoError(t, err)
+	assert.Equal(t, []int{7}, list)
+	list, err = Affinity(nil, []int{2}, [][]int{{7}}, -1, math.MinInt)
+	require.NoError(t, err)
+	assert.Empty(t, list)
+}
+
+func TestNearestPrefersNearerLevels(t *testing.T) {
+	replicas := []Place{{Rack: 0, Machine: 1}, {Rack: 2, Machine: 20}}
+	assert.Equal(t, SameMachine, Distance(Place{2, 20}, replicas))
+	assert.Equal(t, SameRack, Distance(Place{2, 21}, replicas))
+	assert.Equal(t, OtherRack, Distance(Place{1, 20}, replicas), "machine numbers of another rack mean nothing")
+	assert.Equal(t, OtherRack, Distance(Place{0, 1}, nil))
+
+	i, level := Nearest([]Place{{1, 5}, {0, 2}, {2, 21}, {0, 1}}, replicas)
+	assert.Equal(t, 3, i)
+	assert.Equal(t, SameMachine, level)
+	i, level = Nearest([]Place{{1, 5}, {2, 21}, {0, 2}}, replicas)
+	assert.Equal(t, 1, i, "ties go to the first")
+	assert.Equal(t, SameRack, level)
+	i, level = Nearest(nil, replicas)
+	assert.Equal(t, -1, i)
+	assert.Equal(t, OtherRack, level)
+	assert.Zero(t, testing.AllocsPerRun(10, func() { Nearest(replicas, replicas) }))
+}
+
+func TestReadsFactor(t *testing.T) {
+	var r Reads
+	assert.Equal(t, 1.0, r.Factor(OtherRack), "nothing known")
+	assert.Equal(t, 1.0, r.Factor(Level(9)))
+	require.True(t, r.Observe(SameMachine, 300, 3*time.Second))
+	assert.Equal(t, 1.0, r.Factor(SameMachine), "all alike")
+	require.True(t, r.Observe(OtherRack, 100, 5*time.Second)) // 400 bytes in 8 s: 0.02 s a byte
+	assert.InDelta(t, 0.5, r.Factor(SameMachine), 1e-12)
+	assert.InDelta(t, 2.5, r.Factor(OtherRack), 1e-12)
+	assert.Equal(t, 1.0, r.Factor(SameRack), "not observed: hardly faster than the machine's own, but not taken to be faster than average")
+	var slow Reads
+	require.True(t, slow.Observe(SameRack, 100, 10*time.Second))
+	require.True(t, slow.Observe(SameMachine, 100, time.Second))
+	assert.Equal(t, slow.Factor(SameRack), slow.Factor(OtherRack))
+	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		assert.False(t, r.Observe(SameRack, bad, time.Second))
+	}
+	assert.False(t, r.Observe(SameRack, 1, 0))
+	assert.False(t, r.Observe(SameRack, 1, -time.Second))
+	assert.False(t, r.Observe(Level(3), 1, time.Second))
+	var extreme Reads
+	require.True(t, extreme.Observe(SameMachine, 1e308, 1))
+	require.True(t, extreme.Observe(SameRack, 1e308, 1))
+	for level := range levels {
+		assert.Equal(t, 1.0, extreme.Factor(level), "a factor is positive and finite")
+	}
+}
+
+func TestNames(t *testing.T) {
+	assert.Equal(t, "rack 2 down", Link{2, Down}.String())
+	assert.Equal(t, []string{"same machine", "same rack", "other rack", "level 3"},
+		[]string{SameMachine.String(), SameRack.String(), OtherRack.String(), Level(3).String()})
+	assert.Equal(t, []string{"hybrid", "start", "equal", "rule 7"}, []string{Hybrid.String(), Start.String(), Equal.String(), Rule(7).String()})
+	a := Assignment{Rack: []int{0, 1, 1}, Bottleneck: Link{1, Up}, Seconds: 2.5, Bound: 2}
+	assert.Equal(t, "3 tasks, longest transfer 2.5s on rack 1 up, at least 2s", a.String())
+	assert.Equal(t, 0.25, a.Gap())
+	assert.Equal(t, []int{1, 2, 0}, a.Spread(3))
+	assert.Equal(t, []int{1}, a.Spread(1))
+	assert.Equal(t, "[tasks=3 bottleneck=rack 1 up seconds=2.5 bound=2 optimal=false]", a.LogValue().String())
+	a.Optimal, a.Bound = true, a.Seconds
+	assert.Equal(t, "3 tasks, longest transfer 2.5s on rack 1 up, optimal", a.String())
+	assert.True(t, slices.Equal([]int{0, 1, 2}, sequence(3)))
+}

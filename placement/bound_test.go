@@ -1,0 +1,117 @@
+package placement
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The relaxation must be solved, not just bounded: the fractions are where the search starts.
+func TestRelaxationClosesItsGap(t *testing.T) {
+	for _, family := range families {
+		for _, size := range [][2]int{{20, 5}, {60, 10}, {100, 20}} {
+			p := instance(family, size[0], size[1], 1)
+			m := newModel(&p)
+			s := relax(m, &work{math.MaxInt64})
+			assert.InEpsilon(t, s.best, s.t.x, 1e-6, "%s %v", family, size)
+			assert.Less(t, s.residuals(), 1e-6, "%s %v", family, size)
+		}
+	}
+}
+
+// The system of equations grows as the square of the racks, so there is an end to it whatever the limit. What bounds the
+// answer then is the volume: all that the tasks read less the most that each can find in a rack, over all downlinks, or
+// over all uplinks.
+func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
+	for racks, want := range map[int]bool{20: true, mostRacks + 1: false} {
+		p := instance("shuffle", 50, racks, 1)
+		m := newModel(&p)
+		s := relax(m, &work{math.MaxInt64})
+		assert.Equal(t, want, s.x != nil)
+		bytes := 0.0
+		for _, row := range p.Input {
+			bytes += sum(row) - slices.Max(row)
+		}
+		volume := max(bytes/sum(p.Up), bytes/sum(p.Down))
+		assert.Greater(t, math.Ldexp(s.best, m.exponent), volume*(1-precise))
+		hasty, err := Assign(p, 1)
+		require.NoError(t, err)
+		assert.Greater(t, hasty.Bound, volume*(1-3*precise))
+	}
+}
+
+// A bound is proven only if rounding cannot have lifted it. Without a slot to spare, the prices of slots may grow without
+// end, and the bound is a small difference of large numbers; the sum of its terms in 400 bits tells what it should be.
+func TestBoundIsBelowItsExactValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 13))
+	large := 0
+	for i := range 1500 {
+		n, r := 1+rng.IntN(12), 2+rng.IntN(6)
+		p := Problem{Slots: make([]int, r)}
+		for range r {
+			p.Up = append(p.Up, math.Pow(10, float64(rng.IntN(7)))*(1+rng.Float64()))
+			p.Down = append(p.Down, math.Pow(10, float64(rng.IntN(7)))*(1+rng.Float64()))
+		}
+		for k := range n {
+			row := make([]float64, r)
+			for j := range row {
+				switch {
+				case i%2 == 0:
+					row[j] = math.Pow(10, float64(rng.IntN(15)))
+				case rng.IntN(2) == 0:
+					row[j] = math.Round(100 * rng.Float64())
+				}
+			}
+			p.Input = append(p.Input, row)
+			p.Slots[k%r]++
+		}
+		m := newModel(&p)
+		s := relax(m, &work{math.MaxInt64})
+		if s.best == 0 {
+			continue
+		}
+		require.LessOrEqual(t, s.best, exactBound(m, s.bestPrice), "%+v", p)
+		if slices.Min(s.bestPrice) < -1e6*s.best {
+			large++
+		}
+	}
+	assert.Positive(t, large, "no price was large enough to matter")
+}
+
+// exactBound is the bound that prices prove, without rounding: all terms in 400 bits.
+func exactBound(m *model, price []float64) float64 {
+	number := func(v float64) *big.Float { return big.NewFloat(v).SetPrec(400) }
+	add := func(sum *big.Float, a, b float64) { sum.Add(sum, number(0).Mul(number(a), number(b))) }
+	bound, links := number(0), number(0)
+	for j := range m.r {
+		links.Add(links, number(price[j*width]))
+		links.Add(links, number(price[j*width+1]))
+		add(bound, price[j*width+2], float64(m.slots[j]))
+		for k := range m.n {
+			add(bound, price[j*width], m.save[k*m.r+j])
+		}
+	}
+	for k := range m.n {
+		least := new(big.Float).SetInf(false)
+		for j := range m.r {
+			g, ok := m.column(k*m.r + j)
+			cost := number(0)
+			for q := range width {
+				if ok {
+					add(cost, -g[q], price[j*width+q])
+				}
+			}
+			if ok && cost.Cmp(least) < 0 {
+				least = cost
+			}
+		}
+		bound.Add(bound, least)
+	}
+	v, _ := bound.Quo(bound, links).Float64()
+	return v
+}

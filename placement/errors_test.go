@@ -1,0 +1,100 @@
+package placement
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every error names the row, the rack or both, and the value.
+func TestBadInput(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	even := []float64{1, 1}
+	for name, c := range map[string]struct {
+		p    Problem
+		want string
+	}{
+		"ragged":       {Problem{Input: [][]float64{{1, 2}, {1}}, Up: even, Down: even}, "placement: Input[1] has 1 racks, Up has 2"},
+		"down differs": {Problem{Up: even, Down: even[:1]}, "placement: Down has 1 racks, Up has 2"},
+		"slots differ": {Problem{Up: even, Down: even, Slots: []int{1}}, "placement: Slots has 1 racks, Up has 2"},
+		"no rack":      {Problem{Input: [][]float64{{}}}, "placement: 1 tasks and no rack"},
+		"negative":     {Problem{Input: [][]float64{{1, -2}}, Up: even, Down: even}, "placement: Input[0][1] is -2, want a finite number of at least 0"},
+		"nan":          {Problem{Input: [][]float64{{nan, 2}}, Up: even, Down: even}, "placement: Input[0][0] is NaN, want a finite number of at least 0"},
+		"infinite":     {Problem{Input: [][]float64{{1, inf}}, Up: even, Down: even}, "placement: Input[0][1] is +Inf, want a finite number of at least 0"},
+		"overflow":     {Problem{Input: [][]float64{{1e308, 1}, {1e308, 1}}, Up: even, Down: even}, "placement: the sum of Input overflows at task 1"},
+		"up":           {Problem{Up: []float64{1, -1}, Down: even}, "placement: Up[1] is -1, want a bandwidth of at least 0"},
+		"down":         {Problem{Up: even, Down: []float64{nan, 1}}, "placement: Down[0] is NaN, want a bandwidth of at least 0"},
+		"slots":        {Problem{Up: even, Down: even, Slots: []int{0, -1}}, "placement: Slots[1] is -1, want at least 0"},
+		"few slots": {Problem{Input: [][]float64{{1, 1}, {1, 1}, {1, 1}}, Up: even, Down: even, Slots: []int{1, 1}},
+			"placement: Slots of 2 racks sum to 2, too few for 3 tasks"},
+		"tiny bandwidth": {Problem{Input: [][]float64{{1e200, 1}}, Up: []float64{1, 1e-200}, Down: even},
+			"placement: Up[1] is 1e-200, too small to divide 1e+200 bytes by"},
+		"two racks cut off": {Problem{Input: [][]float64{{0, 0}, {1, 1}}, Up: []float64{0, 0}, Down: even},
+			"placement: Up[0] and Up[1] are 0, but Input[1] has data to move out of one of these racks"},
+		"cut off and full": {Problem{Input: [][]float64{{1, 0}, {1, 0}}, Up: []float64{0, 1}, Down: even, Slots: []int{1, 9}},
+			"placement: Up[0] is 0, but Slots[0] is 1, too few for all tasks with data in that rack, task 1 for one"},
+		"cut off both ways": {Problem{Input: [][]float64{{1, 1}}, Up: []float64{0, 1}, Down: []float64{0, 1}},
+			"placement: Down[0] and Up[0] are 0, but Input[0] has data to move into or out of that rack"},
+		"no downlink": {Problem{Input: [][]float64{{1, 1}}, Up: even, Down: []float64{0, 0}},
+			"placement: Down[0] is 0 as is that of every rack, but Input[0] has data to move"},
+		"downlink full": {Problem{Input: [][]float64{{1, 1}, {1, 1}}, Up: even, Down: []float64{0, 1}, Slots: []int{5, 1}},
+			"placement: Slots are too few in the racks whose Down is not 0, rack 1 for one, to take task 1"},
+	} {
+		_, err := Assign(c.p, DefaultLimit)
+		assert.EqualError(t, err, c.want, name)
+	}
+	_, err := Assign(Problem{}, -2)
+	assert.EqualError(t, err, "placement: limit is -2, want a number of steps, DefaultLimit or NoLimit")
+	_, err = NewTracker(Problem{Up: even, Down: even[:1]})
+	assert.Error(t, err)
+}
+
+func TestDegenerateProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    Problem
+		want float64
+	}{
+		"nothing":              {Problem{}, 0},
+		"no tasks":             {Problem{Up: []float64{1, 1}, Down: []float64{0, 0}}, 0},
+		"one rack":             {Problem{Input: [][]float64{{5}, {7}}, Up: []float64{0}, Down: []float64{0}}, 0},
+		"no data":              {Problem{Input: [][]float64{{0, 0}}, Up: []float64{0, 0}, Down: []float64{0, 0}}, 0},
+		"all local":            {Problem{Input: [][]float64{{5, 0}, {0, 7}}, Up: []float64{0, 0}, Down: []float64{0, 0}}, 0},
+		"endless links":        {Problem{Input: [][]float64{{5, 3}}, Up: infinite(2), Down: infinite(2)}, 0},
+		"dead link avoided":    {Problem{Input: [][]float64{{5, 3}}, Up: []float64{0, 1}, Down: []float64{1, 1}}, 3},
+		"tiny next to large":   {Problem{Input: [][]float64{{1e20, 1}}, Up: []float64{1, 1}, Down: []float64{1, 1}}, 1},
+		"minus zero":           {Problem{Input: [][]float64{{3, 5}}, Up: infinite(2), Down: []float64{1, math.Copysign(0, -1)}}, 5},
+		"surplus slots":        {Problem{Input: [][]float64{{5, 3}}, Up: []float64{1, 1}, Down: []float64{1, 1}, Slots: []int{math.MaxInt, math.MaxInt}}, 3},
+		"largest and smallest": {Problem{Input: [][]float64{{1e150, 1e-150}}, Up: []float64{1, 1}, Down: []float64{1, 1}}, 1e-150},
+	} {
+		a, err := Assign(c.p, DefaultLimit)
+		require.NoError(t, err, name)
+		check(t, c.p, a)
+		assert.Equal(t, c.want, a.Seconds, name)
+		assert.True(t, a.Optimal, name)
+	}
+}
+
+func TestBandwidthsValidate(t *testing.T) {
+	p := Problem{Up: []float64{1}, Down: []float64{1}}
+	for want, b := range map[string]Bandwidths{
+		"placement: Bandwidths.Rule is 3, want Hybrid, Start or Equal":                       {Rule: 3},
+		"placement: Bandwidths.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
+	} {
+		assert.EqualError(t, b.Validate(), want)
+		_, _, err := b.Estimate(p)
+		assert.EqualError(t, err, want)
+	}
+	_, _, err := Bandwidths{}.Estimate(Problem{Up: []float64{-1}, Down: []float64{1}})
+	assert.EqualError(t, err, "placement: Up[0] is -1, want a bandwidth of at least 0")
+	assert.Equal(t, time.Minute, Bandwidths{}.Effective().Short)
+}
+
+func TestAffinityBadInput(t *testing.T) {
+	_, err := Affinity(nil, []int{1, 2}, [][]int{{0}}, 3, 0)
+	assert.EqualError(t, err, "placement: machines has 1 racks, spread has 2")
+	_, err = Affinity(nil, []int{1, -2}, [][]int{{0}, {1}}, 3, 0)
+	assert.EqualError(t, err, "placement: spread[1] is -2, want at least 0")
+}

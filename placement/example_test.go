@@ -1,0 +1,118 @@
+package placement_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/placement"
+)
+
+// Figure 10 of the paper: three reduce tasks read a shard of every map output, and the map outputs lie on three racks.
+// One task per rack halves the time of the worst link against a placement that takes the first free slots.
+func ExampleAssign() {
+	const MB = 1e6
+	shuffle := placement.Problem{
+		Input: [][]float64{ // bytes of each task's input in each rack
+			{100 * MB, 100 * MB, 100 * MB},
+			{100 * MB, 100 * MB, 100 * MB},
+			{100 * MB, 100 * MB, 100 * MB},
+		},
+		Up:   []float64{50 * MB, 50 * MB, 50 * MB}, // bytes per second
+		Down: []float64{50 * MB, 50 * MB, 50 * MB},
+	}
+	a, err := placement.Assign(shuffle, placement.DefaultLimit)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("racks:", a.Rack)
+	fmt.Println(a)
+
+	// What two tasks in rack 0 and one in rack 1 would take.
+	adHoc, _ := placement.NewTracker(shuffle)
+	adHoc.Place(0, 0)
+	adHoc.Place(1, 0)
+	adHoc.Place(2, 1)
+	fmt.Println("ad hoc:", adHoc)
+	// Output:
+	// racks: [0 1 2]
+	// 3 tasks, longest transfer 4s on rack 0 up, optimal
+	// ad hoc: 3 of 3 tasks placed, longest transfer 8s on rack 0 down
+}
+
+// Slots become free one at a time, and every task goes where it does the least harm.
+func ExampleTracker() {
+	t, err := placement.NewTracker(placement.Problem{
+		Input: [][]float64{{30, 10}, {30, 10}, {10, 30}},
+		Up:    []float64{10, 10},
+		Down:  []float64{10, 10},
+		Slots: []int{1, 2},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for task := range 3 {
+		rack, seconds := t.Next(task)
+		t.Place(task, rack)
+		fmt.Printf("task %d in rack %d: longest transfer %gs\n", task, rack, seconds)
+	}
+	t.Remove(0) // it has ended
+	fmt.Println(t)
+	// Output:
+	// task 0 in rack 0: longest transfer 1s
+	// task 1 in rack 1: longest transfer 3s
+	// task 2 in rack 1: longest transfer 4s
+	// 2 of 3 tasks placed, longest transfer 4s on rack 0 up
+}
+
+// A job manager that tries the machines of a list gets lists that lead to the wanted spread.
+func ExampleAffinity() {
+	a := placement.Assignment{Rack: []int{0, 0, 1, 0}} // three of four tasks in rack 0
+	machines := [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}    // rack 0, rack 1
+	for task := range 2 {
+		list, err := placement.Affinity(nil, a.Spread(2), machines, 4, task)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("task %d prefers %v\n", task, list)
+	}
+	// Output:
+	// task 0 prefers [0 1 4 2]
+	// task 1 prefers [1 2 5 3]
+}
+
+// A phase that outlasts the passing differences between links is placed as if all links were alike.
+func ExampleBandwidths() {
+	const GB = 1e9
+	phase := placement.Problem{
+		Input: [][]float64{{20 * GB, 20 * GB}, {20 * GB, 20 * GB}},
+		Up:    []float64{0.1 * GB, 0.3 * GB}, // as measured when the phase starts
+		Down:  []float64{0.2 * GB, 0.2 * GB},
+	}
+	p, rule, err := placement.Bandwidths{Short: time.Minute}.Estimate(phase)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rule, p.Up)
+	// Output:
+	// equal [2e+08 2e+08]
+}
+
+// A map task prefers a machine that holds a replica of its block; what a worse place costs is learned on the way.
+func ExampleNearest() {
+	replicas := []placement.Place{{Rack: 0, Machine: 7}, {Rack: 3, Machine: 31}}
+	free := []placement.Place{{Rack: 1, Machine: 12}, {Rack: 3, Machine: 30}}
+	i, level := placement.Nearest(free, replicas)
+	fmt.Printf("machine %d, %v\n", free[i].Machine, level)
+
+	var reads placement.Reads
+	reads.Observe(placement.SameMachine, 600, 6*time.Second)
+	reads.Observe(placement.SameRack, 200, 4*time.Second)
+	fmt.Printf("location factor %.2f\n", reads.Factor(level)) // for estimate.Fresh.Location
+	// Output:
+	// machine 30, same rack
+	// location factor 1.60
+}

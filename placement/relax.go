@@ -1,0 +1,148 @@
+package placement
+
+import "math"
+
+// The linear relaxation lets a task be split over racks:
+//
+//	minimise T subject to T, x >= 0 and, for every rack j and task k,
+//	T + sum_k save_kj x_kj >= full_j,  T - sum_k add_kj x_kj >= 0,  sum_k x_kj <= slots_j,  sum_j x_kj = 1.
+//
+// relaxation solves it by Mehrotra's predictor-corrector interior-point method (SIAM Journal on Optimization 2, 1992).
+// A column meets its own task's row and the three rows of its rack, so the normal equations reduce to a dense system
+// of 3r unknowns: O(n r² + r³) an iteration, and a few dozen iterations whatever the size.
+//
+// Nothing rests on it having converged: any prices of links and slots give a valid lower bound (see improveBound), and the
+// fractions are only a place to search from. Products that are added up are rounded first, float64(a*b), so that no
+// compiler fuses them and every machine finds the same fractions.
+type relaxation struct {
+	m *model
+	// The primal variables: x per task and rack; slack per row of a rack, rack j's at 3j, 3j+1, 3j+2 for up, down and
+	// slots; t. Each has a dual; price and value are the duals of the rows of racks and tasks.
+	x, slack       []variable
+	t              variable
+	price, value   []float64
+	dprice, dvalue []float64
+
+	rackResidual, taskResidual []float64
+	system                     system
+	best                       float64   // the largest lower bound so far
+	bestPrice                  []float64 // the prices that prove it
+	trial                      []float64
+}
+
+// variable is a primal variable with its dual, both positive, and what a Newton step needs of them.
+type variable struct {
+	x, z     float64
+	dx, dz   float64 // the step
+	residual float64 // c - A'y - z
+	target   float64 // what x*z is to change by
+}
+
+// width is the number of rows that a rack has in the system: up, down, slots.
+const width = 3
+
+// The coefficient of T and of the slack in each row of a rack.
+var (
+	rowT     = [width]float64{1, 1, 0}
+	rowSlack = [width]float64{-1, -1, 1}
+)
+
+// column returns the coefficients of x_kj in the rows of rack j; ok is false if task k cannot run there.
+func (m *model) column(i int) (g [width]float64, ok bool) {
+	return [width]float64{m.save[i], -m.add[i], 1}, !math.IsInf(m.add[i], 1)
+}
+
+// rightSide is the right-hand side of row q of rack j.
+func (m *model) rightSide(j, q int) float64 {
+	switch q {
+	case 0:
+		return m.full[j]
+	case 1:
+		return 0
+	}
+	return float64(m.slots[j])
+}
+
+// newRelaxation starts in the middle: every task spread evenly over the racks that it can run on, all links priced alike.
+func newRelaxation(m *model) *relaxation {
+	rows := width * m.r
+	s := &relaxation{
+		m: m, x: make([]variable, m.n*m.r), slack: make([]variable, rows),
+		price: make([]float64, rows), value: make([]float64, m.n),
+		dprice: make([]float64, rows), dvalue: make([]float64, m.n),
+		rackResidual: make([]float64, rows), taskResidual: make([]float64, m.n),
+		system: newSystem(m), trial: make([]float64, rows),
+	}
+	scale := s.spread()
+	s.startPrimal(scale)
+	s.startDual(scale)
+	return s
+}
+
+// spread sets x and returns the mean of all seconds, the scale of the problem.
+func (s *relaxation) spread() float64 {
+	m, sum, count := s.m, 0.0, 0
+	for k := range m.n {
+		open := 0
+		for j := range m.r {
+			if _, ok := m.column(k*m.r + j); ok {
+				open++
+			}
+		}
+		for i := k * m.r; i < (k+1)*m.r; i++ {
+			if _, ok := m.column(i); ok {
+				s.x[i].x = 1 / float64(open)
+				sum += m.save[i] + m.add[i]
+				count++
+			}
+		}
+	}
+	return sum / float64(count)
+}
+
+func (s *relaxation) startPrimal(scale float64) {
+	m := s.m
+	for row := range s.rackResidual {
+		s.rackResidual[row] = m.rightSide(row/width, row%width)
+	}
+	for i := range s.x {
+		g, ok := m.column(i)
+		for q := 0; ok && q < width; q++ {
+			s.rackResidual[i%m.r*width+q] -= float64(g[q] * s.x[i].x)
+		}
+	}
+	for row, v := range s.rackResidual {
+		if row%width < 2 {
+			s.t.x = max(s.t.x, v)
+		}
+	}
+	s.t.x += float64(0.1 * (s.t.x + scale))
+	for row, v := range s.rackResidual {
+		if row%width < 2 {
+			s.slack[row].x = s.t.x - v
+		} else {
+			s.slack[row].x = max(v, 0.1)
+		}
+	}
+}
+
+func (s *relaxation) startDual(scale float64) {
+	m := s.m
+	even := 0.9 / float64(2*m.r)
+	s.t.z = 0.1
+	for row := range s.price {
+		p := even
+		if row%width == 2 {
+			p = -even * scale
+		}
+		s.price[row] = p
+		s.slack[row].z = math.Abs(p)
+	}
+	for k := range m.n {
+		s.value[k] = m.cheapest(k, s.price) - float64(even*scale)
+		for j := range m.r {
+			i := k*m.r + j
+			s.x[i].z = m.reduced(i, s.price) - s.value[k]
+		}
+	}
+}

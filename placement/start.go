@@ -1,0 +1,106 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// inTurn deals the tasks out to the racks in turn, both in the caller's order. It is incomplete if that leads nowhere.
+func inTurn(m *model, p *Problem) *layout {
+	l, j := newLayout(m), 0
+	task, rack := inverse(m.tasks), inverse(m.racks)
+	for k := range p.Input {
+		for range m.r {
+			if l.room(task[k], rack[j]) {
+				l.place(task[k], rack[j])
+				j = (j + 1) % m.r
+				break
+			}
+			j = (j + 1) % m.r
+		}
+	}
+	return l
+}
+
+// oneByOne places the tasks with a tracker in the caller's order. It is incomplete if that leads nowhere.
+func oneByOne(m *model, p *Problem) *layout {
+	l, rack := newLayout(m), inverse(m.racks)
+	t := newTracker(p)
+	task := inverse(m.tasks)
+	for k := range p.Input {
+		if j, _ := t.Next(k); t.Place(k, j) {
+			l.place(task[k], rack[j])
+		}
+	}
+	return l
+}
+
+// inverse returns where each index is in a permutation.
+func inverse(permutation []int) []int {
+	at := make([]int, len(permutation))
+	for i, v := range permutation {
+		at[v] = i
+	}
+	return at
+}
+
+// greedy places the tasks given, in their order, each where the longest transfers come out least, and reports whether all
+// found a rack.
+func (l *layout) greedy(tasks []int) bool {
+	rest := make([]top, l.m.r)
+	for _, k := range tasks {
+		l.fillRest(nowhere, rest)
+		best, least := nowhere, top{}
+		for j, t := range rest {
+			if !l.room(k, j) {
+				continue
+			}
+			i := k*l.m.r + j
+			t.insert(l.up[j] - l.m.save[i])
+			t.insert(l.down[j] + l.m.add[i])
+			if best == nowhere || t.less(least) {
+				best, least = j, t
+			}
+		}
+		if best == nowhere {
+			return false
+		}
+		l.place(k, best)
+	}
+	return true
+}
+
+// largestFirst returns the tasks by falling size, where a task's size is the least that it adds to a downlink.
+func largestFirst(m *model, tasks []int) []int {
+	size := make([]float64, m.n)
+	for _, k := range tasks {
+		size[k] = slices.Min(m.add[k*m.r : (k+1)*m.r])
+	}
+	sorted := slices.Clone(tasks)
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	return sorted
+}
+
+// rounded places the tasks that the relaxation did not split where it put them, and the others greedily. It reports whether
+// that led to a placement.
+func rounded(m *model, x []variable) (*layout, bool) {
+	l := newLayout(m)
+	if x == nil {
+		return l, false
+	}
+	var split []int
+	for k := range m.n {
+		whole := nowhere
+		for j := range m.r {
+			if x[k*m.r+j].x > 0.99 && l.room(k, j) {
+				whole = j
+			}
+		}
+		if whole == nowhere {
+			split = append(split, k)
+		} else {
+			l.place(k, whole)
+		}
+	}
+	return l, l.greedy(largestFirst(m, split))
+}

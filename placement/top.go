@@ -1,0 +1,67 @@
+package placement
+
+// top holds the three longest transfers of a placement, longest first. Comparing three and not only the longest leads
+// the search across plateaus: placements with the same bottleneck where the next link is better or worse off.
+type top [3]float64
+
+func (t top) less(o top) bool {
+	for i, v := range t {
+		if v != o[i] {
+			return v < o[i]
+		}
+	}
+	return false
+}
+
+// insert puts v among the three.
+func (t *top) insert(v float64) {
+	switch {
+	case v <= t[2]:
+	case v <= t[1]:
+		t[2] = v
+	case v <= t[0]:
+		t[1], t[2] = v, t[1]
+	default:
+		t[0], t[1], t[2] = v, t[0], t[1]
+	}
+}
+
+// fillRest sets rest[j] to the top of all links but those of rack j and of one rack more, which may be nowhere. O(r).
+func (l *layout) fillRest(without int, rest []top) {
+	var order [len(top{}) + 2]int // links by falling load: three are left when a rack's two are not counted
+	var load [len(top{}) + 2]float64
+	found := 0
+	for link := range 2 * l.m.r {
+		if link/2 == without {
+			continue
+		}
+		v, i := l.load(link), found
+		if found < len(order) {
+			found++
+		} else if i--; v <= load[i] {
+			continue
+		}
+		for ; i > 0 && v > load[i-1]; i-- {
+			order[i], load[i] = order[i-1], load[i-1]
+		}
+		order[i], load[i] = link, v
+	}
+	for j := range rest {
+		t, n := top{-1, -1, -1}, 0
+		for i := 0; i < found && n < len(t); i++ {
+			if order[i]/2 != j {
+				t[n] = load[i]
+				n++
+			}
+		}
+		rest[j] = t
+	}
+}
+
+// load is the seconds of a link, where rack j's are 2j and 2j+1.
+func (l *layout) load(link int) float64 {
+	if link%2 == 0 {
+		return l.up[link/2]
+	}
+	return l.down[link/2]
+}

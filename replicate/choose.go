@@ -1,0 +1,55 @@
+package replicate
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// choose is the greedy algorithm for the knapsack problem with its usual guarantee: by gain per price, or the one with
+// the largest gain if that is more than all of those together. Everything that is ok fits alone.
+func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, ok bool)) []int {
+	base, single, most := len(dst), -1, int64(0)
+	for i := range n {
+		if gain, _, ok := item(i); ok {
+			dst = append(dst, i)
+			if gain > most {
+				single, most = i, gain
+			}
+		}
+	}
+	sorted := dst[base:]
+	slices.SortFunc(sorted, func(a, b int) int {
+		gainA, priceA, _ := item(a)
+		gainB, priceB, _ := item(b)
+		return cmp.Or(compareProducts(gainB, priceA, gainA, priceB), cmp.Compare(gainB, gainA), cmp.Compare(a, b))
+	})
+	total, chosen := int64(0), 0
+	for _, i := range sorted {
+		if gain, price, _ := item(i); price <= budget {
+			budget -= price
+			total = saturatingSum(total, gain)
+			sorted[chosen] = i
+			chosen++
+		}
+	}
+	if most > total {
+		sorted[0], chosen = single, 1
+	}
+	return dst[:base+chosen]
+}
+
+// compareProducts compares a*b with c*d, none of them negative, without overflow.
+func compareProducts(a, b, c, d int64) int {
+	high1, low1 := bits.Mul64(uint64(a), uint64(b))
+	high2, low2 := bits.Mul64(uint64(c), uint64(d))
+	return cmp.Or(cmp.Compare(high1, high2), cmp.Compare(low1, low2))
+}
+
+func saturatingSum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

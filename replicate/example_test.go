@@ -1,0 +1,144 @@
+package replicate_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/replicate"
+)
+
+// A chain: what is lost late costs more, since what it was made from may be lost too.
+func ExampleRedo_chain() {
+	costs, err := replicate.Redo([]replicate.Output{
+		{Run: 20 * time.Second, Loss: 0.1},
+		{Run: 20 * time.Second, Loss: 0.1, Inputs: []int{0}},
+		{Run: 20 * time.Second, Loss: 0.1, Inputs: []int{1}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range costs {
+		fmt.Println(c)
+	}
+	// Output:
+	// redo 20s (stalled 0s), expected 2s, work 20s
+	// redo 22s (stalled 2s), expected 2.2s, work 22s
+	// redo 22.2s (stalled 2.2s), expected 2.22s, work 22.2s
+}
+
+// Many to one: any of a hundred map outputs that is lost makes the reduce task's recomputation wait.
+func ExampleRedo_fanIn() {
+	var job []replicate.Output
+	reduce := replicate.Output{Run: 30 * time.Second, Loss: 0.01}
+	for m := range 100 {
+		job = append(job, replicate.Output{Run: 20 * time.Second, Loss: 0.01})
+		reduce.Inputs = append(reduce.Inputs, m)
+	}
+	job = append(job, reduce)
+	costs, err := replicate.Redo(job)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("map:   ", costs[0].Expected)
+	fmt.Println("reduce:", costs[100].Expected, "of", costs[100].Redo)
+	// Output:
+	// map:    200ms
+	// reduce: 426.793532ms of 42.679353175s
+}
+
+// A diamond, and an output with a second copy on another machine, which is lost only if both machines lose it.
+func ExampleRedo_diamond() {
+	const extract, left, right, join = 0, 1, 2, 3
+	job := []replicate.Output{
+		extract: {Run: 10 * time.Second, Loss: 0.5},
+		left:    {Run: 20 * time.Second, Loss: 0.5, Inputs: []int{extract}},
+		right:   {Run: 30 * time.Second, Loss: 0.5, Inputs: []int{extract}},
+		join:    {Run: 40 * time.Second, Loss: 0.5, Inputs: []int{left, right}},
+	}
+	costs, _ := replicate.Redo(job)
+	fmt.Println(costs[join])
+
+	job[right].Loss = replicate.AllLost(0.5, 0.1)
+	costs, _ = replicate.Redo(job)
+	fmt.Println(costs[join])
+	// Output:
+	// redo 1m3.75s (stalled 23.75s), expected 31.875s, work 1m10s
+	// redo 53.625s (stalled 13.625s), expected 26.8125s, work 54.25s
+}
+
+// A host's loop: as each task of a chain finishes, its output is copied if that is worth it and the tokens suffice.
+func Example() {
+	const MB = int64(1e6)
+	tokens, err := replicate.NewBudget[int64](replicate.ReplicationShare)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var job replicate.Graph
+	for task := range 6 {
+		// The task has finished: it read 400 MB and left 60 MB on a machine that loses every fourth output.
+		tokens.Grant(400 * MB)
+		out := replicate.Output{Run: 40 * time.Second, Loss: 0.25}
+		if task > 0 {
+			out.Inputs = []int{task - 1}
+		}
+		k, err := job.Add(out)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		d := replicate.Decide(replicate.Candidate{
+			Cost: job.Cost(k), Copy: 6 * time.Second, Bytes: 60 * MB,
+		}, tokens.Left())
+		fmt.Printf("task %d: %v\n", task, d)
+		if d.Action == replicate.Replicate {
+			tokens.Spend(d.Bytes) // and copy the output to a machine that loses one in a hundred
+			job.SetLoss(k, replicate.AllLost(0.25, 0.01))
+		}
+	}
+	// Output:
+	// task 0: leave: over-budget, saves 10s, takes 6s for 60000000 bytes of 40000000
+	// task 1: replicate: saves-time, saves 12.5s, takes 6s for 60000000 bytes of 80000000
+	// task 2: replicate: saves-time, saves 10.03125s, takes 6s for 60000000 bytes of 60000000
+	// task 3: leave: over-budget, saves 10.025078125s, takes 6s for 60000000 bytes of 40000000
+	// task 4: replicate: saves-time, saves 12.506269531s, takes 6s for 60000000 bytes of 80000000
+	// task 5: replicate: saves-time, saves 10.031265674s, takes 6s for 60000000 bytes of 60000000
+}
+
+// A machine has lost two outputs within minutes. What else it holds is recomputed before anyone asks for it, the most
+// valuable first, within a budget of cluster time.
+func ExampleChooseAhead() {
+	onset, err := replicate.NewOnset(100, replicate.OnsetConfig{Losses: 2, Window: 10 * time.Minute})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	budget, err := replicate.NewBudget[time.Duration](replicate.RecomputeShare)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	budget.Grant(time.Hour) // cluster time that the job has used
+
+	start := time.Unix(0, 0)
+	fmt.Println(onset.Lost(start, 17))
+	fmt.Println(onset.Lost(start.Add(3*time.Minute), 17))
+	held := []replicate.Endangered{
+		{Cost: replicate.Cost{Redo: 50 * time.Second, Work: 50 * time.Second}, Missing: 0.9, Readers: 20},
+		{Cost: replicate.Cost{Redo: 80 * time.Second, Work: 200 * time.Second}, Missing: 0.9, Readers: 20},
+		{Cost: replicate.Cost{Redo: 70 * time.Second, Work: 90 * time.Second}, Missing: 0.9, Readers: 20},
+		{Cost: replicate.Cost{Redo: 99 * time.Second, Work: 99 * time.Second}, Missing: 0.9, Readers: 20, Copies: 1},
+	}
+	for _, i := range replicate.ChooseAhead(nil, held, budget.Left()) {
+		d := replicate.Ahead(held[i], budget.Left())
+		budget.Spend(d.Takes)
+		fmt.Printf("output %d: %v\n", i, d)
+	}
+	// Output:
+	// false
+	// true
+	// output 0: recompute: loss-foreseen, saves 45s, takes 50s
+	// output 2: recompute: loss-foreseen, saves 1m3s, takes 1m30s
+}

@@ -1,0 +1,195 @@
+package replicate
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzRedo reads a graph, with any edges, from bytes: three a task for time, loss and number of inputs, then the inputs.
+func FuzzRedo(f *testing.F) {
+	f.Add([]byte{10, 5, 0, 20, 5, 1, 0, 30, 9, 2, 0, 1})
+	f.Add([]byte{10, 5, 1, 1, 20, 5, 1, 0})
+	f.Add([]byte{1, 10, 1, 200, 1, 1, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		outputs := decode(data)
+		costs, err := Redo(outputs)
+		if err != nil {
+			require.Nil(t, costs)
+			return
+		}
+		for k, c := range costs {
+			o := outputs[k]
+			require.GreaterOrEqual(t, c.Redo, o.Run)
+			require.GreaterOrEqual(t, c.Stall, time.Duration(0))
+			require.LessOrEqual(t, c.Expected, c.Redo)
+			require.LessOrEqual(t, c.Redo, c.Work+1)
+			longest, lossy := time.Duration(0), false
+			for _, j := range o.Inputs {
+				longest = max(longest, costs[j].Redo)
+				lossy = lossy || outputs[j].Loss > 0 && costs[j].Redo > 0
+				require.GreaterOrEqual(t, c.Stall, costs[j].Expected-1, "at least the stall by any one input")
+			}
+			require.LessOrEqual(t, c.Stall, longest+1, "at most the longest input")
+			require.Equal(t, lossy, c.Stall > 0)
+		}
+	})
+}
+
+func decode(data []byte) (outputs []Output) {
+	for len(data) >= 3 && len(outputs) < 50 {
+		o := Output{Run: time.Duration(data[0]) * time.Second, Loss: float64(data[1]%11) / 10}
+		n := min(int(data[2])%5, len(data)-3)
+		for _, j := range data[3 : 3+n] {
+			o.Inputs = append(o.Inputs, int(j))
+		}
+		data = data[3+n:]
+		outputs = append(outputs, o)
+	}
+	return outputs
+}
+
+// FuzzGraph adds, changes and asks in any order: the graph must agree with the batch.
+func FuzzGraph(f *testing.F) {
+	f.Add([]byte{0, 1, 0, 2, 64, 0, 3, 128, 1, 9, 200, 2, 0})
+	f.Add([]byte{0, 9, 0, 9, 0, 9, 130, 5, 210, 210})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		var g Graph
+		var outputs []Output
+		for i := 0; i+1 < len(script) && len(outputs) < 40; i += 2 {
+			op, v := int(script[i]), int(script[i+1])
+			switch n := len(outputs); {
+			case op < 128 || n == 0:
+				o := Output{Run: time.Duration(v) * time.Second, Loss: float64(v%11) / 10}
+				for j := range n {
+					if (op+v*j)%3 == 0 {
+						o.Inputs = append(o.Inputs, j)
+					}
+				}
+				_, err := g.Add(o)
+				require.NoError(t, err)
+				outputs = append(outputs, o)
+			case op < 192:
+				outputs[op%n].Loss = float64(v%11) / 10
+				require.True(t, g.SetLoss(op%n, outputs[op%n].Loss))
+			default:
+				costs, err := Redo(outputs)
+				require.NoError(t, err)
+				require.Equal(t, costs[v%n], g.Cost(v%n))
+			}
+		}
+	})
+}
+
+// FuzzBudget holds the tokens against exact arithmetic: none is made or lost, and none is owed.
+func FuzzBudget(f *testing.F) {
+	f.Add(0.1, int64(30), int64(2), int64(71), int64(9))
+	f.Add(1.0, int64(1<<62), int64(1<<61), int64(1<<62), int64(-1))
+	f.Fuzz(func(t *testing.T, share float64, grant1, spend1, grant2, spend2 int64) {
+		b, err := NewBudget[int64](share)
+		if err != nil || share == Off {
+			return
+		}
+		processed, spent := new(big.Int), int64(0)
+		for _, step := range [][2]int64{{grant1, spend1}, {grant2, spend2}, {grant1, spend2}} {
+			if b.Grant(step[0]); step[0] > 0 {
+				processed.Add(processed, big.NewInt(step[0]))
+			}
+			left := b.Left()
+			if b.Spend(step[1]) {
+				require.True(t, step[1] >= 0 && step[1] <= left)
+				spent += step[1]
+			} else {
+				require.True(t, step[1] < 0 || step[1] > left)
+			}
+			require.GreaterOrEqual(t, b.Left(), int64(0))
+			require.Equal(t, spent, b.Spent())
+			if processed.IsInt64() {
+				granted := new(big.Int).Mul(processed, new(big.Int).SetUint64(b.billionths))
+				granted.Div(granted, big.NewInt(1e9))
+				require.Equal(t, granted.Int64(), b.Left()+b.Spent())
+			}
+		}
+	})
+}
+
+// FuzzDecide checks what must hold whatever the facts: no copy beyond the tokens or for nothing, and more to save or less
+// to copy never turns a copy down.
+func FuzzDecide(f *testing.F) {
+	f.Add(int64(3e9), int64(2e9), int64(10), 0.0, int64(10), int64(1))
+	f.Add(int64(-3), int64(2), int64(10), 0.5, int64(9), int64(1e9))
+	f.Fuzz(func(t *testing.T, expected, cp, bytes int64, replicaLoss float64, tokens, more int64) {
+		c := Candidate{Cost: Cost{Expected: time.Duration(expected)}, Copy: time.Duration(cp), Bytes: bytes, ReplicaLoss: replicaLoss}
+		d := Decide(c, tokens)
+		require.Equal(t, d, Decide(c, tokens))
+		require.NotEmpty(t, d.String())
+		require.NotEqual(t, NoReason, d.Reason)
+		if d.Action != Replicate {
+			return
+		}
+		require.True(t, bytes <= tokens && bytes >= 0 && d.Saves > d.Takes && d.Takes >= 0)
+		if more < 0 || expected > expected+more || tokens > tokens+more {
+			return
+		}
+		c.Cost.Expected += time.Duration(more)
+		c.Copy -= min(c.Copy, time.Duration(more))
+		require.Equal(t, Replicate, Decide(c, tokens+more).Action)
+	})
+}
+
+// FuzzChoose checks that what is chosen fits and is worth it, each once.
+func FuzzChoose(f *testing.F) {
+	f.Add([]byte{9, 1, 5, 8, 2, 4, 7, 3, 3}, int64(8))
+	f.Add([]byte{9, 1, 0, 8, 8, 0}, int64(0))
+	f.Fuzz(func(t *testing.T, data []byte, tokens int64) {
+		var candidates []Candidate
+		for ; len(data) >= 3; data = data[3:] {
+			candidates = append(candidates, Candidate{
+				Cost: Cost{Expected: time.Duration(data[0]) << (data[1] % 56)}, Copy: time.Duration(data[1]), Bytes: int64(data[2]) << (data[0] % 56),
+			})
+		}
+		seen := make([]bool, len(candidates))
+		for _, i := range Choose(nil, candidates, tokens) {
+			require.False(t, seen[i])
+			seen[i] = true
+			d := Decide(candidates[i], tokens)
+			require.Equal(t, Replicate, d.Action)
+			tokens -= d.Bytes
+		}
+	})
+}
+
+// FuzzTimes feeds any times, in any order, to what learns from times.
+func FuzzTimes(f *testing.F) {
+	f.Add(int64(0), int64(3600), int64(-9), int64(1<<62), int64(60))
+	f.Fuzz(func(t *testing.T, a, b, c, d, window int64) {
+		l, err := NewLosses(2, LossesConfig{Window: time.Duration(window)})
+		if err != nil {
+			return
+		}
+		o, err := NewOnset(2, OnsetConfig{Losses: 2, Window: time.Duration(window)})
+		require.NoError(t, err)
+		for i, seconds := range []int64{a, b, c, d, a} {
+			now := time.Unix(seconds, int64(i))
+			require.True(t, l.Produced(now, i%2, 3))
+			require.True(t, l.Lost(now, i%2, 1+i))
+			for machine := range 3 {
+				p := l.Probability(now, machine)
+				require.True(t, p > 0 && p <= 1)
+			}
+			o.Lost(now, i%2)
+		}
+		for i := range l.records {
+			r := &l.records[i]
+			outputs, lost := int64(0), int64(0)
+			for j := range r.outputs {
+				outputs += r.outputs[j]
+				lost += r.lost[j]
+			}
+			require.Equal(t, r.sumOutputs, outputs)
+			require.Equal(t, r.sumLost, lost)
+		}
+	})
+}

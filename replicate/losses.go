@@ -1,0 +1,139 @@
+package replicate
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// LossesConfig holds the choices of a [Losses]. Its zero value is usable. The paper says no more than that the
+// probability is estimated for a machine over a long period, and that the machines that lose most stay the same over
+// days but not over weeks [Mantri §4.2, §5.3].
+type LossesConfig struct {
+	// Window is how far back outputs and losses count. 0 means a week.
+	Window time.Duration
+	// Prior is the probability of loss to assume before anything is known, in (0, 1). 0 means 0.001.
+	Prior float64
+	// Weight is the number of outputs at which a machine's own record weighs as much as the cluster's, and the cluster's as
+	// much as Prior. 0 means 100.
+	Weight float64
+}
+
+// Losses learns for each machine how probable it is that an output on it is lost before it is read: the share of the outputs of
+// the last Window that were, drawn towards the share of the whole cluster, which in turn is drawn towards Prior. So a
+// new machine is taken to be as good as the others, and one loss does not condemn it.
+//
+//	Probability = (lost + Weight*cluster) / (outputs + Weight), cluster likewise from Prior, at most 1
+//
+// The window slides in sixteenths. Times come from the host; one before the latest counts as the latest. Machines are
+// numbered from 0 by the host. Not safe for concurrent use; one per cluster.
+type Losses struct {
+	config  LossesConfig
+	clock   clock
+	records []record // one per machine, and the cluster's
+}
+
+// sixteenths is how many parts a window slides in.
+const sixteenths = 16
+
+// record counts outputs and losses by sixteenths, in a ring, with their sums.
+type record struct {
+	latest        int64 // the sixteenth that the ring is at
+	outputs, lost [sixteenths]int64
+	sumOutputs    int64
+	sumLost       int64
+}
+
+// NewLosses returns a Losses for n machines, or an error that names the field that is out of range. It allocates 280
+// bytes a machine, and nothing after that.
+func NewLosses(n int, c LossesConfig) (*Losses, error) {
+	if c.Window == 0 {
+		c.Window = 7 * 24 * time.Hour
+	}
+	if c.Prior == 0 {
+		c.Prior = 0.001
+	}
+	if c.Weight == 0 {
+		c.Weight = 100
+	}
+	switch {
+	case n < 0:
+		return nil, fmt.Errorf("replicate: the number of machines is %d, want 0 or more", n)
+	case c.Window < sixteenths:
+		return nil, fmt.Errorf("replicate: LossesConfig.Window is %v, want at least 16ns, or 0 for the default", c.Window)
+	case !(c.Prior > 0 && c.Prior < 1):
+		return nil, fmt.Errorf("replicate: LossesConfig.Prior is %v, want a probability in (0, 1), or 0 for the default", c.Prior)
+	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
+		return nil, fmt.Errorf("replicate: LossesConfig.Weight is %v, want a positive number, or 0 for the default", c.Weight)
+	}
+	return &Losses{config: c, records: make([]record, n+1)}, nil
+}
+
+// Config returns the configuration with its defaults filled in.
+func (l *Losses) Config() LossesConfig { return l.config }
+
+// Produced records that so many outputs were left on the machine. It reports whether that was used: a machine that does
+// not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
+func (l *Losses) Produced(now time.Time, machine, outputs int) bool {
+	return l.count(now, machine, int64(outputs), 0)
+}
+
+// Lost records that so many outputs of the machine were found to be lost, as Produced does.
+func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
+	return l.count(now, machine, 0, int64(outputs))
+}
+
+// Probability returns the probability that an output of the machine is lost, in (0, 1]; for a machine that does not
+// exist, that of the cluster. O(1), no allocation.
+func (l *Losses) Probability(now time.Time, machine int) float64 {
+	at := l.sixteenth(now)
+	cluster := l.share(at, len(l.records)-1, l.config.Prior)
+	if machine < 0 || machine >= len(l.records)-1 {
+		return cluster
+	}
+	return l.share(at, machine, cluster)
+}
+
+// share is the share lost of a record, drawn towards prior.
+func (l *Losses) share(at int64, which int, prior float64) float64 {
+	r := &l.records[which]
+	r.advance(at)
+	lost := float64(r.sumLost) + float64(l.config.Weight*prior)
+	return min(1, lost/(float64(r.sumOutputs)+l.config.Weight))
+}
+
+func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
+	if machine < 0 || machine >= len(l.records)-1 || outputs < 0 || lost < 0 || outputs+lost == 0 || outputs+lost > 1e9 {
+		return false
+	}
+	at := l.sixteenth(now)
+	for _, which := range [...]int{machine, len(l.records) - 1} {
+		r := &l.records[which]
+		r.advance(at)
+		i := at % sixteenths
+		r.outputs[i] += outputs
+		r.sumOutputs += outputs
+		r.lost[i] += lost
+		r.sumLost += lost
+	}
+	return true
+}
+
+// sixteenth returns how many sixteenths of the window had passed since the first time seen.
+func (l *Losses) sixteenth(now time.Time) int64 {
+	return int64(l.clock.since(now)) / (int64(l.config.Window) / sixteenths)
+}
+
+// advance empties the sixteenths that have left the window since.
+func (r *record) advance(at int64) {
+	if at-r.latest >= sixteenths {
+		*r = record{latest: at}
+	}
+	for r.latest < at {
+		r.latest++
+		i := r.latest % sixteenths
+		r.sumOutputs -= r.outputs[i]
+		r.sumLost -= r.lost[i]
+		r.outputs[i], r.lost[i] = 0, 0
+	}
+}

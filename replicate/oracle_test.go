@@ -1,0 +1,107 @@
+package replicate
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// enumerate is the expected time to redo output k, over all outcomes of which other outputs are lost: the slow way, with
+// plain recursion, that holds for any graph.
+func enumerate(outputs []Output, k int) float64 {
+	mean := 0.0
+	for lost := range 1 << len(outputs) {
+		if lost>>k&1 == 0 {
+			continue
+		}
+		probability := 1.0
+		for j, o := range outputs {
+			switch {
+			case j == k:
+			case lost>>j&1 == 1:
+				probability *= o.Loss
+			default:
+				probability *= 1 - o.Loss
+			}
+		}
+		if probability > 0 {
+			mean += probability * redoGiven(outputs, lost, k)
+		}
+	}
+	return mean
+}
+
+func redoGiven(outputs []Output, lost, k int) float64 {
+	stall := 0.0
+	for _, j := range outputs[k].Inputs {
+		if lost>>j&1 == 1 {
+			stall = max(stall, redoGiven(outputs, lost, j))
+		}
+	}
+	return outputs[k].Run.Seconds() + stall
+}
+
+// byDefinition is the recursion of the package by its definition: the expected maximum over all outcomes of the direct
+// inputs, each at its mean.
+func byDefinition(outputs []Output, k int) (redo, work float64) {
+	run := outputs[k].Run.Seconds()
+	inputs := distinct(outputs[k].Inputs)
+	redos, mean := make([]float64, len(inputs)), 0.0
+	work = run
+	for i, j := range inputs {
+		var w float64
+		redos[i], w = byDefinition(outputs, j)
+		work += outputs[j].Loss * w
+	}
+	for lost := range 1 << len(inputs) {
+		probability, stall := 1.0, 0.0
+		for i, j := range inputs {
+			if lost>>i&1 == 1 {
+				probability *= outputs[j].Loss
+				stall = max(stall, redos[i])
+			} else {
+				probability *= 1 - outputs[j].Loss
+			}
+		}
+		mean += probability * stall
+	}
+	return run + mean, work
+}
+
+func distinct(inputs []int) (out []int) {
+	seen := map[int]bool{}
+	for _, j := range inputs {
+		if !seen[j] {
+			seen[j] = true
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// randomGraph makes a graph whose inputs point to lower indices, some of them twice.
+func randomGraph(rng *rand.Rand, n, fanIn int) []Output {
+	outputs := make([]Output, n)
+	for k := range outputs {
+		outputs[k] = Output{Run: time.Duration(rng.IntN(100)) * time.Second, Loss: float64(rng.IntN(11)) / 10}
+		for range rng.IntN(fanIn + 1) {
+			if k > 0 {
+				outputs[k].Inputs = append(outputs[k].Inputs, rng.IntN(k))
+			}
+		}
+	}
+	return outputs
+}
+
+// renumbered lists the outputs in another order.
+func renumbered(rng *rand.Rand, outputs []Output) (list []Output, at []int) {
+	at = rng.Perm(len(outputs))
+	list = make([]Output, len(outputs))
+	for k, o := range outputs {
+		inputs := make([]int, len(o.Inputs))
+		for i, j := range o.Inputs {
+			inputs[i] = at[j]
+		}
+		list[at[k]] = Output{Run: o.Run, Loss: o.Loss, Inputs: inputs}
+	}
+	return list, at
+}

@@ -1,0 +1,217 @@
+package replicate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The claims of Ananthanarayanan et al., OSDI 2010 (Mantri), by section. The figure gives symbols and no numbers; the
+// numbers here are made, and worked out by hand.
+
+// §5.3, Figure 11a: "recursively looks at prior phases": in a chain, cost_2 = r_2 (t_2 + r_1 t_1).
+func TestSection53Figure11aChain(t *testing.T) {
+	costs := mustRedo(t, []Output{
+		{Run: 20 * time.Second, Loss: 0.1},
+		{Run: 30 * time.Second, Loss: 0.2, Inputs: []int{0}},
+		{Run: 40 * time.Second, Loss: 0.5, Inputs: []int{1}},
+	})
+	assert.Equal(t, Cost{Redo: 20 * time.Second, Expected: 2 * time.Second, Work: 20 * time.Second}, costs[0])
+	// 30 + .1*20 = 32; .2*32 = 6.4
+	assert.Equal(t, Cost{Redo: 32 * time.Second, Stall: 2 * time.Second, Expected: 6400 * time.Millisecond, Work: 32 * time.Second}, costs[1])
+	// 40 + .2*32 = 46.4; .5*46.4 = 23.2
+	assert.Equal(t, Cost{Redo: 46400 * time.Millisecond, Stall: 6400 * time.Millisecond, Expected: 23200 * time.Millisecond, Work: 46400 * time.Millisecond}, costs[2])
+}
+
+// §5.3, Figure 11b: replicating "reduces the likelihood of recomputation to the case when all replicas are unavailable".
+func TestSection53Figure11bReplicas(t *testing.T) {
+	assert.InDelta(t, 0.02, AllLost(0.1, 0.2), 1e-15)
+	assert.Equal(t, 1.0, AllLost())
+	chain := []Output{{Run: 20 * time.Second, Loss: AllLost(0.1, 0.2)}, {Run: 30 * time.Second, Loss: 1, Inputs: []int{0}}}
+	costs := mustRedo(t, chain)
+	assert.Equal(t, 400*time.Millisecond, costs[0].Expected)
+	assert.Equal(t, 30400*time.Millisecond, costs[1].Redo, "and what reads the output costs less to redo too")
+}
+
+// §5.3, Figure 11c and footnote 7: "if multiple inputs are lost, they are recomputed in parallel and the task is stalled
+// by the longest input", so with n equal inputs t_redo = t + t_1 (1 - (1-r)^n), more than for any one input.
+func TestSection53Figure11cManyToOne(t *testing.T) {
+	outputs := []Output{}
+	last := Output{Run: 10 * time.Second, Loss: 0.5}
+	for k := range 3 {
+		outputs = append(outputs, Output{Run: 20 * time.Second, Loss: 0.1})
+		last.Inputs = append(last.Inputs, k)
+	}
+	costs := mustRedo(t, append(outputs, last))
+	assert.Equal(t, 15420*time.Millisecond, costs[3].Redo) // 10 + 20*(1 - .9^3) = 15.42
+	assert.Equal(t, 16*time.Second, costs[3].Work)         // 10 + 3*.1*20
+
+	// Inputs of 30, 20 and 10 s with r = .5, .2, .1: the longest that is lost, .5*30 + .5*.2*20 + .5*.8*.1*10 = 17.4.
+	costs = mustRedo(t, []Output{
+		{Run: 20 * time.Second, Loss: 0.2}, {Run: 30 * time.Second, Loss: 0.5}, {Run: 10 * time.Second, Loss: 0.1},
+		{Run: 10 * time.Second, Inputs: []int{0, 1, 2}},
+	})
+	assert.Equal(t, 27400*time.Millisecond, costs[3].Redo)
+	assert.Zero(t, costs[3].Expected, "an output that cannot be lost costs nothing")
+}
+
+// A diamond: 0 feeds 1 and 2, which both feed 3. The recursion counts the stall of 0 on each side of the diamond.
+func TestSection53Diamond(t *testing.T) {
+	costs := mustRedo(t, []Output{
+		{Run: 10 * time.Second, Loss: 0.5},
+		{Run: 20 * time.Second, Loss: 0.5, Inputs: []int{0}}, // 20 + .5*10 = 25
+		{Run: 30 * time.Second, Loss: 0.5, Inputs: []int{0}}, // 30 + .5*10 = 35
+		{Run: 40 * time.Second, Loss: 0.5, Inputs: []int{1, 2}},
+	})
+	// 40 + .5*35 + .5*.5*25 = 63.75; half of that is expected; work 40 + .5*25 + .5*35 = 70.
+	assert.Equal(t, 63750*time.Millisecond, costs[3].Redo)
+	assert.Equal(t, 31875*time.Millisecond, costs[3].Expected)
+	assert.Equal(t, 70*time.Second, costs[3].Work)
+}
+
+// §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate": strictly, and at decimals as written.
+func TestSection53CostBenefit(t *testing.T) {
+	for _, c := range []struct {
+		run    time.Duration
+		loss   float64
+		copy   time.Duration
+		action Action
+		reason Reason
+	}{
+		{30 * time.Second, 0.1, 2999 * time.Millisecond, Replicate, SavesTime},
+		{30 * time.Second, 0.1, 3 * time.Second, Leave, SavesTooLittle}, // .1*30 is above 3 in floating point, and 3
+		{3 * time.Second, 0.1, 300 * time.Millisecond, Leave, SavesTooLittle},
+		{70 * time.Second, 0.7, 49 * time.Second, Leave, SavesTooLittle}, // .7*70 is below 49 in floating point
+		{30 * time.Second, 0.1, 3*time.Second - 1, Replicate, SavesTime},
+		{30 * time.Second, 0.1, 3*time.Second + 1, Leave, SavesTooLittle},
+		{time.Hour, 0, 0, Leave, SavesTooLittle},
+	} {
+		cost := mustRedo(t, []Output{{Run: c.run, Loss: c.loss}})[0]
+		d := Decide(Candidate{Cost: cost, Copy: c.copy, Bytes: 5}, 5)
+		assert.Equal(t, c.action, d.Action, "%+v: %v", c, d)
+		assert.Equal(t, c.reason, d.Reason, "%+v: %v", c, d)
+	}
+}
+
+// §5.3: replication happens "when the cumulative cost of not replicating many successive tasks builds up": along a chain
+// of equal tasks, each not worth a copy by itself, a copy is due now and then, and makes the cost start anew.
+func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
+	var g Graph
+	var copied []int
+	for k := range 40 {
+		inputs := []int{k - 1}
+		if k == 0 {
+			inputs = nil
+		}
+		_, err := g.Add(Output{Run: 10 * time.Second, Loss: 0.5, Inputs: inputs})
+		require.NoError(t, err)
+		if Decide(Candidate{Cost: g.Cost(k), Copy: 9 * time.Second}, 0).Action == Replicate {
+			copied = append(copied, k)
+			g.SetLoss(k, AllLost(0.5, 0.5))
+		}
+	}
+	// Without copies the cost rises towards r t/(1-r) = 10 s: 5, 7.5, 8.75, 9.375: the fourth exceeds 9. After a copy,
+	// .25 of its redo: 18.75*.25 = 4.69, and so 7.34, 8.67, 9.34: again the fourth from there.
+	require.Len(t, copied, 13)
+	assert.Equal(t, 3, copied[0])
+	for i := range copied[1:] {
+		assert.Equal(t, 3, copied[i+1]-copied[i])
+	}
+}
+
+// §5.3: replication is limited "to 10% of the data processed by the job", by tokens granted as tasks finish, with an
+// output replicated "only if an equal number of tokens are available".
+func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
+	tokens, err := NewBudget[int64](ReplicationShare)
+	require.NoError(t, err)
+	valuable := Candidate{Cost: Cost{Expected: time.Hour}, Copy: time.Second, Bytes: 7}
+	var processed, copied int64
+	for range 100 {
+		tokens.Grant(33)
+		processed += 33
+		d := Decide(valuable, tokens.Left())
+		if d.Action == Replicate {
+			require.True(t, tokens.Spend(valuable.Bytes))
+			copied += valuable.Bytes
+		} else {
+			require.Equal(t, OverBudget, d.Reason)
+		}
+		require.LessOrEqual(t, 10*copied, processed)
+	}
+	assert.Equal(t, int64(329), copied, "47 copies of 7 are the most that 330 tokens pay for")
+	exact, err := NewBudget[int64](ReplicationShare)
+	require.NoError(t, err)
+	exact.Grant(70)
+	assert.True(t, exact.Spend(7), "as many tokens as bytes are enough")
+	assert.Zero(t, exact.Left())
+}
+
+// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost", and takes a recomputation as
+// the onset of a problem of the machine; §6.5 compares with waiting for two in quick succession.
+func TestSection53RecomputeAhead(t *testing.T) {
+	cost := Cost{Redo: 60 * time.Second, Work: 90 * time.Second}
+	lost := Endangered{Cost: cost, Missing: 1, Readers: 3}
+	d := Ahead(lost, 90*time.Second)
+	assert.Equal(t, Decision{Action: Recompute, Reason: LossForeseen, Saves: time.Minute, Takes: 90 * time.Second, Tokens: 90e9}, d)
+	assert.Equal(t, OverBudget, Ahead(lost, 89*time.Second).Reason)
+	lost.Copies = 1
+	assert.Equal(t, CopyLeft, Ahead(lost, time.Hour).Reason)
+	lost.Copies, lost.Readers = 0, 0
+	assert.Equal(t, NotNeeded, Ahead(lost, time.Hour).Reason)
+	lost.Readers, lost.Missing = 1, 0
+	assert.Equal(t, SavesTooLittle, Ahead(lost, time.Hour).Reason)
+	lost.Missing = 0.76
+	assert.Equal(t, 45600*time.Millisecond, Ahead(lost, time.Hour).Saves)
+
+	start := time.Unix(0, 0)
+	first, err := NewOnset(2, OnsetConfig{})
+	require.NoError(t, err)
+	second, err := NewOnset(2, OnsetConfig{Losses: 2, Window: time.Minute})
+	require.NoError(t, err)
+	assert.True(t, first.Lost(start, 1), "one loss is enough")
+	assert.False(t, first.Active(start, 0), "but only for its machine")
+	assert.True(t, first.Active(start.Add(15*time.Minute), 1))
+	assert.False(t, first.Active(start.Add(15*time.Minute+1), 1))
+	assert.False(t, second.Lost(start, 1))
+	assert.False(t, second.Lost(start.Add(time.Minute+1), 1), "not in quick succession")
+	assert.True(t, second.Lost(start.Add(2*time.Minute), 1))
+	assert.False(t, second.Active(start.Add(3*time.Minute), 1))
+}
+
+// §5.3: the cluster time for recomputing ahead of need has a budget too; what avoids most stall for it goes first.
+func TestSection53MostValuableFirst(t *testing.T) {
+	endangered := []Endangered{
+		{Cost: Cost{Redo: 10 * time.Second, Work: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s a second
+		{Cost: Cost{Redo: 27 * time.Second, Work: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
+		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
+		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 0},
+	}
+	assert.Equal(t, []int{7, 2, 0}, ChooseAhead([]int{7}, endangered, 100*time.Second), "the second no longer fits")
+	assert.Equal(t, []int{2, 0, 1}, ChooseAhead(nil, endangered, 120*time.Second))
+	endangered[1].Cost.Redo = 30 * time.Second
+	assert.Equal(t, []int{1}, ChooseAhead(nil, endangered, 90*time.Second), "more than the two others together save")
+	assert.Empty(t, ChooseAhead(nil, endangered, 9*time.Second))
+}
+
+// §4.2: half of the recomputations happen on 5 % of the machines: those stand out, and the rest do not suffer for them.
+func TestSection42FlakyMachinesStandOut(t *testing.T) {
+	l, err := NewLosses(100, LossesConfig{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	assert.InDelta(t, 0.001, l.Probability(now, 3), 1e-12)
+	for machine := range 100 {
+		l.Produced(now, machine, 1000)
+		if machine < 5 {
+			l.Lost(now, machine, 19)
+		} else {
+			l.Lost(now, machine, 1)
+		}
+	}
+	flaky, sound := l.Probability(now, 0), l.Probability(now, 50)
+	assert.InDelta(t, 0.019, flaky, 0.002)
+	assert.InDelta(t, 0.001, sound, 0.0002)
+	assert.InDelta(t, flaky, l.Probability(now.Add(6*24*time.Hour), 0), 1e-12, "steady over days")
+	assert.InDelta(t, 0.001, l.Probability(now.Add(8*24*time.Hour), 0), 1e-12, "forgotten after a week")
+}

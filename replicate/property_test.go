@@ -1,0 +1,220 @@
+package replicate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func mustRedo(t *testing.T, outputs []Output) []Cost {
+	t.Helper()
+	costs, err := Redo(outputs)
+	require.NoError(t, err)
+	require.Len(t, costs, len(outputs))
+	return costs
+}
+
+func TestRedoByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		outputs := randomGraph(rng, 1+rng.IntN(8), 3)
+		costs := mustRedo(t, outputs)
+		for k, c := range costs {
+			redo, work := byDefinition(outputs, k)
+			require.InDelta(t, redo, c.Redo.Seconds(), 2e-9, "output %d of %+v", k, outputs)
+			require.InDelta(t, redo-outputs[k].Run.Seconds(), c.Stall.Seconds(), 2e-9)
+			require.InDelta(t, redo*outputs[k].Loss, c.Expected.Seconds(), 2e-9)
+			require.InDelta(t, work, c.Work.Seconds(), 2e-9)
+		}
+	}
+}
+
+// Where the recursion is exact, it agrees with the enumeration of all outcomes.
+func TestRedoIsExactForChainsAndOneLevelFanIn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 50 {
+		chain := make([]Output, 2+rng.IntN(8))
+		for k := range chain {
+			chain[k] = Output{Run: time.Duration(rng.IntN(1e6)) * time.Millisecond, Loss: rng.Float64()}
+			if k > 0 {
+				chain[k].Inputs = []int{k - 1}
+			}
+		}
+		fanIn := make([]Output, 2+rng.IntN(8))
+		last := &fanIn[len(fanIn)-1]
+		for k := range fanIn {
+			fanIn[k] = Output{Run: time.Duration(rng.IntN(1e6)) * time.Millisecond, Loss: rng.Float64()}
+			if k < len(fanIn)-1 {
+				last.Inputs = append(last.Inputs, k)
+			}
+		}
+		last.Run, last.Loss = time.Minute, 0.5
+		for _, outputs := range [][]Output{chain, fanIn} {
+			for k, c := range mustRedo(t, outputs) {
+				require.InDelta(t, enumerate(outputs, k), c.Redo.Seconds(), 1e-8, "output %d of %+v", k, outputs)
+			}
+		}
+	}
+}
+
+// Elsewhere it is an approximation. How far it is off is part of its contract.
+func TestRedoIsCloseElsewhere(t *testing.T) {
+	for _, c := range []struct{ loss, most float64 }{{0.02, 0.03}, {0.2, 0.18}, {1, 0.81}} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		worst := 0.0
+		for i := range 1500 {
+			outputs := randomGraph(rng, 3+rng.IntN(6), 1+i%4)
+			for k := range outputs {
+				outputs[k].Run += time.Second
+				if i%3 == 0 {
+					outputs[k].Run = time.Second + time.Duration(rng.IntN(3))*100*time.Second
+				}
+				if outputs[k].Loss = c.loss; i%2 == 0 {
+					outputs[k].Loss *= rng.Float64()
+				}
+			}
+			for k, cost := range mustRedo(t, outputs) {
+				worst = max(worst, math.Abs(cost.Redo.Seconds()/enumerate(outputs, k)-1))
+			}
+		}
+		t.Logf("Loss up to %v: worst relative difference %.3f", c.loss, worst)
+		assert.Less(t, worst, c.most)
+		assert.Greater(t, worst, c.most/2, "the doc comment claims too little")
+	}
+}
+
+func TestRedoDoesNotDependOnTheNumbering(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		outputs := randomGraph(rng, 30, 4)
+		costs := mustRedo(t, outputs)
+		list, at := renumbered(rng, outputs)
+		again := mustRedo(t, list)
+		for k := range outputs {
+			require.Equal(t, costs[k], again[at[k]])
+		}
+	}
+}
+
+func TestCostsRiseWithLossAndTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		outputs := randomGraph(rng, 12, 3)
+		before := mustRedo(t, outputs)
+		k := rng.IntN(len(outputs))
+		outputs[k].Loss = min(1, outputs[k].Loss+0.3*rng.Float64())
+		outputs[k].Run += time.Duration(rng.Int64N(1e9))
+		for i, after := range mustRedo(t, outputs) {
+			require.LessOrEqual(t, before[i].Redo, after.Redo)
+			require.LessOrEqual(t, before[i].Expected, after.Expected)
+			require.LessOrEqual(t, before[i].Work, after.Work)
+			require.LessOrEqual(t, after.Redo, after.Work+1, "in parallel is not slower than one by one")
+		}
+	}
+}
+
+// A graph that grows and changes costs what the same graph costs from scratch.
+func TestGraphAgainstRedo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 100 {
+		outputs := randomGraph(rng, 25, 4)
+		var g Graph
+		for k, o := range outputs {
+			index, err := g.Add(o)
+			require.NoError(t, err)
+			require.Equal(t, k, index)
+			if rng.IntN(3) == 0 {
+				i := rng.IntN(k + 1)
+				outputs[i].Loss = rng.Float64()
+				require.True(t, g.SetLoss(i, outputs[i].Loss))
+			}
+			if rng.IntN(3) == 0 {
+				i := rng.IntN(k + 1)
+				require.Equal(t, mustRedo(t, outputs[:k+1])[i], g.Cost(i))
+			}
+		}
+		for k, c := range mustRedo(t, outputs) {
+			require.Equal(t, c, g.Cost(k))
+		}
+		require.Equal(t, len(outputs), g.Len())
+	}
+}
+
+func TestChooseSavesHalfOfTheBestAtLeast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 500 {
+		candidates := make([]Candidate, rng.IntN(10))
+		for i := range candidates {
+			candidates[i] = Candidate{
+				Cost: Cost{Expected: time.Duration(rng.IntN(50))}, Copy: time.Duration(rng.IntN(20)), Bytes: int64(rng.IntN(30)),
+			}
+		}
+		tokens := int64(rng.IntN(100))
+		chosen := Choose(nil, candidates, tokens)
+		saved, left := int64(0), tokens
+		for _, i := range chosen {
+			d := Decide(candidates[i], left)
+			require.Equal(t, Replicate, d.Action, "tokens run out, or the choice is not worth it")
+			saved += int64(d.Saves - d.Takes)
+			left -= d.Bytes
+		}
+		best := int64(0)
+		for set := range 1 << len(candidates) {
+			value, bytes := int64(0), int64(0)
+			for i, c := range candidates {
+				if set>>i&1 == 1 {
+					value += int64(c.Cost.Expected - c.Copy)
+					bytes += c.Bytes
+				}
+			}
+			if bytes <= tokens {
+				best = max(best, value)
+			}
+		}
+		require.GreaterOrEqual(t, 2*saved, best, "%+v, %d tokens: %v", candidates, tokens, chosen)
+	}
+}
+
+func TestNothingAllocates(t *testing.T) {
+	var g Graph
+	for range 100 {
+		_, err := g.Add(Output{Run: time.Second, Loss: 0.1, Inputs: []int{g.Len() / 2}[:min(1, g.Len())]})
+		require.NoError(t, err)
+	}
+	candidates := make([]Candidate, 50)
+	endangered := make([]Endangered, 50)
+	for i := range candidates {
+		candidates[i] = Candidate{Cost: g.Cost(i), Bytes: int64(50 - i), ReplicaLoss: 0.1}
+		endangered[i] = Endangered{Cost: g.Cost(i), Missing: 0.5, Readers: 1}
+	}
+	chosen := make([]int, 0, 50)
+	tokens, err := NewBudget[int64](ReplicationShare)
+	require.NoError(t, err)
+	losses, err := NewLosses(10, LossesConfig{})
+	require.NoError(t, err)
+	onset, err := NewOnset(10, OnsetConfig{Losses: 2})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		now = now.Add(time.Hour)
+		g.SetLoss(3, 0.2)
+		g.Cost(99)
+		Decide(candidates[4], 10)
+		chosen = Choose(chosen[:0], candidates, 500)
+		Ahead(endangered[4], time.Second)
+		chosen = ChooseAhead(chosen[:0], endangered, time.Minute)
+		tokens.Grant(1000)
+		tokens.Spend(50)
+		losses.Produced(now, 3, 5)
+		losses.Lost(now, 3, 1)
+		losses.Probability(now, 3)
+		onset.Lost(now, 3)
+		AllLost(0.1, 0.2, 0.3)
+	}))
+	assert.False(t, slices.Contains(chosen, -1))
+}

@@ -1,0 +1,177 @@
+package replicate
+
+import (
+	"fmt"
+	"time"
+)
+
+// Output is what a task left for others to read, as the host knows it.
+type Output struct {
+	// Run is t, how long the task takes when its inputs are at hand. It must not be negative.
+	Run time.Duration
+	// Loss is r, the probability in [0, 1] that no copy of the output is left when it is wanted. [Losses] learns it for one
+	// machine; [AllLost] combines the copies.
+	Loss float64
+	// Inputs are the outputs that the task reads, by their indices. One that is named twice counts once.
+	Inputs []int
+}
+
+// Cost is what it takes to have an output again, in expectation.
+type Cost struct {
+	// Redo is t_redo, the time from the output's loss being noticed until it is there again: Run, and the Stall before it
+	// while lost inputs are recomputed.
+	Redo, Stall time.Duration
+	// Expected is Loss times Redo, what the next phase must expect to wait: the cost to recompute of the paper.
+	Expected time.Duration
+	// Work is the cluster time that a recomputation takes, that of lost inputs included, which run in parallel. An output
+	// that several lost inputs need counts for each of them, so Work errs on the high side.
+	Work time.Duration
+}
+
+// String returns the cost as one line.
+func (c Cost) String() string {
+	return fmt.Sprintf("redo %v (stalled %v), expected %v, work %v", c.Redo, c.Stall, c.Expected, c.Work)
+}
+
+// AllLost returns the probability that all copies of an output are lost: the product of their machines' probabilities,
+// taking machines to fail independently [Mantri §5.3, Figure 11b]. Without a copy it is 1.
+func AllLost(losses ...float64) float64 {
+	all := 1.0
+	for _, loss := range losses {
+		all *= loss
+	}
+	return all
+}
+
+// Redo returns the cost of every output of a job's graph, in whatever order the outputs are listed
+// [Mantri §5.3, Figure 11]:
+//
+//	Redo_k = Run_k + Stall_k
+//	Stall_k = sum over inputs j, longest Redo_j first, of Redo_j Loss_j (product of 1 - Loss_i over the inputs i before j)
+//	Expected_k = Loss_k Redo_k
+//
+// The stall is the expected maximum over the lost inputs: they are recomputed in parallel and the longest stalls
+// (footnote 7). For one input it is Loss_j Redo_j, the chain of the figure; the formula for several is derived from the
+// prose, since the figure gives none. It takes every Redo_j at its mean and losses as independent. That is exact for chains
+// and for inputs that never stall themselves. Elsewhere it errs, mostly upwards where inputs have ancestors in common: in
+// random graphs of up to eight outputs by at most 3 % if no Loss is above 0.02, 18 % for 0.2, and 81 % for any Loss.
+//
+// An error names the output and what is wrong with it: a negative Run, a Loss outside [0, 1], an input that does not
+// exist, or a cycle. O(E log d) for E edges and at most d inputs a task, no recursion; it allocates. A host that learns of
+// outputs as tasks finish keeps a [Graph] instead.
+func Redo(outputs []Output) ([]Cost, error) {
+	order, err := topological(outputs)
+	if err != nil {
+		return nil, err
+	}
+	edges := 0
+	for k := range outputs {
+		edges += len(outputs[k].Inputs)
+	}
+	g := Graph{nodes: make([]node, 0, len(outputs)), inputs: make([]int, 0, edges)}
+	at := make([]int, len(outputs)) // where an output is in the graph
+	var inputs []int
+	for _, k := range order {
+		inputs = inputs[:0]
+		for _, j := range outputs[k].Inputs {
+			inputs = append(inputs, at[j])
+		}
+		at[k] = g.Len()
+		if _, err := g.Add(Output{Run: outputs[k].Run, Loss: outputs[k].Loss, Inputs: inputs}); err != nil {
+			return nil, err
+		}
+	}
+	costs := make([]Cost, len(outputs))
+	for k := range costs {
+		costs[k] = g.Cost(at[k])
+	}
+	return costs, nil
+}
+
+// check reports the first output that cannot be used, but for cycles.
+func check(outputs []Output) error {
+	for k, o := range outputs {
+		if err := o.check(k); err != nil {
+			return err
+		}
+		for i, j := range o.Inputs {
+			if j < 0 || j >= len(outputs) {
+				return fmt.Errorf("replicate: Inputs[%d] of output %d is %d, want an index below %d", i, k, j, len(outputs))
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Output) check(k int) error {
+	if o.Run < 0 {
+		return fmt.Errorf("replicate: Run of output %d is %v, want at least 0", k, o.Run)
+	}
+	if !(o.Loss >= 0 && o.Loss <= 1) {
+		return fmt.Errorf("replicate: Loss of output %d is %v, want a probability in [0, 1]", k, o.Loss)
+	}
+	return nil
+}
+
+// topological returns the outputs in an order in which inputs come before what reads them.
+func topological(outputs []Output) ([]int, error) {
+	if err := check(outputs); err != nil {
+		return nil, err
+	}
+	missing := make([]int, len(outputs)) // inputs that are not in the order yet
+	first := make([]int, len(outputs)+1) // readers of output j are readers[first[j]:first[j+1]]
+	for k := range outputs {
+		missing[k] = len(outputs[k].Inputs)
+		for _, j := range outputs[k].Inputs {
+			first[j+1]++
+		}
+	}
+	for j := range outputs {
+		first[j+1] += first[j]
+	}
+	readers, next := make([]int, first[len(outputs)]), make([]int, len(outputs))
+	copy(next, first)
+	order := make([]int, 0, len(outputs))
+	for k := range outputs {
+		for _, j := range outputs[k].Inputs {
+			readers[next[j]] = k
+			next[j]++
+		}
+		if missing[k] == 0 {
+			order = append(order, k)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, k := range readers[first[order[i]]:first[order[i]+1]] {
+			if missing[k]--; missing[k] == 0 {
+				order = append(order, k)
+			}
+		}
+	}
+	if len(order) < len(outputs) {
+		return nil, cycle(outputs, missing)
+	}
+	return order, nil
+}
+
+// cycle names an edge of a cycle: every output with missing inputs has one among the others of its kind, so following
+// those leads round in the end.
+func cycle(outputs []Output, missing []int) error {
+	k, seen := 0, make([]bool, len(outputs))
+	for missing[k] == 0 {
+		k++
+	}
+	for {
+		seen[k] = true
+		for i, j := range outputs[k].Inputs {
+			if missing[j] == 0 {
+				continue
+			}
+			if seen[j] {
+				return fmt.Errorf("replicate: Inputs[%d] of output %d is %d, which itself depends on output %d: a cycle", i, k, j, k)
+			}
+			k = j
+			break
+		}
+	}
+}
