@@ -24,7 +24,8 @@ type Assignment struct {
 	// nothing moves, Seconds is 0 and the link means nothing.
 	Bottleneck Link
 	Seconds    float64
-	// Bound is a proven lower bound: no placement takes less. It is never above Seconds.
+	// Bound is a proven lower bound: no placement takes less, or, if Optimal, less by more than a billionth. It is never
+	// above Seconds.
 	Bound float64
 	// Optimal is true if no placement is shorter by more than a billionth of Seconds. Bound then equals Seconds.
 	Optimal bool

@@ -1,0 +1,44 @@
+package placement
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Bytes and bandwidths of one problem may differ by twelve decades: the search ends at every limit, no bound lies above
+// what brute force finds, and an answer that is called optimal is.
+func TestFiguresOverTwelveDecades(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 1))
+	wide := func() float64 { return math.Pow(10, 12*r.Float64()-6) }
+	for range 600 {
+		tasks, racks := 1+r.IntN(5), 1+r.IntN(3)
+		p := Problem{Input: make([][]float64, tasks), Up: make([]float64, racks), Down: make([]float64, racks)}
+		for k := range p.Input {
+			p.Input[k] = make([]float64, racks)
+			for j := range p.Input[k] {
+				if r.IntN(4) > 0 {
+					p.Input[k][j] = wide()
+				}
+			}
+		}
+		for j := range racks {
+			p.Up[j], p.Down[j] = wide(), wide()
+		}
+		best := bruteForce(p)
+		for _, limit := range []int{NoLimit, DefaultLimit, 1, 100} {
+			a, err := Assign(p, limit)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, a.Seconds, best*(1-1e-12), "limit %d: %+v", limit, p)
+			require.LessOrEqual(t, a.Bound, a.Seconds)
+			if a.Optimal { // to a billionth, as documented
+				require.LessOrEqual(t, a.Seconds, best*(1+1e-9), "limit %d: %+v", limit, p)
+			} else {
+				require.LessOrEqual(t, a.Bound, best*(1+1e-12), "limit %d: %+v", limit, p)
+			}
+			require.True(t, a.Optimal || limit > 0, "without a limit, and for so few tasks, the answer is exact: %+v", p)
+		}
+	}
+}
