@@ -3,7 +3,8 @@ package clone
 import (
 	"fmt"
 	"math"
-	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Off turns off the rule of a field whose zero value means the published default.
@@ -39,10 +40,7 @@ var chargeNames = [...]string{"all-copies", "extra-copies"}
 
 // String returns the charge's name.
 func (c Charge) String() string {
-	if int(c) < len(chargeNames) {
-		return chargeNames[c]
-	}
-	return "Charge(" + strconv.Itoa(int(c)) + ")"
+	return enum.Name(chargeNames[:], int(c), "Charge")
 }
 
 // Shortage says what to do with a job that there is not enough room for. The names and values are stable.
@@ -62,10 +60,7 @@ var shortageNames = [...]string{"deny", "fewer-copies", "first-tasks"}
 
 // String returns the name of what is done.
 func (s Shortage) String() string {
-	if int(s) < len(shortageNames) {
-		return shortageNames[s]
-	}
-	return "Shortage(" + strconv.Itoa(int(s)) + ")"
+	return enum.Name(shortageNames[:], int(s), "Shortage")
 }
 
 // Effective returns the configuration with its defaults filled in, for logs.

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"math"
 	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Action is what to do with a job. The names and values are stable.
@@ -20,10 +22,7 @@ var actionNames = [...]string{"single", "clone"}
 
 // String returns the action's name.
 func (a Action) String() string {
-	if int(a) < len(actionNames) {
-		return actionNames[a]
-	}
-	return "Action(" + strconv.Itoa(int(a)) + ")"
+	return enum.Name(actionNames[:], int(a), "Action")
 }
 
 // Reason says why: why a job is cloned, and why it is not. The names and values are stable.
@@ -67,10 +66,7 @@ var reasonNames = [...]string{
 
 // String returns the reason's name.
 func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return "Reason(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(reasonNames[:], int(r), "Reason")
 }
 
 // Decision says how many copies to launch, why, and the numbers that were compared. It is a plain value: it can be

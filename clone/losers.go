@@ -1,6 +1,6 @@
 package clone
 
-import "strconv"
+import "github.com/straggler-go/straggler/internal/enum"
 
 // State is what a copy of a task does. The names and values are stable.
 type State uint8
@@ -18,10 +18,7 @@ var stateNames = [...]string{"running", "finished", "failed"}
 
 // String returns the state's name.
 func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return "State(" + strconv.Itoa(int(s)) + ")"
+	return enum.Name(stateNames[:], int(s), "State")
 }
 
 // Losers appends to dst the copies of one task to kill: all that still run, as indices into copies, once want of them

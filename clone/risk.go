@@ -3,7 +3,8 @@ package clone
 import (
 	"fmt"
 	"math"
-	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Scheme is a way of cloning. The names and values are stable.
@@ -32,10 +33,7 @@ var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidanc
 
 // String returns the scheme's name.
 func (s Scheme) String() string {
-	if int(s) < len(schemeNames) {
-		return schemeNames[s]
-	}
-	return "Scheme(" + strconv.Itoa(int(s)) + ")"
+	return enum.Name(schemeNames[:], int(s), "Scheme")
 }
 
 // maxCopies is the largest c for which Risk treats the two schemes that avoid contention: not much above it, the number

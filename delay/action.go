@@ -1,6 +1,6 @@
 package delay
 
-import "strconv"
+import "github.com/straggler-go/straggler/internal/enum"
 
 // Action is what to do: with an offered slot, or with an output to read. The names and values are stable.
 type Action uint8
@@ -20,10 +20,7 @@ var actionNames = [...]string{"wait", "launch", "read", "share"}
 
 // String returns the action's name.
 func (a Action) String() string {
-	if int(a) < len(actionNames) {
-		return actionNames[a]
-	}
-	return "Action(" + strconv.Itoa(int(a)) + ")"
+	return enum.Name(actionNames[:], int(a), "Action")
 }
 
 // Reason says why. The names and values are stable.
@@ -66,8 +63,5 @@ var reasonNames = [...]string{
 
 // String returns the reason's name.
 func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return "Reason(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(reasonNames[:], int(r), "Reason")
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -24,10 +25,7 @@ var stateNames = [...]string{"running", "finished", "failed"}
 
 // String returns the state's name.
 func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return "State(" + strconv.Itoa(int(s)) + ")"
+	return enum.Name(stateNames[:], int(s), "State")
 }
 
 // Copy is one copy of an upstream task, as of now.

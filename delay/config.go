@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -58,10 +58,7 @@ var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
 
 // String returns the rule's name.
 func (r Reset) String() string {
-	if int(r) < len(resetNames) {
-		return resetNames[r]
-	}
-	return "Reset(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(resetNames[:], int(r), "Reset")
 }
 
 // Policy is a checked [Config], to start jobs with. Immutable. Safe for concurrent use.

@@ -2,7 +2,8 @@ package delay
 
 import (
 	"fmt"
-	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Pattern says which upstream tasks a downstream task reads [Dolly §4]. The names and values are stable.
@@ -21,10 +22,7 @@ var patternNames = [...]string{"all-to-all", "many-to-one", "one-to-one"}
 
 // String returns the pattern's name.
 func (p Pattern) String() string {
-	if int(p) < len(patternNames) {
-		return patternNames[p]
-	}
-	return "Pattern(" + strconv.Itoa(int(p)) + ")"
+	return enum.Name(patternNames[:], int(p), "Pattern")
 }
 
 // Inputs returns which upstream tasks the downstream task reads: those from first up to, and not including, end. The

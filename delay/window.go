@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -43,10 +43,7 @@ var readerNames = [...]string{"mean-reader", "last-reader"}
 
 // String returns the reader's name.
 func (r Reader) String() string {
-	if int(r) < len(readerNames) {
-		return readerNames[r]
-	}
-	return "Reader(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(readerNames[:], int(r), "Reader")
 }
 
 // Best is a window of delay assignment and what it rests on. It is a plain value.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -27,10 +27,7 @@ var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
 
 // String returns the rule's name.
 func (r Rule) String() string {
-	if int(r) < len(ruleNames) {
-		return ruleNames[r]
-	}
-	return "Rule(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(ruleNames[:], int(r), "Rule")
 }
 
 // Policy holds an operator's choices about the order. Its zero value is the paper's. Safe for concurrent use.

@@ -1,6 +1,6 @@
 package laxity
 
-import "strconv"
+import "github.com/straggler-go/straggler/internal/enum"
 
 // Reason says why: why a job is next, why a worker is or is not called overloaded, why a task stays or moves. The names
 // and values are stable.
@@ -50,8 +50,5 @@ var reasonNames = [...]string{
 
 // String returns the reason's name.
 func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return "Reason(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(reasonNames[:], int(r), "Reason")
 }

@@ -1,6 +1,6 @@
 package restart
 
-import "strconv"
+import "github.com/straggler-go/straggler/internal/enum"
 
 // Action is what to do about a task. The names and values are stable.
 type Action uint8
@@ -23,10 +23,7 @@ var actionNames = [...]string{"keep", "duplicate", "restart", "kill", "start"}
 
 // String returns the action's name.
 func (a Action) String() string {
-	if int(a) < len(actionNames) {
-		return actionNames[a]
-	}
-	return "Action(" + strconv.Itoa(int(a)) + ")"
+	return enum.Name(actionNames[:], int(a), "Action")
 }
 
 // Reason says why: why an action is taken, and why none is. The names and values are stable.
@@ -104,8 +101,5 @@ var reasonNames = [...]string{
 
 // String returns the reason's name.
 func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return "Reason(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(reasonNames[:], int(r), "Reason")
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -31,10 +31,7 @@ var ruleNames = [...]string{"earliest-end", "load-balance", "hash"}
 
 // String returns the rule's name.
 func (r Rule) String() string {
-	if int(r) < len(ruleNames) {
-		return ruleNames[r]
-	}
-	return "Rule(" + strconv.Itoa(int(r)) + ")"
+	return enum.Name(ruleNames[:], int(r), "Rule")
 }
 
 // Reducer is a reduce task on its worker, as of now.

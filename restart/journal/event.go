@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -51,10 +52,7 @@ var kindNames = [...]string{
 
 // String returns the word or two with which a line of this kind begins.
 func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "Kind(" + strconv.Itoa(int(k)) + ")"
+	return enum.Name(kindNames[:], int(k), "Kind")
 }
 
 // timed reports whether lines of this kind begin with a time.
