@@ -88,7 +88,8 @@ func (p *Prediction) finish() {
 		total += weight
 		p.runs[i].upTo = total
 	}
-	p.mean = seconds / total
+	// Rounding, which is coarse for the tiniest float64s, must not take the mean beyond the times that it is of.
+	p.mean = min(max(seconds/total, p.runs[0].seconds), p.runs[len(p.runs)-1].seconds)
 	for i := range p.runs {
 		p.runs[i].upTo /= total
 	}
@@ -136,6 +137,9 @@ func (p *Prediction) Quantile(q float64) float64 {
 	if !p.Known() {
 		return math.Inf(1)
 	}
+	if q >= 1 { // the weight of the last runs may be lost in the rounding of the sum
+		return p.runs[len(p.runs)-1].seconds
+	}
 	i := sort.Search(len(p.runs), func(i int) bool { return !(p.runs[i].upTo < q) })
-	return p.runs[min(i, len(p.runs)-1)].seconds
+	return p.runs[i].seconds
 }
