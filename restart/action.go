@@ -86,17 +86,21 @@ const (
 	SameMachine
 	// NothingToDo: no task runs that would profit, and none waits.
 	NothingToDo
-	// NotRunning: the task has no running copy, or the attempt is not a running one.
+	// NotRunning: the task has no copy that has begun to run, or the attempt is not one of its copies.
 	NotRunning
 	// Disabled: the policy never acts.
 	Disabled
+
+	// Overtaken: another copy of the task has finished first. No policy answers it; package restart/engine gives it for
+	// the copies that a finished task leaves behind.
+	Overtaken
 )
 
 var reasonNames = [...]string{
 	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-copy", "longest-to-end", "behind-average",
 	"near-end", "beyond-peers", "largest-work", "not-slow", "no-estimate", "too-young", "too-few-finished",
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
-	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled",
+	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 }
 
 // String returns the reason's name.

@@ -21,12 +21,12 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.Disabled; r++ {
+	for r := restart.NoReason; r <= restart.Overtaken; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Disabled)+1)+")", (restart.Disabled + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Overtaken)+1)+")", (restart.Overtaken + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.

@@ -4,9 +4,9 @@ import "time"
 
 // Ledger counts what happened to the copies of a phase, and what it cost.
 type Ledger struct {
-	// Started is how many copies were started in all, Finished how many tasks ended with success.
+	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
 	Started, Finished int
-	// Copies is how many copies were launched beside a running one, and Restarts how many copies were killed so that
+	// Copies is how many of them were launched while the task had another, and Restarts how many copies were killed so that
 	// their task starts again.
 	Copies, Restarts int
 	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
@@ -16,7 +16,7 @@ type Ledger struct {
 	Failed int
 	// Ignored counts what the tracker was told and could make no sense of.
 	Ignored int
-	// Used is the time that ended copies have run, in all: the slots' time. Wasted is the part of it that did not end a
+	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is the part of it that did not end a
 	// task with success.
 	Used, Wasted time.Duration
 	// Saved is how much sooner tasks ended, in all, than was expected of their original copies when those were restarted,

@@ -39,8 +39,10 @@ type Config struct {
 // Tracker keeps the books of one phase for a host that does not want to: it is told what happens to the copies, holds
 // the facts that a [Policy] asks for, and answers with decisions. It acts on nothing: carry a decision out and tell it.
 //
-// The order of a copy's life is Start, any number of Reports, and one of Finish, Fail, Kill, Restart; attempts of a task
-// are numbered from 0 in the order of Start. What makes no sense (a report of an attempt that has ended, an index out of
+// The order of a copy's life is Start, any number of Reports, and one of Finish, Fail, Kill, Restart. Where an engine
+// queues a copy before it runs it, Submit and Begin stand in the place of Start: in between the copy holds its slot, but
+// has no age, since queueing is not straggling. It may end at any point. Attempts of a task are numbered from 0 in the
+// order of Start and Submit. What makes no sense (a report of an attempt that has ended, an index out of
 // range) changes nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back,
 // it stands still until it has caught up.
 //
@@ -48,7 +50,7 @@ type Config struct {
 // report, Decide or Sweep for as long as it holds. It may be told of copies that it did not ask for, and of ends that it
 // did not ask for, alike.
 //
-// Report, Decide, Start and the ends of a copy take O(log n) in the number of tasks, amortised ([estimate.Rates] says what
+// Report, Decide, Start, Submit, Begin and the ends of a copy take O(log n) in the number of tasks, amortised ([estimate.Rates] says what
 // the worst report costs), and do not allocate in steady state; Next takes O(candidates) besides: the tasks whose last
 // decision was Duplicate, or would have been but for the slot. A task takes under 200 bytes with the policies of this
 // package, which read only some of the facts.
@@ -80,9 +82,10 @@ type Tracker struct {
 	candidates []int32 // tasks whose last decision was Duplicate, or would have been but for the slot
 
 	phase    Phase // facts, kept up to date
-	running  int   // copies
-	active   int   // tasks with a running copy
-	started  int   // first attempts ever started, for the first wave
+	running  int   // copies, also those that wait in an engine's queue
+	active   int   // tasks with such a copy
+	working  int   // tasks with a copy that has begun
+	started  int   // tasks that have ever begun, for the first wave
 	reported bool  // some copy has reported progress
 	begun    bool
 	epoch    time.Time     // of the first event
@@ -186,7 +189,7 @@ func (t *Tracker) history(s *taskState) *history {
 	return &t.histories[s.history]
 }
 
-// find returns the index of a running copy, or none, which is counted.
+// find returns the index of a copy that has not ended, or none, which is counted.
 func (t *Tracker) find(task, attempt int) int32 {
 	if s := t.task(task); s != nil {
 		for i := s.copies; i != none; i = t.copies[i].next {

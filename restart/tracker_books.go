@@ -11,7 +11,7 @@ import (
 
 // take takes a report to the books.
 func (t *Tracker) take(s *taskState, c *copyState, p Progress) {
-	age := t.now - c.start
+	age := t.age(c)
 	score := min(p.Score, 1)
 	done := p.Done
 	if done == 0 {
@@ -103,9 +103,10 @@ func (t *Tracker) expect(s *taskState, c *copyState) {
 // end takes a copy out of its task's list and of all sums.
 func (t *Tracker) end(s *taskState, i int32, success bool) {
 	c := &t.copies[i]
-	ran := t.now - c.start
+	ran := t.age(c)
 	t.ledger.Used = num.Add(t.ledger.Used, ran)
 	before := t.furthest(s)
+	ranBefore := t.runs(s)
 	if !success {
 		t.ledger.Wasted = num.Add(t.ledger.Wasted, ran)
 		t.dropPace(c)
@@ -118,6 +119,9 @@ func (t *Tracker) end(s *taskState, i int32, success bool) {
 		}
 	}
 	t.scores += t.furthest(s) - before
+	if ranBefore && !t.runs(s) {
+		t.working--
+	}
 	c.task, c.next = none, t.freeCopy
 	t.freeCopy = i
 	t.running--

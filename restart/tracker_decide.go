@@ -39,6 +39,10 @@ func (t *Tracker) Sweep(now time.Time, visit func(task int, d Decision)) {
 // judge asks the policy, holds its answer against the budget, and keeps the list of candidates. The decision's Copy is
 // an attempt's number.
 func (t *Tracker) judge(task, machine int) Decision {
+	if s := &t.tasks[task]; !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+		t.dropCandidate(task)
+		return Decision{Reason: NotRunning}
+	}
 	facts := t.facts()
 	if machine != askNone {
 		facts.FreeSlots = max(facts.FreeSlots, 1)
@@ -99,7 +103,7 @@ func (t *Tracker) facts() Phase {
 	if t.needs&needProgressRates != 0 && t.progressRates.Len() > 0 {
 		p.Peers.ProgressRates = &t.progressRates
 	}
-	if n := t.active + p.Finished; t.needs&needScores != 0 && n > 0 {
+	if n := t.working + p.Finished; t.needs&needScores != 0 && n > 0 {
 		p.Peers.MeanScore = max(0, t.scores/float64(n))
 	}
 	if rate := t.workDone / t.workTime; num.Finite(rate) { // not before a task with a time has finished
@@ -120,7 +124,7 @@ func (t *Tracker) view(task, machine int) Task {
 			samples[len(copies)] = int(c.sample)
 		}
 		copies = append(copies, Copy{
-			Machine: int(c.machine), Elapsed: t.now - c.start, Remaining: t.remaining(s, c), Score: c.score,
+			Machine: int(c.machine), Elapsed: t.age(c), Remaining: t.remaining(s, c), Score: c.score,
 			Done: c.progress.Done(),
 		})
 	}
@@ -152,14 +156,14 @@ func (t *Tracker) view(task, machine int) Task {
 	return view
 }
 
-// remaining returns t_rem of a running copy: the host's, or the model's. In a phase of which no copy has ever reported
+// remaining returns t_rem of a copy: the host's, or the model's. Of one that has not begun it is not known. In a phase of which no copy has ever reported
 // progress nothing is known; one silent copy among others that report is another matter.
 func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {
 	if c.remaining != estimate.Unknown {
 		return max(num.Sub(c.remaining, t.now), 0)
 	}
-	if !t.reported {
+	if !t.reported || !c.begun() {
 		return estimate.Unknown
 	}
-	return t.model.Remaining(&c.progress, t.now-c.start, s.work)
+	return t.model.Remaining(&c.progress, t.age(c), s.work)
 }

@@ -3,7 +3,6 @@ package restart
 import (
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -17,65 +16,22 @@ type Progress struct {
 	Remaining time.Duration
 }
 
-// Start records that a copy of the task has begun to run on a machine (negative if not known): the first copy of a task
-// that waited, or one more of a task that runs. It returns the attempt's number, or -1 if the task is not to be run
-// because it has ended or does not exist, which is counted as ignored.
-func (t *Tracker) Start(now time.Time, task, machine int) int {
-	t.tick(now)
-	s := t.task(task)
-	if s == nil || s.flags&finished != 0 {
-		if s != nil {
-			t.ledger.Ignored++
-		}
-		return none
-	}
-	if s.copies != none {
-		t.history(s).lastCopy = t.now
-		t.ledger.Copies++
-		t.dropCandidate(task)
-	} else {
-		t.startOriginal(s)
-	}
-	i := t.newCopy()
-	t.copies[i] = copyState{
-		start: t.now, readAll: noTime, remaining: estimate.Unknown, sample: estimate.None,
-		task: int32(task), next: s.copies, machine: int32(machineIndex(machine)), attempt: s.attempts,
-	}
-	s.copies = i
-	s.attempts++
-	t.running++
-	t.ledger.Started++
-	t.count()
-	t.tryMachine(s, t.copies[i].machine)
-	return int(s.attempts - 1)
-}
-
-// startOriginal takes a task from those that wait to those that run.
-func (t *Tracker) startOriginal(s *taskState) {
-	t.active++
-	t.leaveQueue(s)
-	s.original = s.attempts
-	s.flags &^= firstWave
-	if t.started < t.phase.Slots {
-		s.flags |= firstWave
-	}
-	if s.attempts == 0 {
-		t.started++
-		t.config.Budget.TaskStarted()
-	}
-}
-
 // Report takes a progress report and answers what to do about the task. [Restart] and [Kill] are to be carried out, and
 // then told to the tracker. [Duplicate] says that the task is worth a copy: launch one, or let [Tracker.Next] choose
-// among all such tasks when a slot is free. Decision.Copy is the number of the attempt to kill.
+// among all such tasks when a slot is free. Decision.Copy is the number of the attempt to kill. A report, even one that
+// makes no sense, is a sign that its attempt runs: one that was submitted and has not begun begins now.
 func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision {
 	t.tick(now)
 	i := t.find(task, attempt)
 	if i == none {
 		return Decision{Reason: NotRunning}
 	}
+	s, c := &t.tasks[task], &t.copies[i]
+	if !c.begun() {
+		t.begin(s, c)
+	}
 	if p.valid() {
-		t.take(&t.tasks[task], &t.copies[i], p)
+		t.take(s, c, p)
 	} else {
 		t.ledger.Ignored++
 	}
@@ -88,7 +44,8 @@ func (p Progress) valid() bool {
 }
 
 // Finish records that an attempt has ended its task with success. It appends to dst the numbers of the task's other
-// running attempts, which the host should kill and which the tracker takes as ended, and returns the longer slice.
+// running or submitted attempts, which the host should kill and which the tracker takes as ended, and returns the longer
+// slice. An attempt that never began may finish; it is no sample of a run time.
 func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 	t.tick(now)
 	i := t.find(task, attempt)
@@ -111,11 +68,12 @@ func (t *Tracker) Finish(now time.Time, task, attempt int, dst []int) []int {
 		}
 		j = next
 	}
-	age := t.now - c.start
-	t.learn(s, c, age)
+	if c.begun() {
+		t.learn(s, c, t.age(c))
+	}
 	t.dropPace(c)
 	t.setScore(s, c, 1)
-	t.addPace(1, age)
+	t.addPace(1, t.age(c))
 	s.flags |= finished
 	t.end(s, i, true)
 	t.active--
@@ -180,12 +138,14 @@ func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 	if s.copies == none {
 		t.active--
 		t.enqueue(s, int32(task))
+	}
+	if !t.runs(s) {
 		t.dropCandidate(task)
 	}
 	t.count()
 }
 
-// LoseMachine records that a machine is gone with all that ran on it. It appends to dst the tasks that lost their last
+// LoseMachine records that a machine is gone with all that ran on it or was submitted for it. It appends to dst the tasks that lost their last
 // copy, which wait again, in no order of meaning but always the same, and returns the longer slice. O(copies).
 func (t *Tracker) LoseMachine(now time.Time, machine int, dst []int) []int {
 	t.tick(now)

@@ -7,12 +7,12 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// There is one taskState for each task and one copyState for each copy that runs: a phase may have a million of them, and
+// There is one taskState for each task and one copyState for each copy that runs or is queued: a phase may have a million of them, and
 // so they are packed. What few tasks have stands in a history.
 
 type taskState struct {
 	work      float64
-	copies    int32           // the first of its running copies, none if there is none
+	copies    int32           // the first of its copies, the newest; none if there is none
 	attempts  int32           // launched so far
 	original  int32           // the attempt that was last launched while no other ran
 	candidate int32           // index into candidates, or none
@@ -36,12 +36,13 @@ const (
 	queued // in the waiting heap, whether it waits or not
 	noDuplicate
 	noRestart
-	firstWave // its original was launched in the phase's first wave
+	firstWave // its original began in the phase's first wave
+	hasRun    // some attempt of it has ever begun
 )
 
 type copyState struct {
 	progress  estimate.Progress
-	start     time.Duration
+	start     time.Duration // when it began to run; noTime while it waits in an engine's queue
 	readAll   time.Duration // age at which all work was first known to be done; noTime before
 	remaining time.Duration // the host's own t_rem, or Unknown
 	score     float64
@@ -51,5 +52,8 @@ type copyState struct {
 	attempt   int32
 	sample    int32 // in rates, or estimate.None
 }
+
+// begun reports whether a copy runs, and does not wait in an engine's queue.
+func (c *copyState) begun() bool { return c.start != noTime }
 
 const noTime time.Duration = num.MinDuration

@@ -83,6 +83,10 @@ func (a *answers) feed(t *restart.Tracker, now time.Time, e *Event) {
 		t.SetEligible(e.Task, !e.NoDuplicate, !e.NoRestart)
 	case Start:
 		a.attempt(t.Start(now, e.Task, e.Machine))
+	case Submit:
+		a.attempt(t.Submit(now, e.Task, e.Machine))
+	case Begin:
+		t.Begin(now, e.Task, e.Attempt, e.Machine)
 	case Report:
 		a.decision(noTask, t.Report(now, e.Task, e.Attempt, e.Progress))
 	case Decide:

@@ -26,6 +26,8 @@
 //	slots N                                      SetSlots: how many copies may run at once
 //	eligible task=T duplicate=no restart=no      SetEligible; what is left out is allowed
 //	TIME start task=T machine=M                  Start; without a machine it is not known
+//	TIME submit task=T machine=M                 Submit; without a machine it is for any
+//	TIME begin task=T attempt=A machine=M        Begin; without a machine it is the one that it was submitted for
 //	TIME report task=T attempt=A done=X score=X remaining=D
 //	                                             Report; what is left out is not known, and A is 0
 //	TIME decide task=T                           Decide
@@ -36,7 +38,7 @@
 //	TIME lose task=T                             LoseOutput
 //
 // The answers are decisions, exactly as restart.Decision prints them, behind task=T if the event does not name the task;
-// attempt=A, the number of a started copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
+// attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
 // "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
 // the event.
 //

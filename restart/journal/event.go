@@ -43,11 +43,15 @@ const (
 	LoseMachine
 	// LoseOutput is [restart.Tracker.LoseOutput].
 	LoseOutput
+	// Submit is [restart.Tracker.Submit].
+	Submit
+	// Begin is [restart.Tracker.Begin].
+	Begin
 )
 
 var kindNames = [...]string{
 	"phase", "work", "slots", "eligible", "start", "report", "decide", "next", "sweep", "finish", "fail", "kill",
-	"restart", "lose machine", "lose task",
+	"restart", "lose machine", "lose task", "submit", "begin",
 }
 
 // String returns the word or two with which a line of this kind begins.
@@ -116,7 +120,7 @@ func (e *Event) appendFields(dst []byte) []byte {
 			dst = append(dst, " restart=no"...)
 		}
 		return dst
-	case Start:
+	case Start, Submit:
 		return e.appendMachine(appendInt(dst, " task=", e.Task))
 	case Report:
 		return e.appendProgress(e.appendAttempt(dst))
@@ -124,6 +128,8 @@ func (e *Event) appendFields(dst []byte) []byte {
 		return appendInt(dst, " task=", e.Task)
 	case Next:
 		return e.appendMachine(dst)
+	case Begin:
+		return e.appendMachine(e.appendAttempt(dst))
 	case Finish, Fail, Kill, Restart:
 		return e.appendAttempt(dst)
 	case LoseMachine:

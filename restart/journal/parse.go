@@ -145,9 +145,9 @@ func parseKind(words []string) (Kind, []string, error) {
 	if len(words) == 0 {
 		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(Start))
 	}
-	for k := Phase; k < LoseMachine; k++ {
-		if words[0] == kindNames[k] {
-			return k, words[1:], nil
+	for k, name := range kindNames {
+		if words[0] == name { // never a kind of two words
+			return Kind(k), words[1:], nil
 		}
 	}
 	if words[0] != "lose" {
@@ -191,8 +191,10 @@ func (e *Event) parseFields(words []string) (err error) {
 func (e *Event) fields() (fields []field, required int) {
 	task, attempt, machine := field{"task", &e.Task}, field{"attempt", &e.Attempt}, field{"machine", &e.Machine}
 	switch e.Kind {
-	case Start:
+	case Start, Submit:
 		return []field{task, machine}, 1
+	case Begin:
+		return []field{task, attempt, machine}, 1
 	case Report:
 		p := &e.Progress
 		return []field{task, attempt, {"done", &p.Done}, {"score", &p.Score}, {"remaining", &p.Remaining}}, 1

@@ -31,16 +31,20 @@ func samples() map[string]Event {
 		"0.5s report task=1 attempt=0 remaining=?": {
 			Kind: Report, At: time.Second / 2, Task: 1, Progress: restart.Progress{Remaining: estimate.Unknown},
 		},
-		"1s decide task=-3":           {Kind: Decide, At: time.Second, Task: -3},
-		"1s next machine=2":           {Kind: Next, At: time.Second, Machine: 2},
-		"1s next":                     {Kind: Next, At: time.Second, Machine: -1},
-		"1s sweep":                    {Kind: Sweep, At: time.Second},
-		"1s finish task=1 attempt=2":  {Kind: Finish, At: time.Second, Task: 1, Attempt: 2},
-		"1s fail task=1 attempt=2":    {Kind: Fail, At: time.Second, Task: 1, Attempt: 2},
-		"1s kill task=1 attempt=-2":   {Kind: Kill, At: time.Second, Task: 1, Attempt: -2},
-		"1s restart task=1 attempt=2": {Kind: Restart, At: time.Second, Task: 1, Attempt: 2},
-		"1s lose machine=-2":          {Kind: LoseMachine, At: time.Second, Machine: -2},
-		"1s lose task=2":              {Kind: LoseOutput, At: time.Second, Task: 2},
+		"1s decide task=-3":                   {Kind: Decide, At: time.Second, Task: -3},
+		"1s next machine=2":                   {Kind: Next, At: time.Second, Machine: 2},
+		"1s next":                             {Kind: Next, At: time.Second, Machine: -1},
+		"1s sweep":                            {Kind: Sweep, At: time.Second},
+		"1s finish task=1 attempt=2":          {Kind: Finish, At: time.Second, Task: 1, Attempt: 2},
+		"1s fail task=1 attempt=2":            {Kind: Fail, At: time.Second, Task: 1, Attempt: 2},
+		"1s kill task=1 attempt=-2":           {Kind: Kill, At: time.Second, Task: 1, Attempt: -2},
+		"1s restart task=1 attempt=2":         {Kind: Restart, At: time.Second, Task: 1, Attempt: 2},
+		"1s lose machine=-2":                  {Kind: LoseMachine, At: time.Second, Machine: -2},
+		"1s lose task=2":                      {Kind: LoseOutput, At: time.Second, Task: 2},
+		"1s submit task=2 machine=5":          {Kind: Submit, At: time.Second, Task: 2, Machine: 5},
+		"1s submit task=2":                    {Kind: Submit, At: time.Second, Task: 2, Machine: -1},
+		"1s begin task=2 attempt=1":           {Kind: Begin, At: time.Second, Task: 2, Attempt: 1, Machine: -1},
+		"1s begin task=2 attempt=1 machine=0": {Kind: Begin, At: time.Second, Task: 2, Attempt: 1},
 	}
 }
 
@@ -55,7 +59,7 @@ func TestEventsReadAsTheyAreWritten(t *testing.T) {
 		var e Event
 		require.NoError(t, e.UnmarshalText([]byte(text)), text)
 		switch want.Kind { // these have no machine
-		case Start, Next, LoseMachine:
+		case Start, Submit, Begin, Next, LoseMachine:
 		default:
 			want.Machine = unknownMachine
 		}

@@ -103,6 +103,22 @@ func (r *Recorder) Start(now time.Time, task, machine int) int {
 	return attempt
 }
 
+// Submit is [restart.Tracker.Submit], recorded.
+func (r *Recorder) Submit(now time.Time, task, machine int) int {
+	r.tell(Event{Kind: Submit, At: r.at(now), Task: task, Machine: machine})
+	attempt := r.tracker.Submit(now, task, machine)
+	r.answers.attempt(attempt)
+	r.close()
+	return attempt
+}
+
+// Begin is [restart.Tracker.Begin], recorded.
+func (r *Recorder) Begin(now time.Time, task, attempt, machine int) {
+	r.tell(Event{Kind: Begin, At: r.at(now), Task: task, Attempt: attempt, Machine: machine})
+	r.tracker.Begin(now, task, attempt, machine)
+	r.close()
+}
+
 // Report is [restart.Tracker.Report], recorded.
 func (r *Recorder) Report(now time.Time, task, attempt int, p restart.Progress) restart.Decision {
 	r.tell(Event{Kind: Report, At: r.at(now), Task: task, Attempt: attempt, Progress: p})
