@@ -62,6 +62,14 @@ func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
 			s.tracker.Fail(s.now, task, attempt)
 			task++
 		}), "%s: Start, Kill, Fail", name)
+		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is queued for a while, and one that never begins
+			s.now = s.now.Add(time.Second)
+			attempt := s.tracker.Submit(s.now, task, -1)
+			s.tracker.Begin(s.now.Add(time.Second/2), task, attempt, machine%100)
+			s.tracker.Kill(s.now, task, attempt)
+			s.tracker.Kill(s.now, task, s.tracker.Submit(s.now, task, machine%100))
+			task++
+		}), "%s: Submit, Begin, Kill", name)
 		assert.Zero(t, testing.AllocsPerRun(200, func() {
 			s.now = s.now.Add(time.Second)
 			dst = s.tracker.Finish(s.now, task, 0, dst[:0])

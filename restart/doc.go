@@ -46,8 +46,8 @@
 // # Three ways to use it
 //
 // Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let a [Tracker]
-// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps a [Ledger]. A [Budget]
-// bounds the copies of several phases together. Subpackage journal writes and replays what a tracker was told;
+// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps a [Ledger]; it also knows of
+// copies that an engine has queued and not yet begun. A [Budget] bounds the copies of several phases together. Subpackage journal writes and replays what a tracker was told;
 // restarttest runs such a journal as a unit test.
 //
 // # When it is wrong

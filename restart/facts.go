@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Copy is one running copy of a task, as of now.
+// Copy is one running copy of a task, as of now; or one that waits in an engine's queue, of which Elapsed is 0 and
+// Remaining unknown.
 type Copy struct {
 	// Machine is the host's index of the machine it runs on, from 0; negative if not known.
 	Machine int
@@ -22,7 +23,7 @@ type Copy struct {
 
 // Task is what the host knows of one running task.
 type Task struct {
-	// Copies are its running copies; len(Copies) is c of the paper. A decision refers to them by index.
+	// Copies are its running and queued copies; len(Copies) is c of the paper. A decision refers to them by index.
 	Copies []Copy
 	// Fresh is t_new, how long a new copy would take.
 	Fresh estimate.Fresh
@@ -45,11 +46,11 @@ type Task struct {
 type Phase struct {
 	// Interval is Δ, the period of progress reports. 0 or less counts as none.
 	Interval time.Duration
-	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, not started.
+	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, without a copy.
 	Tasks, Finished, Waiting int
-	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now.
+	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now; a queued copy holds one.
 	Slots, FreeSlots int
-	// Speculative is how many copies run beyond the first of their task.
+	// Speculative is how many copies run, or are queued, beyond the first of their task.
 	Speculative int
 	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
 	Machines int

@@ -56,7 +56,7 @@ func FuzzTracker(f *testing.F) {
 
 func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 	task, attempt := int(r.byte()%16)-2, int(r.byte()%6)-1
-	switch k := r.byte(); k % 11 {
+	switch k := r.byte(); k % 13 {
 	case 0, 1, 2:
 		tracker.Start(now, task, r.int())
 	case 3, 4:
@@ -71,7 +71,7 @@ func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 	case 8:
 		tracker.Restart(now, task, attempt)
 	case 9:
-		switch k / 11 % 5 {
+		switch k / 13 % 5 {
 		case 0:
 			tracker.LoseMachine(now, r.int(), nil)
 		case 1:
@@ -86,6 +86,10 @@ func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 				tracker.Start(now, task, 0)
 			})
 		}
+	case 10:
+		tracker.Submit(now, task, r.int())
+	case 11:
+		tracker.Begin(now, task, attempt, r.int())
 	default:
 		task, d := tracker.Next(now, r.int())
 		if trackerSane(t, d); (task < 0) != (d.Action == restart.Keep) {

@@ -11,6 +11,17 @@ import (
 
 // What the oracle's history amounts to: the facts of a copy and of the phase, each by the words of its definition.
 
+// age is how long a copy has run, up to its end or to now; one that has not begun has not run.
+func (o *oracle) age(c *oracleCopy) time.Duration {
+	switch {
+	case !c.begun:
+		return 0
+	case c.fate == "":
+		return o.now - c.start
+	}
+	return c.end - c.start
+}
+
 // done is the work that a copy has shown, which never falls; score is the score of its last report.
 func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.reports)).Done() }
 
@@ -43,8 +54,11 @@ func (o *oracle) score(c *oracleCopy) float64 {
 	return min(o.done(c)/o.work[c.task], 1)
 }
 
-// remaining is t_rem: the host's of the last report, or else the model's.
+// remaining is t_rem: the host's of the last report, or else the model's; not known of a copy that has not begun.
 func (o *oracle) remaining(c *oracleCopy) time.Duration {
+	if !c.begun {
+		return estimate.Unknown
+	}
 	if n := len(c.reports); n > 0 && c.reports[n-1].p.Remaining > 0 {
 		return max(c.reports[n-1].at+c.reports[n-1].p.Remaining-o.now, 0)
 	}
@@ -59,7 +73,7 @@ func (o *oracle) remaining(c *oracleCopy) time.Duration {
 	}
 	model := o.config.Model
 	model.WrapUp = o.wrapUp()
-	return model.Remaining(o.progress(c, len(c.reports)), o.now-c.start, o.work[c.task])
+	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.work[c.task])
 }
 
 func (o *oracle) wrapUp() time.Duration {
@@ -96,7 +110,9 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 			furthest = 1
 		case len(copies) > 0:
 			p.Speculative += len(copies) - 1
-			judged++
+			if o.runs(i) {
+				judged++
+			}
 		default:
 			p.Waiting++
 		}
@@ -121,8 +137,8 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	}
 	work, ran := 0.0, 0.0
 	for _, c := range o.ended {
-		if c.fate == "finished" {
-			s := (c.end - c.start).Seconds()
+		if c.fate == "finished" && c.begun {
+			s := o.age(c).Seconds()
 			durations = append(durations, s)
 			finishedRates = append(finishedRates, s/o.work[c.task])
 			work, ran = work+o.work[c.task], ran+s
@@ -139,8 +155,8 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 
 // pace is score/age at the last report, or at the end, that was not at the very start.
 func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
-	if c.fate == "finished" && c.end > c.start {
-		return 1 / (c.end - c.start).Seconds(), true
+	if c.fate == "finished" && o.age(c) > 0 {
+		return 1 / o.age(c).Seconds(), true
 	}
 	for n := len(c.reports); n > 0; n-- {
 		if at := c.reports[n-1].at; at > c.start {
@@ -158,10 +174,10 @@ func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
 func (o *oracle) rates(work func(float64) float64, without ...*oracleCopy) (samples []float64) {
 	var first, later []float64
 	for _, c := range o.ended {
-		if c.fate != "finished" {
+		if c.fate != "finished" || !c.begun {
 			continue
 		}
-		rate := (c.end - c.start).Seconds() / work(o.work[c.task])
+		rate := o.age(c).Seconds() / work(o.work[c.task])
 		if c.firstWave {
 			first = append(first, rate)
 			continue
@@ -223,7 +239,7 @@ func (o *oracle) ledger() (l restart.Ledger) {
 			if !c.original {
 				l.Copies++
 			}
-			ran := c.end - c.start
+			ran := o.age(c)
 			switch c.fate {
 			case "":
 				continue

@@ -18,7 +18,6 @@ type oracle struct {
 	now    time.Duration
 	tasks  []oracleTask
 	ended  []*oracleCopy // in the order of their ends
-	begun  int           // tasks that ever started
 	saved  time.Duration
 	bad    int // what made no sense
 }
@@ -32,11 +31,13 @@ type oracleTask struct {
 	noDup     bool
 	noRestart bool
 	candidate bool
+	machines  []int // that it was submitted for, or began on, in the order of those events
 }
 
 type oracleCopy struct {
 	task, attempt, machine int
 	start, end             time.Duration
+	begun                  bool // and start says when
 	original, firstWave    bool
 	reports                []oracleReport
 	fate                   string // "" while it runs
@@ -63,7 +64,7 @@ func (o *oracle) tick(now time.Time) {
 	o.now = max(o.now, now.Sub(o.epoch))
 }
 
-// running lists a task's running copies, the newest first.
+// running lists a task's copies that run or are queued by the engine, the newest first.
 func (o *oracle) running(task int) (copies []*oracleCopy) {
 	for _, c := range slices.Backward(o.tasks[task].copies) {
 		if c.fate == "" {
@@ -71,6 +72,11 @@ func (o *oracle) running(task int) (copies []*oracleCopy) {
 		}
 	}
 	return copies
+}
+
+// runs reports whether a copy of the task has begun, among those that have not ended.
+func (o *oracle) runs(task int) bool {
+	return slices.ContainsFunc(o.running(task), func(c *oracleCopy) bool { return c.begun })
 }
 
 func (o *oracle) find(task, attempt int) *oracleCopy {
@@ -83,23 +89,52 @@ func (o *oracle) find(task, attempt int) *oracleCopy {
 }
 
 func (o *oracle) start(now time.Time, task, machine int) int {
+	attempt := o.submit(now, task, machine)
+	if attempt >= 0 {
+		o.begin(now, task, attempt, -1)
+	}
+	return attempt
+}
+
+func (o *oracle) begin(now time.Time, task, attempt, machine int) {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return
+	}
+	if c.begun {
+		o.bad++
+		return
+	}
+	if machine >= 0 {
+		c.machine = machine
+	}
+	everRan := 0
+	for i := range o.tasks {
+		if slices.ContainsFunc(o.tasks[i].copies, func(c *oracleCopy) bool { return c.begun }) {
+			everRan++
+		}
+	}
+	c.begun, c.start, c.firstWave = true, o.now, c.original && everRan < o.config.Slots
+	o.tasks[task].machines = append(o.tasks[task].machines, c.machine)
+}
+
+func (o *oracle) submit(now time.Time, task, machine int) int {
 	o.tick(now)
 	if task < 0 || task >= len(o.tasks) || o.tasks[task].finished {
 		o.bad++
 		return -1
 	}
 	s := &o.tasks[task]
-	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1), start: o.now}
+	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1)}
 	if len(o.running(task)) == 0 {
-		c.original, c.firstWave = true, o.begun < o.config.Slots
+		c.original = true
 	} else {
 		s.sinceCopy = o.now
 		s.candidate = false
 	}
-	if len(s.copies) == 0 {
-		o.begun++
-	}
 	s.copies = append(s.copies, c)
+	s.machines = append(s.machines, c.machine)
 	return c.attempt
 }
 
@@ -108,6 +143,9 @@ func (o *oracle) report(now time.Time, task, attempt int, p restart.Progress) bo
 	c := o.find(task, attempt)
 	if c == nil {
 		return false
+	}
+	if !c.begun {
+		o.begin(now, task, attempt, -1)
 	}
 	if !(p.Done >= 0 && p.Score >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) {
 		o.bad++
@@ -120,9 +158,8 @@ func (o *oracle) report(now time.Time, task, attempt int, p restart.Progress) bo
 func (o *oracle) end(c *oracleCopy, fate string) {
 	c.end, c.fate = o.now, fate
 	o.ended = append(o.ended, c)
-	s := &o.tasks[c.task]
-	if len(o.running(c.task)) == 0 {
-		s.candidate = false
+	if !o.runs(c.task) {
+		o.tasks[c.task].candidate = false
 	}
 }
 
@@ -223,18 +260,18 @@ func (o *oracle) task(task int, rates *estimate.Rates) restart.Task {
 	}
 	for _, c := range o.running(task) {
 		t.Copies = append(t.Copies, restart.Copy{
-			Machine: c.machine, Elapsed: o.now - c.start, Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
+			Machine: c.machine, Elapsed: o.age(c), Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
 		})
 	}
 	t.Tried = o.tried(task)
 	return t
 }
 
-// tried lists the last four machines on which the task was started, the latest first, each once.
+// tried lists the last four machines that the task was submitted for or began on, the latest first, each once.
 func (o *oracle) tried(task int) (machines []int) {
-	for _, c := range slices.Backward(o.tasks[task].copies) {
-		if c.machine >= 0 && !slices.Contains(machines, c.machine) && len(machines) < 4 {
-			machines = append(machines, c.machine)
+	for _, m := range slices.Backward(o.tasks[task].machines) {
+		if m >= 0 && !slices.Contains(machines, m) && len(machines) < 4 {
+			machines = append(machines, m)
 		}
 	}
 	return machines

@@ -19,7 +19,7 @@ func TestTrackerAgainstOracle(t *testing.T) {
 	for name, policy := range policies() {
 		t.Run(name, func(t *testing.T) {
 			acted := 0
-			for seed := range uint64(60) {
+			for seed := range uint64(120) {
 				w := newWorld(t, policy, seed)
 				for range 250 {
 					w.step()
@@ -61,10 +61,10 @@ func TestTrackerNextIsNext(t *testing.T) {
 				var works []float64
 				var runs, waits []int
 				for i := range w.oracle.tasks {
-					if len(w.oracle.running(i)) > 0 {
+					if w.oracle.runs(i) {
 						running = append(running, w.oracle.task(i, w.tracker.Rates()))
 						runs = append(runs, i)
-					} else if !w.oracle.tasks[i].finished {
+					} else if !w.oracle.tasks[i].finished && len(w.oracle.running(i)) == 0 {
 						works = append(works, w.oracle.work[i])
 						waits = append(waits, i)
 					}

@@ -84,6 +84,9 @@ func (w *world) same(what string, got estimate.Distribution, want []float64) {
 
 // want is the policy's decision on the oracle's facts, with the attempt's number for the index of a copy.
 func (w *world) want(task int, facts restart.Phase, number bool) restart.Decision {
+	if !w.oracle.runs(task) {
+		return restart.Decision{Reason: restart.NotRunning}
+	}
 	d := w.policy.Decide(w.oracle.task(task, w.tracker.Rates()), facts)
 	if number && (d.Action == restart.Restart || d.Action == restart.Kill) {
 		d.Copy = w.oracle.running(task)[d.Copy].attempt

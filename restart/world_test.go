@@ -40,13 +40,14 @@ type world struct {
 	tracker *restart.Tracker // under test
 	whole   *restart.Tracker // the same policy, but all facts are kept
 	oracle  *oracle
+	queues  bool // copies are submitted too, and begin later
 	now     time.Time
 	log     []string
 }
 
 func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	w := &world{t: t, rng: rng, policy: policy, now: start}
+	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0}
 	work := make([]float64, 1+rng.IntN(14))
 	for i := range work {
 		work[i] = float64(1 + rng.IntN(4)) // equal works are common
@@ -92,6 +93,23 @@ func (w *world) attempt() (task, attempt int) {
 	return c.task, c.attempt
 }
 
+// queued picks an attempt that has not begun most of the time, and any otherwise.
+func (w *world) queued() (task, attempt int) {
+	var queued []*oracleCopy
+	for i := range w.oracle.tasks {
+		for _, c := range w.oracle.running(i) {
+			if !c.begun {
+				queued = append(queued, c)
+			}
+		}
+	}
+	if len(queued) == 0 || w.rng.IntN(10) == 0 {
+		return w.attempt()
+	}
+	c := queued[w.rng.IntN(len(queued))]
+	return c.task, c.attempt
+}
+
 func (w *world) progress(task, attempt int) restart.Progress {
 	rubbish := []float64{math.NaN(), math.Inf(1), -1, 1e308}
 	p := restart.Progress{}
@@ -105,7 +123,7 @@ func (w *world) progress(task, attempt int) restart.Progress {
 		p.Done = w.rng.Float64()
 	case 3:
 		p.Score = float64(w.rng.IntN(6)) / 5
-	default: // an honest report: each attempt has a speed of its own
+	default: // an honest report: each attempt has a speed of its own; one that has not begun has a head start
 		if task >= 0 && task < len(w.oracle.tasks) && attempt >= 0 && attempt < len(w.oracle.tasks[task].copies) {
 			c := w.oracle.tasks[task].copies[attempt]
 			p.Done = w.oracle.work[task] * (w.now.Sub(start) - c.start).Seconds() / float64(10+(task*7+attempt*13)%50)
@@ -122,13 +140,27 @@ func (w *world) step() {
 	}
 	o, n := w.oracle, len(w.oracle.tasks)
 	switch k := w.rng.IntN(100); {
-	case k < 22:
+	case k < 22 && (!w.queues || k%2 == 0):
 		task, machine := w.rng.IntN(n+1)-w.rng.IntN(2), w.rng.IntN(8)-1
 		w.note("start %d on %d", task, machine)
 		got, whole, want := w.tracker.Start(w.now, task, machine), w.whole.Start(w.now, task, machine), o.start(w.now, task, machine)
 		if got != want || whole != want {
 			w.fatal("Start = %d, %d, want %d", got, whole, want)
 		}
+	case k < 22:
+		task, machine := w.rng.IntN(n+1)-w.rng.IntN(2), w.rng.IntN(8)-1
+		w.note("submit %d for %d", task, machine)
+		got, whole, want := w.tracker.Submit(w.now, task, machine), w.whole.Submit(w.now, task, machine), o.submit(w.now, task, machine)
+		if got != want || whole != want {
+			w.fatal("Submit = %d, %d, want %d", got, whole, want)
+		}
+	case k < 28 && w.queues:
+		task, attempt := w.queued()
+		machine := w.rng.IntN(8) - 1
+		w.note("begin %d/%d on %d", task, attempt, machine)
+		w.tracker.Begin(w.now, task, attempt, machine)
+		w.whole.Begin(w.now, task, attempt, machine)
+		o.begin(w.now, task, attempt, machine)
 	case k < 67:
 		task, attempt := w.attempt()
 		p := w.progress(task, attempt)

@@ -15,6 +15,7 @@ func addJournals(f *testing.F) {
 		"phase tasks=3 policy=late,early=yes,min-age=off budget=3,rate=off machines=2\nwork 1,?,3\n0s sweep\n",
 		"phase work=1,1,5 slots=2 interval=1s\n0s start task=2 machine=1\n# slow\n\n1s report task=2 done=0.1\n    keep not-slow\n",
 		"phase tasks=2 slots=9\r\n0s start task=0\r\n0s start task=0\r\n2s next\r\n3s finish task=0\r\n    ends attempt=1\r\n",
+		"phase tasks=2 slots=2 interval=1s\n0s submit task=0 machine=1\n1s decide task=0\n2s begin task=0 machine=0\n2s begin task=0\n    ignored\n",
 		"phase tasks=1 slots=1\nslots 4\neligible task=0 restart=no\n0s lose machine=3\n1m lose task=0\nphase policy=never\n9s decide task=0",
 	} {
 		f.Add([]byte(text))
@@ -89,6 +90,9 @@ func FuzzRecorder(f *testing.F) {
 		now = now.Add(time.Duration(at))
 		progress := restart.Progress{Done: done, Score: score, Remaining: time.Duration(remaining)}
 		r.Report(now, task, attempt, progress)
+		r.Submit(now, task, machine)
+		r.Begin(now, task, attempt, machine)
+		r.Begin(now, task&3, r.Submit(now, task&3, attempt), machine)
 		r.Report(now, task&3, 0, progress)
 		r.LoseMachine(now, machine, nil)
 		r.Next(now, machine)

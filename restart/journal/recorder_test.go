@@ -18,6 +18,8 @@ type tracker interface {
 	SetSlots(int)
 	SetEligible(task int, duplicate, restart bool)
 	Start(now time.Time, task, machine int) int
+	Submit(now time.Time, task, machine int) int
+	Begin(now time.Time, task, attempt, machine int)
 	Report(now time.Time, task, attempt int, p restart.Progress) restart.Decision
 	Decide(now time.Time, task int) restart.Decision
 	Next(now time.Time, machine int) (int, restart.Decision)
@@ -94,6 +96,10 @@ func (h *driver) step(t tracker) string {
 		return fmt.Sprint(task, d)
 	case 17, 18, 19:
 		return fmt.Sprint(t.Start(h.now, task, machine))
+	case 20:
+		return fmt.Sprint(t.Submit(h.now, task, machine))
+	case 21, 22:
+		t.Begin(h.now, task, attempt, machine)
 	default:
 		return fmt.Sprint(t.Report(h.now, task, attempt, h.progress()))
 	}
