@@ -40,7 +40,6 @@ func (t *Tracker) Sweep(now time.Time, visit func(task int, d Decision)) {
 // an attempt's number.
 func (t *Tracker) judge(task, machine int) Decision {
 	if s := &t.tasks[task]; !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
-		t.dropCandidate(task)
 		return Decision{Reason: NotRunning}
 	}
 	facts := t.facts()
@@ -156,13 +155,14 @@ func (t *Tracker) view(task, machine int) Task {
 	return view
 }
 
-// remaining returns t_rem of a copy: the host's, or the model's. Of one that has not begun it is not known. In a phase of which no copy has ever reported
-// progress nothing is known; one silent copy among others that report is another matter.
+// remaining returns t_rem of a copy: the host's, or the model's, which is unknown at the age of 0 and so before the begin.
+// In a phase of which no copy has ever reported progress nothing is known; one silent copy among others that report is
+// another matter.
 func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {
 	if c.remaining != estimate.Unknown {
 		return max(num.Sub(c.remaining, t.now), 0)
 	}
-	if !t.reported || !c.begun() {
+	if !t.reported {
 		return estimate.Unknown
 	}
 	return t.model.Remaining(&c.progress, t.age(c), s.work)

@@ -18,8 +18,10 @@ type Progress struct {
 
 // Report takes a progress report and answers what to do about the task. [Restart] and [Kill] are to be carried out, and
 // then told to the tracker. [Duplicate] says that the task is worth a copy: launch one, or let [Tracker.Next] choose
-// among all such tasks when a slot is free. Decision.Copy is the number of the attempt to kill. A report, even one that
-// makes no sense, is a sign that its attempt runs: one that was submitted and has not begun begins now.
+// among all such tasks when a slot is free. Decision.Copy is the number of the attempt to kill.
+//
+// A report, even one that makes no sense, is a sign that its attempt runs: one that was submitted and has not begun begins
+// now. What it has done by then has taken no time and gives no rate, so tell of the begin first if you know when it was.
 func (t *Tracker) Report(now time.Time, task, attempt int, p Progress) Decision {
 	t.tick(now)
 	i := t.find(task, attempt)
@@ -145,8 +147,9 @@ func (t *Tracker) abandon(task int, i int32, keepSample bool) {
 	t.count()
 }
 
-// LoseMachine records that a machine is gone with all that ran on it or was submitted for it. It appends to dst the tasks that lost their last
-// copy, which wait again, in no order of meaning but always the same, and returns the longer slice. O(copies).
+// LoseMachine records that a machine is gone with all that ran on it or was submitted for it. It appends to dst the tasks
+// that lost their last copy, which wait again, in no order of meaning but always the same, and returns the longer slice.
+// O(copies).
 func (t *Tracker) LoseMachine(now time.Time, machine int, dst []int) []int {
 	t.tick(now)
 	for i := range t.copies {

@@ -167,3 +167,29 @@ func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
 	assert.Equal(t, 1, tracker.Rates().Samples(), "the later task takes the place of the first")
 	assert.Equal(t, 10., tracker.Rates().Mean())
 }
+
+// eager duplicates whatever it is asked about.
+type eager struct{}
+
+func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+}
+
+// A task that is left with a queued copy alone is no candidate for a slot, nor after the begin until it is judged.
+func TestQueuedTaskIsNoCandidate(t *testing.T) {
+	tracker := newTracker(t, restart.Config{Tasks: 1, Slots: 4, Interval: time.Second, Policy: eager{}})
+	tracker.Start(at(0), 0, 0)
+	tracker.Submit(at(0), 0, 1)
+	require.Equal(t, restart.Duplicate, tracker.Decide(at(1), 0).Action)
+	next := func() int {
+		task, _ := tracker.Next(at(2), 2)
+		return task
+	}
+	require.Equal(t, 0, next())
+	tracker.Fail(at(2), 0, 0)
+	assert.Equal(t, -1, next())
+	tracker.Begin(at(2), 0, 1, -1)
+	assert.Equal(t, -1, next())
+	tracker.Decide(at(2), 0)
+	assert.Equal(t, 0, next())
+}
