@@ -36,6 +36,7 @@ const (
 	queued // in the waiting heap, whether it waits or not
 	noDuplicate
 	noRestart
+	givenUp   // it will not be run again
 	firstWave // its original began in the phase's first wave
 	hasRun    // some attempt of it has ever begun
 )

@@ -89,6 +89,8 @@ func (a *answers) feed(t *restart.Tracker, now time.Time, e *Event) {
 		t.Begin(now, e.Task, e.Attempt, e.Machine)
 	case Report:
 		a.decision(noTask, t.Report(now, e.Task, e.Attempt, e.Progress))
+	case GiveUp:
+		t.GiveUp(now, e.Task)
 	case Decide:
 		a.decision(noTask, t.Decide(now, e.Task))
 	case Next:

@@ -34,6 +34,7 @@
 //	TIME next machine=M                          Next; without a machine it does not matter
 //	TIME sweep                                   Sweep
 //	TIME finish task=T attempt=A                 Finish; so also fail, kill and restart
+//	TIME give-up task=T                          GiveUp
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
 //

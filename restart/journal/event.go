@@ -47,11 +47,13 @@ const (
 	Submit
 	// Begin is [restart.Tracker.Begin].
 	Begin
+	// GiveUp is [restart.Tracker.GiveUp].
+	GiveUp
 )
 
 var kindNames = [...]string{
 	"phase", "work", "slots", "eligible", "start", "report", "decide", "next", "sweep", "finish", "fail", "kill",
-	"restart", "lose machine", "lose task", "submit", "begin",
+	"restart", "lose machine", "lose task", "submit", "begin", "give-up",
 }
 
 // String returns the word or two with which a line of this kind begins.
@@ -124,7 +126,7 @@ func (e *Event) appendFields(dst []byte) []byte {
 		return e.appendMachine(appendInt(dst, " task=", e.Task))
 	case Report:
 		return e.appendProgress(e.appendAttempt(dst))
-	case Decide:
+	case Decide, GiveUp:
 		return appendInt(dst, " task=", e.Task)
 	case Next:
 		return e.appendMachine(dst)

@@ -198,7 +198,7 @@ func (e *Event) fields() (fields []field, required int) {
 	case Report:
 		p := &e.Progress
 		return []field{task, attempt, {"done", &p.Done}, {"score", &p.Score}, {"remaining", &p.Remaining}}, 1
-	case Decide, LoseOutput:
+	case Decide, LoseOutput, GiveUp:
 		return []field{task}, 1
 	case Next:
 		return []field{machine}, 0

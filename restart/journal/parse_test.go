@@ -42,6 +42,7 @@ func samples() map[string]Event {
 		"1s lose machine=-2":                  {Kind: LoseMachine, At: time.Second, Machine: -2},
 		"1s lose task=2":                      {Kind: LoseOutput, At: time.Second, Task: 2},
 		"1s submit task=2 machine=5":          {Kind: Submit, At: time.Second, Task: 2, Machine: 5},
+		"1s give-up task=2":                   {Kind: GiveUp, At: time.Second, Task: 2},
 		"1s submit task=2":                    {Kind: Submit, At: time.Second, Task: 2, Machine: -1},
 		"1s begin task=2 attempt=1":           {Kind: Begin, At: time.Second, Task: 2, Attempt: 1, Machine: -1},
 		"1s begin task=2 attempt=1 machine=0": {Kind: Begin, At: time.Second, Task: 2, Attempt: 1},

@@ -201,6 +201,13 @@ func (r *Recorder) Restart(now time.Time, task, attempt int) {
 	r.close()
 }
 
+// GiveUp is [restart.Tracker.GiveUp], recorded.
+func (r *Recorder) GiveUp(now time.Time, task int) {
+	r.tell(Event{Kind: GiveUp, At: r.at(now), Task: task})
+	r.tracker.GiveUp(now, task)
+	r.close()
+}
+
 // LoseMachine is [restart.Tracker.LoseMachine], recorded.
 func (r *Recorder) LoseMachine(now time.Time, machine int, dst []int) []int {
 	r.tell(Event{Kind: LoseMachine, At: r.at(now), Machine: machine})

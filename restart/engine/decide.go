@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// decide asks the policy about what runs, and gives the free slots away: to copies first, as far as the policy wants any
+// while tasks wait, then to waiting tasks, then to clones.
+func (p *Phase) decide(now time.Time) {
+	p.stranded(now)
+	p.tellSlots(now)
+	p.tracker.Sweep(now, func(task int, d restart.Decision) {
+		if d.Action == restart.Restart || d.Action == restart.Kill {
+			p.giveUpCopy(now, task, d)
+		}
+	})
+	p.tellSlots(now)
+	p.copies(now)
+	p.starts(now)
+	p.clones(now)
+}
+
+// stranded cancels attempts that wait for hosts of which none is left, and lets their tasks be submitted anew.
+func (p *Phase) stranded(now time.Time) {
+	if p.changes == p.hosts.changes {
+		return
+	}
+	p.changes = p.hosts.changes
+	for i := range p.tasks {
+		t := &p.tasks[i]
+		for _, a := range slices.Clone(t.live) {
+			if a.begun || p.hosts.canRun(a) {
+				continue
+			}
+			p.tracker.Kill(now, i, a.number)
+			p.cancel(a, restart.Decision{})
+			if len(t.live) == 0 {
+				p.wait(i)
+			}
+		}
+	}
+}
+
+// tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
+func (p *Phase) tellSlots(now time.Time) {
+	slots := max(p.slots-p.dying, 0)
+	if p.hosts.placing() {
+		slots = p.live + p.hosts.free(now)
+	}
+	if slots != p.told {
+		p.told = slots
+		p.tracker.SetSlots(slots)
+	}
+}
+
+func (p *Phase) free() int { return p.told - p.live }
+
+// giveUpCopy carries a decision to restart or to kill out. It reports false if there is no such copy.
+func (p *Phase) giveUpCopy(now time.Time, task int, d restart.Decision) bool {
+	t := &p.tasks[task]
+	a := t.numbered(d.Copy)
+	if a == nil {
+		return false
+	}
+	if d.Action == restart.Restart {
+		p.tracker.Restart(now, task, a.number)
+		t.why = d
+	} else {
+		p.tracker.Kill(now, task, a.number)
+	}
+	p.cancel(a, d)
+	p.hosts.strike(now, a.host)
+	if len(t.live) == 0 {
+		p.wait(task)
+	}
+	return true
+}
+
+// copies submits the copies that the policy wants, the largest gain first.
+func (p *Phase) copies(now time.Time) {
+	var served []int // hosts that no copy gains from
+	for p.free() > 0 {
+		host := nowhere
+		if p.hosts.placing() {
+			if host, _ = p.hosts.pick(now, served, false); host == nowhere {
+				return
+			}
+		}
+		task, d := p.tracker.Next(now, host)
+		switch {
+		case d.Action == restart.Duplicate:
+			p.submit(now, task, host, d)
+		case (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(now, task, d):
+			p.tellSlots(now)
+		case host == nowhere:
+			return
+		default:
+			served = append(served, host)
+		}
+	}
+}
+
+// starts submits waiting tasks, in their order, each where it may run.
+func (p *Phase) starts(now time.Time) {
+	p.arrange(now)
+	for _, task := range p.waiting {
+		if p.free() <= 0 && !p.config.Queued {
+			break
+		}
+		host, ok := p.place(now, task)
+		if !ok {
+			continue
+		}
+		t := &p.tasks[task]
+		p.submit(now, task, host, t.why)
+		if t.clones > 0 {
+			p.owing = append(p.owing, task)
+		}
+	}
+	p.waiting = slices.DeleteFunc(p.waiting, func(task int) bool { return !p.tasks[task].waits })
+}
+
+// arrange puts the waiting tasks in order. An Order that does more than exchange places is not followed.
+func (p *Phase) arrange(now time.Time) {
+	p.waiting = slices.DeleteFunc(p.waiting, func(task int) bool { return !p.tasks[task].waits })
+	work := p.config.Work
+	slices.SortFunc(p.waiting, func(a, b int) int {
+		if work != nil && work[a] != work[b] {
+			return cmp.Compare(work[b], work[a]) // NaN, which is unknown, last
+		}
+		return cmp.Compare(a, b)
+	})
+	if p.config.Order == nil || len(p.waiting) < 2 {
+		return
+	}
+	p.order = append(p.order[:0], p.waiting...)
+	p.config.Order(now, p.order)
+	for _, task := range p.order {
+		if task < 0 || task >= len(p.tasks) || !p.tasks[task].waits {
+			p.ignored++
+			return
+		}
+	}
+	p.numbers = append(p.numbers[:0], p.order...)
+	slices.Sort(p.numbers)
+	if len(slices.Compact(p.numbers)) != len(p.waiting) {
+		p.ignored++
+		return
+	}
+	p.waiting, p.order = p.order, p.waiting
+}
+
+// place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it is
+// better to wait for another one.
+func (p *Phase) place(now time.Time, task int) (host int, ok bool) {
+	if !p.hosts.placing() {
+		return nowhere, true
+	}
+	host, open := p.hosts.pick(now, p.tasks[task].tried, p.config.Queued)
+	if !open {
+		host, _ = p.hosts.pick(now, p.tasks[task].runsOn(), p.config.Queued)
+	}
+	return host, host != nowhere
+}
+
+// clones submits the clones of the tasks that have just started, while there is room.
+func (p *Phase) clones(now time.Time) {
+	for _, task := range p.owing {
+		t := &p.tasks[task]
+		for ; t.clones > 0 && !t.over && p.free() > 0; t.clones-- {
+			host := nowhere
+			if p.hosts.placing() {
+				if host, _ = p.hosts.pick(now, t.runsOn(), false); host == nowhere {
+					break
+				}
+			}
+			p.submit(now, task, host, restart.Decision{})
+		}
+		t.clones = 0
+	}
+	p.owing = p.owing[:0]
+}
+
+// submit hands a new attempt to the engine, and tells the tracker that it waits there.
+func (p *Phase) submit(now time.Time, task, host int, why restart.Decision) {
+	avoid := p.avoid(now, task, host)
+	number := p.tracker.Submit(now, task, host)
+	a := &attempt{id: p.attemptName(task, number), task: task, number: number, host: host, avoid: avoid}
+	p.attempts[a.id] = a
+	p.enter(a)
+	p.actions = append(p.actions, Action{
+		Op: Submit, Task: task, ID: a.id, Host: p.hosts.name(host), Avoid: avoid, Decision: why,
+	})
+}
+
+// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen. Those
+// that are down are no matter of choice.
+func (p *Phase) avoid(now time.Time, task, chosen int) []string {
+	t := &p.tasks[task]
+	for _, unwanted := range []func(host int) bool{
+		func(host int) bool { return slices.Contains(t.tried, host) || p.hosts.list[host].rests(now) },
+		func(host int) bool { return slices.Contains(t.runsOn(), host) },
+	} {
+		var names []string
+		left := 0
+		for i := range p.hosts.list {
+			switch {
+			case p.hosts.list[i].down:
+			case i != chosen && unwanted(i):
+				names = append(names, p.hosts.list[i].Name)
+			default:
+				left++
+			}
+		}
+		if left > 0 {
+			return names
+		}
+	}
+	return nil
+}
+
+// runsOn returns the hosts on which attempts of the task run.
+func (t *task) runsOn() []int {
+	var hosts []int
+	for _, a := range t.live {
+		if a.host != nowhere {
+			hosts = append(hosts, a.host)
+		}
+	}
+	return hosts
+}

@@ -1,0 +1,51 @@
+// Package engine keeps a [restart.Tracker] in step with an engine that is polled: a workflow server, a batch scheduler, a
+// build farm, whatever lists the attempts that it runs. The adapter of an engine is then the loop around it:
+//
+//	phase, err := engine.New(engine.Config{Config: restart.Config{Tasks: 64, Slots: 16, Interval: time.Second}})
+//	for !phase.Done() {
+//		for _, a := range phase.Observe(time.Now(), cluster.List()) { // what runs, and how far it is
+//			switch a.Op {
+//			case engine.Submit:
+//				cluster.Submit(a.Task, a.ID, a.Avoid)
+//			case engine.Cancel:
+//				cluster.Cancel(a.ID)
+//			}
+//		}
+//		time.Sleep(time.Second)
+//	}
+//
+// It starts tasks where there are slots, asks the policy about those that run, launches copies and restarts, lets the
+// first result of a task win and cancels the others, and runs again what was lost. It acts on nothing itself, and reads
+// no clock: the same observations give the same actions, so it may run in deterministic workflow code.
+//
+// # What an engine differs in
+//
+// A poll sees the past. Each attempt may say when it began, as of when its progress was true, and when it ended; what is
+// told in one call is taken in the order of those times.
+//
+// A submitted copy waits in a queue before it runs. It holds a slot from then on, so that no other is made in the
+// meantime, but it is neither judged nor does it have an age until it is seen to run: queueing is not straggling.
+//
+// A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended, and if it succeeds before
+// that, its result counts.
+//
+// Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
+// exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names
+// the hosts to Avoid.
+//
+// Some engines hold all tasks from the beginning, such as a job array: see Config.Queued.
+//
+// # Bad hosts
+//
+// A task that was killed, lost, or failed on a host does not go back there as long as there is another one. A host that
+// loses an attempt, or of which several copies in a row were given up by the policy, rests: it gets nothing new for a
+// while. The paper's policies judge copies one at a time; without this a bad host would take one waiting task after the
+// other, which Hadoop and Spark prevent by their lists of excluded nodes. [Hosts] may be shared by the phases of one
+// cluster, one after another or at once.
+//
+// # Cost and concurrency
+//
+// Observe takes O(log n) for each attempt that it is told of, O(running copies) decisions, and O(hosts) for each submit;
+// where tasks wait it may look at all of them. It allocates for what is new: attempts, actions. Memory grows with the
+// number of attempts. Not safe for concurrent use; one Phase per phase.
+package engine

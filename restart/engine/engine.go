@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// State is what an engine says of an attempt. The names and values are stable.
+type State uint8
+
+const (
+	// Waiting: it waits in the engine's queue. It is the zero value.
+	Waiting State = iota
+	// Running: a host works on it.
+	Running
+	// Succeeded: it has ended with a result.
+	Succeeded
+	// Failed: it has ended by the task's own fault.
+	Failed
+	// Lost: it is gone with its host, or fell silent for too long; the task is not to blame.
+	Lost
+	// Cancelled: it has ended because it was told to. If that was not by an action of ours, it counts as lost, but the
+	// host is not held to be bad.
+	Cancelled
+)
+
+var stateNames = [...]string{"waiting", "running", "succeeded", "failed", "lost", "cancelled"}
+
+// String returns the state's name.
+func (s State) String() string { return enum.Name(stateNames[:], int(s), "State") }
+
+func (s State) ended() bool { return s >= Succeeded }
+
+// Attempt is what the engine shows of one attempt of a task.
+type Attempt struct {
+	// ID is the name that Action.ID gave it, or the engine's own. It is never used for two attempts.
+	ID    string
+	Task  int
+	State State
+	// Host is where it runs or ran; empty if not known, or if it waits.
+	Host string
+	// Begun is when it began to run, which is not when it was queued. Zero: when it was first observed to run.
+	Begun time.Time
+	// Ended is when it ended. Zero: now.
+	Ended time.Time
+	// Progress is how far it has come, since it began.
+	Progress restart.Progress
+	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over.
+	AsOf time.Time
+}
+
+// Op is what to do. The names and values are stable.
+type Op uint8
+
+const (
+	// Submit hands a new attempt of a task to the engine.
+	Submit Op = iota
+	// Cancel ends an attempt.
+	Cancel
+)
+
+var opNames = [...]string{"submit", "cancel"}
+
+// String returns the name of what to do.
+func (o Op) String() string { return enum.Name(opNames[:], int(o), "Op") }
+
+// Action is what to do now. Carry the actions out in their order; if one can't be, say so by an Attempt of that ID which
+// has failed or is lost.
+type Action struct {
+	Op   Op
+	Task int
+	// ID is the attempt: to Submit, the name by which Observe is to hear of the new one, "17.2" for attempt 2 of task 17;
+	// to Cancel, the one to end.
+	ID string
+	// Host is where to submit, if the hosts have slots of their own.
+	Host string
+	// Avoid are hosts on which the new attempt should not run: those that run a copy of the task or ran one, and those
+	// that rest. It never names all known hosts.
+	Avoid []string
+	// Decision says why: what the policy decided about the task. It is the zero Decision for the first attempts of a task
+	// and for those that make up for a failed or lost one.
+	Decision restart.Decision
+}
+
+// String returns the action as one line: "submit 17.2 on n1 not on n3: restart fresh-sooner ...".
+func (a Action) String() string {
+	line := a.Op.String() + " " + a.ID
+	if a.Host != "" {
+		line += " on " + a.Host
+	}
+	if len(a.Avoid) > 0 {
+		line += " not on " + strings.Join(a.Avoid, ",")
+	}
+	if a.Decision.Action != restart.Keep {
+		line += ": " + a.Decision.String()
+	}
+	return line
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// event is a part of an observation, at its time.
+type event struct {
+	at   time.Time
+	what func(*Phase, time.Time, *Attempt)
+	of   *Attempt
+}
+
+// Observe takes what the engine shows now, and returns what to do. The list may be partial: an attempt that is left out
+// stays as it was, and one that was never heard of is adopted. What makes no sense is passed over and counted in
+// [restart.Ledger.Ignored]. Call it every Interval, and as soon as something ends. The actions hold until the next call.
+func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
+	clear(p.actions)
+	p.actions, p.events = p.actions[:0], p.events[:0]
+	for i := range attempts {
+		p.note(now, &attempts[i])
+	}
+	slices.SortStableFunc(p.events, func(a, b event) int { return a.at.Compare(b.at) })
+	for _, e := range p.events {
+		e.what(p, e.at, e.of)
+	}
+	p.decide(now)
+	return p.actions
+}
+
+// note lists the events of an observation, none later than now and each attempt's in the order of its life.
+func (p *Phase) note(now time.Time, seen *Attempt) {
+	a := p.attempts[seen.ID]
+	if seen.ID == "" || seen.Task < 0 || seen.Task >= len(p.tasks) || seen.State > Cancelled || a != nil && a.task != seen.Task {
+		p.ignored++
+		return
+	}
+	if seen.State == Waiting || a != nil && a.ended {
+		return
+	}
+	at := now
+	add := func(time time.Time, what func(*Phase, time.Time, *Attempt)) {
+		p.events = append(p.events, event{at: time, what: what, of: seen})
+	}
+	reports := seen.State == Running && (seen.Progress != restart.Progress{} || !seen.AsOf.IsZero())
+	if reports {
+		at = earlier(seen.AsOf, now)
+	}
+	if seen.State.ended() {
+		at = earlier(seen.Ended, now)
+	}
+	if a == nil || !a.begun {
+		add(earlier(seen.Begun, at), (*Phase).begin)
+	}
+	if reports {
+		add(at, (*Phase).report)
+	}
+	if seen.State.ended() {
+		add(at, (*Phase).end)
+	}
+}
+
+// earlier returns t, or limit if t is not given or later.
+func earlier(t, limit time.Time) time.Time {
+	if t.IsZero() || t.After(limit) {
+		return limit
+	}
+	return t
+}
+
+// begin takes note that an attempt runs, or ran.
+func (p *Phase) begin(at time.Time, seen *Attempt) {
+	a := p.attempts[seen.ID]
+	if a == nil {
+		a = p.adopt(at, seen)
+	}
+	if a.begun || seen.State != Running && seen.Begun.IsZero() {
+		return // an attempt that came and went unseen gives no sample of its time
+	}
+	a.begun = true
+	if host := p.hosts.number(seen.Host); host != nowhere && host != a.host {
+		p.hosts.hold(a.host, -1)
+		p.hosts.hold(host, 1)
+		a.host = host
+		p.tasks[a.task].try(host)
+	}
+	if !a.dying {
+		p.tracker.Begin(at, a.task, a.number, a.host)
+	}
+}
+
+// adopt takes an attempt to the books that was not submitted here. One of a task that needs it no more is cancelled.
+func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
+	a := &attempt{id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host)}
+	p.attempts[a.id] = a
+	if !p.tasks[a.task].over {
+		a.number = p.tracker.Submit(at, a.task, a.host)
+		p.enter(a)
+		return a
+	}
+	p.hosts.hold(a.host, 1)
+	a.dying = true
+	p.dying++
+	if !seen.State.ended() {
+		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: overtaken})
+	}
+	return a
+}
+
+// report takes a progress report, unless it is an old one.
+func (p *Phase) report(at time.Time, seen *Attempt) {
+	a := p.attempts[seen.ID]
+	if a.dying || a.ended || !seen.AsOf.IsZero() && !seen.AsOf.After(a.asOf) {
+		return
+	}
+	a.asOf = seen.AsOf
+	p.tracker.Report(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
+}
+
+// end takes note that an attempt has ended.
+func (p *Phase) end(at time.Time, seen *Attempt) {
+	a := p.attempts[seen.ID]
+	if a.ended {
+		return
+	}
+	a.ended = true
+	p.hosts.hold(a.host, -1)
+	p.leave(a)
+	if a.dying {
+		p.dying--
+	}
+	switch {
+	case p.tasks[a.task].over:
+	case seen.State == Succeeded:
+		p.succeed(at, a)
+	case !a.dying:
+		p.lose(at, a, seen.State)
+	}
+}
+
+var overtaken = restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
+
+// succeed ends a task. The result of an attempt that was cancelled is as good as any if it comes first; the tracker, to
+// which that attempt has ended, is told of one more, which leaves no sample.
+func (p *Phase) succeed(at time.Time, a *attempt) {
+	t := &p.tasks[a.task]
+	if a.dying {
+		a.number = p.tracker.Submit(at, a.task, a.host)
+	}
+	p.numbers = p.tracker.Finish(at, a.task, a.number, p.numbers[:0])
+	p.hosts.clear(a.host)
+	t.over, t.waits = true, false
+	p.over++
+	for len(t.live) > 0 {
+		p.cancel(t.live[0], overtaken)
+	}
+}
+
+// lose makes up for an attempt that ended without a result, or gives its task up.
+func (p *Phase) lose(at time.Time, a *attempt, state State) {
+	t := &p.tasks[a.task]
+	switch state {
+	case Failed:
+		t.failed++
+		p.tracker.Fail(at, a.task, a.number)
+	case Lost:
+		t.lost++
+		p.tracker.Fail(at, a.task, a.number)
+		p.hosts.retire(at, a.host)
+	default: // cancelled from outside
+		t.lost++
+		p.tracker.Kill(at, a.task, a.number)
+	}
+	switch {
+	case len(t.live) > 0:
+	case t.failed >= p.config.MaxFailures || t.lost >= p.config.MaxLost:
+		t.over, t.givenUp = true, true
+		p.over++
+		p.tracker.GiveUp(at, a.task)
+	default:
+		t.why = restart.Decision{}
+		p.wait(a.task)
+	}
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+)
+
+// Phase keeps the tracker of one phase in step with the engine that runs its tasks. Not safe for concurrent use.
+type Phase struct {
+	config   Config
+	hosts    *Hosts
+	tracker  tracker
+	recorder *journal.Recorder // the tracker, if there is a journal
+
+	tasks    []task
+	attempts map[string]*attempt
+	waiting  []int // tasks to submit; some may not wait any more
+	owing    []int // tasks of which clones are to be submitted
+	live     int   // attempts that the tracker takes to run or to be queued
+	dying    int   // attempts that are cancelled and not known to have ended
+	slots    int   // what SetSlots says, if the hosts do not say
+	told     int   // the slots that the tracker was told of
+	over     int   // tasks that have finished or were given up
+	ignored  int
+	changes  int // of the hosts, as last seen
+
+	events  []event
+	actions []Action
+	numbers []int
+	order   []int
+}
+
+type task struct {
+	live         []*attempt // that were not cancelled and are not known to have ended
+	tried        []int      // hosts
+	failed, lost int        // attempts
+	clones       int        // still to be submitted
+	why          restart.Decision
+	waits        bool
+	over         bool
+	givenUp      bool
+}
+
+type attempt struct {
+	id           string
+	task, number int
+	host         int      // nowhere if not known
+	avoid        []string // where it must not run, if the engine places
+	asOf         time.Time
+	begun        bool
+	dying, ended bool
+}
+
+// New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n) in
+// the number of tasks.
+func New(c Config) (*Phase, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	t, recorder, err := newTracker(c)
+	if err != nil {
+		return nil, err
+	}
+	n := max(c.Tasks, len(c.Work))
+	p := &Phase{
+		config: c, hosts: c.Hosts, tracker: t, recorder: recorder, tasks: make([]task, n), attempts: make(map[string]*attempt, n),
+		slots: c.Slots, told: c.Slots,
+	}
+	if !c.Queued {
+		for i := range p.tasks {
+			p.tasks[i].clones = c.Clones
+			p.wait(i)
+		}
+	}
+	return p, nil
+}
+
+// SetSlots changes how many attempts may run at once, for an engine that places. A negative number counts as 0. It
+// changes nothing if the hosts have slots.
+func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
+
+// SetEligible says whether a task may be duplicated and restarted; at first every task may be both.
+func (p *Phase) SetEligible(task int, duplicate, restart bool) {
+	p.tracker.SetEligible(task, duplicate, restart)
+}
+
+// Done reports whether every task has finished or was given up.
+func (p *Phase) Done() bool { return p.over == len(p.tasks) }
+
+// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. O(n).
+func (p *Phase) GivenUp() []int {
+	var tasks []int
+	for i := range p.tasks {
+		if p.tasks[i].givenUp {
+			tasks = append(tasks, i)
+		}
+	}
+	return tasks
+}
+
+// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and could
+// make no sense of, too.
+func (p *Phase) Ledger() restart.Ledger {
+	l := p.tracker.Ledger()
+	l.Ignored += p.ignored
+	return l
+}
+
+// Facts returns the facts of the phase as a policy sees them now.
+func (p *Phase) Facts() restart.Phase { return p.tracker.Phase() }
+
+// Rates returns what was learned of the time that a unit of work takes. Read it only.
+func (p *Phase) Rates() *estimate.Rates { return p.tracker.Rates() }
+
+// Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
+// nil without Config.Journal. It holds until the next call of Observe.
+func (p *Phase) Journal() []byte {
+	if p.recorder == nil {
+		return nil
+	}
+	return p.recorder.Bytes()
+}
+
+// wait puts a task among those to submit.
+func (p *Phase) wait(i int) {
+	if t := &p.tasks[i]; !t.waits && !t.over {
+		t.waits = true
+		p.waiting = append(p.waiting, i)
+	}
+}
+
+// enter counts an attempt in that the tracker has taken.
+func (p *Phase) enter(a *attempt) {
+	t := &p.tasks[a.task]
+	t.live = append(t.live, a)
+	t.waits = false
+	p.live++
+	p.hosts.hold(a.host, 1)
+	t.try(a.host)
+}
+
+// leave takes an attempt out of those that go on.
+func (p *Phase) leave(a *attempt) {
+	t := &p.tasks[a.task]
+	if i := slices.Index(t.live, a); i >= 0 {
+		t.live = slices.Delete(t.live, i, i+1)
+		p.live--
+	}
+}
+
+// cancel ends an attempt that the tracker has already taken out.
+func (p *Phase) cancel(a *attempt, why restart.Decision) {
+	p.leave(a)
+	a.dying = true
+	p.dying++
+	p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: why})
+}
+
+// numbered returns the attempt of a task that the tracker calls by this number.
+func (t *task) numbered(number int) *attempt {
+	for _, a := range t.live {
+		if a.number == number {
+			return a
+		}
+	}
+	return nil
+}
+
+func (t *task) try(host int) {
+	if host != nowhere && !slices.Contains(t.tried, host) {
+		t.tried = append(t.tried, host)
+	}
+}
+
+// attemptName returns a name that nothing has: an adopted attempt may be called as one of ours would be.
+func (p *Phase) attemptName(task, number int) string {
+	name := strconv.Itoa(task) + "." + strconv.Itoa(number)
+	for p.attempts[name] != nil {
+		name += "+"
+	}
+	return name
+}

@@ -1,0 +1,269 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/journal"
+)
+
+const period = 200 * time.Millisecond
+
+func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
+	t.Helper()
+	p, err := engine.New(engine.Config{
+		Config: restart.Config{Work: c.work, Interval: period, Policy: policy}, Hosts: c.known(t, engine.HostsConfig{}),
+		Journal: true,
+	})
+	require.NoError(t, err)
+	return p
+}
+
+// One host of four is ten times slow, and holds a quarter of the tasks.
+func TestSlowHost(t *testing.T) {
+	none, _ := drive(t, fourHosts(64, 16, 10), phase(t, fourHosts(64, 16, 10), restart.Never{}), period, nil)
+	c := fourHosts(64, 16, 10)
+	p := phase(t, c, restart.Mantri{})
+	took, log := drive(t, c, p, period, nil)
+	assert.Greater(t, none, 20*time.Second)
+	assert.Less(t, took, 6*time.Second, "two rounds of 2 s, and what it takes to notice")
+	assert.Equal(t, 64, p.Ledger().Finished)
+	assert.Zero(t, p.Ledger().Ignored)
+	for _, a := range log {
+		if a.Op == engine.Submit && a.Decision.Action == restart.Restart {
+			assert.NotEqual(t, "n3", a.Host, "a restarted task must not return to the host that it was killed on")
+			assert.Contains(t, a.Avoid, "n3")
+		}
+	}
+}
+
+// A second phase on the same hosts knows which one is bad.
+func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
+	c := fourHosts(64, 16, 10)
+	hosts := c.known(t, engine.HostsConfig{})
+	config := engine.Config{Config: restart.Config{Work: c.work, Interval: period}, Hosts: hosts}
+	first, err := engine.New(config)
+	require.NoError(t, err)
+	drive(t, c, first, period, nil)
+	assert.Equal(t, []string{"n3"}, hosts.Resting(c.now))
+	c.attempts, c.work = nil, c.work[:48]
+	config.Work = c.work
+	second, err := engine.New(config)
+	require.NoError(t, err)
+	took, log := drive(t, c, second, period, nil)
+	assert.Zero(t, second.Ledger().Restarts)
+	assert.Less(t, took, 3*time.Second)
+	for _, a := range log {
+		assert.NotEqual(t, "n3", a.Host)
+	}
+}
+
+// With data skew alone there is nothing to mend.
+func TestSkewedTasksAreLeftAlone(t *testing.T) {
+	c := fourHosts(64, 16, 1)
+	for i := range c.work {
+		if i%8 == 0 {
+			c.work[i] *= 5
+		}
+	}
+	p := phase(t, c, restart.Mantri{})
+	_, log := drive(t, c, p, period, nil)
+	assert.Len(t, log, 64, "every task is submitted, and nothing else is done")
+}
+
+// While a copy waits in the engine's queue no other is made, and a queue is not a straggler.
+func TestQueuedCopiesAreNotJudged(t *testing.T) {
+	c := fourHosts(16, 16, 10)
+	c.dispatch = 20 * time.Second // ten times what a task takes
+	p := phase(t, c, nil)
+	_, log := drive(t, c, p, period, nil)
+	submitted := map[int]int{}
+	for _, a := range log {
+		if a.Op == engine.Submit {
+			submitted[a.Task]++
+		}
+	}
+	for task, n := range submitted {
+		assert.LessOrEqual(t, n, 2, "task %d", task)
+	}
+	assert.Less(t, p.Rates().Mean(), 10.0, "the time in the queue is no part of a task's time")
+}
+
+// The engine holds a job array, runs it in its order, and places by itself.
+func TestJobArray(t *testing.T) {
+	c := fourHosts(64, 4, 10)
+	c.places = true
+	for i := range c.work {
+		c.submit(i, fmt.Sprintf("job_%d", i), "", nil)
+	}
+	p, err := engine.New(engine.Config{
+		Config: restart.Config{Work: c.work, Slots: 16, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Queued: true,
+	})
+	require.NoError(t, err)
+	took, log := drive(t, c, p, period, nil)
+	assert.Less(t, took, 18*time.Second)
+	require.NotEmpty(t, log)
+	for _, a := range log {
+		assert.NotZero(t, a.Decision.Action, "an array's tasks are not submitted again without a reason: %+v", a)
+		if a.Op == engine.Submit {
+			assert.Contains(t, a.Avoid, "n3")
+		}
+	}
+}
+
+func TestClones(t *testing.T) {
+	c := fourHosts(4, 4, 10)
+	p, err := engine.New(engine.Config{
+		Config: restart.Config{Work: c.work, Interval: period, Policy: restart.Never{}}, Clones: 1,
+		Hosts: c.known(t, engine.HostsConfig{}),
+	})
+	require.NoError(t, err)
+	took, _ := drive(t, c, p, period, nil)
+	assert.Less(t, took, 3*time.Second)
+	assert.Equal(t, 4, p.Ledger().Copies)
+	assert.Zero(t, p.Ledger().Ignored)
+}
+
+func TestOrder(t *testing.T) {
+	c := fourHosts(8, 1, 1)
+	deadline := []int{3, 1, 7, 2, 0, 6, 5, 4}
+	p, err := engine.New(engine.Config{
+		Config: restart.Config{Tasks: 8, Interval: period, Policy: restart.Never{}}, Hosts: c.known(t, engine.HostsConfig{}),
+		Order: func(_ time.Time, waiting []int) {
+			for i := range waiting {
+				for j := i; j > 0 && deadline[waiting[j]] < deadline[waiting[j-1]]; j-- {
+					waiting[j], waiting[j-1] = waiting[j-1], waiting[j]
+				}
+			}
+		},
+	})
+	require.NoError(t, err)
+	_, log := drive(t, c, p, period, nil)
+	var order []int
+	for _, a := range log {
+		order = append(order, a.Task)
+	}
+	assert.Equal(t, []int{4, 1, 3, 0, 7, 6, 5, 2}, order)
+}
+
+// An order that loses a task, or invents one, loses nothing.
+func TestOrderThatIsNone(t *testing.T) {
+	for _, order := range []func(time.Time, []int){
+		func(_ time.Time, w []int) { w[0] = w[1] },
+		func(_ time.Time, w []int) { w[0] = -1 },
+		func(_ time.Time, w []int) { w[len(w)-1] = 1 << 40 },
+	} {
+		c := fourHosts(8, 1, 1)
+		p, err := engine.New(engine.Config{
+			Config: restart.Config{Tasks: 8, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
+		})
+		require.NoError(t, err)
+		drive(t, c, p, period, nil)
+		assert.Equal(t, 8, p.Ledger().Finished)
+		assert.NotZero(t, p.Ledger().Ignored)
+	}
+}
+
+// What fails again and again is given up; what is lost with its host is not to blame.
+func TestFailuresAndLosses(t *testing.T) {
+	c := fourHosts(16, 4, 1)
+	c.fail = func(task int) bool { return task == 5 }
+	p := phase(t, c, nil)
+	var killed bool
+	_, log := drive(t, c, p, period, func() {
+		if c.now.Sub(epoch) > time.Second && !killed {
+			killed, c.hosts[1].dead = true, true
+		}
+	})
+	assert.Equal(t, []int{5}, p.GivenUp())
+	assert.Equal(t, 15, p.Ledger().Finished)
+	attempts := map[int]int{}
+	for _, a := range log {
+		if a.Op == engine.Submit {
+			attempts[a.Task]++
+		}
+	}
+	assert.Equal(t, 4, attempts[5]-boolInt(attempts[5] > 4), "four failures, and perhaps one loss")
+	replayed, err := journal.Replay(p.Journal(), journal.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, string(p.Journal()), string(replayed))
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A copy that was cancelled may be the first to end all the same.
+func TestCancelledCopySucceeds(t *testing.T) {
+	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)}})
+	require.NoError(t, err)
+	p.Observe(epoch, nil)
+	actions := p.Observe(epoch.Add(3*time.Second), []engine.Attempt{
+		{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"},
+		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Host: "b"},
+	})
+	require.Len(t, actions, 2)
+	assert.Equal(t, "cancel 0.0: restart beyond-peers copy=0", actions[0].String())
+	assert.Equal(t, "submit 0.1 not on a: restart beyond-peers copy=0", actions[1].String())
+	actions = p.Observe(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
+	require.Len(t, actions, 1, "%v", actions)
+	assert.Equal(t, "0.1", actions[0].ID)
+	assert.Equal(t, restart.Overtaken, actions[0].Decision.Reason)
+	assert.Equal(t, 1, p.Ledger().Finished)
+	assert.False(t, p.Done())
+}
+
+// after restarts what has run for some time: a policy of a host's own.
+type after time.Duration
+
+func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if t.Copies[0].Elapsed > time.Duration(a) {
+		return restart.Decision{Action: restart.Restart, Reason: restart.BeyondPeers}
+	}
+	return restart.Decision{}
+}
+
+func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
+	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 2, Slots: 2, Interval: time.Second}})
+	require.NoError(t, err)
+	p.Observe(epoch, nil)
+	actions := p.Observe(epoch, []engine.Attempt{
+		{ID: "", State: engine.Running}, {ID: "x", Task: -1}, {ID: "y", Task: 2, State: engine.Succeeded},
+		{ID: "0.0", Task: 1, State: engine.Running}, {ID: "z", State: 77},
+	})
+	assert.Empty(t, actions)
+	assert.Equal(t, 5, p.Ledger().Ignored)
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	host := engine.Host{Name: "a", Slots: 1}
+	for want, c := range map[string]engine.HostsConfig{
+		`restart/engine: HostsConfig.Strikes is -2, want a positive number, 0 for the default, or Off`: {Strikes: -2},
+		`restart/engine: HostsConfig.Rest is -1ns, want a positive duration, or 0 for the default`:     {Rest: -1},
+		`restart/engine: HostsConfig.Hosts[0].Name is "", want a name`:                                 {Hosts: []engine.Host{{}}},
+		`restart/engine: HostsConfig.Hosts[1].Name is a, want a name of its own`:                       {Hosts: []engine.Host{host, host}},
+		`restart/engine: HostsConfig.Hosts[1].Slots is 0, want 1 or more, or 0 for all hosts`:          {Hosts: []engine.Host{host, {Name: "b"}}},
+		`restart/engine: HostsConfig.Hosts[1].Slots is 3, want 0, as the first host has`:               {Hosts: []engine.Host{{Name: "b"}, {Name: "a", Slots: 3}}},
+	} {
+		_, err := engine.NewHosts(c)
+		assert.EqualError(t, err, want)
+	}
+	for want, c := range map[string]engine.Config{
+		`restart/engine: Config.Clones is -1, want 0 or more`:                                    {Clones: -1},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`: {MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:     {MaxLost: -1},
+		`restart: Config.Interval is -1s, want 0 or more`:                                        {Config: restart.Config{Interval: -time.Second}},
+	} {
+		_, err := engine.New(c)
+		assert.EqualError(t, err, want)
+	}
+}

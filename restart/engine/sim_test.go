@@ -1,0 +1,214 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// A cluster is an engine under test: hosts of different speed, which run what they are given or, if the engine places,
+// what waits in one queue. Its polls are as late and as incomplete as those of real ones.
+type cluster struct {
+	now      time.Time
+	hosts    []simHost
+	attempts []*simAttempt
+	places   bool          // the engine chooses hosts
+	dispatch time.Duration // from submission to the start, at least
+	dying    time.Duration // from cancellation to the end
+	stale    time.Duration // age of progress reports
+	fail     func(task int) bool
+	work     []float64 // seconds on a host of speed 1
+	rng      *rand.Rand
+}
+
+type simHost struct {
+	engine.Host
+	speed float64
+	dead  bool
+}
+
+type simAttempt struct {
+	id                                string
+	task, host                        int // -1: not placed yet
+	avoid                             []string
+	submitted, begun, cancelled, over time.Time
+	done                              float64
+	state                             engine.State
+	told                              bool // that it has ended
+}
+
+const simStep = 50 * time.Millisecond
+
+func (c *cluster) submit(task int, id, host string, avoid []string) {
+	a := &simAttempt{id: id, task: task, host: -1, avoid: avoid, submitted: c.now}
+	if host != "" {
+		a.host = slices.IndexFunc(c.hosts, func(h simHost) bool { return h.Name == host })
+	}
+	c.attempts = append(c.attempts, a)
+}
+
+func (c *cluster) cancel(id string) {
+	for _, a := range c.attempts {
+		if a.id == id && a.cancelled.IsZero() {
+			a.cancelled = c.now
+		}
+	}
+}
+
+func (c *cluster) load(host int) (n int) {
+	for _, a := range c.attempts {
+		if a.host == host && a.state <= engine.Running {
+			n++
+		}
+	}
+	return n
+}
+
+// step runs the cluster for a moment.
+func (c *cluster) step() {
+	c.now = c.now.Add(simStep)
+	for _, a := range c.attempts {
+		switch {
+		case a.state == engine.Waiting:
+			c.dispatchOne(a)
+		case a.state == engine.Running:
+			c.run(a)
+		}
+	}
+}
+
+func (c *cluster) end(a *simAttempt, s engine.State) { a.state, a.over = s, c.now }
+
+func (c *cluster) dispatchOne(a *simAttempt) {
+	if !a.cancelled.IsZero() {
+		c.end(a, engine.Cancelled)
+		return
+	}
+	if c.now.Sub(a.submitted) < c.dispatch {
+		return
+	}
+	if c.places {
+		for i := range c.hosts {
+			if h := &c.hosts[i]; !h.dead && c.load(i) < h.Slots && !slices.Contains(a.avoid, h.Name) {
+				a.host = i
+				break
+			}
+		}
+	}
+	switch {
+	case a.host < 0:
+	case c.hosts[a.host].dead:
+		if c.now.Sub(a.submitted) > 5*time.Second { // nobody takes it from the queue
+			c.end(a, engine.Lost)
+		}
+	default:
+		a.state, a.begun = engine.Running, c.now
+	}
+}
+
+func (c *cluster) run(a *simAttempt) {
+	h := &c.hosts[a.host]
+	a.done += simStep.Seconds() * h.speed
+	switch {
+	case h.dead:
+		c.end(a, engine.Lost)
+	case a.done >= c.work[a.task] && c.fail != nil && c.fail(a.task):
+		c.end(a, engine.Failed)
+	case a.done >= c.work[a.task]:
+		c.end(a, engine.Succeeded)
+	case !a.cancelled.IsZero() && c.now.Sub(a.cancelled) >= c.dying:
+		c.end(a, engine.Cancelled)
+	}
+}
+
+// poll shows what there is, each end once.
+func (c *cluster) poll() (all []engine.Attempt) {
+	for _, a := range c.attempts {
+		if a.told {
+			continue
+		}
+		seen := engine.Attempt{ID: a.id, Task: a.task, State: a.state, Begun: a.begun, Ended: a.over}
+		if a.host >= 0 && a.state != engine.Waiting {
+			seen.Host = c.hosts[a.host].Name
+		}
+		if a.state == engine.Running {
+			seen.AsOf = c.now.Add(-c.stale)
+			seen.Progress.Done = max(0, a.done-c.stale.Seconds()*c.hosts[a.host].speed)
+			if seen.AsOf.Before(a.begun) {
+				seen.AsOf, seen.Progress.Done = a.begun, 0
+			}
+		}
+		a.told = a.state >= engine.Succeeded
+		all = append(all, seen)
+	}
+	if c.rng != nil { // an engine's list has no order, and may lack something
+		c.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = slices.DeleteFunc(all, func(a engine.Attempt) bool {
+			return a.State < engine.Succeeded && c.rng.IntN(10) == 0
+		})
+	}
+	return all
+}
+
+// drive runs a phase to its end and returns how long it took and all that was done.
+func drive(t *testing.T, c *cluster, p *engine.Phase, period time.Duration, check func()) (time.Duration, []engine.Action) {
+	t.Helper()
+	start, next := c.now, c.now
+	var log []engine.Action
+	for !p.Done() {
+		if !c.now.Before(next) {
+			for _, a := range p.Observe(c.now, c.poll()) {
+				switch a.Op {
+				case engine.Submit:
+					c.submit(a.Task, a.ID, a.Host, a.Avoid)
+				case engine.Cancel:
+					c.cancel(a.ID)
+				}
+				log = append(log, a)
+			}
+			next = next.Add(period)
+			if check != nil {
+				check()
+			}
+		}
+		c.step()
+		require.Less(t, c.now.Sub(start), time.Hour, "the phase does not come to an end")
+	}
+	return c.now.Sub(start), log
+}
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// fourHosts is a cluster of four hosts, of which the last is slow.
+func fourHosts(tasks, slots int, slow float64) *cluster {
+	c := &cluster{now: epoch, dispatch: 50 * time.Millisecond, dying: 200 * time.Millisecond, stale: 100 * time.Millisecond}
+	for i, name := range []string{"n0", "n1", "n2", "n3"} {
+		c.hosts = append(c.hosts, simHost{Host: engine.Host{Name: name, Slots: slots}, speed: 1})
+		if i == 3 {
+			c.hosts[i].speed = 1 / slow
+		}
+	}
+	c.work = make([]float64, tasks)
+	for i := range c.work {
+		c.work[i] = 2
+	}
+	return c
+}
+
+func (c *cluster) known(t *testing.T, o engine.HostsConfig) *engine.Hosts {
+	t.Helper()
+	for _, h := range c.hosts {
+		if c.places {
+			h.Slots = 0
+		}
+		o.Hosts = append(o.Hosts, h.Host)
+	}
+	hosts, err := engine.NewHosts(o)
+	require.NoError(t, err)
+	return hosts
+}
