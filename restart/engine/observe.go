@@ -105,7 +105,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a.dying = true
 	p.dying++
 	if !seen.State.ended() {
-		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: overtaken})
+		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: overtaken()})
 	}
 	return a
 }
@@ -141,7 +141,10 @@ func (p *Phase) end(at time.Time, seen *Attempt) {
 	}
 }
 
-var overtaken = restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
+// overtaken is why the other attempts of a finished task end.
+func overtaken() restart.Decision {
+	return restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
+}
 
 // succeed ends a task. The result of an attempt that was cancelled is as good as any if it comes first; the tracker, to
 // which that attempt has ended, is told of one more, which leaves no sample.
@@ -155,7 +158,7 @@ func (p *Phase) succeed(at time.Time, a *attempt) {
 	t.over, t.waits = true, false
 	p.over++
 	for len(t.live) > 0 {
-		p.cancel(t.live[0], overtaken)
+		p.cancel(t.live[0], overtaken())
 	}
 }
 
