@@ -46,9 +46,10 @@ type Task struct {
 type Phase struct {
 	// Interval is Δ, the period of progress reports. 0 or less counts as none.
 	Interval time.Duration
-	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, without a copy.
+	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, neither started nor queued.
 	Tasks, Finished, Waiting int
-	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now; a queued copy holds one.
+	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now. A queued copy holds
+	// one.
 	Slots, FreeSlots int
 	// Speculative is how many copies run, or are queued, beyond the first of their task.
 	Speculative int

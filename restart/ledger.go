@@ -16,8 +16,8 @@ type Ledger struct {
 	Failed int
 	// Ignored counts what the tracker was told and could make no sense of.
 	Ignored int
-	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is the part of it that did not end a
-	// task with success.
+	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is
+	// the part of it that did not end a task with success.
 	Used, Wasted time.Duration
 	// Saved is how much sooner tasks ended, in all, than was expected of their original copies when those were restarted,
 	// pruned or overtaken. It rests on estimates of t_rem, and is negative if restarts did harm.

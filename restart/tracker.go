@@ -42,18 +42,18 @@ type Config struct {
 // The order of a copy's life is Start, any number of Reports, and one of Finish, Fail, Kill, Restart. Where an engine
 // queues a copy before it runs it, Submit and Begin stand in the place of Start: in between the copy holds its slot, but
 // has no age, since queueing is not straggling. It may end at any point. Attempts of a task are numbered from 0 in the
-// order of Start and Submit. What makes no sense (a report of an attempt that has ended, an index out of
-// range) changes nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back,
-// it stands still until it has caught up.
+// order of Start and Submit. What makes no sense (a report of an attempt that has ended, an index out of range) changes
+// nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back, it stands still
+// until it has caught up.
 //
 // A decision may be ignored: the tracker goes by what it is told has happened, and says the same again at the task's next
 // report, Decide or Sweep for as long as it holds. It may be told of copies that it did not ask for, and of ends that it
 // did not ask for, alike.
 //
-// Report, Decide, Start, Submit, Begin and the ends of a copy take O(log n) in the number of tasks, amortised ([estimate.Rates] says what
-// the worst report costs), and do not allocate in steady state; Next takes O(candidates) besides: the tasks whose last
-// decision was Duplicate, or would have been but for the slot. A task takes under 200 bytes with the policies of this
-// package, which read only some of the facts.
+// Report, Decide, Start, Submit, Begin and the ends of a copy take O(log n) in the number of tasks, amortised
+// ([estimate.Rates] says what the worst report costs), and do not allocate in steady state; Next takes O(candidates)
+// besides: the tasks whose last decision was Duplicate, or would have been but for the slot. A task takes under 200 bytes
+// with the policies of this package, which read only some of the facts.
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {

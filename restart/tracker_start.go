@@ -23,6 +23,9 @@ func (t *Tracker) Start(now time.Time, task, machine int) int {
 // the task no longer waits, and no policy of this package asks for the same copy again. But it has no age: until
 // [Tracker.Begin] its Elapsed is 0 and its Remaining unknown, and it is no sample of anything. A task of whose copies none
 // has begun is kept with the reason [NotRunning].
+//
+// Mantri waits for such a copy as it does after any launch, for CopyPause intervals beyond its begin; that needs a
+// Config.Interval above 0. O(log n), no allocation in steady state.
 func (t *Tracker) Submit(now time.Time, task, machine int) int {
 	t.tick(now)
 	s := t.task(task)
@@ -66,7 +69,7 @@ func (t *Tracker) submitOriginal(s *taskState) {
 // Begin records that a submitted attempt has left the engine's queue and begun to run, on a machine or, if that is
 // negative, on the one that it was submitted for. Its age counts from now. The begin of an attempt that has begun
 // already, or that does not run, changes nothing and is counted as ignored. A [Tracker.Report] of an attempt that has not
-// begun begins it too. O(log n), no allocation.
+// begun begins it too. O(1), no allocation.
 func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 	t.tick(now)
 	i := t.find(task, attempt)
