@@ -12,8 +12,8 @@ import (
 
 // Config describes a phase: facts first, then choices.
 type Config struct {
-	// Config is the tracker's: Tasks or Work, Interval, Policy and so on. If the Hosts have slots, Slots and Machines are
-	// theirs.
+	// Config is the tracker's: Tasks or Work, Policy and so on. Interval must be positive: how often Observe is called. If
+	// the Hosts have slots, Slots and Machines are theirs.
 	restart.Config
 	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
@@ -22,7 +22,8 @@ type Config struct {
 	Queued bool
 
 	// Clones is how many more copies of each task are submitted with its first, while there are slots; see package clone.
-	Clones int
+	// Nil: none.
+	Clones []int
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
 	Order func(now time.Time, waiting []int)
@@ -40,8 +41,10 @@ const (
 
 func (c *Config) fill() error {
 	switch {
-	case c.Clones < 0:
-		return badField("Config.Clones", c.Clones, "0 or more")
+	case c.Interval <= 0:
+		return badField("Config.Interval", c.Interval, "a positive duration: how often Observe is called")
+	case c.Clones != nil && len(c.Clones) != max(c.Tasks, len(c.Work)):
+		return badField("Config.Clones", fmt.Sprintf("of length %d", len(c.Clones)), "a number for each task")
 	case c.MaxFailures < 0:
 		return badField("Config.MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
 	case c.MaxLost < 0:

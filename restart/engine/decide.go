@@ -13,13 +13,15 @@ import (
 func (p *Phase) decide(now time.Time) {
 	p.stranded(now)
 	p.tellSlots(now)
-	p.tracker.Sweep(now, func(task int, d restart.Decision) {
-		if d.Action == restart.Restart || d.Action == restart.Kill {
-			p.giveUpCopy(now, task, d)
-		}
-	})
-	p.tellSlots(now)
-	p.copies(now)
+	if !p.isBlind(now) {
+		p.tracker.Sweep(now, func(task int, d restart.Decision) {
+			if d.Action == restart.Restart || d.Action == restart.Kill {
+				p.giveUpCopy(now, task, d)
+			}
+		})
+		p.tellSlots(now)
+		p.copies(now)
+	}
 	p.starts(now)
 	p.clones(now)
 }

@@ -26,7 +26,7 @@ func FuzzObserve(f *testing.F) {
 		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}})
 		require.NoError(t, err)
 		p, err := engine.New(engine.Config{
-			Config: restart.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Hosts: hosts, Clones: len(data) % 2, Journal: true,
+			Config: restart.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Hosts: hosts, Clones: []int{0, 1, len(data) % 2, -1}, Journal: true,
 		})
 		require.NoError(t, err)
 		held, acted := map[string]string{}, map[string]bool{}

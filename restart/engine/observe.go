@@ -20,6 +20,7 @@ type event struct {
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
+	p.look(now, attempts)
 	for i := range attempts {
 		p.note(now, &attempts[i])
 	}
@@ -30,6 +31,31 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	p.decide(now)
 	return p.actions
 }
+
+// look notes when attempts were last seen to run. After a gap of several intervals, in which the engine or the host was
+// away, all attempts look silent; nothing is decided about them until they have had the time to report.
+func (p *Phase) look(now time.Time, attempts []Attempt) {
+	if !slices.ContainsFunc(attempts, func(a Attempt) bool { return a.State == Running }) {
+		return
+	}
+	if p.tooLong(now) {
+		p.blind = now.Add(afterGap * p.config.Interval)
+	}
+	p.seen = now
+}
+
+// isBlind reports whether the silence of attempts means nothing.
+func (p *Phase) isBlind(now time.Time) bool { return now.Before(p.blind) || p.tooLong(now) }
+
+func (p *Phase) tooLong(now time.Time) bool {
+	return !p.seen.IsZero() && p.config.Interval > 0 && now.Sub(p.seen) > gap*p.config.Interval
+}
+
+// In intervals. A copy is taken to have stopped after two without a report.
+const (
+	gap      = 5
+	afterGap = 2
+)
 
 // note lists the events of an observation, none later than now and each attempt's in the order of its life.
 func (p *Phase) note(now time.Time, seen *Attempt) {

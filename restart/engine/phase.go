@@ -27,7 +27,9 @@ type Phase struct {
 	told     int   // the slots that the tracker was told of
 	over     int   // tasks that have finished or were given up
 	ignored  int
-	changes  int // of the hosts, as last seen
+	changes  int       // of the hosts, as last seen
+	seen     time.Time // when attempts were last seen to run
+	blind    time.Time // until when silence says nothing
 
 	events  []event
 	actions []Action
@@ -73,7 +75,9 @@ func New(c Config) (*Phase, error) {
 	}
 	if !c.Queued {
 		for i := range p.tasks {
-			p.tasks[i].clones = c.Clones
+			if c.Clones != nil {
+				p.tasks[i].clones = max(c.Clones[i], 0)
+			}
 			p.wait(i)
 		}
 	}

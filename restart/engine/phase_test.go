@@ -120,7 +120,7 @@ func TestJobArray(t *testing.T) {
 func TestClones(t *testing.T) {
 	c := fourHosts(4, 4, 10)
 	p, err := engine.New(engine.Config{
-		Config: restart.Config{Work: c.work, Interval: period, Policy: restart.Never{}}, Clones: 1,
+		Config: restart.Config{Work: c.work, Interval: period, Policy: restart.Never{}}, Clones: []int{1, 1, 1, 1},
 		Hosts: c.known(t, engine.HostsConfig{}),
 	})
 	require.NoError(t, err)
@@ -258,12 +258,36 @@ func TestConfigIsChecked(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
-		`restart/engine: Config.Clones is -1, want 0 or more`:                                    {Clones: -1},
-		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`: {MaxFailures: -1},
-		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:     {MaxLost: -1},
-		`restart: Config.Interval is -1s, want 0 or more`:                                        {Config: restart.Config{Interval: -time.Second}},
+		`restart/engine: Config.Clones is of length 1, want a number for each task`:                    {Config: restart.Config{Interval: 1}, Clones: []int{1}},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: restart.Config{Interval: 1}, MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: restart.Config{Interval: 1}, MaxLost: -1},
+		`restart/engine: Config.Interval is 0s, want a positive duration: how often Observe is called`: {},
 	} {
 		_, err := engine.New(c)
 		assert.EqualError(t, err, want)
 	}
+}
+
+// When the engine itself was away, the silence of all attempts says nothing: nothing is killed for it.
+func TestGapInPolling(t *testing.T) {
+	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 4, Slots: 8, Interval: time.Second}})
+	require.NoError(t, err)
+	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
+	list := func(s float64) (all []engine.Attempt) {
+		for task := range 4 {
+			all = append(all, engine.Attempt{
+				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(s), Host: fmt.Sprint("h", task),
+				Progress: restart.Progress{Score: s / 60},
+			})
+		}
+		return all
+	}
+	require.Len(t, p.Observe(epoch, nil), 4)
+	for s := 1.0; s < 10; s++ {
+		require.Empty(t, p.Observe(at(s), list(s)))
+	}
+	for s := 40.0; s < 42; s++ {
+		require.Empty(t, p.Observe(at(s), list(9)), "the reports of the time before")
+	}
+	assert.NotEmpty(t, p.Observe(at(45), list(9)), "now they have been silent for three intervals, and the poll was not")
 }

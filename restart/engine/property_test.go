@@ -60,7 +60,7 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	c.places = rng.IntN(3) == 0
 	config := engine.Config{
 		Config: restart.Config{Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))]},
-		Clones: rng.IntN(2), Hosts: c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
+		Clones: clones(rng, len(c.work)), Hosts: c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
 	}
 	if c.places {
 		for _, h := range c.hosts {
@@ -74,6 +74,17 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 		}
 	}
 	return c, config
+}
+
+func clones(rng *rand.Rand, tasks int) []int {
+	if rng.IntN(2) == 0 {
+		return nil
+	}
+	n := make([]int, tasks)
+	for i := range n {
+		n[i] = rng.IntN(3)
+	}
+	return n
 }
 
 // On any cluster, under any policy: every task comes to its end, hosts hold no more than their slots, a task never runs
