@@ -61,7 +61,7 @@ func (c *Config) fill() error {
 		c.Hosts = &Hosts{index: map[string]int{}, strikes: defaultStrikes, rest: defaultRest}
 	}
 	if c.Hosts.placing() {
-		c.Slots, c.Machines = c.Hosts.slots(), len(c.Hosts.list)
+		c.Slots, c.Machines = c.Hosts.Slots(), len(c.Hosts.list)
 	} else if c.Machines == 0 {
 		c.Machines = len(c.Hosts.list)
 	}

@@ -120,7 +120,8 @@ func (h *Hosts) SetDown(name string, down bool) {
 // placing reports whether hosts have slots, so that they are chosen here.
 func (h *Hosts) placing() bool { return len(h.list) > 0 && h.list[0].Slots > 0 }
 
-func (h *Hosts) slots() (n int) {
+// Slots returns how many attempts the hosts may run in all; 0 if the engine knows. O(hosts).
+func (h *Hosts) Slots() (n int) {
 	for i := range h.list {
 		n += h.list[i].Slots
 	}
@@ -145,13 +146,6 @@ func (h *Hosts) name(host int) string {
 		return ""
 	}
 	return h.list[host].Name
-}
-
-// hold counts an attempt on a host, or with -1 takes it away.
-func (h *Hosts) hold(host, n int) {
-	if host != nowhere {
-		h.list[host].load += n
-	}
 }
 
 func (s *hostState) rests(now time.Time) bool { return s.resting && now.Before(s.restUntil) }

@@ -108,8 +108,8 @@ func (p *Phase) begin(at time.Time, seen *Attempt) {
 	}
 	a.begun = true
 	if host := p.hosts.number(seen.Host); host != nowhere && host != a.host {
-		p.hosts.hold(a.host, -1)
-		p.hosts.hold(host, 1)
+		p.hold(a.host, -1)
+		p.hold(host, 1)
 		a.host = host
 		p.tasks[a.task].try(host)
 	}
@@ -127,7 +127,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 		p.enter(a)
 		return a
 	}
-	p.hosts.hold(a.host, 1)
+	p.hold(a.host, 1)
 	a.dying = true
 	p.dying++
 	if !seen.State.ended() {
@@ -153,7 +153,7 @@ func (p *Phase) end(at time.Time, seen *Attempt) {
 		return
 	}
 	a.ended = true
-	p.hosts.hold(a.host, -1)
+	p.hold(a.host, -1)
 	p.leave(a)
 	if a.dying {
 		p.dying--

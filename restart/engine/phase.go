@@ -21,6 +21,7 @@ type Phase struct {
 	attempts map[string]*attempt
 	waiting  []int // tasks to submit; some may not wait any more
 	owing    []int // tasks of which clones are to be submitted
+	held     []int // attempts by host, until they are known to have ended
 	live     int   // attempts that the tracker takes to run or to be queued
 	dying    int   // attempts that are cancelled and not known to have ended
 	slots    int   // what SetSlots says, if the hosts do not say
@@ -130,6 +131,29 @@ func (p *Phase) Journal() []byte {
 	return p.recorder.Bytes()
 }
 
+// Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer observed:
+// there may be attempts that were cancelled and are not known to have ended. O(hosts).
+func (p *Phase) Release() {
+	for host, n := range p.held {
+		p.hosts.list[host].load -= n
+		p.held[host] = 0
+	}
+}
+
+// hold counts an attempt on a host, or with -1 takes it away.
+func (p *Phase) hold(host, n int) {
+	if host == nowhere {
+		return
+	}
+	for len(p.held) <= host {
+		p.held = append(p.held, 0)
+	}
+	if p.held[host]+n >= 0 { // it does not get there once the phase was released
+		p.held[host] += n
+		p.hosts.list[host].load += n
+	}
+}
+
 // wait puts a task among those to submit.
 func (p *Phase) wait(i int) {
 	if t := &p.tasks[i]; !t.waits && !t.over {
@@ -144,7 +168,7 @@ func (p *Phase) enter(a *attempt) {
 	t.live = append(t.live, a)
 	t.waits = false
 	p.live++
-	p.hosts.hold(a.host, 1)
+	p.hold(a.host, 1)
 	t.try(a.host)
 }
 

@@ -52,6 +52,7 @@ func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
 	assert.Equal(t, []string{"n3"}, hosts.Resting(c.now))
+	first.Release() // what was cancelled there has not been seen to end
 	c.attempts, c.work = nil, c.work[:48]
 	config.Work = c.work
 	second, err := engine.New(config)
