@@ -1,0 +1,157 @@
+// Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints what
+// each of them saved and cost.
+//
+//	go run . [flags]
+//
+// It starts a Temporal server in this process and a few worker processes, on the loopback interface, and needs nothing
+// but Go. It exits with 1 if something went wrong, an answer too, and with 2 if it was called wrongly.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
+)
+
+type options struct {
+	runs, tasks, hosts  int
+	policies, scenarios string
+	json, timeline      bool
+}
+
+// errUsage marks what the caller can mend.
+var errUsage = errors.New("usage")
+
+func main() {
+	cluster.RunHost(registerHost)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "temporal:", err)
+	if errors.Is(err, errUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("temporal", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.runs, "runs", 1, "runs of each scenario under each policy; the table has their medians")
+	flags.IntVar(&o.tasks, "tasks", 64, "maps of a job")
+	flags.IntVar(&o.hosts, "hosts", 4, "worker processes, which together have a slot for each map")
+	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas")
+	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas; besides these: kill, pause, server")
+	flags.BoolVar(&o.json, "json", false, "print JSON instead of timelines and a table")
+	flags.BoolVar(&o.timeline, "timeline", false, "draw every slot in every run, and print what was decided")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("%w: unknown argument %q", errUsage, flags.Arg(0))
+	case o.runs < 1 || o.runs > 100:
+		return o, fmt.Errorf("%w: -runs is %d, want 1 to 100", errUsage, o.runs)
+	case o.hosts < 2 || o.hosts > 16:
+		return o, fmt.Errorf("%w: -hosts is %d, want 2 to 16", errUsage, o.hosts)
+	case o.tasks < o.hosts || o.tasks > 256:
+		return o, fmt.Errorf("%w: -tasks is %d, want %d, the hosts, to 256", errUsage, o.tasks, o.hosts)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	chosen, err := chooseScenarios(o.scenarios, o.tasks, o.hosts)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	names := strings.Split(o.policies, ",")
+	for _, name := range names {
+		if _, err := optionsOf(name); err != nil {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "straggler-temporal-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	progress := &progress{out: stderr, runs: len(chosen) * len(names) * o.runs}
+	var outcomes []*outcome
+	for _, s := range chosen {
+		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, names, stdout, progress)
+		if err != nil {
+			return err
+		}
+		outcomes = append(outcomes, done...)
+	}
+	return o.report(stdout, outcomes, chosen, names)
+}
+
+// runScenario runs one scenario under each policy in turn, and again: what slows this machine meets all policies alike.
+func (o options) runScenario(ctx context.Context, dir string, s scenario, policies []string, stdout io.Writer, p *progress) (
+	outcomes []*outcome, err error) {
+	p.begin(s.name, "starting")
+	st, err := newStage(dir, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, st.cluster.Close()) }()
+	for n := range o.runs {
+		for _, policy := range policies {
+			p.begin(s.name, policy)
+			one, err := st.run(ctx, policy, n+1)
+			if err != nil {
+				return nil, err
+			}
+			p.end()
+			outcomes = append(outcomes, one)
+			switch {
+			case o.json:
+			case o.timeline:
+				one.timeline(stdout, s.slots())
+				one.decisions(stdout)
+			case n == 0:
+				one.timeline(stdout, 3)
+			}
+		}
+	}
+	return outcomes, nil
+}
+
+func (o options) report(w io.Writer, outcomes []*outcome, chosen []scenario, names []string) error {
+	sums := summarize(outcomes)
+	if o.json {
+		if err := printJSON(w, sums); err != nil {
+			return err
+		}
+	} else if err := o.print(w, sums, chosen, names); err != nil {
+		return err
+	}
+	for _, one := range outcomes {
+		if len(one.Wrong) > 0 {
+			return fmt.Errorf("%s, %s: wrong answer: %s", one.Scenario, one.Policy, strings.Join(one.Wrong, "; "))
+		}
+	}
+	return nil
+}

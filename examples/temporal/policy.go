@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// interval is how often the workflow looks at its tasks. They take seconds here; where they take minutes, so may it.
+const interval = 250 * time.Millisecond
+
+// policy is a way to run a fan-out.
+type policy struct {
+	name, about string
+	options     fanout.Options
+}
+
+// The published defaults hold for tasks of minutes. Of all numbers here only LATE's MinAge had to be scaled to seconds.
+func policies() []policy {
+	return []policy{
+		{"none", "nothing is done", fanout.Options{Policy: restart.Never{}}},
+		{"naive", "once half of the tasks are done, one copy of every task that has run for twice the median",
+			fanout.Options{Policy: naive{}}},
+		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: restart.LATE{MinAge: time.Second}}},
+		{"mantri", "Mantri, the paper's parameters", fanout.Options{Policy: restart.Mantri{}}},
+		{"dolly", "small fan-outs are cloned, nothing is restarted",
+			fanout.Options{Policy: restart.Never{}, Clone: &fanout.Clone{}}},
+	}
+}
+
+// optionsOf says how a fan-out is run under the policy of that name.
+func optionsOf(name string) (fanout.Options, error) {
+	for _, p := range policies() {
+		if p.name == name {
+			p.options.Interval = interval
+			p.options.Activity.HeartbeatTimeout = 2 * time.Second
+			p.options.Activity.StartToCloseTimeout = 5 * time.Minute
+			return p.options, nil
+		}
+	}
+	return fanout.Options{}, fmt.Errorf("unknown policy %q; there are %s", name, strings.Join(policyNames(), ", "))
+}
+
+func policyNames() (names []string) {
+	for _, p := range policies() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// naive is the rule that everybody writes first, as a policy of one's own: a type with one method. Once half of the
+// tasks are done it copies every task that has run for more than twice their median, once.
+type naive struct{}
+
+func (naive) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	if 2*p.Finished < p.Tasks || p.Peers.Durations == nil || len(t.Copies) != 1 {
+		return restart.Decision{Reason: restart.TooFewFinished}
+	}
+	elapsed, bar := t.Copies[0].Elapsed.Seconds(), 2*p.Peers.Durations.Quantile(0.5)
+	if elapsed <= bar {
+		return restart.Decision{Reason: restart.NotSlow, Value: elapsed, Threshold: bar}
+	}
+	return restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers, Value: elapsed, Threshold: bar,
+		Gain: time.Duration((elapsed - bar) * float64(time.Second))}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
+	"github.com/straggler-go/straggler/examples/temporal/wordcount"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+)
+
+// stage is a cluster with a text to count, on which one scenario runs.
+type stage struct {
+	scenario
+	dir     string
+	cluster *cluster.Cluster
+	job     wordcount.Job
+	want    wordcount.Counts
+}
+
+// outcome is what one run has come to.
+type outcome struct {
+	Scenario, Policy string
+	Seconds          float64 // from the start of the workflow to its answer
+	Copies, Restarts int     // launched beside a running attempt; killed to run again
+	Clones           int     // launched with the task's first attempt
+	Wasted           float64 // seconds of slots on attempts whose result does not count
+	Events           int64   // in the workflow's history
+	Wrong            []string // words that were counted wrong; nothing else is a right answer
+
+	attempts []wordcount.Attempt
+	won      []string
+	begun    time.Time
+	status   []fanout.Status
+}
+
+// registerHost is what each worker process can do.
+func registerHost(r worker.Registry, h cluster.Host) error {
+	log, err := wordcount.OpenLog(h.Log, h.Name)
+	if err != nil {
+		return err
+	}
+	r.RegisterActivity(&wordcount.Tasks{Rate: h.Rate, Log: log})
+	return nil
+}
+
+func registerWorkflows(r worker.WorkflowRegistry) {
+	r.RegisterWorkflow(wordcount.Workflow{Options: optionsOf}.WordCount)
+}
+
+// newStage writes the text to dir, counts it, and starts the cluster.
+func newStage(dir string, s scenario) (*stage, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	st := &stage{scenario: s, dir: dir}
+	chunks, err := wordcount.Generate(dir, s.sizes, 1)
+	if err != nil {
+		return nil, err
+	}
+	if st.want, err = wordcount.CountFiles(chunks); err != nil {
+		return nil, err
+	}
+	st.job = wordcount.Job{Chunks: chunks, Sizes: s.sizes, Reduces: s.reduces}
+	var hosts []cluster.Host
+	for i := range s.hosts {
+		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots(), Rate: rate}
+		if s.slow && i == s.hosts-1 {
+			h.Rate /= slowdown
+		}
+		h.Log = filepath.Join(dir, h.Name+".log")
+		hosts = append(hosts, h)
+		st.job.Hosts = append(st.job.Hosts, fanout.Host{Queue: h.Name, Slots: h.Slots})
+	}
+	st.cluster, err = cluster.Start(dir, hosts, registerWorkflows)
+	return st, err
+}
+
+// run counts the words once under a policy.
+func (st *stage) run(ctx context.Context, policy string, n int) (*outcome, error) {
+	id := fmt.Sprintf("%s-%s-%d", st.name, policy, n)
+	job := st.job
+	job.Policy, job.Dir = policy, filepath.Join(st.dir, id)
+	if err := os.MkdirAll(job.Dir, 0o777); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(job.Dir)
+	o := &outcome{Scenario: st.name, Policy: policy, begun: time.Now()}
+	run, err := st.cluster.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: cluster.Queue, WorkflowExecutionTimeout: 5 * time.Minute,
+	}, wordcount.Workflow{}.WordCount, job)
+	if err != nil {
+		return nil, err
+	}
+	undo := st.disturbSoon()
+	var answer wordcount.Answer
+	err = run.Get(ctx, &answer)
+	o.Seconds = time.Since(o.begun).Seconds()
+	if err := errors.Join(err, undo()); err != nil {
+		return nil, fmt.Errorf("%s: %w", id, err)
+	}
+	if o.Wrong, err = answer.Check(st.want); err != nil {
+		return nil, err
+	}
+	o.won = answer.Won
+	if err := st.measure(ctx, o, run); err != nil {
+		return nil, err
+	}
+	return o, st.cluster.Replay(ctx, run)
+}
+
+// disturbSoon lets happen what the scenario has in store, when half of the time of a map is over. What it returns waits
+// for that, and repairs it.
+func (st *stage) disturbSoon() (repair func() error) {
+	if st.disturb == nil {
+		return func() error { return nil }
+	}
+	type result struct {
+		undo func() error
+		err  error
+	}
+	done := make(chan result, 1)
+	time.AfterFunc(time.Second*chunkSize/rate/2, func() {
+		undo, err := st.disturb(st.cluster)
+		done <- result{undo, err}
+	})
+	return func() error {
+		r := <-done
+		if r.err != nil {
+			return r.err
+		}
+		return r.undo()
+	}
+}
+
+// measure adds what the workflow tells of its decisions, and what the hosts have noted of what really ran.
+func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun) error {
+	answer, err := st.cluster.Client.QueryWorkflow(ctx, run.GetID(), run.GetRunID(), fanout.QueryType)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", fanout.QueryType, err)
+	}
+	if err := answer.Get(&o.status); err != nil {
+		return err
+	}
+	for _, s := range o.status {
+		o.Copies += s.Ledger.Copies
+		o.Restarts += s.Ledger.Restarts
+	}
+	description, err := st.cluster.Client.DescribeWorkflowExecution(ctx, run.GetID(), run.GetRunID())
+	if err != nil {
+		return err
+	}
+	o.Events = description.WorkflowExecutionInfo.HistoryLength
+	if o.attempts, err = st.attempts(run.GetID()); err != nil {
+		return err
+	}
+	end := o.begun.Add(time.Duration(o.Seconds * float64(time.Second)))
+	for i := range o.attempts {
+		a := &o.attempts[i]
+		if a.End.IsZero() || a.End.After(end) { // lost with its host, or paused with it
+			a.End = end
+		}
+		if !slices.Contains(o.won, a.Name) {
+			o.Wasted += max(0, a.End.Sub(a.Begin).Seconds())
+		}
+	}
+	return nil
+}
+
+// attempts waits until all of a run's attempts have ended, and returns them. Those of a killed host never end.
+func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
+	for patience := time.Now().Add(2 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		all = all[:0]
+		for _, h := range st.cluster.Hosts {
+			attempts, err := wordcount.ReadLog(h.Log, run)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, attempts...)
+		}
+		running := slices.ContainsFunc(all, func(a wordcount.Attempt) bool { return a.End.IsZero() })
+		if !running || time.Now().After(patience) {
+			return all, nil
+		}
+	}
+}

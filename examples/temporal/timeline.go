@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/temporal/wordcount"
+)
+
+// columns is how wide a timeline is, without the names of its rows.
+const columns = 100
+
+// row is one slot of a host, and what it ran.
+type row struct {
+	host     string
+	attempts []wordcount.Attempt
+	odd      int // attempts that lost, or were not the first of their task
+}
+
+// timeline draws what each slot ran: at most rows slots of each host, those with the most to see.
+func (o *outcome) timeline(w io.Writer, rows int) {
+	scale := o.Seconds / columns
+	fmt.Fprintf(w, "\n%s, %s: %.1f s, one column is %.2f s\n", o.Scenario, o.Policy, o.Seconds, scale)
+	slots := o.slots()
+	for len(slots) > 0 {
+		host := slots[0].host
+		n := slices.IndexFunc(slots, func(r row) bool { return r.host != host })
+		if n < 0 {
+			n = len(slots)
+		}
+		shown := slots[:n]
+		slots = slots[n:]
+		slices.SortStableFunc(shown, func(a, b row) int { return b.odd - a.odd })
+		for i, r := range shown[:min(rows, n)] {
+			name := host
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(w, "%-8s %s\n", name, strings.TrimRight(o.draw(r, scale), " "))
+		}
+		if n > rows {
+			fmt.Fprintf(w, "%-8s and %d slots more\n", "", n-rows)
+		}
+	}
+}
+
+const legend = "|### map   |=== reduce   |--- attempt whose result does not count   x its end   * end of a copy or restart that won"
+
+// draw paints one slot.
+func (o *outcome) draw(r row, scale float64) string {
+	line := []byte(strings.Repeat(" ", columns+1))
+	for _, a := range r.attempts {
+		begin, end := o.column(a.Begin, scale), o.column(a.End, scale)
+		won := slices.Contains(o.won, a.Name)
+		body := byte('-')
+		switch {
+		case won && strings.HasPrefix(a.Name, "map"):
+			body = '#'
+		case won:
+			body = '='
+		}
+		for i := begin; i <= end; i++ {
+			line[i] = body
+		}
+		switch {
+		case !won:
+			line[end] = 'x'
+		case !first(a):
+			line[end] = '*'
+		}
+		if begin < end {
+			line[begin] = '|'
+		}
+	}
+	return string(line)
+}
+
+func (o *outcome) column(t time.Time, scale float64) int {
+	return min(max(0, int(t.Sub(o.begun).Seconds()/scale)), columns)
+}
+
+// slots deals the attempts of each host out to slots: each to the first that is free.
+func (o *outcome) slots() (slots []row) {
+	attempts := slices.Clone(o.attempts)
+	slices.SortStableFunc(attempts, func(a, b wordcount.Attempt) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), a.Begin.Compare(b.Begin))
+	})
+	for _, a := range attempts {
+		i := slices.IndexFunc(slots, func(r row) bool {
+			return r.host == a.Host && !r.attempts[len(r.attempts)-1].End.After(a.Begin)
+		})
+		if i < 0 {
+			i = len(slots)
+			slots = append(slots, row{host: a.Host})
+		}
+		slots[i].attempts = append(slots[i].attempts, a)
+		if !first(a) || !slices.Contains(o.won, a.Name) {
+			slots[i].odd++
+		}
+	}
+	return slots
+}
