@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	progress := &progress{out: stderr, runs: len(chosen) * len(names) * o.runs}
+	progress := newProgress(stderr, len(chosen)*len(names)*o.runs)
 	var outcomes []*outcome
 	for _, s := range chosen {
 		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, names, stdout, progress)
@@ -111,7 +111,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 // runScenario runs one scenario under each policy in turn, and again: what slows this machine meets all policies alike.
 func (o options) runScenario(ctx context.Context, dir string, s scenario, policies []string, stdout io.Writer, p *progress) (
 	outcomes []*outcome, err error) {
-	p.begin(s.name, "starting")
+	p.begin(s.name + ": " + s.about)
 	st, err := newStage(dir, s)
 	if err != nil {
 		return nil, err
@@ -119,12 +119,12 @@ func (o options) runScenario(ctx context.Context, dir string, s scenario, polici
 	defer func() { err = errors.Join(err, st.cluster.Close()) }()
 	for n := range o.runs {
 		for _, policy := range policies {
-			p.begin(s.name, policy)
+			p.begin(fmt.Sprintf("%s, %s, run %d of %d", s.name, policy, n+1, o.runs))
 			one, err := st.run(ctx, policy, n+1)
 			if err != nil {
 				return nil, err
 			}
-			p.end()
+			p.end(one.Seconds)
 			outcomes = append(outcomes, one)
 			switch {
 			case o.json:
@@ -141,11 +141,11 @@ func (o options) runScenario(ctx context.Context, dir string, s scenario, polici
 
 func (o options) report(w io.Writer, outcomes []*outcome, chosen []scenario, names []string) error {
 	sums := summarize(outcomes)
+	show := func() error { return printReport(w, sums, o.runs, chosen, names) }
 	if o.json {
-		if err := printJSON(w, sums); err != nil {
-			return err
-		}
-	} else if err := o.print(w, sums, chosen, names); err != nil {
+		show = func() error { return printJSON(w, sums) }
+	}
+	if err := show(); err != nil {
 		return err
 	}
 	for _, one := range outcomes {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,17 +32,22 @@ func policies() []policy {
 	}
 }
 
+// policiesNamed returns the policies of these names, which must exist.
+func policiesNamed(names []string) []policy {
+	return slices.DeleteFunc(policies(), func(p policy) bool { return !slices.Contains(names, p.name) })
+}
+
 // optionsOf says how a fan-out is run under the policy of that name.
 func optionsOf(name string) (fanout.Options, error) {
-	for _, p := range policies() {
-		if p.name == name {
-			p.options.Interval = interval
-			p.options.Activity.HeartbeatTimeout = 2 * time.Second
-			p.options.Activity.StartToCloseTimeout = 5 * time.Minute
-			return p.options, nil
-		}
+	found := policiesNamed([]string{name})
+	if len(found) == 0 {
+		return fanout.Options{}, fmt.Errorf("unknown policy %q; there are %s", name, strings.Join(policyNames(), ", "))
 	}
-	return fanout.Options{}, fmt.Errorf("unknown policy %q; there are %s", name, strings.Join(policyNames(), ", "))
+	o := found[0].options
+	o.Interval = interval
+	o.Activity.HeartbeatTimeout = 2 * time.Second // a host that falls silent for so long is lost
+	o.Activity.StartToCloseTimeout = 5 * time.Minute
+	return o, nil
 }
 
 func policyNames() (names []string) {

@@ -28,11 +28,11 @@ type stage struct {
 // outcome is what one run has come to.
 type outcome struct {
 	Scenario, Policy string
-	Seconds          float64 // from the start of the workflow to its answer
-	Copies, Restarts int     // launched beside a running attempt; killed to run again
-	Clones           int     // launched with the task's first attempt
-	Wasted           float64 // seconds of slots on attempts whose result does not count
-	Events           int64   // in the workflow's history
+	Seconds          float64  // from the start of the workflow to its answer
+	Copies, Restarts int      // launched beside a running attempt; killed to run again
+	Clones           int      // launched with the task's first attempt
+	Wasted           float64  // seconds of slots on attempts whose result does not count
+	Events           int64    // in the workflow's history
 	Wrong            []string // words that were counted wrong; nothing else is a right answer
 
 	attempts []wordcount.Attempt

@@ -15,7 +15,7 @@ const (
 	slowdown  = 10        // how many times slower the slow host is
 	skewed    = 5         // how many times more data a large chunk has
 	largeOf   = 8         // of so many chunks one is large
-	chunkSize = 512 << 10 // bytes
+	chunkSize = 400 << 10 // bytes
 	smallSize = 320 << 10 // bytes of a chunk in a scenario with large ones
 )
 

@@ -10,19 +10,19 @@ import (
 
 // summary is what the runs of one scenario under one policy have come to: medians, and whether all answers were right.
 type summary struct {
-	Scenario  string  `json:"scenario"`
-	Policy    string  `json:"policy"`
-	Runs      int     `json:"runs"`
-	Seconds   float64 `json:"seconds"`
-	OfNone    float64 `json:"of_none,omitempty"`  // Seconds relative to those of policy none
-	OfNaive   float64 `json:"of_naive,omitempty"` // and to those of policy naive
-	Copies    float64 `json:"copies"`
-	Restarts  float64 `json:"restarts"`
-	Clones    float64 `json:"clones"`
-	Wasted    float64 `json:"wasted_seconds"`
-	Events    float64 `json:"history_events"`
-	Right     bool    `json:"right"`
-	AllTimes  []float64 `json:"all_seconds"`
+	Scenario string    `json:"scenario"`
+	Policy   string    `json:"policy"`
+	Runs     int       `json:"runs"`
+	Seconds  float64   `json:"seconds"`
+	OfNone   float64   `json:"of_none,omitempty"`  // Seconds relative to those of policy none
+	OfNaive  float64   `json:"of_naive,omitempty"` // and to those of policy naive
+	Copies   float64   `json:"copies"`
+	Restarts float64   `json:"restarts"`
+	Clones   float64   `json:"clones"`
+	Wasted   float64   `json:"wasted_seconds"`
+	Events   float64   `json:"history_events"`
+	Right    bool      `json:"right"`
+	AllTimes []float64 `json:"all_seconds"`
 }
 
 // summarize takes the medians of the runs of each scenario under each policy, in the order in which they came.
@@ -98,6 +98,30 @@ func printTable(w io.Writer, sums []summary) error {
 			share(s.OfNone), share(s.OfNaive), s.Copies, s.Restarts, s.Clones, s.Wasted, s.Events, answer)
 	}
 	return table.Flush()
+}
+
+// printReport writes the table, and what its words mean.
+func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, policies []string) error {
+	fmt.Fprintln(w)
+	for _, s := range chosen {
+		fmt.Fprintf(w, "%-10s %d maps, %d reduces, %d hosts of %d slots: %s\n", s.name, s.tasks, s.reduces, s.hosts, s.slots(), s.about)
+	}
+	fmt.Fprintln(w)
+	for _, p := range policiesNamed(policies) {
+		fmt.Fprintf(w, "%-10s %s\n", p.name, p.about)
+	}
+	fmt.Fprintln(w)
+	if err := printTable(w, sums); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, `
+time      from the start of the workflow to its answer, median of %d runs; of none, of naive: relative to that policy
+copies    launched beside a running attempt; a restart kills that first, a clone is launched together with it
+wasted    time of slots on attempts whose result did not count
+events    in the workflow's history, which a replay went through again in every run without a difference
+answer    right if every word was counted as a direct count does
+`, runs)
+	return err
 }
 
 func share(x float64) string {

@@ -104,3 +104,20 @@ func (o *outcome) slots() (slots []row) {
 	}
 	return slots
 }
+
+// first reports whether an attempt is the first of its task: its name is that of the task, a dot, a number from 1.
+func first(a wordcount.Attempt) bool {
+	_, number, _ := strings.Cut(a.Name, ".")
+	return strings.HasPrefix(number, "0-")
+}
+
+// decisions prints what was decided in the run, and why.
+func (o *outcome) decisions(w io.Writer) {
+	for _, s := range o.status {
+		for _, e := range s.Events {
+			if e.Why != "" {
+				fmt.Fprintf(w, "%s %6.2f s  %-6s %-12s %-8s %s\n", s.Name, e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why)
+			}
+		}
+	}
+}

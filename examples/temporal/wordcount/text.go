@@ -10,7 +10,7 @@ import (
 )
 
 // vocabulary is how many words the text draws from.
-const vocabulary = 20000
+const vocabulary = 10000
 
 // Generate writes texts of the given sizes in bytes to dir, a file each, and returns their names. The words are as
 // unevenly frequent as those of a language, and the same seed gives the same text.
