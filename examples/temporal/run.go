@@ -113,7 +113,7 @@ func (st *stage) run(ctx context.Context, policy string, n int) (*outcome, error
 	if err := st.measure(ctx, o, run); err != nil {
 		return nil, err
 	}
-	return o, st.cluster.Replay(ctx, run)
+	return o, st.cluster.Replay(ctx, run, registerWorkflows)
 }
 
 // disturbSoon lets happen what the scenario has in store, when half of the time of a map is over. What it returns waits

@@ -22,12 +22,11 @@ type Cluster struct {
 	Hosts  []*Process
 
 	workflows worker.Worker
-	register  func(worker.WorkflowRegistry)
 }
 
 // Start starts a server that keeps its data in dir, the hosts, and a worker for the workflows that register names.
 func Start(dir string, hosts []Host, register func(worker.WorkflowRegistry)) (c *Cluster, err error) {
-	c = &Cluster{register: register}
+	c = &Cluster{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -79,11 +78,11 @@ func (c *Cluster) Close() error {
 	return c.Server.Stop()
 }
 
-// Replay gives the history of a workflow to its code once more. An error means that the code, or the library that
-// decides in it, did not do the same again.
-func (c *Cluster) Replay(ctx context.Context, run client.WorkflowRun) error {
+// Replay gives the history of a workflow to the code that register names. An error means that the code, or the library
+// that decides in it, did not do the same again.
+func (c *Cluster) Replay(ctx context.Context, run client.WorkflowRun, register func(worker.WorkflowRegistry)) error {
 	replayer := worker.NewWorkflowReplayer()
-	c.register(replayer)
+	register(replayer)
 	execution := workflow.Execution{ID: run.GetID(), RunID: run.GetRunID()}
 	if err := replayer.ReplayWorkflowExecution(ctx, c.Client.WorkflowService(), quiet(), Namespace, execution); err != nil {
 		return fmt.Errorf("replay: %w", err)
