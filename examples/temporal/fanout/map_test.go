@@ -1,0 +1,250 @@
+package fanout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// pool stands for four hosts: its activity takes its time by the queue that it was taken from, and its snapshot shows
+// how far the running ones are, as the server would.
+type pool struct {
+	mu      sync.Mutex
+	slow    map[string]float64 // by host; the others are 1
+	running map[string]*run
+	starts  []string // "input on host"
+	fail    func(input int) error
+}
+
+type run struct {
+	began time.Time
+	took  time.Duration
+	host  string
+}
+
+const taskTime = 200 * time.Millisecond
+
+func (p *pool) work(ctx context.Context, input int) (string, error) {
+	info := activity.GetInfo(ctx)
+	p.mu.Lock()
+	factor := p.slow[info.TaskQueue]
+	if factor == 0 {
+		factor = 1
+	}
+	r := &run{began: time.Now(), took: time.Duration(factor * float64(taskTime)), host: info.TaskQueue}
+	p.running[info.ActivityID] = r
+	p.starts = append(p.starts, fmt.Sprint(input, " on ", info.TaskQueue))
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.running, info.ActivityID)
+		p.mu.Unlock()
+	}()
+	if p.fail != nil {
+		if err := p.fail(input); err != nil {
+			return "", err
+		}
+	}
+	for time.Since(r.began) < r.took {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+			fanout.Report(ctx, float64(time.Since(r.began))/float64(r.took))
+		}
+	}
+	return fmt.Sprint(input, " done"), nil
+}
+
+func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, r := range p.running {
+		all = append(all, fanout.Seen{
+			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(), Done: float64(time.Since(r.began)) / float64(r.took),
+		})
+	}
+	return all, nil
+}
+
+func hosts(slots int) (list []engine.Host) {
+	for i := range 4 {
+		list = append(list, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+	}
+	return list
+}
+
+type outcome struct {
+	results []string
+	status  fanout.Status
+	err     error
+}
+
+// execute runs a fan-out of n tasks in the SDK's test environment, whose clock goes on while activities run.
+func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fanout.Task, o fanout.Options) outcome {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.SetStartTime(time.Now())
+	if p.running == nil {
+		p.running = map[string]*run{}
+	}
+	env.RegisterActivityWithOptions(p.work, activity.RegisterOptions{Name: "work"})
+	o.Snapshot, o.Interval = p.snapshot, 20*time.Millisecond
+	flow := func(ctx workflow.Context) ([]string, error) {
+		var err error
+		if o.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)}); err != nil {
+			return nil, err
+		}
+		all := make([]fanout.Task, n)
+		for i := range all {
+			all[i] = fanout.Task{Input: i}
+			if tasks != nil {
+				all[i] = tasks(workflow.Now(ctx), i)
+				all[i].Input = i
+			}
+		}
+		return fanout.Map[string](ctx, "work", all, o)
+	}
+	env.RegisterWorkflow(flow)
+	env.ExecuteWorkflow(flow)
+	require.True(t, env.IsWorkflowCompleted())
+	out := outcome{err: env.GetWorkflowError()}
+	if out.err == nil {
+		require.NoError(t, env.GetWorkflowResult(&out.results))
+		assert.Len(t, out.results, n)
+		for i, r := range out.results {
+			assert.Equal(t, fmt.Sprint(i, " done"), r)
+		}
+	}
+	answer, err := env.QueryWorkflow(fanout.Query(o.Name))
+	require.NoError(t, err)
+	require.NoError(t, answer.Get(&out.status))
+	return out
+}
+
+func TestMapAvoidsTheSlowHost(t *testing.T) {
+	p := &pool{slow: map[string]float64{"h3": 20}}
+	out := execute(t, p, 16, nil, fanout.Options{Journal: true})
+	assert.NoError(t, out.err)
+	assert.Equal(t, 16, out.status.Ledger.Finished)
+	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
+	assert.Contains(t, out.status.Journal, "restart fresh-sooner")
+	kinds := map[string]int{}
+	for _, e := range out.status.Events {
+		kinds[e.Kind]++
+		if e.Kind == "submit" && e.Why != "" {
+			assert.NotEqual(t, "h3", e.Host, "%+v", e)
+		}
+	}
+	assert.Equal(t, 16, kinds["succeed"])
+}
+
+func TestNeverWaits(t *testing.T) {
+	p := &pool{slow: map[string]float64{"h3": 3}}
+	out := execute(t, p, 16, nil, fanout.Options{Policy: restart.Never{}, Name: "all"})
+	assert.NoError(t, out.err)
+	assert.Equal(t, restart.Ledger{Started: 16, Finished: 16, Used: out.status.Ledger.Used}, out.status.Ledger)
+	assert.Len(t, p.starts, 16)
+}
+
+func TestSmallFanOutIsCloned(t *testing.T) {
+	p := &pool{slow: map[string]float64{"h0": 20}}
+	out := execute(t, p, 3, nil, fanout.Options{
+		Policy: restart.Never{},
+		Clone:  &fanout.Clone{Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1},
+	})
+	assert.NoError(t, out.err)
+	assert.Equal(t, 3, out.status.Ledger.Copies, "p = 0.1 and three tasks ask for two copies of each")
+	large := execute(t, &pool{}, 16, nil, fanout.Options{Clone: &fanout.Clone{Straggler: 0.1}})
+	assert.Zero(t, large.status.Ledger.Copies, "there is no room for clones of a large one")
+}
+
+// Of tasks with deadlines, the one with the least time to spare starts first, and tasks without one start last.
+func TestDeadlines(t *testing.T) {
+	p := &pool{}
+	out := execute(t, p, 20, func(now time.Time, i int) fanout.Task {
+		if i < 2 {
+			return fanout.Task{}
+		}
+		return fanout.Task{Deadline: now.Add(time.Hour - time.Duration(i)*time.Minute)}
+	}, fanout.Options{Policy: restart.Never{}})
+	assert.NoError(t, out.err)
+	var order []int
+	for _, e := range out.status.Events {
+		if e.Kind == "submit" {
+			order = append(order, e.Task)
+		}
+	}
+	want := []int{19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 0, 1}
+	assert.Equal(t, want, order)
+}
+
+func TestFailures(t *testing.T) {
+	var mu sync.Mutex
+	failed := map[int]int{}
+	p := &pool{fail: func(input int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed[input]++; input%3 == 0 && failed[input] < 3 {
+			return errors.New("a disk is full")
+		}
+		return nil
+	}}
+	out := execute(t, p, 8, nil, fanout.Options{})
+	assert.NoError(t, out.err)
+	assert.Equal(t, 6, out.status.Ledger.Failed, "three tasks failed twice each")
+
+	p = &pool{fail: func(input int) error {
+		if input == 2 {
+			return errors.New("the record is bad")
+		}
+		return nil
+	}}
+	out = execute(t, p, 8, nil, fanout.Options{})
+	assert.ErrorContains(t, out.err, "task 2: too many attempts without a result")
+	assert.ErrorContains(t, out.err, "the record is bad")
+	tried := slices.DeleteFunc(p.starts, func(s string) bool { return s[0] != '2' })
+	assert.ElementsMatch(t, []string{"2 on h0", "2 on h1", "2 on h2", "2 on h3"}, tried, "each attempt on another host")
+
+	p = &pool{fail: func(int) error { return temporal.NewNonRetryableApplicationError("no such file", "x", nil) }}
+	out = execute(t, p, 1, nil, fanout.Options{})
+	assert.ErrorContains(t, out.err, "no such file")
+	assert.Len(t, p.starts, 1)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for want, o := range map[string]fanout.Options{
+		"Config.Interval is -1s":   {Interval: -time.Second, Slots: 1},
+		"Options.Slots is 0":       {},
+		"Mantri.MaxRestarts is -7": {Slots: 1, Policy: restart.Mantri{MaxRestarts: -7}},
+		"AcceptableRisk is 2":      {Slots: 1, Clone: &fanout.Clone{Config: clone.Config{AcceptableRisk: 2}}},
+	} {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		flow := func(ctx workflow.Context) error {
+			_, err := fanout.Map[string](ctx, "work", make([]fanout.Task, 1), o)
+			return err
+		}
+		env.RegisterWorkflow(flow)
+		env.ExecuteWorkflow(flow)
+		assert.ErrorContains(t, env.GetWorkflowError(), want)
+	}
+}

@@ -1,0 +1,27 @@
+package fanout
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+)
+
+// Report tells how much work the activity has done since it began, in the units of Task.Work, or as a share of 1 if the
+// task has none. Call it a few times in each interval; it only notes the number, and the SDK sends it when it is time.
+// What else a heartbeat is to carry follows: activity.GetHeartbeatDetails gives done first.
+func Report(ctx context.Context, done float64, details ...any) {
+	activity.RecordHeartbeat(ctx, append([]any{done}, details...)...)
+}
+
+// WorkerOptions are those of a host with so many slots: heartbeats go out twice in an interval, and no workflow runs
+// there.
+func WorkerOptions(slots int, interval time.Duration) worker.Options {
+	return worker.Options{
+		MaxConcurrentActivityExecutionSize: slots,
+		MaxHeartbeatThrottleInterval:       interval / 2,
+		DefaultHeartbeatThrottleInterval:   interval / 2,
+		DisableWorkflowWorker:              true,
+	}
+}
