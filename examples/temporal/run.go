@@ -12,6 +12,7 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/examples/temporal/wordcount"
+	"github.com/straggler-go/straggler/restart/engine"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 )
@@ -77,7 +78,7 @@ func newStage(dir string, s scenario) (*stage, error) {
 		}
 		h.Log = filepath.Join(dir, h.Name+".log")
 		hosts = append(hosts, h)
-		st.job.Hosts = append(st.job.Hosts, fanout.Host{Queue: h.Name, Slots: h.Slots})
+		st.job.Hosts = append(st.job.Hosts, engine.Host{Name: h.Name, Slots: h.Slots})
 	}
 	st.cluster, err = cluster.Start(dir, hosts, registerWorkflows)
 	return st, err
@@ -142,14 +143,16 @@ func (st *stage) disturbSoon() (repair func() error) {
 
 // measure adds what the workflow tells of its decisions, and what the hosts have noted of what really ran.
 func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun) error {
-	answer, err := st.cluster.Client.QueryWorkflow(ctx, run.GetID(), run.GetRunID(), fanout.QueryType)
-	if err != nil {
-		return fmt.Errorf("query %s: %w", fanout.QueryType, err)
-	}
-	if err := answer.Get(&o.status); err != nil {
-		return err
-	}
-	for _, s := range o.status {
+	for _, name := range []string{"map", "reduce"} {
+		answer, err := st.cluster.Client.QueryWorkflow(ctx, run.GetID(), run.GetRunID(), fanout.Query(name))
+		if err != nil {
+			return fmt.Errorf("query %s: %w", fanout.Query(name), err)
+		}
+		var s fanout.Status
+		if err := answer.Get(&s); err != nil {
+			return err
+		}
+		o.status = append(o.status, s)
 		o.Copies += s.Ledger.Copies
 		o.Restarts += s.Ledger.Restarts
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/restart/engine"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -16,7 +17,7 @@ type Job struct {
 	Reduces int
 	Dir     string // for the outputs
 	Policy  string // what the workflow's Options are asked for
-	Hosts   []fanout.Host
+	Hosts   []engine.Host
 }
 
 // Answer is what a job returns.
@@ -40,7 +41,9 @@ func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	options.Hosts = job.Hosts
+	if options.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: job.Hosts}); err != nil {
+		return answer, err
+	}
 	var host *Tasks // names the activities; the hosts have the real ones
 
 	options.Name = "map"
