@@ -18,9 +18,9 @@ type Host struct {
 type HostsConfig struct {
 	// Hosts are the known ones. Either all of them have slots or none has. More are learned as they are seen if none has.
 	Hosts []Host
-	// Strikes is how many copies in a row a policy may give up on a host, with none that succeeds in between, before the
-	// host rests. 0 means 3, as Hadoop's and Spark's lists of excluded nodes have it at least roughly; Off: any number. No
-	// more than half of the hosts rest for their strikes at once.
+	// Strikes is how many copies in a row may be given up on a host by the policy, or overtaken by one that was submitted
+	// later elsewhere, with none that succeeds in between, before the host rests. 0 means 3, as in Hadoop, whose list of
+	// excluded nodes counts failed tasks; Off: any number. No more than half of the hosts rest for their strikes at once.
 	Strikes int
 	// Rest is for how long a host gets nothing new after its strikes, or after it lost an attempt. 0 means a minute.
 	Rest time.Duration
@@ -203,7 +203,7 @@ func (h *Hosts) free(now time.Time) (n int) {
 	return n
 }
 
-// strike notes that a copy was given up there. The host rests after several, unless half of the hosts rest.
+// strike notes that a copy was given up or overtaken there. The host rests after several, unless half of the hosts rest.
 func (h *Hosts) strike(now time.Time, host int) {
 	if host == nowhere || h.strikes == Off {
 		return

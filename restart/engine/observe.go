@@ -184,7 +184,11 @@ func (p *Phase) succeed(at time.Time, a *attempt) {
 	t.over, t.waits = true, false
 	p.over++
 	for len(t.live) > 0 {
-		p.cancel(t.live[0], overtaken())
+		loser := t.live[0]
+		if a.begun && loser.begun && loser.number < a.number {
+			p.hosts.strike(at, loser.host)
+		}
+		p.cancel(loser, overtaken())
 	}
 }
 
