@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 )
@@ -13,7 +14,8 @@ import (
 // Config describes a phase: facts first, then choices.
 type Config struct {
 	// Config is the tracker's: Tasks or Work, Policy and so on. Interval must be positive: how often Observe is called. If
-	// the Hosts have slots, Slots and Machines are theirs.
+	// the Hosts have slots, Slots and Machines are theirs. A Model.Grace of 0 means 4 intervals here, not 2: a poll sees
+	// what was reported some time ago.
 	restart.Config
 	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
@@ -35,6 +37,7 @@ type Config struct {
 }
 
 const (
+	graceIntervals     = 4
 	defaultMaxFailures = 4
 	defaultMaxLost     = 10
 )
@@ -49,6 +52,9 @@ func (c *Config) fill() error {
 		return badField("Config.MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
 	case c.MaxLost < 0:
 		return badField("Config.MaxLost", c.MaxLost, "a positive number, or 0 for the default")
+	}
+	if c.Model.Grace == 0 {
+		c.Model.Grace = min(c.Interval, num.MaxDuration/graceIntervals) * graceIntervals
 	}
 	c.Work = slices.Clone(c.Work) // it is looked at later
 	if c.MaxFailures == 0 {

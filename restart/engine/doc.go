@@ -29,8 +29,8 @@
 // A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended, and if it succeeds before
 // that, its result counts.
 //
-// An engine may be away for a while. After a gap of more than five intervals between polls all attempts look silent, and
-// nothing is decided about them for two more, in which they report. So poll every Interval.
+// An engine may be away for a while. After a gap of more than five times what usually lies between two polls all attempts
+// look silent, and nothing is decided about them for twice that time, in which they report.
 //
 // Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
 // exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names

@@ -32,14 +32,18 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	return p.actions
 }
 
-// look notes when attempts were last seen to run. After a gap of several intervals, in which the engine or the host was
-// away, all attempts look silent; nothing is decided about them until they have had the time to report.
+// look notes when attempts were last seen to run, and how long it usually takes from one time to the next. After a gap,
+// in which the engine or the host was away, all attempts look silent; nothing is decided about them until they have had
+// the time to report.
 func (p *Phase) look(now time.Time, attempts []Attempt) {
 	if !slices.ContainsFunc(attempts, func(a Attempt) bool { return a.State == Running }) {
 		return
 	}
 	if p.tooLong(now) {
-		p.blind = now.Add(afterGap * p.config.Interval)
+		p.blind = now.Add(afterGap * p.usual)
+	}
+	if !p.seen.IsZero() {
+		p.usual = max(p.usual+(now.Sub(p.seen)-p.usual)/4, p.config.Interval) // a slow poller is no gap for long
 	}
 	p.seen = now
 }
@@ -47,11 +51,9 @@ func (p *Phase) look(now time.Time, attempts []Attempt) {
 // isBlind reports whether the silence of attempts means nothing.
 func (p *Phase) isBlind(now time.Time) bool { return now.Before(p.blind) || p.tooLong(now) }
 
-func (p *Phase) tooLong(now time.Time) bool {
-	return !p.seen.IsZero() && p.config.Interval > 0 && now.Sub(p.seen) > gap*p.config.Interval
-}
+func (p *Phase) tooLong(now time.Time) bool { return !p.seen.IsZero() && now.Sub(p.seen)/gap > p.usual }
 
-// In intervals. A copy is taken to have stopped after two without a report.
+// In usual times between polls.
 const (
 	gap      = 5
 	afterGap = 2

@@ -28,9 +28,10 @@ type Phase struct {
 	told     int   // the slots that the tracker was told of
 	over     int   // tasks that have finished or were given up
 	ignored  int
-	changes  int       // of the hosts, as last seen
-	seen     time.Time // when attempts were last seen to run
-	blind    time.Time // until when silence says nothing
+	changes  int           // of the hosts, as last seen
+	seen     time.Time     // when attempts were last seen to run
+	usual    time.Duration // from one time to the next, at least the interval
+	blind    time.Time     // until when silence says nothing
 
 	events  []event
 	actions []Action
@@ -72,7 +73,7 @@ func New(c Config) (*Phase, error) {
 	n := max(c.Tasks, len(c.Work))
 	p := &Phase{
 		config: c, hosts: c.Hosts, tracker: t, recorder: recorder, tasks: make([]task, n), attempts: make(map[string]*attempt, n),
-		slots: c.Slots, told: c.Slots,
+		slots: c.Slots, told: c.Slots, usual: c.Interval,
 	}
 	if !c.Queued {
 		for i := range p.tasks {
