@@ -1,6 +1,10 @@
 package restart
 
-import "time"
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
 
 // Ledger counts what happened to the copies of a phase, and what it cost.
 type Ledger struct {
@@ -22,4 +26,20 @@ type Ledger struct {
 	// Saved is how much sooner tasks ended, in all, than was expected of their original copies when those were restarted,
 	// pruned or overtaken. It rests on estimates of t_rem, and is negative if restarts did harm.
 	Saved time.Duration
+}
+
+// Add adds the account of another phase.
+func (l *Ledger) Add(other Ledger) {
+	l.Started += other.Started
+	l.Finished += other.Finished
+	l.Copies += other.Copies
+	l.Restarts += other.Restarts
+	l.Won += other.Won
+	l.Lost += other.Lost
+	l.Pruned += other.Pruned
+	l.Failed += other.Failed
+	l.Ignored += other.Ignored
+	l.Used = num.Add(l.Used, other.Used)
+	l.Wasted = num.Add(l.Wasted, other.Wasted)
+	l.Saved = num.Add(l.Saved, other.Saved)
 }

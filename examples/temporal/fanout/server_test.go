@@ -1,0 +1,216 @@
+package fanout_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// What only a real server shows: heartbeats, resets, results from outside, histories. The hosts are goroutines here; the
+// demo's are processes.
+
+const (
+	serverInterval = 200 * time.Millisecond
+	goodTime       = time.Second
+	badTime        = 12 * time.Second
+	sharedQueue    = "everybody"
+)
+
+// serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one.
+func serve(t *testing.T, register func(worker.WorkflowRegistry)) client.Client {
+	t.Helper()
+	server, err := cluster.NewServer(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() { assert.NoError(t, server.Stop()) })
+	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	dial := func(name string) client.Client {
+		c, err := client.Dial(client.Options{
+			HostPort: server.Address(), Namespace: cluster.Namespace, Identity: name, Logger: quiet,
+		})
+		require.NoError(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
+	run := func(c client.Client, queue string, o worker.Options, register func(worker.Worker)) {
+		w := worker.New(c, queue, o)
+		register(w)
+		require.NoError(t, w.Start())
+		t.Cleanup(w.Stop)
+	}
+	for _, h := range hosts(4) {
+		c, took := dial(h.Name), goodTime
+		if h.Name == "h3" {
+			took = badTime
+		}
+		for _, queue := range []string{sharedQueue, h.Name} {
+			run(c, queue, fanout.WorkerOptions(4, serverInterval), func(w worker.Worker) {
+				w.RegisterActivityWithOptions(paced(h.Name, took), activity.RegisterOptions{Name: "work"})
+			})
+		}
+	}
+	c := dial("workflows")
+	run(c, "workflows", worker.Options{}, func(w worker.Worker) { register(w) })
+	return c
+}
+
+// paced takes its time, and says who it was that answered.
+func paced(host string, took time.Duration) func(context.Context, int) (string, error) {
+	return func(ctx context.Context, input int) (string, error) {
+		for start := time.Now(); time.Since(start) < took; {
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(took / 50):
+				fanout.Report(ctx, float64(time.Since(start))/float64(took))
+			}
+		}
+		return fmt.Sprint(input, " ", host), nil
+	}
+}
+
+func checkResults(t *testing.T, results []string) (fromBad int) {
+	t.Helper()
+	require.Len(t, results, 16)
+	for i, r := range results {
+		var task int
+		var host string
+		_, err := fmt.Sscan(r, &task, &host)
+		require.NoError(t, err)
+		assert.Equal(t, i, task)
+		if host == "h3" {
+			fromBad++
+		}
+	}
+	return fromBad
+}
+
+func replay(t *testing.T, c client.Client, run client.WorkflowRun, flow any) error {
+	t.Helper()
+	r := worker.NewWorkflowReplayer()
+	r.RegisterWorkflowWithOptions(flow, workflow.RegisterOptions{Name: "flow"})
+	return r.ReplayWorkflowExecution(t.Context(), c.WorkflowService(), nil, cluster.Namespace,
+		workflow.Execution{ID: run.GetID(), RunID: run.GetRunID()})
+}
+
+// mapped is a workflow of our own.
+func mapped(policy restart.Policy) func(ctx workflow.Context) ([]string, error) {
+	return func(ctx workflow.Context) ([]string, error) {
+		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)})
+		if err != nil {
+			return nil, err
+		}
+		tasks := make([]fanout.Task, 16)
+		for i := range tasks {
+			tasks[i].Input = i
+		}
+		return fanout.Map[string](ctx, "work", tasks, fanout.Options{Policy: policy, Hosts: known, Interval: serverInterval})
+	}
+}
+
+// foreign is a workflow that knows nothing of us.
+func foreign(ctx workflow.Context) ([]string, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: sharedQueue, StartToCloseTimeout: time.Minute, HeartbeatTimeout: 5 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+	results := make([]string, 16)
+	var futures []workflow.Future
+	for i := range results {
+		futures = append(futures, workflow.ExecuteActivity(ctx, "work", i))
+	}
+	for i, f := range futures {
+		if err := f.Get(ctx, &results[i]); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+func begin(t *testing.T, c client.Client, id string, flow string) client.WorkflowRun {
+	t.Helper()
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: "workflows"}, flow)
+	require.NoError(t, err)
+	return run
+}
+
+func TestOnAServer(t *testing.T) {
+	c := serve(t, func(r worker.WorkflowRegistry) {
+		r.RegisterWorkflowWithOptions(mapped(nil), workflow.RegisterOptions{Name: "flow"})
+		r.RegisterWorkflowWithOptions(foreign, workflow.RegisterOptions{Name: "foreign"})
+	})
+	t.Run("map", func(t *testing.T) {
+		run := begin(t, c, "map", "flow")
+		var results []string
+		require.NoError(t, run.Get(t.Context(), &results))
+		assert.Zero(t, checkResults(t, results), "no task waited for the slow host")
+		assert.NoError(t, replay(t, c, run, mapped(nil)))
+		assert.NoError(t, replay(t, c, run, mapped(restart.Never{})), "what was decided is in the history, whatever would be decided now")
+		assert.NoError(t, replay(t, c, run, mapped(restart.MapReduce{NearEnd: 0.1})))
+	})
+	t.Run("watch, by restarts", func(t *testing.T) { testWatch(t, c, "restarts", 4, restart.Mantri{}) })
+	t.Run("watch, by copies", func(t *testing.T) {
+		// Without a finished task there is nothing to compare with: Dryad's rule is as good as any that only copies.
+		testWatch(t, c, "copies", 8, restart.Dryad{Percentile: 0.5})
+	})
+	t.Run("watch, dry run", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		run := begin(t, c, "dry", "foreign")
+		said := 0
+		_, err := fanout.Watch(ctx, c, run.GetID(), run.GetRunID(), fanout.WatchOptions{
+			Namespace: cluster.Namespace, Hosts: watchedHosts(t, 8), Interval: serverInterval, DryRun: true, Log: func(fanout.Event) { said++ },
+		})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.NotZero(t, said)
+		d, err := c.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+		require.NoError(t, err)
+		assert.NotEmpty(t, d.GetPendingActivities(), "the slow host still has its tasks")
+		require.NoError(t, c.TerminateWorkflow(t.Context(), run.GetID(), run.GetRunID(), "seen enough"))
+	})
+}
+
+// watchedHosts may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their own.
+func watchedHosts(t *testing.T, slots int) *engine.Hosts {
+	t.Helper()
+	known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(slots)})
+	require.NoError(t, err)
+	return known
+}
+
+func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy) {
+	run := begin(t, c, id, "foreign")
+	ledger, err := fanout.Watch(t.Context(), c, run.GetID(), "", fanout.WatchOptions{
+		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots), Interval: serverInterval,
+		Log: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
+	})
+	require.NoError(t, err)
+	var results []string
+	require.NoError(t, run.Get(t.Context(), &results))
+	assert.Zero(t, checkResults(t, results), "%+v", ledger)
+	if slots == 4 {
+		assert.NotZero(t, ledger.Restarts, "there is no idle slot for copies")
+	} else {
+		assert.NotZero(t, ledger.Copies)
+	}
+	r := worker.NewWorkflowReplayer()
+	r.RegisterWorkflow(foreign)
+	assert.NoError(t, r.ReplayWorkflowExecution(t.Context(), c.WorkflowService(), nil, cluster.Namespace,
+		workflow.Execution{ID: run.GetID(), RunID: run.GetRunID()}))
+}

@@ -1,0 +1,153 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	activitypb "go.temporal.io/api/activity/v1"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// standalone is a copy of a workflow's activity that runs outside of the workflow.
+type standalone struct {
+	attempt string // its name in package engine
+	id      string // of the standalone activity
+	host    string
+	ended   bool
+}
+
+// startCopy runs a copy of the activity on another host.
+func (w *watcher) startCopy(ctx context.Context, t *watched, a engine.Action) error {
+	if w.DryRun {
+		return errDryRun
+	}
+	s := w.schedule(ctx, t.activity)
+	if s == nil {
+		return fmt.Errorf("the schedule of activity %s is not in the history", t.activity)
+	}
+	c := &standalone{attempt: a.ID, id: fmt.Sprintf("%s/%s/%s/%s", w.id, w.run, t.activity, a.ID), host: a.Host}
+	_, err := w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
+		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id, ActivityType: s.GetActivityType(),
+		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
+		ScheduleToCloseTimeout: s.GetScheduleToCloseTimeout(), ScheduleToStartTimeout: s.GetScheduleToStartTimeout(),
+		StartToCloseTimeout: s.GetStartToCloseTimeout(), HeartbeatTimeout: s.GetHeartbeatTimeout(),
+		RetryPolicy: &commonpb.RetryPolicy{MaximumAttempts: 1},
+	})
+	if err == nil {
+		t.copies = append(t.copies, c)
+	}
+	return err
+}
+
+// lookAtCopies turns what Temporal shows of a task's copies into attempts. A copy that ends first ends its task.
+func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.Attempt) {
+	for _, c := range t.copies {
+		if c.ended {
+			continue
+		}
+		d, err := w.client.WorkflowService().DescribeActivityExecution(ctx, &workflowservice.DescribeActivityExecutionRequest{
+			Namespace: w.Namespace, ActivityId: c.id, IncludeOutcome: true, IncludeHeartbeatDetails: true,
+		})
+		if err != nil {
+			var unknown *serviceerror.NotFound
+			if c.ended = errors.As(err, &unknown); c.ended {
+				seen = append(seen, engine.Attempt{ID: c.attempt, Task: t.index, State: engine.Lost, Host: c.host})
+			}
+			continue
+		}
+		if a := w.lookAtCopy(ctx, t, c, d); a.State != engine.Waiting {
+			c.ended = a.State != engine.Running
+			seen = append(seen, a)
+		}
+	}
+	return seen
+}
+
+func (w *watcher) lookAtCopy(
+	ctx context.Context, t *watched, c *standalone, d *workflowservice.DescribeActivityExecutionResponse,
+) engine.Attempt {
+	info := d.GetInfo()
+	a := engine.Attempt{ID: c.attempt, Task: t.index, Host: c.host}
+	if begun := info.GetLastStartedTime(); begun != nil {
+		s := see(asPending(info), w.Converter)
+		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, restart.Progress{Done: s.Done}
+	}
+	switch info.GetStatus() {
+	case enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING:
+		return a
+	case enumspb.ACTIVITY_EXECUTION_STATUS_COMPLETED:
+		a.State = w.deliver(ctx, t, d.GetOutcome().GetResult())
+	case enumspb.ACTIVITY_EXECUTION_STATUS_CANCELED, enumspb.ACTIVITY_EXECUTION_STATUS_TERMINATED:
+		a.State = engine.Cancelled
+	case enumspb.ACTIVITY_EXECUTION_STATUS_TIMED_OUT:
+		a.State = engine.Lost
+	default:
+		a.State = engine.Failed
+	}
+	a.Ended = info.GetCloseTime().AsTime()
+	return a
+}
+
+// asPending shows a standalone activity as one of a workflow.
+func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivityInfo {
+	return &workflowpb.PendingActivityInfo{
+		ActivityId: info.GetActivityId(), State: info.GetRunState(), HeartbeatDetails: info.GetHeartbeatDetails(),
+		LastHeartbeatTime: info.GetLastHeartbeatTime(), LastStartedTime: info.GetLastStartedTime(),
+		LastWorkerIdentity: info.GetLastWorkerIdentity(),
+	}
+}
+
+// deliver completes the workflow's activity with a copy's result. If that has ended by itself, the copy came too late.
+func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payloads) engine.State {
+	_, err := w.client.WorkflowService().RespondActivityTaskCompletedById(ctx, &workflowservice.RespondActivityTaskCompletedByIdRequest{
+		Namespace: w.Namespace, WorkflowId: w.id, RunId: w.run, ActivityId: t.activity, Result: result, Identity: identity,
+	})
+	var over *serviceerror.NotFound
+	switch {
+	case err == nil:
+		return engine.Succeeded
+	case errors.As(err, &over):
+		return engine.Cancelled
+	}
+	return engine.Waiting // at the next poll
+}
+
+// cancelCopy ends a copy. Of the workflow's own activity there is nothing to cancel: it is reset, or was completed.
+func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) error {
+	i := slices.IndexFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID })
+	if i < 0 {
+		return nil
+	}
+	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, &workflowservice.RequestCancelActivityExecutionRequest{
+		Namespace: w.Namespace, ActivityId: t.copies[i].id, Identity: identity, RequestId: t.copies[i].id,
+		Reason: a.Decision.String(),
+	})
+	return err
+}
+
+const lastCalls = 10 * time.Second
+
+// abandonCopies ends what no longer serves anybody.
+func (w *watcher) abandonCopies() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
+	defer cancel()
+	for _, t := range w.tasks {
+		for _, c := range t.copies {
+			if !c.ended {
+				_ = w.cancelCopy(ctx, t, engine.Action{ID: c.attempt}) // the server times it out otherwise
+			}
+		}
+	}
+}

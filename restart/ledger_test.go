@@ -1,0 +1,25 @@
+package restart_test
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Every field counts, also those that are yet to come.
+func TestLedgerAddsEveryField(t *testing.T) {
+	var sum, one restart.Ledger
+	v := reflect.ValueOf(&one).Elem()
+	for i := range v.NumField() {
+		v.Field(i).SetInt(int64(i + 1))
+	}
+	sum.Add(one)
+	assert.Equal(t, one, sum)
+	sum.Used = math.MaxInt64
+	sum.Add(one)
+	assert.EqualValues(t, math.MaxInt64, sum.Used, "it saturates")
+}
