@@ -9,9 +9,63 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
+// run is the adapter of an engine: all of it.
+func run(phase *engine.Phase, cluster *toy) {
+	for !phase.Done() {
+		for _, a := range phase.Observe(cluster.Now(), cluster.List()) {
+			switch a.Op {
+			case engine.Submit:
+				cluster.Submit(a.Task, a.ID, a.Host)
+			case engine.Cancel:
+				cluster.Cancel(a.ID)
+			}
+			cluster.Log(a)
+		}
+		cluster.Sleep(time.Second)
+	}
+}
+
+// toy is an engine of three hosts, of which one reads at a tenth of the others' speed.
+type toy struct {
+	now     time.Time
+	running []engine.Attempt
+}
+
+func (c *toy) Now() time.Time        { return c.now }
+func (c *toy) Sleep(d time.Duration) { c.now = c.now.Add(d) }
+func (c *toy) Log(a engine.Action)   { fmt.Printf("%ds %v\n", c.now.Unix(), a) }
+
+func (c *toy) Submit(task int, id, host string) {
+	c.running = append(c.running, engine.Attempt{ID: id, Task: task, Host: host, State: engine.Running, Begun: c.now})
+}
+
+// Cancel takes a moment: the attempt is seen once more, as one that has ended.
+func (c *toy) Cancel(id string) {
+	for i := range c.running {
+		if c.running[i].ID == id {
+			c.running[i].State = engine.Cancelled
+		}
+	}
+}
+
+func (c *toy) List() []engine.Attempt {
+	for i := range c.running {
+		a := &c.running[i]
+		seconds := map[string]float64{"ann": 5, "bob": 5, "eve": 50}[a.Host]
+		if a.Progress.Score = c.now.Sub(a.Begun).Seconds() / seconds; a.Progress.Score >= 1 {
+			a.State = engine.Succeeded
+		}
+	}
+	list := slices.Clone(c.running)
+	c.running = slices.DeleteFunc(c.running, func(a engine.Attempt) bool { return a.State != engine.Running })
+	return list
+}
+
 // Six tasks on three hosts with two slots each, of which one reads at a tenth of the others' speed.
 func Example() {
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "ann", Slots: 2}, {Name: "bob", Slots: 2}, {Name: "eve", Slots: 2}}})
+	hosts, err := engine.NewHosts(engine.HostsConfig{
+		Hosts: []engine.Host{{Name: "ann", Slots: 2}, {Name: "bob", Slots: 2}, {Name: "eve", Slots: 2}},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -19,32 +73,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	var running []engine.Attempt // what an engine keeps
-	start := time.Unix(0, 0)
-	for now := start; !phase.Done(); now = now.Add(time.Second) {
-		for i := range running {
-			a := &running[i]
-			seconds := 5.0
-			if a.Host == "eve" {
-				seconds = 50
-			}
-			if a.Progress.Score = now.Sub(a.Begun).Seconds() / seconds; a.Progress.Score >= 1 {
-				a.State = engine.Succeeded
-			}
-		}
-		list := slices.Clone(running)
-		running = slices.DeleteFunc(running, func(a engine.Attempt) bool { return a.State == engine.Succeeded })
-		for _, a := range phase.Observe(now, list) {
-			fmt.Printf("%.0fs %v\n", now.Sub(start).Seconds(), a)
-			switch a.Op {
-			case engine.Submit:
-				running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: now})
-			case engine.Cancel: // here, it ends at once
-				running = slices.DeleteFunc(running, func(r engine.Attempt) bool { return r.ID == a.ID })
-				// Its slot is free once it is seen to have ended; until then nothing else goes there.
-			}
-		}
-	}
+	run(phase, &toy{now: time.Unix(0, 0)})
 	fmt.Println(phase.Ledger().Finished, "tasks finished")
 	// Output:
 	// 0s submit 0.0 on ann

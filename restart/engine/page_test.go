@@ -1,0 +1,26 @@
+package engine_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The adapter on the page is the one of the example, which runs, and so is the decision.
+func TestPageQuotesWhatRuns(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	_, quoted, found := strings.Cut(string(page), "```go\n")
+	require.True(t, found)
+	quoted, _, _ = strings.Cut(quoted, "```")
+	assert.Contains(t, string(example), quoted)
+	_, quoted, found = strings.Cut(string(page), "compared:\n\n```\n")
+	require.True(t, found)
+	quoted, _, _ = strings.Cut(quoted, "\n```")
+	assert.Contains(t, string(example), quoted)
+}
