@@ -10,7 +10,7 @@ import (
 // event is a part of an observation, at its time.
 type event struct {
 	at   time.Time
-	what func(*Phase, time.Time, *Attempt)
+	what func(*Phase, time.Time, *attempt, *Attempt)
 	of   *Attempt
 }
 
@@ -26,7 +26,12 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	}
 	slices.SortStableFunc(p.events, func(a, b event) int { return a.at.Compare(b.at) })
 	for _, e := range p.events {
-		e.what(p, e.at, e.of)
+		a := p.attempts[e.of.ID]
+		if a != nil && a.task != e.of.Task { // the list gives the name of a new attempt to two tasks
+			p.ignored++
+			continue
+		}
+		e.what(p, e.at, a, e.of)
 	}
 	p.decide(now)
 	return p.actions
@@ -70,7 +75,7 @@ func (p *Phase) note(now time.Time, seen *Attempt) {
 		return
 	}
 	at := now
-	add := func(time time.Time, what func(*Phase, time.Time, *Attempt)) {
+	add := func(time time.Time, what func(*Phase, time.Time, *attempt, *Attempt)) {
 		p.events = append(p.events, event{at: time, what: what, of: seen})
 	}
 	reports := seen.State == Running && (seen.Progress != restart.Progress{} || !seen.AsOf.IsZero())
@@ -80,7 +85,7 @@ func (p *Phase) note(now time.Time, seen *Attempt) {
 	if seen.State.ended() {
 		at = earlier(seen.Ended, now)
 	}
-	if a == nil || !a.begun {
+	if a == nil || !a.begun || a.host == nowhere && seen.Host != "" {
 		add(earlier(seen.Begun, at), (*Phase).begin)
 	}
 	if reports {
@@ -99,24 +104,31 @@ func earlier(t, limit time.Time) time.Time {
 	return t
 }
 
-// begin takes note that an attempt runs, or ran.
-func (p *Phase) begin(at time.Time, seen *Attempt) {
-	a := p.attempts[seen.ID]
+// begin takes note that an attempt runs, or ran, and where. It is adopted if it is new.
+func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 	if a == nil {
 		a = p.adopt(at, seen)
 	}
+	if a.ended { // by a line of the same list
+		return
+	}
+	p.locate(a, seen.Host)
 	if a.begun || seen.State != Running && seen.Begun.IsZero() {
 		return // an attempt that came and went unseen gives no sample of its time
 	}
 	a.begun = true
-	if host := p.hosts.number(seen.Host); host != nowhere && host != a.host {
+	if !a.dying {
+		p.tracker.Begin(at, a.task, a.number, a.host)
+	}
+}
+
+// locate takes note that an attempt is, or was, on a host, wherever it was submitted.
+func (p *Phase) locate(a *attempt, name string) {
+	if host := p.hosts.number(name); host != nowhere && host != a.host {
 		p.hold(a.host, -1)
 		p.hold(host, 1)
 		a.host = host
 		p.tasks[a.task].try(host)
-	}
-	if !a.dying {
-		p.tracker.Begin(at, a.task, a.number, a.host)
 	}
 }
 
@@ -139,8 +151,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 }
 
 // report takes a progress report, unless it is an old one.
-func (p *Phase) report(at time.Time, seen *Attempt) {
-	a := p.attempts[seen.ID]
+func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 	if a.dying || a.ended || !seen.AsOf.IsZero() && !seen.AsOf.After(a.asOf) {
 		return
 	}
@@ -149,8 +160,7 @@ func (p *Phase) report(at time.Time, seen *Attempt) {
 }
 
 // end takes note that an attempt has ended.
-func (p *Phase) end(at time.Time, seen *Attempt) {
-	a := p.attempts[seen.ID]
+func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	if a.ended {
 		return
 	}

@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+func newPhase(t *testing.T, c engine.Config, hosts engine.HostsConfig) (*engine.Phase, *engine.Hosts) {
+	t.Helper()
+	var err error
+	c.Hosts, err = engine.NewHosts(hosts)
+	require.NoError(t, err)
+	c.Interval = time.Second
+	p, err := engine.New(c)
+	require.NoError(t, err)
+	return p, c.Hosts
+}
+
+// lines returns actions as text: the submissions' and cancellations' own part of it.
+func lines(actions []engine.Action) (text []string) {
+	for _, a := range actions {
+		text = append(text, a.String())
+	}
+	return text
+}
+
+func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * float64(time.Second))) }
+
+// An attempt that came and went between two polls tells where it ended all the same.
+func TestHostOfAnAttemptThatWasNeverSeenToRun(t *testing.T) {
+	hosts := engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}, {Name: "b"}}}
+	for state, resting := range map[engine.State][]string{engine.Failed: nil, engine.Lost: {"a"}} {
+		p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}}, hosts)
+		p.Observe(epoch, nil)
+		actions := p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: state, Host: "a"}})
+		assert.Equal(t, []string{"submit 0.1 not on a"}, lines(actions), "%v", state)
+		assert.Equal(t, resting, h.Resting(at(1)))
+	}
+}
+
+// An engine may know only later where an attempt runs.
+func TestHostThatIsLearnedWhileItRuns(t *testing.T) {
+	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}}, engine.HostsConfig{})
+	p.Observe(epoch, nil)
+	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
+	p.Observe(at(2), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
+	p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Lost}})
+	assert.Equal(t, []string{"a"}, h.Resting(at(3)))
+}
+
+func TestOneNameForTwoTasksInOneList(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}, Queued: true}, engine.HostsConfig{})
+	p.Observe(epoch, []engine.Attempt{{ID: "x", Task: 0, State: engine.Running}, {ID: "x", Task: 1, State: engine.Succeeded}})
+	assert.Zero(t, p.Ledger().Finished)
+	assert.NotZero(t, p.Ledger().Ignored)
+}
+
+// What is said of an attempt behind its end, in one list, holds no slot.
+func TestRunningAfterTheEndInOneList(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 4}},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	require.Len(t, p.Observe(epoch, nil), 2)
+	actions := p.Observe(at(1), []engine.Attempt{
+		{ID: "0.0", State: engine.Succeeded}, {ID: "0.0", State: engine.Running, Host: "b"},
+	})
+	assert.Equal(t, []string{"submit 2.0 on a"}, lines(actions))
+	actions = p.Observe(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}})
+	assert.Equal(t, []string{"submit 3.0 on b"}, lines(actions), "b has the slot that it had")
+}
