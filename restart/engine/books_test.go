@@ -73,3 +73,32 @@ func TestRunningAfterTheEndInOneList(t *testing.T) {
 	actions = p.Observe(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}})
 	assert.Equal(t, []string{"submit 3.0 on b"}, lines(actions), "b has the slot that it had")
 }
+
+// A waiting task of which an attempt turns up and ends is submitted once.
+func TestAdoptedAndLostInOneCall(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1}}, engine.HostsConfig{})
+	require.Empty(t, p.Observe(epoch, nil), "there are no slots")
+	p.SetSlots(4)
+	actions := p.Observe(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}})
+	assert.Len(t, actions, 1, "%v", actions)
+}
+
+// A restarted task that has to be submitted once more, since its host went away, is not restarted once more.
+func TestDecisionIsNotGivenTwice(t *testing.T) {
+	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Policy: after(2 * time.Second)}},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}, {Name: "c", Slots: 1}}})
+	p.Observe(epoch, nil)
+	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
+	require.Equal(t, "submit 0.1 on b not on a: restart beyond-peers copy=0", actions[1].String())
+	h.SetDown("b", true)
+	assert.Equal(t, []string{"cancel 0.1", "submit 0.2 on c not on a"}, lines(p.Observe(at(4), nil)))
+}
+
+// An attempt of a task that was given up was not overtaken by another.
+func TestAdoptedOfATaskThatWasGivenUp(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}, MaxFailures: 1}, engine.HostsConfig{})
+	p.Observe(epoch, nil)
+	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Failed}})
+	require.Equal(t, []int{0}, p.GivenUp())
+	assert.Equal(t, []string{"cancel x"}, lines(p.Observe(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
+}

@@ -41,7 +41,7 @@ func (p *Phase) stranded(now time.Time) {
 			p.tracker.Kill(now, i, a.number)
 			p.cancel(a, restart.Decision{})
 			if len(t.live) == 0 {
-				p.wait(i)
+				p.wait(i, restart.Decision{})
 			}
 		}
 	}
@@ -70,14 +70,13 @@ func (p *Phase) giveUpCopy(now time.Time, task int, d restart.Decision) bool {
 	}
 	if d.Action == restart.Restart {
 		p.tracker.Restart(now, task, a.number)
-		t.why = d
 	} else {
 		p.tracker.Kill(now, task, a.number)
 	}
 	p.cancel(a, d)
 	p.hosts.strike(now, a.host)
 	if len(t.live) == 0 {
-		p.wait(task)
+		p.wait(task, d)
 	}
 	return true
 }
@@ -136,6 +135,7 @@ func (p *Phase) arrange(now time.Time) {
 		}
 		return cmp.Compare(a, b)
 	})
+	p.waiting = slices.Compact(p.waiting)
 	if p.config.Order == nil || len(p.waiting) < 2 {
 		return
 	}

@@ -80,8 +80,9 @@ type Action struct {
 	// Avoid are hosts on which the new attempt should not run: those that run a copy of the task or ran one, and those
 	// that rest. It never names all known hosts.
 	Avoid []string
-	// Decision says why: what the policy decided about the task. It is the zero Decision for the first attempts of a task
-	// and for those that make up for a failed or lost one.
+	// Decision says why: what the policy decided about the task, or that a copy was overtaken. It is the zero Decision for
+	// the first attempts of a task, for those that make up for a failed or lost one, and where an attempt is cancelled
+	// since its hosts are down or its task was given up.
 	Decision restart.Decision
 }
 

@@ -136,7 +136,8 @@ func (p *Phase) locate(a *attempt, name string) {
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := &attempt{id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host)}
 	p.attempts[a.id] = a
-	if !p.tasks[a.task].over {
+	t := &p.tasks[a.task]
+	if !t.over {
 		a.number = p.tracker.Submit(at, a.task, a.host)
 		p.enter(a)
 		return a
@@ -145,7 +146,11 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a.dying = true
 	p.dying++
 	if !seen.State.ended() {
-		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: overtaken()})
+		why := overtaken()
+		if t.givenUp {
+			why = restart.Decision{}
+		}
+		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: why})
 	}
 	return a
 }
@@ -226,7 +231,6 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		p.over++
 		p.tracker.GiveUp(at, a.task)
 	default:
-		t.why = restart.Decision{}
-		p.wait(a.task)
+		p.wait(a.task, restart.Decision{})
 	}
 }

@@ -19,7 +19,7 @@ type Phase struct {
 
 	tasks    []task
 	attempts map[string]*attempt
-	waiting  []int // tasks to submit; some may not wait any more
+	waiting  []int // tasks to submit; some may not wait any more, some may stand there twice
 	owing    []int // tasks of which clones are to be submitted
 	held     []int // attempts by host, until they are known to have ended
 	live     int   // attempts that the tracker takes to run or to be queued
@@ -80,7 +80,7 @@ func New(c Config) (*Phase, error) {
 			if c.Clones != nil {
 				p.tasks[i].clones = max(c.Clones[i], 0)
 			}
-			p.wait(i)
+			p.wait(i, restart.Decision{})
 		}
 	}
 	return p, nil
@@ -155,10 +155,11 @@ func (p *Phase) hold(host, n int) {
 	}
 }
 
-// wait puts a task among those to submit.
-func (p *Phase) wait(i int) {
+// wait puts a task among those to submit, because of the decision or, if that is zero, for a reason that is none of the
+// policy's.
+func (p *Phase) wait(i int, why restart.Decision) {
 	if t := &p.tasks[i]; !t.waits && !t.over {
-		t.waits = true
+		t.waits, t.why = true, why
 		p.waiting = append(p.waiting, i)
 	}
 }
