@@ -102,3 +102,26 @@ func TestAdoptedOfATaskThatWasGivenUp(t *testing.T) {
 	require.Equal(t, []int{0}, p.GivenUp())
 	assert.Equal(t, []string{"cancel x"}, lines(p.Observe(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
 }
+
+// The first attempt was cancelled, and ends before that which took its place: the second one's host is not to blame.
+func TestLateWinnerIsNoStrike(t *testing.T) {
+	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 3, Policy: after(2 * time.Second)}},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, Strikes: 1})
+	p.Observe(epoch, nil)
+	require.Len(t, p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}}), 2)
+	require.Equal(t, []string{"a"}, h.Resting(at(3)))
+	p.Observe(at(4), []engine.Attempt{
+		{ID: "0.1", State: engine.Running, Begun: at(3.5), Host: "b"}, {ID: "0.0", State: engine.Succeeded, Host: "a"},
+	})
+	assert.True(t, p.Done())
+	assert.Equal(t, []string{"a"}, h.Resting(at(4)))
+}
+
+// A loss that is heard of late does not shorten the rest of its host.
+func TestRestIsNotShortened(t *testing.T) {
+	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{Rest: 10 * time.Second})
+	p.Observe(epoch, nil)
+	p.Observe(at(20), []engine.Attempt{{ID: "0.0", State: engine.Lost, Host: "a", Ended: at(20)}})
+	p.Observe(at(21), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Lost, Host: "a", Ended: at(5)}})
+	assert.Equal(t, []string{"a"}, h.Resting(at(29)))
+}

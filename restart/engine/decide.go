@@ -74,7 +74,9 @@ func (p *Phase) giveUpCopy(now time.Time, task int, d restart.Decision) bool {
 		p.tracker.Kill(now, task, a.number)
 	}
 	p.cancel(a, d)
-	p.hosts.strike(now, a.host)
+	if a.begun { // if not, the host has not had it yet
+		p.hosts.strike(now, a.host)
+	}
 	if len(t.live) == 0 {
 		p.wait(task, d)
 	}

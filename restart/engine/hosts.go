@@ -214,12 +214,16 @@ func (h *Hosts) strike(now time.Time, host int) {
 	}
 }
 
-// retire gives a host its rest.
+// retire gives a host its rest. What is heard late does not shorten one.
 func (h *Hosts) retire(now time.Time, host int) {
-	if host != nowhere {
-		s := &h.list[host]
-		s.strikes, s.resting, s.restUntil = 0, true, now.Add(h.rest)
+	if host == nowhere {
+		return
 	}
+	s := &h.list[host]
+	if until := now.Add(h.rest); !s.resting || until.After(s.restUntil) {
+		s.restUntil = until
+	}
+	s.strikes, s.resting = 0, true
 }
 
 // clear notes that a copy succeeded there. It does not end a rest: a slow host succeeds, too.

@@ -193,6 +193,7 @@ func overtaken() restart.Decision {
 // which that attempt has ended, is told of one more, which leaves no sample.
 func (p *Phase) succeed(at time.Time, a *attempt) {
 	t := &p.tasks[a.task]
+	submitted := a.number
 	if a.dying {
 		a.number = p.tracker.Submit(at, a.task, a.host)
 	}
@@ -202,7 +203,7 @@ func (p *Phase) succeed(at time.Time, a *attempt) {
 	p.over++
 	for len(t.live) > 0 {
 		loser := t.live[0]
-		if a.begun && loser.begun && loser.number < a.number {
+		if a.begun && loser.begun && loser.number < submitted && loser.host != a.host {
 			p.hosts.strike(at, loser.host)
 		}
 		p.cancel(loser, overtaken())
