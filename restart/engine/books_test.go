@@ -125,3 +125,16 @@ func TestRestIsNotShortened(t *testing.T) {
 	p.Observe(at(21), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Lost, Host: "a", Ended: at(5)}})
 	assert.Equal(t, []string{"a"}, h.Resting(at(29)))
 }
+
+// Two attempts of a task that must not have two never run at once, also where one was killed and the other is its restart.
+func TestTaskThatMustNotBeDuplicated(t *testing.T) {
+	c := engine.Config{Config: restart.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second)}, Clones: []int{1, 1}}
+	p, _ := newPhase(t, c, engine.HostsConfig{})
+	p.SetEligible(0, false, true)
+	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1"}, lines(p.Observe(epoch, nil)))
+	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}})
+	assert.Equal(t, []string{"cancel 0.0: restart beyond-peers copy=0"}, lines(actions))
+	assert.Empty(t, p.Observe(at(4), nil), "it is not known to have ended")
+	actions = p.Observe(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
+	assert.Equal(t, []string{"submit 0.1: restart beyond-peers copy=0"}, lines(actions))
+}

@@ -114,13 +114,16 @@ func (p *Phase) starts(now time.Time) {
 		if p.free() <= 0 && !p.config.Queued {
 			break
 		}
+		t := &p.tasks[task]
+		if t.alone && t.dying > 0 {
+			continue
+		}
 		host, ok := p.place(now, task)
 		if !ok {
 			continue
 		}
-		t := &p.tasks[task]
 		p.submit(now, task, host, t.why)
-		if t.clones > 0 {
+		if t.clones > 0 && !t.alone {
 			p.owing = append(p.owing, task)
 		}
 	}

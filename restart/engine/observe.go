@@ -143,8 +143,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 		return a
 	}
 	p.hold(a.host, 1)
-	a.dying = true
-	p.dying++
+	p.die(a)
 	if !seen.State.ended() {
 		why := overtaken()
 		if t.givenUp {
@@ -173,6 +172,7 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	p.hold(a.host, -1)
 	p.leave(a)
 	if a.dying {
+		p.tasks[a.task].dying--
 		p.dying--
 	}
 	switch {

@@ -43,8 +43,10 @@ type task struct {
 	live         []*attempt // that were not cancelled and are not known to have ended
 	tried        []int      // hosts
 	failed, lost int        // attempts
+	dying        int        // attempts that are cancelled and not known to have ended
 	clones       int        // still to be submitted
 	why          restart.Decision
+	alone        bool // no two attempts may run at once
 	waits        bool
 	over         bool
 	givenUp      bool
@@ -90,8 +92,12 @@ func New(c Config) (*Phase, error) {
 // changes nothing if the hosts have slots.
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
-// SetEligible says whether a task may be duplicated and restarted; at first every task may be both.
+// SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
+// duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
 func (p *Phase) SetEligible(task int, duplicate, restart bool) {
+	if task >= 0 && task < len(p.tasks) {
+		p.tasks[task].alone = !duplicate
+	}
 	p.tracker.SetEligible(task, duplicate, restart)
 }
 
@@ -186,9 +192,15 @@ func (p *Phase) leave(a *attempt) {
 // cancel ends an attempt that the tracker has already taken out.
 func (p *Phase) cancel(a *attempt, why restart.Decision) {
 	p.leave(a)
-	a.dying = true
-	p.dying++
+	p.die(a)
 	p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: why})
+}
+
+// die counts an attempt as one that ends some time.
+func (p *Phase) die(a *attempt) {
+	a.dying = true
+	p.tasks[a.task].dying++
+	p.dying++
 }
 
 // numbered returns the attempt of a task that the tracker calls by this number.
