@@ -138,3 +138,25 @@ func TestTaskThatMustNotBeDuplicated(t *testing.T) {
 	actions = p.Observe(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
 	assert.Equal(t, []string{"submit 0.1: restart beyond-peers copy=0"}, lines(actions))
 }
+
+// twice is a policy of a host's own that wants a second copy of everything, and does not say where.
+type twice struct{}
+
+func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Copies) > 1 {
+		return restart.Decision{}
+	}
+	return restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers}
+}
+
+func TestCopyGoesToAnotherHost(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 3, Policy: twice{}}},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 2}}})
+	actions := p.Observe(epoch, nil)
+	require.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a", "submit 2.0 on b"}, lines(actions))
+	actions = p.Observe(at(1), []engine.Attempt{
+		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "1.0", Task: 1, State: engine.Running, Host: "a"},
+		{ID: "2.0", Task: 2, State: engine.Waiting},
+	})
+	assert.Equal(t, []string{"submit 0.1 on b not on a: duplicate beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
+}

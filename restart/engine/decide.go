@@ -85,30 +85,52 @@ func (p *Phase) giveUpCopy(now time.Time, task int, d restart.Decision) bool {
 
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies(now time.Time) {
-	var served []int // hosts that no copy gains from
+	p.served = slices.Grow(p.served[:0], len(p.hosts.list))[:len(p.hosts.list)]
+	clear(p.served)
 	for p.free() > 0 {
 		host := nowhere
 		if p.hosts.placing() {
-			if host, _ = p.hosts.pick(now, served, false); host == nowhere {
+			if host, _ = p.hosts.pick(now, p.wasServed, false); host == nowhere {
 				return
 			}
 		}
 		task, d := p.tracker.Next(now, host)
 		switch {
-		case d.Action == restart.Duplicate:
-			p.submit(now, task, host, d)
+		case d.Action == restart.Duplicate && p.submitCopy(now, task, host, d):
 		case (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(now, task, d):
 			p.tellSlots(now)
-		case host == nowhere:
+		case host == nowhere, d.Reason == restart.NothingToDo: // no host gains any
 			return
 		default:
-			served = append(served, host)
+			p.served[host] = true
 		}
 	}
 }
 
+// wasServed reports whether no copy gains from a host.
+func (p *Phase) wasServed(host int) bool { return p.served[host] }
+
+// submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy of
+// the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
+func (p *Phase) submitCopy(now time.Time, task, host int, d restart.Decision) bool {
+	if t := &p.tasks[task]; host != nowhere && t.isOn(host) {
+		other, open := p.hosts.pick(now, t.isOn, false)
+		if other == nowhere && open {
+			return false
+		}
+		if other != nowhere {
+			host = other
+		}
+	}
+	p.submit(now, task, host, d)
+	return true
+}
+
 // starts submits waiting tasks, in their order, each where it may run.
 func (p *Phase) starts(now time.Time) {
+	if p.free() <= 0 && !p.config.Queued {
+		return // there may be many that wait
+	}
 	p.arrange(now)
 	for _, task := range p.waiting {
 		if p.free() <= 0 && !p.config.Queued {
@@ -167,9 +189,10 @@ func (p *Phase) place(now time.Time, task int) (host int, ok bool) {
 	if !p.hosts.placing() {
 		return nowhere, true
 	}
-	host, open := p.hosts.pick(now, p.tasks[task].tried, p.config.Queued)
+	t := &p.tasks[task]
+	host, open := p.hosts.pick(now, t.wasOn, p.config.Queued)
 	if !open {
-		host, _ = p.hosts.pick(now, p.tasks[task].runsOn(), p.config.Queued)
+		host, _ = p.hosts.pick(now, t.isOn, p.config.Queued)
 	}
 	return host, host != nowhere
 }
@@ -181,7 +204,7 @@ func (p *Phase) clones(now time.Time) {
 		for ; t.clones > 0 && !t.over && p.free() > 0; t.clones-- {
 			host := nowhere
 			if p.hosts.placing() {
-				if host, _ = p.hosts.pick(now, t.runsOn(), false); host == nowhere {
+				if host, _ = p.hosts.pick(now, t.isOn, false); host == nowhere {
 					break
 				}
 			}
@@ -209,8 +232,8 @@ func (p *Phase) submit(now time.Time, task, host int, why restart.Decision) {
 func (p *Phase) avoid(now time.Time, task, chosen int) []string {
 	t := &p.tasks[task]
 	for _, unwanted := range []func(host int) bool{
-		func(host int) bool { return slices.Contains(t.tried, host) || p.hosts.list[host].rests(now) },
-		func(host int) bool { return slices.Contains(t.runsOn(), host) },
+		func(host int) bool { return t.wasOn(host) || p.hosts.list[host].rests(now) },
+		t.isOn,
 	} {
 		var names []string
 		left := 0
@@ -228,15 +251,4 @@ func (p *Phase) avoid(now time.Time, task, chosen int) []string {
 		}
 	}
 	return nil
-}
-
-// runsOn returns the hosts on which attempts of the task run.
-func (t *task) runsOn() []int {
-	var hosts []int
-	for _, a := range t.live {
-		if a.host != nowhere {
-			hosts = append(hosts, a.host)
-		}
-	}
-	return hosts
 }

@@ -153,10 +153,10 @@ func (s *hostState) rests(now time.Time) bool { return s.resting && now.Before(s
 // usable returns a test of a host: it may get something new if it is neither down nor rests. If all that are not down
 // rest, these may.
 func (h *Hosts) usable(now time.Time) func(*hostState) bool {
-	if h.resting(now) == h.up() {
-		return func(s *hostState) bool { return !s.down }
+	if slices.ContainsFunc(h.list, func(s hostState) bool { return !s.down && !s.rests(now) }) {
+		return func(s *hostState) bool { return !s.down && !s.rests(now) }
 	}
-	return func(s *hostState) bool { return !s.down && !s.rests(now) }
+	return func(s *hostState) bool { return !s.down }
 }
 
 // canRun reports whether there is a host that is up on which the attempt may run; also if no host is known.
@@ -233,15 +233,15 @@ func (h *Hosts) clear(host int) {
 	}
 }
 
-// pick returns the usable host with the most free slots among those that are not in skip, the first of equals, or nowhere.
-// A full host is picked only if overfull is set; it is open if there is such a host, full or not.
-func (h *Hosts) pick(now time.Time, skip []int, overfull bool) (host int, open bool) {
+// pick returns the usable host with the most free slots of those that are not to be skipped, the first of equals, or
+// nowhere. A full host is picked only if overfull is set; it is open if there is such a host, full or not.
+func (h *Hosts) pick(now time.Time, skip func(host int) bool, overfull bool) (host int, open bool) {
 	usable := h.usable(now)
 	host = nowhere
 	most := 0
 	for i := range h.list {
 		s := &h.list[i]
-		if !usable(s) || slices.Contains(skip, i) {
+		if !usable(s) || skip(i) {
 			continue
 		}
 		if free := s.Slots - s.load; free > most || overfull && (host == nowhere || free > most) {

@@ -37,6 +37,7 @@ type Phase struct {
 	actions []Action
 	numbers []int
 	order   []int
+	served  []bool // hosts that no copy gains from, in one call
 }
 
 type task struct {
@@ -214,9 +215,17 @@ func (t *task) numbered(number int) *attempt {
 }
 
 func (t *task) try(host int) {
-	if host != nowhere && !slices.Contains(t.tried, host) {
+	if host != nowhere && !t.wasOn(host) {
 		t.tried = append(t.tried, host)
 	}
+}
+
+// wasOn reports whether an attempt of the task was ever on the host or submitted for it.
+func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
+
+// isOn reports whether an attempt of the task is there that was not cancelled.
+func (t *task) isOn(host int) bool {
+	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.host == host })
 }
 
 // attemptName returns a name that nothing has: an adopted attempt may be called as one of ours would be.

@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// BenchmarkObserve polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
+// fails each time, so that another task starts.
+func BenchmarkObserve(b *testing.B) {
+	for _, order := range []func(time.Time, []int){nil, func(_ time.Time, w []int) { slices.Reverse(w) }} {
+		for _, tasks := range []int{1_000, 100_000} {
+			b.Run(fmt.Sprintf("tasks=%d,order=%t", tasks, order != nil), func(b *testing.B) {
+				poll(b, engine.Config{Config: restart.Config{Tasks: tasks, Slots: tasks / 2}, Order: order})
+			})
+		}
+	}
+}
+
+// BenchmarkObserveHosts polls 16 attempts on each host; one slot of each stays idle, so that each is asked for a copy.
+func BenchmarkObserveHosts(b *testing.B) {
+	for _, hosts := range []int{10, 1_000} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			poll(b, engine.Config{Config: restart.Config{Tasks: 16 * hosts}, Hosts: manyHosts(b, hosts, 17)})
+		})
+	}
+}
+
+// BenchmarkFirstObserve makes a phase and submits its tasks, 16 to each host.
+func BenchmarkFirstObserve(b *testing.B) {
+	for _, hosts := range []int{10, 1_000} {
+		b.Run(fmt.Sprintf("tasks=%d,hosts=%d", 16*hosts, hosts), func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				p, err := engine.New(engine.Config{
+					Config: restart.Config{Tasks: 16 * hosts, Interval: time.Second}, Hosts: manyHosts(b, hosts, 16),
+				})
+				require.NoError(b, err)
+				require.Len(b, p.Observe(epoch, nil), 16*hosts)
+			}
+		})
+	}
+}
+
+func manyHosts(b *testing.B, n, slots int) *engine.Hosts {
+	b.Helper()
+	list := make([]engine.Host, n)
+	for i := range list {
+		list[i] = engine.Host{Name: fmt.Sprint("h", i), Slots: slots}
+	}
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: list})
+	require.NoError(b, err)
+	return hosts
+}
+
+// poll measures an Observe of all that runs, at the pace that is usual, and in no order of time.
+func poll(b *testing.B, c engine.Config) {
+	b.Helper()
+	c.Interval, c.MaxFailures = time.Second, 1<<30
+	p, err := engine.New(c)
+	require.NoError(b, err)
+	var attempts []engine.Attempt
+	now := epoch
+	observe := func() {
+		for _, a := range p.Observe(now, attempts) {
+			require.Equal(b, engine.Submit, a.Op, "%v", a)
+			attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: now})
+		}
+	}
+	observe()
+	observe()
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		now = now.Add(time.Second)
+		attempts = slices.DeleteFunc(attempts, func(a engine.Attempt) bool { return a.State == engine.Failed })
+		for i := range attempts {
+			a := &attempts[i]
+			a.AsOf = now.Add(-time.Duration(i%1000) * time.Millisecond)
+			a.Progress.Done = max(0, float64(a.AsOf.Sub(a.Begun))/(1<<60))
+		}
+		if c.Hosts == nil {
+			attempts[i%len(attempts)].State = engine.Failed
+		}
+		observe()
+	}
+}
