@@ -26,7 +26,7 @@ func (c *Config) fill() error {
 		c.Tasks = len(c.Work)
 	}
 	var mean float64
-	c.Work, mean = works(c.Work, c.Tasks)
+	c.Work, mean = num.Works(c.Work, c.Tasks)
 	if c.Model.Window == 0 {
 		c.Model.Window = times(c.Interval, 10)
 	}
@@ -60,30 +60,6 @@ func (c *Config) check() error {
 		return badField("Config", "Lag", c.Lag, "0 or more")
 	}
 	return nil
-}
-
-// works returns a copy of the works with the unknown ones set to the mean of the others, and that mean; 1 if none is
-// known.
-func works(given []float64, n int) ([]float64, float64) {
-	work := make([]float64, n)
-	copy(work, given)
-	sum, known := 0.0, 0
-	for _, w := range work {
-		if w > 0 && num.Finite(sum+w) {
-			sum += w
-			known++
-		}
-	}
-	mean := 1.0
-	if known > 0 {
-		mean = sum / float64(known)
-	}
-	for i, w := range work {
-		if !(w > 0 && num.Finite(w)) {
-			work[i] = mean
-		}
-	}
-	return work, mean
 }
 
 // needs says which facts a policy reads, so that the others need not be kept.

@@ -1,4 +1,4 @@
-// Package num holds the clamped conversions between seconds and time.Duration that every package uses.
+// Package num holds what packages share about numbers: clamped conversions of seconds and time.Duration, unknown works.
 package num
 
 import (
@@ -54,3 +54,27 @@ func Sub(a, b time.Duration) time.Duration {
 
 // Finite reports whether x is neither NaN nor infinite.
 func Finite(x float64) bool { return x-x == 0 }
+
+// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean; 1 if none is
+// known.
+func Works(given []float64, n int) ([]float64, float64) {
+	work := make([]float64, n)
+	copy(work, given)
+	sum, known := 0.0, 0
+	for _, w := range work {
+		if w > 0 && Finite(sum+w) {
+			sum += w
+			known++
+		}
+	}
+	mean := 1.0
+	if known > 0 {
+		mean = sum / float64(known)
+	}
+	for i, w := range work {
+		if !(w > 0 && Finite(w)) {
+			work[i] = mean
+		}
+	}
+	return work, mean
+}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -159,4 +160,15 @@ func TestCopyGoesToAnotherHost(t *testing.T) {
 		{ID: "2.0", Task: 2, State: engine.Waiting},
 	})
 	assert.Equal(t, []string{"submit 0.1 on b not on a: duplicate beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
+}
+
+// Works that are no works count as the mean of the others, here as for the tracker.
+func TestUnknownWorkIsTheMean(t *testing.T) {
+	work := []float64{1, math.NaN(), 5, math.Inf(1), 0, math.NaN(), -7}
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Work: work, Slots: 7}}, engine.HostsConfig{})
+	var order []int
+	for _, a := range p.Observe(epoch, nil) {
+		order = append(order, a.Task)
+	}
+	assert.Equal(t, []int{2, 1, 3, 4, 5, 6, 0}, order)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -56,7 +55,9 @@ func (c *Config) fill() error {
 	if c.Model.Grace == 0 {
 		c.Model.Grace = min(c.Interval, num.MaxDuration/graceIntervals) * graceIntervals
 	}
-	c.Work = slices.Clone(c.Work) // it is looked at later
+	if c.Work != nil {
+		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
+	}
 	if c.MaxFailures == 0 {
 		c.MaxFailures = defaultMaxFailures
 	}

@@ -158,7 +158,7 @@ func (p *Phase) arrange(now time.Time) {
 	work := p.config.Work
 	slices.SortFunc(p.waiting, func(a, b int) int {
 		if work != nil && work[a] != work[b] {
-			return cmp.Compare(work[b], work[a]) // NaN, which is unknown, last
+			return cmp.Compare(work[b], work[a])
 		}
 		return cmp.Compare(a, b)
 	})
