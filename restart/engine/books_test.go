@@ -172,3 +172,19 @@ func TestUnknownWorkIsTheMean(t *testing.T) {
 	}
 	assert.Equal(t, []int{2, 1, 3, 4, 5, 6, 0}, order)
 }
+
+// A journal changes nothing.
+func TestSameActionsWithoutAJournal(t *testing.T) {
+	for seed := range uint64(100) {
+		var logs [2][]string
+		for i := range logs {
+			c, config := randomCluster(t, seed)
+			config.Journal = i == 1
+			p, err := engine.New(config)
+			require.NoError(t, err)
+			_, log := drive(t, c, p, period, nil)
+			logs[i] = lines(log)
+		}
+		require.Equal(t, logs[0], logs[1], "seed %d", seed)
+	}
+}

@@ -92,6 +92,7 @@ type tracker interface {
 	Kill(now time.Time, task, attempt int)
 	Restart(now time.Time, task, attempt int)
 	GiveUp(now time.Time, task int)
+	Decide(now time.Time, task int) restart.Decision
 	Next(now time.Time, machine int) (int, restart.Decision)
 	Sweep(now time.Time, visit func(task int, d restart.Decision))
 	Phase() restart.Phase

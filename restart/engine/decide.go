@@ -14,16 +14,28 @@ func (p *Phase) decide(now time.Time) {
 	p.stranded(now)
 	p.tellSlots(now)
 	if !p.isBlind(now) {
-		p.tracker.Sweep(now, func(task int, d restart.Decision) {
-			if d.Action == restart.Restart || d.Action == restart.Kill {
-				p.giveUpCopy(now, task, d)
-			}
-		})
-		p.tellSlots(now)
+		p.sweep(now)
 		p.copies(now)
 	}
 	p.starts(now)
 	p.clones(now)
+}
+
+// sweep carries out what the policy wants to end. A decision changes the facts for those behind it, which are asked anew;
+// a Sweep with a journal does that by itself, and one without does it otherwise.
+func (p *Phase) sweep(now time.Time) {
+	p.numbers = p.numbers[:0]
+	p.tracker.Sweep(now, func(task int, d restart.Decision) {
+		if d.Action == restart.Restart || d.Action == restart.Kill {
+			p.numbers = append(p.numbers, task)
+		}
+	})
+	for _, task := range p.numbers {
+		d := p.tracker.Decide(now, task)
+		if (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(now, task, d) {
+			p.tellSlots(now)
+		}
+	}
 }
 
 // stranded cancels attempts that wait for hosts of which none is left, and lets their tasks be submitted anew.

@@ -35,7 +35,7 @@ type Phase struct {
 
 	events  []event
 	actions []Action
-	numbers []int
+	numbers []int // of tasks or attempts
 	order   []int
 	served  []bool // hosts that no copy gains from, in one call
 }
