@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -187,4 +188,24 @@ func TestSameActionsWithoutAJournal(t *testing.T) {
 		}
 		require.Equal(t, logs[0], logs[1], "seed %d", seed)
 	}
+}
+
+// One long outage does not hide the next, shorter one.
+func TestTwoGaps(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 4, Slots: 8}}, engine.HostsConfig{})
+	p.Observe(epoch, nil)
+	report := func(s, said float64) []engine.Action {
+		var all []engine.Attempt
+		for task := range 4 {
+			all = append(all, engine.Attempt{
+				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(said), Host: fmt.Sprint("h", task),
+				Progress: restart.Progress{Score: said / 2000},
+			})
+		}
+		return p.Observe(at(s), all)
+	}
+	for _, s := range []float64{1, 2, 3, 4, 5, 6, 606, 607, 608, 609, 610} {
+		require.Empty(t, report(s, s))
+	}
+	assert.Empty(t, report(690, 610), "the reports of the time before the second gap")
 }

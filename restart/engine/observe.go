@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -47,8 +48,9 @@ func (p *Phase) look(now time.Time, attempts []Attempt) {
 	if p.tooLong(now) {
 		p.blind = now.Add(afterGap * p.usual)
 	}
-	if !p.seen.IsZero() {
-		p.usual = max(p.usual+(now.Sub(p.seen)-p.usual)/4, p.config.Interval) // a slow poller is no gap for long
+	if !p.seen.IsZero() { // a slow poller is no gap for long, but one gap is not to hide the next
+		since := min(max(now.Sub(p.seen), 0), min(p.usual, num.MaxDuration/gap)*gap)
+		p.usual = max(p.usual+(since-p.usual)/4, p.config.Interval)
 	}
 	p.seen = now
 }
