@@ -34,6 +34,8 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 		}
 		e.what(p, e.at, a, e.of)
 	}
+	// What is overtaken by one line of the list may have ended by another.
+	p.actions = slices.DeleteFunc(p.actions, func(a Action) bool { return p.attempts[a.ID].ended })
 	p.decide(now)
 	return p.actions
 }

@@ -155,8 +155,14 @@ func (c *cluster) poll() (all []engine.Attempt) {
 	return all
 }
 
+// observer is a phase, or one that is audited.
+type observer interface {
+	Done() bool
+	Observe(now time.Time, attempts []engine.Attempt) []engine.Action
+}
+
 // drive runs a phase to its end and returns how long it took and all that was done.
-func drive(t *testing.T, c *cluster, p *engine.Phase, period time.Duration, check func()) (time.Duration, []engine.Action) {
+func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now
 	var log []engine.Action

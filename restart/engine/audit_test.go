@@ -1,0 +1,170 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// audit is a phase between whose observations and actions a slow and obvious set of books is kept.
+type audit struct {
+	*engine.Phase
+	t        *testing.T
+	seed     uint64
+	cluster  *cluster
+	hosts    *engine.Hosts
+	limit    int          // copies beyond the first of their tasks, by the budget
+	alone    map[int]bool // tasks that must not have two attempts
+	won      map[int]bool
+	attempts map[string]*audited
+}
+
+type audited struct {
+	task             int
+	host             string
+	cancelled, ended bool
+}
+
+func (a *audit) Observe(now time.Time, list []engine.Attempt) []engine.Action {
+	for _, seen := range list {
+		if seen.State == engine.Waiting {
+			continue
+		}
+		known := a.attempts[seen.ID]
+		if known == nil {
+			known = &audited{task: seen.Task}
+			a.attempts[seen.ID] = known
+		}
+		if seen.Host != "" {
+			known.host = seen.Host
+		}
+		known.ended = seen.State >= engine.Succeeded
+		a.won[seen.Task] = a.won[seen.Task] || seen.State == engine.Succeeded
+	}
+	actions := a.Phase.Observe(now, list)
+	for _, action := range actions {
+		if known := a.attempts[action.ID]; action.Op == engine.Cancel {
+			require.True(a.t, known != nil && !known.cancelled && !known.ended, "seed %d: %v", a.seed, action)
+			known.cancelled = true
+		} else {
+			require.Nil(a.t, known, "seed %d: %v", a.seed, action)
+			a.submits(now, action)
+			a.attempts[action.ID] = &audited{task: action.Task, host: action.Host}
+		}
+	}
+	a.balance(now)
+	return actions
+}
+
+// submits checks one submission against what holds slots before it.
+func (a *audit) submits(now time.Time, action engine.Action) {
+	because := fmt.Sprintf("seed %d: %v", a.seed, action)
+	require.False(a.t, a.won[action.Task] || slices.Contains(a.GivenUp(), action.Task), because)
+	if a.alone[action.Task] {
+		require.Zero(a.t, a.count(func(o *audited) bool { return o.task == action.Task && !o.ended }), because)
+	}
+	if a.cluster.places {
+		return
+	}
+	require.Positive(a.t, a.free(action.Host), because)
+	if a.runs(action.Task, action.Host) {
+		require.False(a.t, slices.ContainsFunc(a.usable(now), func(host string) bool {
+			return a.free(host) > 0 && !a.runs(action.Task, host)
+		}), because)
+	}
+}
+
+// balance checks what holds after all actions: the budget, and that no task waits beside a slot that it could have.
+func (a *audit) balance(now time.Time) {
+	copies := 0
+	for task := range a.cluster.work {
+		copies += max(a.count(func(o *audited) bool { return o.task == task && o.live() && !a.won[task] })-1, 0)
+		if a.count(func(o *audited) bool { return o.task == task && o.live() }) == 0 && !a.cluster.places {
+			a.waits(now, task)
+		}
+	}
+	require.LessOrEqual(a.t, copies, a.limit, "seed %d", a.seed)
+}
+
+func (a *audit) waits(now time.Time, task int) {
+	dying := a.count(func(o *audited) bool { return o.task == task && !o.ended })
+	if a.won[task] || slices.Contains(a.GivenUp(), task) || a.alone[task] && dying > 0 {
+		return
+	}
+	for _, host := range a.usable(now) {
+		tried := a.count(func(o *audited) bool { return o.task == task && o.host == host })
+		require.True(a.t, tried > 0 || a.free(host) <= 0, "seed %d: task %d waits, and %s is free", a.seed, task, host)
+	}
+}
+
+func (o *audited) live() bool { return !o.cancelled && !o.ended }
+
+func (a *audit) count(is func(*audited) bool) (n int) {
+	for _, o := range a.attempts {
+		if is(o) {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *audit) runs(task int, host string) bool {
+	return a.count(func(o *audited) bool { return o.task == task && o.host == host && o.live() }) > 0
+}
+
+func (a *audit) free(host string) int {
+	i := slices.IndexFunc(a.cluster.hosts, func(h simHost) bool { return h.Name == host })
+	return a.cluster.hosts[i].Slots - a.count(func(o *audited) bool { return o.host == host && !o.ended })
+}
+
+// usable lists the hosts that do not rest, or all if all do. None is down where the engine does not place.
+func (a *audit) usable(now time.Time) (names []string) {
+	resting := a.hosts.Resting(now)
+	for _, h := range a.cluster.hosts {
+		if !slices.Contains(resting, h.Name) || len(resting) == len(a.cluster.hosts) {
+			names = append(names, h.Name)
+		}
+	}
+	return names
+}
+
+// On any cluster and under any policy the books agree with slow ones that know only what was told and answered.
+func TestBooksBalance(t *testing.T) {
+	for seed := range uint64(200) {
+		c, config := randomCluster(t, seed)
+		a := &audit{
+			t: t, seed: seed, cluster: c, hosts: config.Hosts, limit: 1 << 30,
+			alone: map[int]bool{}, won: map[int]bool{}, attempts: map[string]*audited{},
+		}
+		rng := rand.New(rand.NewPCG(seed, 11))
+		if rng.IntN(2) == 0 {
+			slots := 10 + rng.IntN(20)
+			config.Clones, a.limit = nil, max(slots/5, 3)
+			var err error
+			config.Budget, err = restart.NewBudget(restart.BudgetConfig{Slots: slots, Share: 0.2, Rate: restart.Off})
+			require.NoError(t, err)
+		}
+		var err error
+		a.Phase, err = engine.New(config)
+		require.NoError(t, err)
+		_, custom := config.Policy.(eager) // it respects nothing, and kills what runs for what waits on a dead host
+		for task := range c.work {
+			if !custom && rng.IntN(4) == 0 {
+				a.alone[task] = true
+				a.SetEligible(task, false, true)
+			}
+		}
+		drive(t, c, a, period, func() {
+			if !custom && !c.places && len(c.hosts) > 1 && rng.IntN(500) == 0 {
+				c.hosts[1].dead = true
+			}
+		})
+	}
+}
