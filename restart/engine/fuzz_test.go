@@ -14,50 +14,99 @@ import (
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
-// FuzzObserve tells a phase anything at all, in any order and at any time: it must neither panic nor overbook, act on
-// each attempt at most once, and leave a journal that replays.
+// FuzzObserve tells two phases that share their hosts anything at all, in any order and at any time: they must neither
+// panic nor overbook, act on each attempt at most once, and leave journals that replay.
 func FuzzObserve(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add([]byte("a cluster of two hosts that never says the same twice, and says it late"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 4000 {
+		if len(data) == 0 || len(data) > 4000 {
 			t.Skip("long inputs find nothing that short ones do not")
 		}
-		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}})
-		require.NoError(t, err)
-		p, err := engine.New(engine.Config{
-			Config: restart.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Hosts: hosts, Clones: []int{0, 1, len(data) % 2, -1}, Journal: true,
-		})
-		require.NoError(t, err)
-		held, acted := map[string]string{}, map[string]bool{}
-		for now := epoch; len(data) >= 8; data = data[8:] {
+		hosts, phases := rubbishPhases(t, data[0])
+		placing := data[0]&1 == 0
+		now := epoch
+		for data = data[1:]; len(data) >= 16; data = data[16:] {
 			now = now.Add(time.Duration(int8(data[0])) * 100 * time.Millisecond)
-			seen := observed(now, data)
-			if host := held[seen.ID]; host != "" {
-				seen.Host = host
+			if data[8] >= 192 {
+				hosts.SetDown(fmt.Sprint("h", data[8]%4), data[8]&32 != 0)
 			}
-			if seen.State >= engine.Succeeded && acceptable(seen) {
-				delete(held, seen.ID)
-			}
-			for _, a := range p.Observe(now, []engine.Attempt{seen}) {
-				key := fmt.Sprint(a.Op, a.ID)
-				assert.False(t, acted[key], "%s twice", key)
-				acted[key] = true
-				if a.Op == engine.Submit {
-					held[a.ID] = a.Host
+			p := phases[data[8]%2]
+			p.observe(t, now, []engine.Attempt{p.observed(now, data, placing), p.observed(now, data[8:], placing)})
+			count := map[string]int{}
+			for _, p := range phases {
+				for _, host := range p.held {
+					count[host]++
 				}
 			}
-			count := map[string]int{}
-			for _, host := range held {
-				count[host]++
-			}
-			require.LessOrEqual(t, count["h0"], 2)
-			require.LessOrEqual(t, count["h1"], 1)
+			require.True(t, !placing || count["h0"] <= 2 && count["h1"] <= 1, "%v", count)
 		}
-		replayed, err := journal.Replay(p.Journal(), journal.Options{})
-		require.NoError(t, err)
-		assert.Equal(t, string(p.Journal()), string(replayed))
+		for _, p := range phases {
+			replayed, err := journal.Replay(p.Journal(), journal.Options{})
+			require.NoError(t, err)
+			assert.Equal(t, string(p.Journal()), string(replayed))
+			p.Release()
+		}
 	})
+}
+
+// rubbish is a phase that is told rubbish.
+type rubbish struct {
+	*engine.Phase
+	held  map[string]string // hosts of the attempts that it submitted
+	acted map[string]bool
+}
+
+func rubbishPhases(t *testing.T, mode byte) (*engine.Hosts, [2]rubbish) {
+	t.Helper()
+	var known engine.HostsConfig
+	config := engine.Config{Config: restart.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Journal: true}
+	if mode&1 == 0 {
+		known.Hosts = []engine.Host{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}
+	} else {
+		config.Slots, config.Queued = 3, mode&2 != 0
+	}
+	config.Clones = []int{0, 1, int(mode) / 4 % 2, -1}
+	config.Policy = []restart.Policy{nil, restart.LATE{}, restart.MapReduce{}, restart.Dryad{MinFinished: 1}}[mode/8%4]
+	hosts, err := engine.NewHosts(known)
+	require.NoError(t, err)
+	config.Hosts = hosts
+	var phases [2]rubbish
+	for i := range phases {
+		p, err := engine.New(config)
+		require.NoError(t, err)
+		p.SetEligible(i, false, mode&32 != 0)
+		phases[i] = rubbish{p, map[string]string{}, map[string]bool{}}
+	}
+	return hosts, phases
+}
+
+func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
+	t.Helper()
+	for _, seen := range list {
+		if seen.State >= engine.Succeeded && acceptable(seen) {
+			delete(p.held, seen.ID)
+		}
+	}
+	for _, a := range p.Observe(now, list) {
+		key := fmt.Sprint(a.Op, a.ID)
+		assert.False(t, p.acted[key], "%s twice", key)
+		p.acted[key] = true
+		if a.Op == engine.Submit {
+			p.held[a.ID] = a.Host
+		}
+	}
+}
+
+// observed draws what is seen of an attempt: where hosts are placed, that it runs where it was sent.
+func (p rubbish) observed(now time.Time, b []byte, placing bool) engine.Attempt {
+	a := observed(now, b)
+	if placing {
+		a.Host = p.held[a.ID]
+	} else if b[7]&16 != 0 {
+		a.Host = fmt.Sprint("h", b[6]/8%4)
+	}
+	return a
 }
 
 // acceptable repeats which observations Observe does not pass over.
