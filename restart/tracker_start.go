@@ -8,7 +8,8 @@ import (
 
 // Start records that a copy of the task has begun to run on a machine (negative if not known): the first copy of a task
 // that waited, or one more of a task that runs. It returns the attempt's number, or -1 if the task is not to be run
-// because it has ended, was given up, or does not exist, which is counted as ignored. It is [Tracker.Submit] and [Tracker.Begin] at once.
+// because it has ended, was given up, or does not exist, which is counted as ignored. It is [Tracker.Submit] and
+// [Tracker.Begin] at once.
 func (t *Tracker) Start(now time.Time, task, machine int) int {
 	attempt := t.Submit(now, task, machine)
 	if attempt != none {

@@ -13,8 +13,9 @@ import (
 // Config describes a phase: facts first, then choices.
 type Config struct {
 	// Config is the tracker's: Tasks or Work, Policy and so on. Interval must be positive: how often Observe is called. If
-	// the Hosts have slots, Slots and Machines are theirs. A Model.Grace of 0 means 4 intervals here, not 2: a poll sees
-	// what was reported some time ago.
+	// the Hosts have slots, Slots and Machines are theirs; else no task is started, and no copy made, before Slots or
+	// [Phase.SetSlots] says that there is room. A Model.Grace of 0 means 4 intervals here, not 2: a
+	// poll sees what was reported some time ago.
 	restart.Config
 	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
@@ -23,7 +24,7 @@ type Config struct {
 	Queued bool
 
 	// Clones is how many more copies of each task are submitted with its first, while there are slots; see package clone.
-	// Nil: none.
+	// It is not read if Queued is set. A Budget counts them, but does not refuse them. Nil, or a negative number: none.
 	Clones []int
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.

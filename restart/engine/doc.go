@@ -21,16 +21,18 @@
 // # What an engine differs in
 //
 // A poll sees the past. Each attempt may say when it began, as of when its progress was true, and when it ended; what is
-// told in one call is taken in the order of those times.
+// told in one call is taken in the order of those times. What was true before the last call counts as true at that one:
+// the tracker's time never falls.
 //
 // A submitted copy waits in a queue before it runs. It holds a slot from then on, so that no other is made in the
 // meantime, but it is neither judged nor does it have an age until it is seen to run: queueing is not straggling.
 //
 // A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended, and if it succeeds before
-// that, its result counts.
+// that, its result counts. A task that must not be duplicated waits for that end before it is submitted again.
 //
-// An engine may be away for a while. After a gap of more than five times what usually lies between two polls all attempts
-// look silent, and nothing is decided about them for twice that time, in which they report.
+// An engine may be away for a while. After a gap of more than five times what usually lies between two polls that see
+// attempts run, all of them look silent. Then no copy is made, restarted or killed for twice what is usual between polls,
+// in which they report.
 //
 // Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
 // exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names
@@ -40,15 +42,18 @@
 //
 // # Bad hosts
 //
-// A task that was killed, lost, or failed on a host does not go back there as long as there is another one. A host that
-// loses an attempt, or of which several copies in a row were given up by the policy or overtaken by later ones, rests: it
-// gets nothing new for a while. The paper's policies judge copies one at a time; without this a bad host would take one waiting task after the
-// other, which Hadoop and Spark prevent by their lists of excluded nodes. [Hosts] may be shared by the phases of one
-// cluster, one after another or at once.
+// A task that was killed, lost, or failed on a host does not go back there as long as there is another one that is up and
+// does not rest. A host that loses an attempt, or of which several copies in a row were given up by the policy or
+// overtaken by later ones, rests: it gets nothing new for a while. The paper's policies judge copies one at a time;
+// without this a bad host would take one waiting task after the other, which Hadoop and Spark prevent by their lists of
+// excluded nodes. [Hosts] may be shared by the phases of one cluster, one after another or at once.
 //
 // # Cost and concurrency
 //
-// Observe takes O(log n) for each attempt that it is told of, O(running copies) decisions, and O(hosts) for each submit;
-// where tasks wait it may look at all of them. It allocates for what is new: attempts, actions. Memory grows with the
-// number of attempts. Not safe for concurrent use; one Phase per phase.
+// Observe takes O(log n) for each attempt that it is told of, O(running copies) decisions, and O(hosts) for each submit
+// and for each host that has a free slot. Where tasks wait and a slot is free it sorts them. A poll of 50,000 attempts
+// while 50,000 tasks wait takes some 0.1 s: see BenchmarkObserve. It allocates for what is new, attempts and actions, and
+// little besides. Memory grows with the number of attempts, and with all that is told if there is a journal.
+//
+// Not safe for concurrent use; one Phase per phase.
 package engine

@@ -42,13 +42,15 @@ type Attempt struct {
 	State State
 	// Host is where it runs or ran; empty if not known, or if it waits.
 	Host string
-	// Begun is when it began to run, which is not when it was queued. Zero: when it was first observed to run.
+	// Begun is when it began to run, which is not when it was queued. Zero: when it was first observed to run, or AsOf of
+	// that observation.
 	Begun time.Time
 	// Ended is when it ended. Zero: now.
 	Ended time.Time
 	// Progress is how far it has come, since it began.
 	Progress restart.Progress
-	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over.
+	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over, as is an
+	// earlier time.
 	AsOf time.Time
 }
 

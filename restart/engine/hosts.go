@@ -22,7 +22,8 @@ type HostsConfig struct {
 	// later elsewhere, with none that succeeds in between, before the host rests. 0 means 3, as in Hadoop, whose list of
 	// excluded nodes counts failed tasks; Off: any number. No more than half of the hosts rest for their strikes at once.
 	Strikes int
-	// Rest is for how long a host gets nothing new after its strikes, or after it lost an attempt. 0 means a minute.
+	// Rest is for how long a host gets nothing new after its strikes, or after it lost an attempt that was not
+	// cancelled. 0 means a minute.
 	Rest time.Duration
 }
 

@@ -105,7 +105,8 @@ func (p *Phase) SetEligible(task int, duplicate, restart bool) {
 // Done reports whether every task has finished or was given up.
 func (p *Phase) Done() bool { return p.over == len(p.tasks) }
 
-// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. O(n).
+// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes after
+// that changes nothing. O(n).
 func (p *Phase) GivenUp() []int {
 	var tasks []int
 	for i := range p.tasks {
@@ -117,7 +118,7 @@ func (p *Phase) GivenUp() []int {
 }
 
 // Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and could
-// make no sense of, too.
+// make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
 func (p *Phase) Ledger() restart.Ledger {
 	l := p.tracker.Ledger()
 	l.Ignored += p.ignored
@@ -131,7 +132,7 @@ func (p *Phase) Facts() restart.Phase { return p.tracker.Phase() }
 func (p *Phase) Rates() *estimate.Rates { return p.tracker.Rates() }
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
-// nil without Config.Journal. It holds until the next call of Observe.
+// nil without Config.Journal. It holds until the next call of Observe or SetEligible.
 func (p *Phase) Journal() []byte {
 	if p.recorder == nil {
 		return nil
