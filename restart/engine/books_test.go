@@ -209,3 +209,15 @@ func TestTwoGaps(t *testing.T) {
 	}
 	assert.Empty(t, report(690, 610), "the reports of the time before the second gap")
 }
+
+// A poller that starts anew finds its attempts in the engine's queue. They hold slots, and their names are taken.
+func TestWaitingAttemptIsAdopted(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{})
+	seen := engine.Attempt{ID: "0.0", State: engine.Waiting, Begun: epoch}
+	assert.Equal(t, []string{"submit 1.0"}, lines(p.Observe(epoch, []engine.Attempt{seen})))
+	seen.State = engine.Running
+	assert.Empty(t, p.Observe(at(1), []engine.Attempt{seen}))
+	seen.State = engine.Succeeded
+	p.Observe(at(2), []engine.Attempt{seen})
+	assert.Equal(t, 1, p.Ledger().Finished)
+}

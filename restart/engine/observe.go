@@ -16,8 +16,9 @@ type event struct {
 }
 
 // Observe takes what the engine shows now, and returns what to do. The list may be partial: an attempt that is left out
-// stays as it was, and one that was never heard of is adopted. What makes no sense is passed over and counted in
-// [restart.Ledger.Ignored]. Call it every Interval, and as soon as something ends. The actions hold until the next call.
+// stays as it was. One that was never heard of is adopted; if the phase is Queued, as soon as it does not wait. What makes
+// no sense is passed over and counted in [restart.Ledger.Ignored]. Call it every Interval, and as soon as something ends.
+// The actions hold until the next call.
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
@@ -75,7 +76,7 @@ func (p *Phase) note(now time.Time, seen *Attempt) {
 		p.ignored++
 		return
 	}
-	if seen.State == Waiting || a != nil && a.ended {
+	if a != nil && (a.ended || seen.State == Waiting) || seen.State == Waiting && p.config.Queued {
 		return
 	}
 	at := now
@@ -117,7 +118,7 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 		return
 	}
 	p.locate(a, seen.Host)
-	if a.begun || seen.State != Running && seen.Begun.IsZero() {
+	if a.begun || seen.State == Waiting || seen.State.ended() && seen.Begun.IsZero() {
 		return // an attempt that came and went unseen gives no sample of its time
 	}
 	a.begun = true
