@@ -45,16 +45,17 @@ func FuzzTracker(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now := start
+		now, givenUp := start, 0
 		for len(r.data) > 0 {
 			now = now.Add(r.duration())
-			event(t, r, tracker, now)
-			consistent(t, tracker, budget)
+			givenUp += event(t, r, tracker, now)
+			consistent(t, tracker, budget, givenUp)
 		}
 	})
 }
 
-func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
+// event tells a tracker of something, and returns how many tasks it took as given up.
+func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) (givenUp int) {
 	task, attempt := int(r.byte()%16)-2, int(r.byte()%6)-1
 	switch k := r.byte(); k % 13 {
 	case 0, 1, 2:
@@ -71,7 +72,7 @@ func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 	case 8:
 		tracker.Restart(now, task, attempt)
 	case 9:
-		switch k / 13 % 5 {
+		switch k / 13 % 6 {
 		case 0:
 			tracker.LoseMachine(now, r.int(), nil)
 		case 1:
@@ -85,6 +86,10 @@ func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 				trackerSane(t, d)
 				tracker.Start(now, task, 0)
 			})
+		case 5:
+			waiting := tracker.Phase().Waiting
+			tracker.GiveUp(now, task)
+			givenUp = waiting - tracker.Phase().Waiting
 		}
 	case 10:
 		tracker.Submit(now, task, r.int())
@@ -96,6 +101,7 @@ func event(t *testing.T, r *reader, tracker *restart.Tracker, now time.Time) {
 			t.Fatalf("Next = %d, %v", task, d)
 		}
 	}
+	return givenUp
 }
 
 func trackerSane(t *testing.T, d restart.Decision) {
@@ -105,16 +111,17 @@ func trackerSane(t *testing.T, d restart.Decision) {
 	}
 }
 
-func consistent(t *testing.T, tracker *restart.Tracker, budget *restart.Budget) {
+func consistent(t *testing.T, tracker *restart.Tracker, budget *restart.Budget, givenUp int) {
 	t.Helper()
 	p, l := tracker.Phase(), tracker.Ledger()
+	active := p.Tasks - p.Finished - p.Waiting - givenUp
 	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished // and less those overtaken, which are not listed
 	switch {
-	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative) < 0, p.Finished+p.Waiting > p.Tasks:
+	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative) < 0, givenUp < 0, active < 0:
 		t.Fatalf("counts do not fit: %+v", p)
-	case p.Tasks-p.Finished-p.Waiting+p.Speculative > running:
+	case active+p.Speculative > running:
 		t.Fatalf("more copies run than were started: %+v %+v", p, l)
-	case p.FreeSlots != max(0, p.Slots-(p.Tasks-p.Finished-p.Waiting)-p.Speculative):
+	case p.FreeSlots != max(0, p.Slots-active-p.Speculative):
 		t.Fatalf("free slots do not fit: %+v", p)
 	case budget.Running() != p.Speculative:
 		t.Fatalf("the budget counts %d copies: %+v", budget.Running(), p)
