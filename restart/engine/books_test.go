@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -220,4 +221,16 @@ func TestWaitingAttemptIsAdopted(t *testing.T) {
 	seen.State = engine.Succeeded
 	p.Observe(at(2), []engine.Attempt{seen})
 	assert.Equal(t, 1, p.Ledger().Finished)
+}
+
+// One report from the future does not silence those that follow.
+func TestReportFromTheFuture(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}, Journal: true}, engine.HostsConfig{})
+	p.Observe(epoch, nil)
+	for s, asOf := range []time.Time{at(1000), at(1000), at(2), at(1), at(4)} {
+		p.Observe(at(float64(s)), []engine.Attempt{
+			{ID: "0.0", State: engine.Running, Begun: epoch, AsOf: asOf, Progress: restart.Progress{Score: float64(s+1) / 100}},
+		})
+	}
+	assert.Equal(t, 3, strings.Count(string(p.Journal()), " report "), "the same time again, or an earlier one, is no news")
 }

@@ -50,7 +50,7 @@ type Attempt struct {
 	// Progress is how far it has come, since it began.
 	Progress restart.Progress
 	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over, as is an
-	// earlier time.
+	// earlier time, unless the last one was in the future.
 	AsOf time.Time
 }
 

@@ -161,10 +161,11 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 
 // report takes a progress report, unless it is an old one.
 func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
-	if a.dying || a.ended || !seen.AsOf.IsZero() && !seen.AsOf.After(a.asOf) {
+	isOld := seen.AsOf.Equal(a.asOf) || seen.AsOf.Before(a.asOf) && !a.ahead
+	if a.dying || a.ended || !seen.AsOf.IsZero() && isOld {
 		return
 	}
-	a.asOf = seen.AsOf
+	a.asOf, a.ahead = seen.AsOf, seen.AsOf.After(at)
 	p.tracker.Report(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
 }
 

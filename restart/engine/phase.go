@@ -59,6 +59,7 @@ type attempt struct {
 	host         int      // nowhere if not known
 	avoid        []string // where it must not run, if the engine places
 	asOf         time.Time
+	ahead        bool // asOf was in the future
 	begun        bool
 	dying, ended bool
 }
