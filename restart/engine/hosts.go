@@ -173,24 +173,17 @@ func (h *Hosts) canRun(a *attempt) bool {
 	return len(a.avoid) == 0
 }
 
-// up returns how many hosts are not down.
-func (h *Hosts) up() (n int) {
+// upAndResting returns how many hosts are not down, and how many of them rest.
+func (h *Hosts) upAndResting(now time.Time) (up, resting int) {
 	for i := range h.list {
-		if !h.list[i].down {
-			n++
+		if s := &h.list[i]; !s.down {
+			up++
+			if s.rests(now) {
+				resting++
+			}
 		}
 	}
-	return n
-}
-
-// resting returns how many of them rest.
-func (h *Hosts) resting(now time.Time) (n int) {
-	for i := range h.list {
-		if s := &h.list[i]; !s.down && s.rests(now) {
-			n++
-		}
-	}
-	return n
+	return up, resting
 }
 
 // free returns how many attempts could be submitted now.
@@ -210,7 +203,9 @@ func (h *Hosts) strike(now time.Time, host int) {
 		return
 	}
 	s := &h.list[host]
-	if s.strikes++; s.strikes >= h.strikes && (s.rests(now) || 2*(h.resting(now)+1) <= h.up()) {
+	s.strikes++
+	up, resting := h.upAndResting(now)
+	if s.strikes >= h.strikes && (s.rests(now) || 2*(resting+1) <= up) {
 		h.retire(now, host)
 	}
 }
