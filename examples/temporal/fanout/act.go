@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (f *fanOut) look() []engine.Attempt {
 			f.log(a.task, id, "begin", "")
 		}
 		seen = append(seen, engine.Attempt{
-			ID: id, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: a.name, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: restart.Progress{Done: s.Done},
 		})
 	}
@@ -84,9 +85,10 @@ func (f *fanOut) look() []engine.Attempt {
 
 const snapshotTimeout = 10 * time.Second
 
-// step and its kin are recorded in the history, as plain as can be: a later version of the library must read them.
+// action is recorded in the history, as plain as can be: a later version of the library must read it.
 type action struct {
 	Submit bool
+	GiveUp bool `json:",omitempty"`
 	Task   int
 	ID     string
 	Host   string
@@ -95,13 +97,7 @@ type action struct {
 
 // act carries the actions out, or, in a replay, those that were recorded.
 func (f *fanOut) act(proposed []engine.Action) {
-	actions := make([]action, len(proposed))
-	for i, a := range proposed {
-		actions[i] = action{Submit: a.Op == engine.Submit, Task: a.Task, ID: a.ID, Host: a.Host}
-		if a.Decision.Action != restart.Keep {
-			actions[i].Why = a.Decision.String()
-		}
-	}
+	actions, names := f.plan(proposed)
 	var recorded []action
 	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return actions }).Get(&recorded)
 	if err != nil {
@@ -109,43 +105,78 @@ func (f *fanOut) act(proposed []engine.Action) {
 		return
 	}
 	for _, a := range recorded {
-		if a.Submit {
-			f.submit(a)
-		} else if r := f.running[a.ID]; r != nil && !r.cancelled {
+		switch r := f.running[a.ID]; {
+		case a.Task < 0 || a.Task >= len(f.tasks): // of a record that is not ours
+		case a.GiveUp:
+			f.err = fmt.Errorf("fanout %s: task %d: %w: %w", f.options.Name, a.Task, ErrGivenUp, f.attempts[a.Task].err)
+		case a.Submit && r == nil:
+			f.submit(a, names[a.ID])
+		case !a.Submit && r != nil && !r.cancelled:
 			f.log(a.Task, a.ID, "cancel", a.Why)
 			r.cancelled = true
 			r.cancel()
 		}
 	}
 	for _, a := range proposed { // a changed policy would have done something else; it is told that this did not happen
-		if a.Op == engine.Submit && f.running[a.ID] == nil {
+		if a.Op == engine.Submit && f.ids[a.ID] == "" {
 			f.ended = append(f.ended, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
 		}
 	}
 }
 
-// submit schedules an activity.
-func (f *fanOut) submit(a action) {
-	if a.Task < 0 || a.Task >= len(f.tasks) || f.running[a.ID] != nil {
-		return // of a record that is not ours
+// plan says what is to be recorded, and what the phase calls the attempts to submit. Their IDs count a task's attempts in
+// the history, since a phase that would have decided otherwise counts others.
+func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[string]string) {
+	for task := range f.attempts {
+		if f.options.givesUp(f.attempts[task]) {
+			return []action{{GiveUp: true, Task: task}}, nil
+		}
+	}
+	actions, names = make([]action, 0, len(proposed)), map[string]string{}
+	more := map[int]int{} // attempts of a task
+	for _, p := range proposed {
+		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Host}
+		if a.Submit {
+			a.ID = fmt.Sprintf("%d.%d", p.Task, f.attempts[p.Task].submitted+more[p.Task])
+			more[p.Task]++
+			names[a.ID] = p.ID
+		}
+		if p.Decision.Action != restart.Keep {
+			a.Why = p.Decision.String()
+		}
+		if a.ID != "" {
+			actions = append(actions, a)
+		}
+	}
+	return actions, names
+}
+
+// submit schedules an activity. The phase takes it to its books when it is seen to run, if it has no name for it.
+func (f *fanOut) submit(a action, name string) {
+	if name == "" {
+		name = a.ID + " as recorded"
 	}
 	ctx, cancel := workflow.WithCancel(f.ctx)
-	f.running[a.ID] = &attempt{task: a.Task, host: a.Host, submitted: workflow.Now(f.ctx), cancel: cancel}
+	f.running[a.ID] = &attempt{name: name, task: a.Task, host: a.Host, submitted: workflow.Now(f.ctx), cancel: cancel}
+	f.ids[name] = a.ID
+	f.attempts[a.Task].submitted++
+	f.attempts[a.Task].running++
 	f.log(a.Task, a.ID, "submit", a.Why)
 	options := f.options.activityOptions()
 	options.ActivityID = f.activityID(a.ID)
 	if a.Host != "" {
 		options.TaskQueue = a.Host
 	}
-	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.activity, f.tasks[a.Task].Input)
+	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.activity, f.tasks[a.Task].args()...)
 	f.selector.AddFuture(future, func(result workflow.Future) { f.end(a.ID, result) })
 }
 
 // end takes note that an attempt has ended. The first result of a task is its result.
 func (f *fanOut) end(id string, result workflow.Future) {
 	a := f.running[id]
+	t := &f.attempts[a.task]
 	var err error
-	if f.got[a.task] {
+	if t.got {
 		err = result.Get(f.ctx, nil)
 	} else {
 		err = f.take(a.task, result)
@@ -153,28 +184,39 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	state, kind := stateOf(err)
 	why := ""
 	switch {
-	case state == engine.Succeeded && f.got[a.task]:
+	case state == engine.Succeeded && t.got:
 		kind = "overtaken"
 	case state == engine.Succeeded:
-		f.got[a.task] = true
+		t.got = true
 		f.left--
-	case state != engine.Cancelled:
-		why = err.Error()
-		f.failed[a.task] = err
-		var application *temporal.ApplicationError
-		if errors.As(err, &application) && application.NonRetryable() && !f.got[a.task] && f.err == nil {
-			f.err = err
+	case !a.cancelled: // what ends because it was told to may say so by any error
+		t.note(state, err)
+		if isFinal(err) && !t.got && f.err == nil {
+			f.err = fmt.Errorf("fanout %s: task %d: %w", f.options.Name, a.task, err)
 		}
 	}
+	if err != nil && state != engine.Cancelled {
+		why = err.Error()
+	}
 	f.log(a.task, id, kind, why)
+	a.cancel() // or the workflow's context would hold it for ever
+	t.running--
 	delete(f.running, id)
+	delete(f.ids, a.name)
 	// The time from its submission stands for its run time if it came and went between two polls.
 	f.ended = append(f.ended, engine.Attempt{
-		ID: id, Task: a.task, State: state, Host: a.host, Begun: a.submitted, Ended: workflow.Now(f.ctx),
+		ID: a.name, Task: a.task, State: state, Host: a.host, Begun: a.submitted, Ended: workflow.Now(f.ctx),
 	})
 }
 
-// stateOf reads an activity's error. A worker that fell silent, or that did not take its work from its queue, is gone.
+// isFinal reports whether an activity says that no other attempt can do better.
+func isFinal(err error) bool {
+	var application *temporal.ApplicationError
+	return errors.As(err, &application) && application.NonRetryable()
+}
+
+// stateOf reads an activity's error. A worker that fell silent, or that did not take its work from its queue, is gone; a
+// task that took too long has failed.
 func stateOf(err error) (engine.State, string) {
 	var timeout *temporal.TimeoutError
 	switch {
@@ -182,8 +224,12 @@ func stateOf(err error) (engine.State, string) {
 		return engine.Succeeded, "succeed"
 	case temporal.IsCanceledError(err):
 		return engine.Cancelled, "cancelled"
-	case errors.As(err, &timeout) && timeout.TimeoutType() != enumspb.TIMEOUT_TYPE_START_TO_CLOSE:
+	case errors.As(err, &timeout) && goneWithWorker(timeout.TimeoutType()):
 		return engine.Lost, "lost"
 	}
 	return engine.Failed, "fail"
+}
+
+func goneWithWorker(t enumspb.TimeoutType) bool {
+	return t == enumspb.TIMEOUT_TYPE_HEARTBEAT || t == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }

@@ -1,7 +1,6 @@
 package fanout
 
 import (
-	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -41,18 +40,37 @@ type fanOut struct {
 	selector workflow.Selector
 	take     func(task int, result workflow.Future) error
 
-	start   time.Time
-	running map[string]*attempt
-	ended   []engine.Attempt // since the last observation
-	got     []bool           // tasks with a result
-	left    int              // tasks without
-	poll    bool             // it is time
-	failed  map[int]error    // the last one of a task
-	err     error
-	status  Status
+	start    time.Time
+	attempts []attempts          // by task
+	running  map[string]*attempt // by ID
+	ids      map[string]string   // of those that run, by the phase's name
+	ended    []engine.Attempt    // since the last observation
+	left     int                 // tasks without a result
+	poll     bool                // it is time
+	err      error
+	status   Status
+}
+
+// attempts is what became of a task's attempts, by the history. What the phase thinks may differ in a replay.
+type attempts struct {
+	submitted, running, failed, lost int
+
+	got bool  // a result
+	err error // the last one
+}
+
+// note takes note that an attempt has ended without a result.
+func (t *attempts) note(state engine.State, err error) {
+	t.err = err
+	if state == engine.Failed {
+		t.failed++
+	} else {
+		t.lost++
+	}
 }
 
 type attempt struct {
+	name      string // in the phase
 	task      int
 	host      string
 	submitted time.Time
@@ -70,8 +88,8 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 		return nil, err
 	}
 	f := &fanOut{
-		activity: activity, tasks: tasks, options: o, start: workflow.Now(ctx), running: map[string]*attempt{},
-		got: make([]bool, len(tasks)), left: len(tasks), failed: map[int]error{}, poll: true,
+		activity: activity, tasks: tasks, options: o, start: workflow.Now(ctx), left: len(tasks),
+		attempts: make([]attempts, len(tasks)), running: map[string]*attempt{}, ids: map[string]string{},
 	}
 	config.Order = f.order()
 	if f.phase, err = engine.New(config); err != nil {
@@ -85,19 +103,17 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 	}
 	f.ctx, f.stop = workflow.WithCancel(ctx)
 	f.selector = workflow.NewSelector(f.ctx)
-	f.act(f.phase.Observe(f.start, nil))
-	f.poll = false
-	f.arm()
+	if f.err = ctx.Err(); f.err == nil && f.left > 0 {
+		f.act(f.phase.Observe(f.start, nil))
+		f.arm()
+	}
 	return f, nil
 }
 
 // arm sets the timer for the next poll.
 func (f *fanOut) arm() {
 	f.selector.AddFuture(workflow.NewTimer(f.ctx, f.options.Interval), func(t workflow.Future) {
-		f.poll = true
-		if err := t.Get(f.ctx, nil); err != nil && f.err == nil {
-			f.err = err // the workflow is cancelled
-		}
+		f.poll = t.Get(f.ctx, nil) == nil // else the workflow is cancelled
 	})
 }
 
@@ -113,17 +129,13 @@ func (f *fanOut) step() {
 		seen = f.look()
 		f.arm()
 	}
+	if f.err == nil {
+		f.err = f.ctx.Err() // the workflow was cancelled meanwhile
+	}
 	seen = append(seen, f.ended...)
 	f.ended = f.ended[:0]
-	f.act(f.phase.Observe(workflow.Now(f.ctx), seen))
-	f.giveUp()
-}
-
-// giveUp ends the fan-out if one of its tasks is given up.
-func (f *fanOut) giveUp() {
-	for _, task := range f.phase.GivenUp() {
-		f.err = fmt.Errorf("fanout %s: task %d: %w: %w", f.options.Name, task, ErrGivenUp, f.failed[task])
-		return
+	if actions := f.phase.Observe(workflow.Now(f.ctx), seen); f.err == nil {
+		f.act(actions)
 	}
 }
 

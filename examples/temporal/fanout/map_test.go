@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -30,6 +32,7 @@ type pool struct {
 	running map[string]*run
 	starts  []string // "input on host"
 	fail    func(input int) error
+	blind   bool // the snapshot fails
 }
 
 type run struct {
@@ -73,6 +76,9 @@ func (p *pool) work(ctx context.Context, input int) (string, error) {
 }
 
 func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) {
+	if p.blind {
+		return nil, errors.New("the server does not answer")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, r := range p.running {
@@ -96,10 +102,30 @@ type outcome struct {
 	err     error
 }
 
+func quietSuite() *testsuite.WorkflowTestSuite {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	return &suite
+}
+
+// alone runs a workflow in the SDK's test environment.
+func alone(t *testing.T, p *pool, flow func(workflow.Context) error) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	suite := quietSuite()
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	p.running = map[string]*run{}
+	env.RegisterActivityWithOptions(p.work, activity.RegisterOptions{Name: "work"})
+	env.RegisterWorkflow(flow)
+	env.ExecuteWorkflow(flow)
+	require.True(t, env.IsWorkflowCompleted())
+	return env
+}
+
 // execute runs a fan-out of n tasks in the SDK's test environment, whose clock goes on while activities run.
 func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fanout.Task, o fanout.Options) outcome {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
+	suite := quietSuite()
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.SetStartTime(time.Now())
@@ -232,12 +258,14 @@ func TestFailures(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]fanout.Options{
-		"Config.Interval is -1s":   {Interval: -time.Second, Slots: 1},
-		"Options.Slots is 0":       {},
-		"Mantri.MaxRestarts is -7": {Slots: 1, Policy: restart.Mantri{MaxRestarts: -7}},
-		"AcceptableRisk is 2":      {Slots: 1, Clone: &fanout.Clone{Config: clone.Config{AcceptableRisk: 2}}},
+		"Options.Interval is -1s":                           {Interval: -time.Second, Slots: 1},
+		"Options.Slots is 0":                                {},
+		"Options.MaxFailures is -1, want a positive number": {Slots: 1, MaxFailures: -1},
+		"Options.Clone.Straggler is 1, want a probability":  {Slots: 1, Clone: &fanout.Clone{Straggler: 1}},
+		"Mantri.MaxRestarts is -7":                          {Slots: 1, Policy: restart.Mantri{MaxRestarts: -7}},
+		"AcceptableRisk is 2":                               {Slots: 1, Clone: &fanout.Clone{Config: clone.Config{AcceptableRisk: 2}}},
 	} {
-		var suite testsuite.WorkflowTestSuite
+		suite := quietSuite()
 		env := suite.NewTestWorkflowEnvironment()
 		flow := func(ctx workflow.Context) error {
 			_, err := fanout.Map[string](ctx, "work", make([]fanout.Task, 1), o)
@@ -246,5 +274,102 @@ func TestOptionsAreChecked(t *testing.T) {
 		env.RegisterWorkflow(flow)
 		env.ExecuteWorkflow(flow)
 		assert.ErrorContains(t, env.GetWorkflowError(), want)
+	}
+}
+
+func TestTooManySlots(t *testing.T) {
+	for _, n := range []int{1, 3000} {
+		env := alone(t, &pool{}, func(ctx workflow.Context) error {
+			_, err := fanout.Map[string](ctx, func(context.Context) (string, error) { return "", nil },
+				make([]fanout.Task, n), fanout.Options{Slots: 3000})
+			return err
+		})
+		if err := env.GetWorkflowError(); n > 1 {
+			assert.ErrorContains(t, err, "3000 slots for 3000 tasks, want 2000 slots or fewer")
+		} else {
+			assert.ErrorContains(t, err, "unable to find activity", "the slots are no matter")
+		}
+	}
+}
+
+func TestNoTasksAndNoInput(t *testing.T) {
+	none := func(context.Context) (string, error) { return "none", nil }
+	suite := quietSuite()
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterActivity(none)
+	flow := func(ctx workflow.Context) ([]string, error) {
+		o := fanout.Options{Slots: 1, Snapshot: (&pool{}).snapshot}
+		if empty, err := fanout.Map[string](ctx, none, nil, o); err != nil || len(empty) > 0 {
+			return empty, err
+		}
+		return fanout.Map[string](ctx, none, make([]fanout.Task, 2), o)
+	}
+	env.RegisterWorkflow(flow)
+	env.ExecuteWorkflow(flow)
+	var results []string
+	require.NoError(t, env.GetWorkflowResult(&results))
+	assert.Equal(t, []string{"none", "none"}, results)
+}
+
+// A worker that shuts down may end its activities as cancelled, though nobody asked for that.
+func TestCancelledByNobody(t *testing.T) {
+	p := &pool{fail: func(int) error { return temporal.NewCanceledError() }}
+	out := execute(t, p, 1, nil, fanout.Options{})
+	assert.ErrorContains(t, out.err, "too many attempts without a result: activity error")
+	assert.Len(t, p.starts, 10)
+}
+
+func TestSnapshotFails(t *testing.T) {
+	p := &pool{blind: true}
+	out := execute(t, p, 20, nil, fanout.Options{})
+	assert.NoError(t, out.err)
+	assert.NotZero(t, out.status.Unseen)
+}
+
+// Two fan-outs share the hosts, and never use more slots than there are.
+func TestTwoAtOnce(t *testing.T) {
+	p := &pool{}
+	most := 0
+	p.fail = func(int) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		most = max(most, len(p.running))
+		return nil
+	}
+	env := alone(t, p, func(ctx workflow.Context) error {
+		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(2)})
+		if err != nil {
+			return err
+		}
+		tasks := make([]fanout.Task, 8)
+		for i := range tasks {
+			tasks[i].Input = i
+		}
+		var futures []workflow.Future
+		for _, name := range []string{"left", "right"} {
+			future, set := workflow.NewFuture(ctx)
+			futures = append(futures, future)
+			workflow.Go(ctx, func(ctx workflow.Context) {
+				set.Set(fanout.Map[string](ctx, "work", tasks, fanout.Options{
+					Name: name, Hosts: known, Interval: 20 * time.Millisecond, Policy: restart.Never{}, Snapshot: p.snapshot,
+				}))
+			})
+		}
+		for _, f := range futures {
+			if err := f.Get(ctx, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	assert.NoError(t, env.GetWorkflowError())
+	assert.Len(t, p.starts, 16)
+	assert.LessOrEqual(t, most, 8)
+	for _, name := range []string{"left", "right"} {
+		answer, err := env.QueryWorkflow(fanout.Query(name))
+		require.NoError(t, err)
+		var status fanout.Status
+		require.NoError(t, answer.Get(&status))
+		assert.Equal(t, 8, status.Ledger.Finished, name)
 	}
 }

@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -16,7 +17,7 @@ import (
 
 // Task is one activity of a fan-out.
 type Task struct {
-	// Input is the activity's argument.
+	// Input is the activity's argument. Nil: it has none.
 	Input any
 	// Work is its size, in units of your choice: bytes, records. 0: not known. A task with more work is no straggler for
 	// taking longer.
@@ -25,6 +26,13 @@ type Task struct {
 	Deadline time.Time
 	// NoDuplicate says that two attempts of it must never run at once, NoRestart that it must not be killed and run again.
 	NoDuplicate, NoRestart bool
+}
+
+func (t *Task) args() []any {
+	if t.Input == nil {
+		return nil
+	}
+	return []any{t.Input}
 }
 
 // Options are the choices of a fan-out. The zero value, but for Hosts or Slots, is Mantri with the paper's parameters.
@@ -39,7 +47,7 @@ type Options struct {
 	Hosts *engine.Hosts
 	// Slots is how many activities may run at once. Not used with Hosts.
 	Slots int
-	// Interval is the time between two polls. It must be the same when the history is replayed. 0: a second.
+	// Interval is the time between two polls. 0: a second.
 	Interval time.Duration
 	// Lag is the usual time from scheduling an activity to its start.
 	Lag time.Duration
@@ -52,12 +60,12 @@ type Options struct {
 	// ActivityID, RetryPolicy and WaitForCancellation are set by Map.
 	Activity workflow.ActivityOptions
 	// MaxFailures is how many attempts of a task may fail before the fan-out does. 0: 4. An error that is not retryable
-	// fails it at once.
+	// fails it at once; ten attempts that were lost with their hosts do, too.
 	MaxFailures int
 	// Journal keeps the tracker's journal, for the query. It takes some hundred bytes for each report.
 	Journal bool
 	// Snapshot is the local activity that lists what runs. Nil: [Snapshot]. Bring your own for heartbeats that only your
-	// data converter reads.
+	// data converter reads; a replay wants it to have the same name. If it fails, that poll tells nothing.
 	Snapshot func(ctx context.Context, prefix string) ([]Seen, error)
 }
 
@@ -76,6 +84,12 @@ const (
 	leastHeartbeat     = 5 * time.Second
 	defaultLongest     = 24 * time.Hour
 	defaultInQueue     = time.Minute
+	// As in package engine, which is told never to give up: what it counts depends on the policy.
+	defaultMaxFailures = 4
+	maxLost            = 10
+	// maxPending is the server's limit, limit.numPendingActivities.error. What exceeds it fails the workflow's task again
+	// and again, and so the workflow never comes on.
+	maxPending = 2000
 )
 
 // activityOptions fills in what Temporal needs: a heartbeat timeout of ten intervals and at least 5 s, after which an
@@ -107,13 +121,36 @@ func (o *Options) fill() error {
 	if o.Snapshot == nil {
 		o.Snapshot = Snapshot
 	}
-	if o.Hosts == nil && o.Slots <= 0 {
-		return fmt.Errorf("fanout: Options.Slots is %d, want 1 or more, or Hosts", o.Slots)
+	if o.MaxFailures == 0 {
+		o.MaxFailures = defaultMaxFailures
+	}
+	switch {
+	case o.Interval < 0:
+		return fmt.Errorf("fanout: Options.Interval is %v, want a positive duration, or 0 for a second", o.Interval)
+	case o.slots() <= 0:
+		return fmt.Errorf("fanout: Options.Slots is %d, want 1 or more, or Hosts that have slots", o.Slots)
+	case o.MaxFailures < 0:
+		return fmt.Errorf("fanout: Options.MaxFailures is %d, want a positive number, or 0 for 4", o.MaxFailures)
+	case o.Clone != nil && !(o.Clone.Straggler >= 0 && o.Clone.Straggler < 1):
+		return fmt.Errorf("fanout: Options.Clone.Straggler is %v, want a probability in [0, 1)", o.Clone.Straggler)
 	}
 	if err := o.Laxity.Validate(); err != nil {
 		return fmt.Errorf("fanout: Options.Laxity: %w", err)
 	}
 	return nil
+}
+
+// slots is how many activities may run at once.
+func (o *Options) slots() int {
+	if o.Hosts != nil && o.Hosts.Slots() > 0 {
+		return o.Hosts.Slots()
+	}
+	return o.Slots
+}
+
+// givesUp reports whether a task has failed for good.
+func (o *Options) givesUp(t attempts) bool {
+	return !t.got && t.running == 0 && (t.failed >= o.MaxFailures || t.lost >= maxLost)
 }
 
 // config is what package engine wants to know.
@@ -122,12 +159,16 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 		Config: restart.Config{
 			Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
 		},
-		Hosts: o.Hosts, MaxFailures: o.MaxFailures, Journal: o.Journal,
+		Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {
 		c.Work[i] = tasks[i].Work
 	}
 	var err error
+	if slots := o.slots(); slots > maxPending && len(tasks) > maxPending {
+		return c, fmt.Errorf("fanout: there are %d slots for %d tasks, want %d slots or fewer, as no more activities may be "+
+			"pending in a workflow, or several workflows", slots, len(tasks), maxPending)
+	}
 	if o.Clone != nil {
 		c.Clones, err = o.clones(tasks)
 	}
@@ -138,17 +179,13 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 func (o *Options) clones(tasks []Task) ([]int, error) {
 	budget, err := clone.NewBudget(o.Clone.Config)
 	if err != nil {
-		return nil, err
-	}
-	slots := o.Slots
-	if o.Hosts != nil {
-		slots = o.Hosts.Slots()
+		return nil, fmt.Errorf("fanout: Options.Clone: %w", err)
 	}
 	job := clone.Job{Tasks: len(tasks)}
 	for i := range tasks {
 		job.NoDuplicate = job.NoDuplicate || tasks[i].NoDuplicate
 	}
-	d := budget.Admit(job, clone.Cluster{Capacity: slots, Straggler: o.Clone.Straggler})
+	d := budget.Admit(job, clone.Cluster{Capacity: o.slots(), Straggler: o.Clone.Straggler})
 	if d.Action != clone.Clone {
 		return nil, nil
 	}

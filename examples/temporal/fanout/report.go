@@ -16,8 +16,11 @@ func Report(ctx context.Context, done float64, details ...any) {
 }
 
 // WorkerOptions are those of a host with so many slots: heartbeats go out twice in an interval, and no workflow runs
-// there.
+// there. The interval is Map's or Watch's; 0 is a second here, too.
 func WorkerOptions(slots int, interval time.Duration) worker.Options {
+	if interval <= 0 {
+		interval = defaultInterval
+	}
 	return worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		MaxHeartbeatThrottleInterval:       interval / 2,

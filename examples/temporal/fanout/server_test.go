@@ -2,13 +2,16 @@ package fanout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
@@ -62,6 +65,7 @@ func serve(t *testing.T, register func(worker.WorkflowRegistry)) client.Client {
 		for _, queue := range []string{sharedQueue, h.Name} {
 			run(c, queue, fanout.WorkerOptions(4, serverInterval), func(w worker.Worker) {
 				w.RegisterActivityWithOptions(paced(h.Name, took), activity.RegisterOptions{Name: "work"})
+				w.RegisterActivityWithOptions(unlucky, activity.RegisterOptions{Name: "unlucky"})
 			})
 		}
 	}
@@ -76,6 +80,9 @@ func paced(host string, took time.Duration) func(context.Context, int) (string, 
 		for start := time.Now(); time.Since(start) < took; {
 			select {
 			case <-ctx.Done():
+				if strings.HasPrefix(activity.GetInfo(ctx).ActivityID, "task-") { // of Map: who is told to end may say anything
+					return "", temporal.NewNonRetryableApplicationError("my file is gone", "x", nil)
+				}
 				return "", ctx.Err()
 			case <-time.After(took / 50):
 				fanout.Report(ctx, float64(time.Since(start))/float64(took))
@@ -124,6 +131,48 @@ func mapped(policy restart.Policy) func(ctx workflow.Context) ([]string, error) 
 	}
 }
 
+// unlucky fails twice for each task.
+func unlucky(ctx context.Context, input int) (int, error) {
+	if attempt := activity.GetInfo(ctx).ActivityID; !strings.HasSuffix(attempt, ".2") {
+		return 0, errors.New("a disk is full")
+	}
+	return input, nil
+}
+
+func failing(o fanout.Options) func(ctx workflow.Context) ([]int, error) {
+	return func(ctx workflow.Context) ([]int, error) {
+		o := o
+		var err error
+		if o.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)}); err != nil {
+			return nil, err
+		}
+		return fanout.Map[int](ctx, "unlucky", []fanout.Task{{Input: 0}, {Input: 1}, {Input: 2}}, o)
+	}
+}
+
+// eager restarts whatever runs, again and again.
+type eager struct{}
+
+func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Gain: 1}
+}
+
+// testFailing replays what failed with options under which other tasks would have been given up.
+func testFailing(t *testing.T, c client.Client) {
+	run := begin(t, c, "failing", "failing")
+	var results []int
+	require.NoError(t, run.Get(t.Context(), &results))
+	assert.Equal(t, []int{0, 1, 2}, results)
+	for _, o := range []fanout.Options{
+		{}, {MaxFailures: 1}, {Interval: time.Minute}, {Clone: &fanout.Clone{Straggler: 0.9}},
+	} {
+		r := worker.NewWorkflowReplayer()
+		r.RegisterWorkflowWithOptions(failing(o), workflow.RegisterOptions{Name: "failing"})
+		assert.NoError(t, r.ReplayWorkflowExecution(t.Context(), c.WorkflowService(), nil, cluster.Namespace,
+			workflow.Execution{ID: run.GetID(), RunID: run.GetRunID()}), "%+v", o)
+	}
+}
+
 // foreign is a workflow that knows nothing of us.
 func foreign(ctx workflow.Context) ([]string, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -153,6 +202,7 @@ func begin(t *testing.T, c client.Client, id string, flow string) client.Workflo
 func TestOnAServer(t *testing.T) {
 	c := serve(t, func(r worker.WorkflowRegistry) {
 		r.RegisterWorkflowWithOptions(mapped(nil), workflow.RegisterOptions{Name: "flow"})
+		r.RegisterWorkflowWithOptions(failing(fanout.Options{}), workflow.RegisterOptions{Name: "failing"})
 		r.RegisterWorkflowWithOptions(foreign, workflow.RegisterOptions{Name: "foreign"})
 	})
 	t.Run("map", func(t *testing.T) {
@@ -160,10 +210,14 @@ func TestOnAServer(t *testing.T) {
 		var results []string
 		require.NoError(t, run.Get(t.Context(), &results))
 		assert.Zero(t, checkResults(t, results), "no task waited for the slow host")
+		t.Log(events(t, c, run))
 		assert.NoError(t, replay(t, c, run, mapped(nil)))
 		assert.NoError(t, replay(t, c, run, mapped(restart.Never{})), "what was decided is in the history, whatever would be decided now")
 		assert.NoError(t, replay(t, c, run, mapped(restart.MapReduce{NearEnd: 0.1})))
+		assert.NoError(t, replay(t, c, run, mapped(eager{})))
 	})
+	t.Run("map, cancelled", func(t *testing.T) { testCancel(t, c) })
+	t.Run("map, failing", func(t *testing.T) { testFailing(t, c) })
 	t.Run("watch, by restarts", func(t *testing.T) { testWatch(t, c, "restarts", 4, restart.Mantri{}) })
 	t.Run("watch, by copies", func(t *testing.T) {
 		// Without a finished task there is nothing to compare with: Dryad's rule is as good as any that only copies.
@@ -192,6 +246,41 @@ func watchedHosts(t *testing.T, slots int) *engine.Hosts {
 	known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(slots)})
 	require.NoError(t, err)
 	return known
+}
+
+// testCancel cancels a workflow in the middle of a Map.
+func testCancel(t *testing.T, c client.Client) {
+	run := begin(t, c, "cancelled", "flow")
+	time.Sleep(goodTime / 2)
+	began := time.Now()
+	require.NoError(t, c.CancelWorkflow(t.Context(), run.GetID(), run.GetRunID()))
+	err := run.Get(t.Context(), nil)
+	assert.True(t, temporal.IsCanceledError(err), "%v", err)
+	assert.Less(t, time.Since(began), badTime/2)
+	asked := 0
+	for kind, n := range events(t, c, run) {
+		switch kind {
+		case enumspb.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED:
+			asked = n
+		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
+			assert.Equal(t, 1, n)
+		}
+	}
+	assert.NotZero(t, asked)
+	assert.NoError(t, replay(t, c, run, mapped(restart.Never{})))
+}
+
+// events counts the events of a history by their types.
+func events(t *testing.T, c client.Client, run client.WorkflowRun) map[enumspb.EventType]int {
+	t.Helper()
+	count := map[enumspb.EventType]int{}
+	all := c.GetWorkflowHistory(t.Context(), run.GetID(), run.GetRunID(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for all.HasNext() {
+		e, err := all.Next()
+		require.NoError(t, err)
+		count[e.GetEventType()]++
+	}
+	return count
 }
 
 func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy) {

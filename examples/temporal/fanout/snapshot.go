@@ -45,7 +45,8 @@ func SnapshotWith(ctx context.Context, prefix string, c converter.DataConverter)
 // running reports whether a worker has the activity: it has begun, or was told to stop and has not yet.
 func running(p *workflowpb.PendingActivityInfo) bool {
 	switch p.GetState() {
-	case enumspb.PENDING_ACTIVITY_STATE_STARTED, enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED:
+	case enumspb.PENDING_ACTIVITY_STATE_STARTED, enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED,
+		enumspb.PENDING_ACTIVITY_STATE_PAUSE_REQUESTED:
 		return p.GetLastStartedTime() != nil
 	}
 	return false
