@@ -12,12 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
@@ -36,7 +39,7 @@ const (
 )
 
 // serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one.
-func serve(t *testing.T, register func(worker.WorkflowRegistry)) client.Client {
+func serve(t *testing.T, register func(worker.WorkflowRegistry)) (client.Client, *cluster.Server) {
 	t.Helper()
 	server, err := cluster.NewServer(t.TempDir())
 	require.NoError(t, err)
@@ -71,7 +74,7 @@ func serve(t *testing.T, register func(worker.WorkflowRegistry)) client.Client {
 	}
 	c := dial("workflows")
 	run(c, "workflows", worker.Options{}, func(w worker.Worker) { register(w) })
-	return c
+	return c, server
 }
 
 // paced takes its time, and says who it was that answered.
@@ -200,7 +203,7 @@ func begin(t *testing.T, c client.Client, id string, flow string) client.Workflo
 }
 
 func TestOnAServer(t *testing.T) {
-	c := serve(t, func(r worker.WorkflowRegistry) {
+	c, server := serve(t, func(r worker.WorkflowRegistry) {
 		r.RegisterWorkflowWithOptions(mapped(nil), workflow.RegisterOptions{Name: "flow"})
 		r.RegisterWorkflowWithOptions(failing(fanout.Options{}), workflow.RegisterOptions{Name: "failing"})
 		r.RegisterWorkflowWithOptions(foreign, workflow.RegisterOptions{Name: "foreign"})
@@ -223,27 +226,72 @@ func TestOnAServer(t *testing.T) {
 		// Without a finished task there is nothing to compare with: Dryad's rule is as good as any that only copies.
 		testWatch(t, c, "copies", 8, restart.Dryad{Percentile: 0.5})
 	})
+	t.Run("watch, restarts are refused", func(t *testing.T) {
+		testWatch(t, refusing{Client: c, resets: true}, "refused", 4, restart.Mantri{})
+	})
+	t.Run("watch, a host that is gone", func(t *testing.T) {
+		testWatch(t, c, "gone", 4, restart.Mantri{}, engine.Host{Name: "h4", Slots: 4})
+	})
+	t.Run("watch, over a restart of the server", func(t *testing.T) {
+		go func() {
+			time.Sleep(goodTime / 4)
+			assert.NoError(t, server.Stop())
+			assert.NoError(t, server.Start())
+		}()
+		testWatch(t, c, "restarted", 4, restart.Mantri{})
+	})
 	t.Run("watch, dry run", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		defer cancel()
-		run := begin(t, c, "dry", "foreign")
-		said := 0
-		_, err := fanout.Watch(ctx, c, run.GetID(), run.GetRunID(), fanout.WatchOptions{
-			Namespace: cluster.Namespace, Hosts: watchedHosts(t, 8), Interval: serverInterval, DryRun: true, Log: func(fanout.Event) { said++ },
-		})
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.NotZero(t, said)
-		d, err := c.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+		watchUntilSaid(t, c, "dry", fanout.WatchOptions{DryRun: true}, 1)
+		d, err := c.DescribeWorkflowExecution(t.Context(), "dry", "")
 		require.NoError(t, err)
 		assert.NotEmpty(t, d.GetPendingActivities(), "the slow host still has its tasks")
-		require.NoError(t, c.TerminateWorkflow(t.Context(), run.GetID(), run.GetRunID(), "seen enough"))
+		require.NoError(t, c.TerminateWorkflow(t.Context(), "dry", "", "seen enough"))
+	})
+	t.Run("watch, no copies", func(t *testing.T) {
+		said := watchUntilSaid(t, refusing{Client: c, copies: true}, "no copies", fanout.WatchOptions{
+			Policy: restart.Dryad{Percentile: 0.5},
+		}, 1000)
+		tried := map[string]int{}
+		for _, e := range said {
+			assert.Contains(t, e.Why, "disabled")
+			tried[e.ID]++
+			assert.Equal(t, 1, tried[e.ID], "a server that knows no copies is not asked again")
+		}
+		assert.NotEmpty(t, tried)
+		require.NoError(t, c.TerminateWorkflow(t.Context(), "no copies", "", "seen enough"))
+	})
+	t.Run("watch, nothing", func(t *testing.T) {
+		_, err := fanout.Watch(t.Context(), c, "none", "", fanout.WatchOptions{Namespace: "none", Hosts: watchedHosts(t, 1)})
+		assert.ErrorContains(t, err, "none is not found", "at once")
+		_, err = fanout.Watch(t.Context(), c, "none", "", fanout.WatchOptions{
+			Hosts: watchedHosts(t, 1), Policy: restart.Mantri{MaxRestarts: -7},
+		})
+		assert.ErrorContains(t, err, "Mantri.MaxRestarts is -7")
 	})
 }
 
-// watchedHosts may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their own.
-func watchedHosts(t *testing.T, slots int) *engine.Hosts {
+// watchUntilSaid watches for some seconds, or until something was said so many times.
+func watchUntilSaid(t *testing.T, c client.Client, id string, o fanout.WatchOptions, times int) (said []fanout.Event) {
 	t.Helper()
-	known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(slots)})
+	begin(t, c, id, "foreign")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*goodTime/2)
+	defer cancel()
+	o.Namespace, o.Hosts, o.Interval = cluster.Namespace, watchedHosts(t, 8), serverInterval
+	o.Log = func(e fanout.Event) {
+		if said = append(said, e); len(said) == times {
+			cancel()
+		}
+	}
+	_, err := fanout.Watch(ctx, c, id, "", o)
+	assert.ErrorIs(t, err, ctx.Err())
+	require.NotEmpty(t, said)
+	return said
+}
+
+// watchedHosts may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their own.
+func watchedHosts(t *testing.T, slots int, more ...engine.Host) *engine.Hosts {
+	t.Helper()
+	known, err := engine.NewHosts(engine.HostsConfig{Hosts: append(hosts(slots), more...)})
 	require.NoError(t, err)
 	return known
 }
@@ -283,19 +331,54 @@ func events(t *testing.T, c client.Client, run client.WorkflowRun) map[enumspb.E
 	return count
 }
 
-func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy) {
+// refusing is a server that refuses resets, or has no standalone activities.
+type refusing struct {
+	client.Client
+	resets, copies bool
+}
+
+func (r refusing) WorkflowService() workflowservice.WorkflowServiceClient {
+	return refusingService{WorkflowServiceClient: r.Client.WorkflowService(), refusing: r}
+}
+
+type refusingService struct {
+	workflowservice.WorkflowServiceClient
+	refusing
+}
+
+func (s refusingService) ResetActivity(
+	ctx context.Context, r *workflowservice.ResetActivityRequest, o ...grpc.CallOption,
+) (*workflowservice.ResetActivityResponse, error) {
+	if s.resets {
+		return nil, serviceerror.NewUnavailable("not now")
+	}
+	return s.WorkflowServiceClient.ResetActivity(ctx, r, o...)
+}
+
+func (s refusingService) StartActivityExecution(
+	ctx context.Context, r *workflowservice.StartActivityExecutionRequest, o ...grpc.CallOption,
+) (*workflowservice.StartActivityExecutionResponse, error) {
+	if s.copies {
+		return nil, serviceerror.NewUnimplemented("Standalone activity is disabled")
+	}
+	return s.WorkflowServiceClient.StartActivityExecution(ctx, r, o...)
+}
+
+func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy, more ...engine.Host) {
 	run := begin(t, c, id, "foreign")
 	ledger, err := fanout.Watch(t.Context(), c, run.GetID(), "", fanout.WatchOptions{
-		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots), Interval: serverInterval,
-		Log: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
+		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots, more...), Interval: serverInterval,
+		InQueue: goodTime,
+		Log:     func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
 	})
 	require.NoError(t, err)
 	var results []string
 	require.NoError(t, run.Get(t.Context(), &results))
 	assert.Zero(t, checkResults(t, results), "%+v", ledger)
-	if slots == 4 {
+	switch id {
+	case "restarts":
 		assert.NotZero(t, ledger.Restarts, "there is no idle slot for copies")
-	} else {
+	case "copies":
 		assert.NotZero(t, ledger.Copies)
 	}
 	r := worker.NewWorkflowReplayer()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	activitypb "go.temporal.io/api/activity/v1"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -14,7 +15,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	activitypb "go.temporal.io/api/activity/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
@@ -26,6 +27,7 @@ type standalone struct {
 	id      string // of the standalone activity
 	host    string
 	ended   bool
+	refused bool // the server did not say that it has it, but it may
 }
 
 // startCopy runs a copy of the activity on another host.
@@ -33,28 +35,47 @@ func (w *watcher) startCopy(ctx context.Context, t *watched, a engine.Action) er
 	if w.DryRun {
 		return errDryRun
 	}
-	s := w.schedule(ctx, t.activity)
-	if s == nil {
-		return fmt.Errorf("the schedule of activity %s is not in the history", t.activity)
+	s, err := w.schedule(ctx, t.activity)
+	if err != nil {
+		return err
 	}
-	c := &standalone{attempt: a.ID, id: fmt.Sprintf("%s/%s/%s/%s", w.id, w.run, t.activity, a.ID), host: a.Host}
-	_, err := w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
+	inQueue := s.GetScheduleToStartTimeout()
+	if inQueue.AsDuration() == 0 {
+		inQueue = durationpb.New(w.InQueue)
+	}
+	// Watches of the same run that follow each other must not take one's copies for another's.
+	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
+	c := &standalone{attempt: a.ID, id: id, host: a.Host}
+	t.copies = append(t.copies, c)
+	_, err = w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
 		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id, ActivityType: s.GetActivityType(),
 		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
-		ScheduleToCloseTimeout: s.GetScheduleToCloseTimeout(), ScheduleToStartTimeout: s.GetScheduleToStartTimeout(),
+		ScheduleToCloseTimeout: s.GetScheduleToCloseTimeout(), ScheduleToStartTimeout: inQueue,
 		StartToCloseTimeout: s.GetStartToCloseTimeout(), HeartbeatTimeout: s.GetHeartbeatTimeout(),
 		RetryPolicy: &commonpb.RetryPolicy{MaximumAttempts: 1},
 	})
-	if err == nil {
-		t.copies = append(t.copies, c)
+	c.refused = err != nil
+	var unimplemented *serviceerror.Unimplemented
+	if errors.As(err, &unimplemented) {
+		w.forgoCopies()
 	}
 	return err
+}
+
+// forgoCopies tells all phases that nothing can be copied.
+func (w *watcher) forgoCopies() {
+	w.noCopies = true
+	for _, b := range w.batches {
+		for _, t := range b.tasks {
+			b.phase.SetEligible(t.index, false, true)
+		}
+	}
 }
 
 // lookAtCopies turns what Temporal shows of a task's copies into attempts. A copy that ends first ends its task.
 func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.Attempt) {
 	for _, c := range t.copies {
-		if c.ended {
+		if c.ended || c.refused {
 			continue
 		}
 		d, err := w.client.WorkflowService().DescribeActivityExecution(ctx, &workflowservice.DescribeActivityExecutionRequest{
@@ -91,10 +112,11 @@ func (w *watcher) lookAtCopy(
 		a.State = w.deliver(ctx, t, d.GetOutcome().GetResult())
 	case enumspb.ACTIVITY_EXECUTION_STATUS_CANCELED, enumspb.ACTIVITY_EXECUTION_STATUS_TERMINATED:
 		a.State = engine.Cancelled
-	case enumspb.ACTIVITY_EXECUTION_STATUS_TIMED_OUT:
-		a.State = engine.Lost
 	default:
 		a.State = engine.Failed
+		if goneWithWorker(d.GetOutcome().GetFailure().GetTimeoutFailureInfo().GetTimeoutType()) {
+			a.State = engine.Lost
+		}
 	}
 	a.Ended = info.GetCloseTime().AsTime()
 	return a
@@ -117,6 +139,7 @@ func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payl
 	var over *serviceerror.NotFound
 	switch {
 	case err == nil:
+		t.gone = true
 		return engine.Succeeded
 	case errors.As(err, &over):
 		return engine.Cancelled
@@ -139,8 +162,11 @@ func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) e
 
 const lastCalls = 10 * time.Second
 
-// abandonCopies ends what no longer serves anybody.
-func (w *watcher) abandonCopies() {
+// abandon ends what no longer serves anybody.
+func (w *watcher) abandon() {
+	for _, b := range w.batches {
+		b.phase.Release()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
 	for _, t := range w.tasks {

@@ -13,7 +13,6 @@ import (
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"github.com/straggler-go/straggler/restart"
@@ -28,6 +27,9 @@ type watched struct {
 	host     string
 	begun    time.Time // of that attempt
 	next     string    // the attempt that was submitted and has not begun
+	queue    string    // the host in whose queue that was put by us
+	queued   time.Time // when
+	names    int       // that were made up for attempts
 	gone     bool
 	copies   []*standalone
 }
@@ -38,7 +40,7 @@ const identity = "straggler"
 
 // look turns what Temporal shows of the activity into attempts. One that is no longer pending has ended: whether with a
 // result is the workflow's affair. Attempts are told apart by the time of their start, since a reset counts them anew.
-func (t *watched) look(p *workflowpb.PendingActivityInfo, c converter.DataConverter) (seen []engine.Attempt) {
+func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
 	switch {
 	case t.gone:
 	case p == nil:
@@ -47,15 +49,19 @@ func (t *watched) look(p *workflowpb.PendingActivityInfo, c converter.DataConver
 			ID: t.current(), Task: t.index, State: engine.Succeeded, Host: t.host, Begun: t.begun,
 		})
 	case !running(p):
-		return t.over(seen)
+		seen = t.over(seen)
+		waits := t.queue != "" && t.next != "" && p.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
+		if waits && time.Since(t.queued) > w.InQueue {
+			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Host: t.queue})
+			t.next = ""
+		}
+		return seen
 	default:
-		s := see(p, c)
+		s := see(p, w.Converter)
 		if !s.Begun.Equal(t.begun) || t.attempt == "" {
 			seen = t.over(seen)
-			t.attempt, t.next, t.begun, t.host = t.next, "", s.Begun, s.Host
-			if t.attempt == "" {
-				t.attempt = t.newName(s.Begun)
-			}
+			t.attempt, t.begun, t.host = t.current(), s.Begun, s.Host
+			t.next, t.queue = "", ""
 		}
 		return append(seen, engine.Attempt{
 			ID: t.attempt, Task: t.index, State: engine.Running, Host: s.Host, Begun: s.Begun, AsOf: s.AsOf,
@@ -82,11 +88,8 @@ func (t *watched) current() string {
 	case t.next != "":
 		return t.next
 	}
-	return t.newName(time.Time{})
-}
-
-func (t *watched) newName(begun time.Time) string {
-	return fmt.Sprintf("%s@%d", t.activity, begun.UnixNano())
+	t.names++
+	return fmt.Sprintf("%s@%d", t.activity, t.names)
 }
 
 // reset kills what runs of the activity, and runs it again on another host.
@@ -94,44 +97,71 @@ func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error 
 	if w.DryRun {
 		return errDryRun
 	}
-	execution := &commonpb.WorkflowExecution{WorkflowId: w.id, RunId: w.run}
+	if err := w.move(ctx, t, a); err != nil {
+		return err
+	}
+	_, err := w.client.WorkflowService().ResetActivity(ctx, &workflowservice.ResetActivityRequest{
+		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
+		Activity: &workflowservice.ResetActivityRequest_Id{Id: t.activity}, ResetHeartbeat: true,
+	})
+	if err == nil {
+		t.wait(a)
+	}
+	return err
+}
+
+// retry is for an attempt that has failed, which Temporal tries again by itself, or that was put in the queue of a host
+// that is gone.
+func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error {
+	if t.queue == "" {
+		t.next = a.ID
+		return nil
+	}
+	err := w.move(ctx, t, a)
+	if err == nil {
+		t.wait(a)
+	}
+	return err
+}
+
+func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Host, time.Now() }
+
+// move puts an activity in another host's queue, at once or, if it runs, from its next attempt on.
+func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	_, err := w.client.WorkflowService().UpdateActivityOptions(ctx, &workflowservice.UpdateActivityOptionsRequest{
-		Namespace: w.Namespace, Execution: execution, Identity: identity,
+		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
 		Activity:        &workflowservice.UpdateActivityOptionsRequest_Id{Id: t.activity},
 		ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}},
 		UpdateMask:      &fieldmaskpb.FieldMask{Paths: []string{"task_queue.name"}},
 	})
-	if err != nil {
-		return err
-	}
-	_, err = w.client.WorkflowService().ResetActivity(ctx, &workflowservice.ResetActivityRequest{
-		Namespace: w.Namespace, Execution: execution, Identity: identity,
-		Activity: &workflowservice.ResetActivityRequest_Id{Id: t.activity}, ResetHeartbeat: true,
-	})
-	if err == nil {
-		t.next = a.ID
-	}
 	return err
+}
+
+func (w *watcher) execution() *commonpb.WorkflowExecution {
+	return &commonpb.WorkflowExecution{WorkflowId: w.id, RunId: w.run}
 }
 
 // schedule is how the workflow has scheduled an activity.
 type schedule = historypb.ActivityTaskScheduledEventAttributes
 
-// schedule reads it from the history; nil if it is not there.
-func (w *watcher) schedule(ctx context.Context, activity string) *schedule {
+// schedule reads it from the history, with those of all activities that are there: it reads once for each phase.
+func (w *watcher) schedule(ctx context.Context, activity string) (*schedule, error) {
 	if s := w.schedules[activity]; s != nil {
-		return s
+		return s, nil
 	}
 	w.schedules = map[string]*schedule{}
 	events := w.client.GetWorkflowHistory(ctx, w.id, w.run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		if err != nil {
-			break
+			return nil, err
 		}
 		if s := e.GetActivityTaskScheduledEventAttributes(); s != nil {
 			w.schedules[s.GetActivityId()] = s
 		}
 	}
-	return w.schedules[activity]
+	if w.schedules[activity] == nil {
+		return nil, fmt.Errorf("the schedule of activity %s is not in the history", activity)
+	}
+	return w.schedules[activity], nil
 }
