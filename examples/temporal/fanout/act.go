@@ -114,6 +114,7 @@ func (f *fanOut) act(proposed []engine.Action) {
 		case !a.Submit && r != nil && !r.cancelled:
 			f.log(a.Task, a.ID, "cancel", a.Why)
 			r.cancelled = true
+			f.attempts[a.Task].running--
 			r.cancel()
 		}
 	}
@@ -124,8 +125,8 @@ func (f *fanOut) act(proposed []engine.Action) {
 	}
 }
 
-// plan says what is to be recorded, and what the phase calls the attempts to submit. Their IDs count a task's attempts in
-// the history, since a phase that would have decided otherwise counts others.
+// plan says what is to be recorded, and what the phase calls the attempts to submit. Their IDs count a task's attempts
+// in the history, since a phase that would have decided otherwise counts others.
 func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[string]string) {
 	for task := range f.attempts {
 		if f.options.givesUp(f.attempts[task]) {
@@ -167,7 +168,8 @@ func (f *fanOut) submit(a action, name string) {
 	if a.Host != "" {
 		options.TaskQueue = a.Host
 	}
-	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.activity, f.tasks[a.Task].args()...)
+	ctx = workflow.WithActivityOptions(ctx, options)
+	future := workflow.ExecuteActivity(ctx, f.activity, f.tasks[a.Task].args()...)
 	f.selector.AddFuture(future, func(result workflow.Future) { f.end(a.ID, result) })
 }
 
@@ -200,7 +202,9 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	}
 	f.log(a.task, id, kind, why)
 	a.cancel() // or the workflow's context would hold it for ever
-	t.running--
+	if !a.cancelled {
+		t.running--
+	}
 	delete(f.running, id)
 	delete(f.ids, a.name)
 	// The time from its submission stands for its run time if it came and went between two polls.
@@ -215,8 +219,8 @@ func isFinal(err error) bool {
 	return errors.As(err, &application) && application.NonRetryable()
 }
 
-// stateOf reads an activity's error. A worker that fell silent, or that did not take its work from its queue, is gone; a
-// task that took too long has failed.
+// stateOf reads an activity's error. A worker that fell silent, or that did not take its work from its queue, is gone;
+// a task that took too long has failed.
 func stateOf(err error) (engine.State, string) {
 	var timeout *temporal.TimeoutError
 	switch {

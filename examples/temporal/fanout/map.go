@@ -9,8 +9,8 @@ import (
 )
 
 // Map runs one activity for each task and returns their results in the tasks' order. It returns an error if the options
-// are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too often, and
-// has then cancelled what still runs.
+// are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too often.
+// What still runs when it returns has been cancelled, and may take a while to end.
 //
 // activity is the function or its name, as in workflow.ExecuteActivity. Call Map from the workflow's code, also several
 // times at once; fan-outs of one workflow need different names.
@@ -53,10 +53,11 @@ type fanOut struct {
 
 // attempts is what became of a task's attempts, by the history. What the phase thinks may differ in a replay.
 type attempts struct {
-	submitted, running, failed, lost int
+	submitted, failed, lost int
 
-	got bool  // a result
-	err error // the last one
+	running int   // that were not told to end
+	got     bool  // a result
+	err     error // the last one
 }
 
 // note takes note that an attempt has ended without a result.

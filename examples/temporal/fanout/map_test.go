@@ -83,7 +83,8 @@ func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) 
 	defer p.mu.Unlock()
 	for id, r := range p.running {
 		all = append(all, fanout.Seen{
-			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(), Done: float64(time.Since(r.began)) / float64(r.took),
+			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(),
+			Done: float64(time.Since(r.began)) / float64(r.took),
 		})
 	}
 	return all, nil
@@ -167,6 +168,7 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 }
 
 func TestMapAvoidsTheSlowHost(t *testing.T) {
+	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}}
 	out := execute(t, p, 16, nil, fanout.Options{Journal: true})
 	assert.NoError(t, out.err)
@@ -184,6 +186,7 @@ func TestMapAvoidsTheSlowHost(t *testing.T) {
 }
 
 func TestNeverWaits(t *testing.T) {
+	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 3}}
 	out := execute(t, p, 16, nil, fanout.Options{Policy: restart.Never{}, Name: "all"})
 	assert.NoError(t, out.err)
@@ -192,6 +195,7 @@ func TestNeverWaits(t *testing.T) {
 }
 
 func TestSmallFanOutIsCloned(t *testing.T) {
+	t.Parallel()
 	p := &pool{slow: map[string]float64{"h0": 20}}
 	out := execute(t, p, 3, nil, fanout.Options{
 		Policy: restart.Never{},
@@ -205,6 +209,7 @@ func TestSmallFanOutIsCloned(t *testing.T) {
 
 // Of tasks with deadlines, the one with the least time to spare starts first, and tasks without one start last.
 func TestDeadlines(t *testing.T) {
+	t.Parallel()
 	p := &pool{}
 	out := execute(t, p, 20, func(now time.Time, i int) fanout.Task {
 		if i < 2 {
@@ -224,6 +229,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	failed := map[int]int{}
 	p := &pool{fail: func(input int) error {
@@ -254,122 +260,4 @@ func TestFailures(t *testing.T) {
 	out = execute(t, p, 1, nil, fanout.Options{})
 	assert.ErrorContains(t, out.err, "no such file")
 	assert.Len(t, p.starts, 1)
-}
-
-func TestOptionsAreChecked(t *testing.T) {
-	for want, o := range map[string]fanout.Options{
-		"Options.Interval is -1s":                           {Interval: -time.Second, Slots: 1},
-		"Options.Slots is 0":                                {},
-		"Options.MaxFailures is -1, want a positive number": {Slots: 1, MaxFailures: -1},
-		"Options.Clone.Straggler is 1, want a probability":  {Slots: 1, Clone: &fanout.Clone{Straggler: 1}},
-		"Mantri.MaxRestarts is -7":                          {Slots: 1, Policy: restart.Mantri{MaxRestarts: -7}},
-		"AcceptableRisk is 2":                               {Slots: 1, Clone: &fanout.Clone{Config: clone.Config{AcceptableRisk: 2}}},
-	} {
-		suite := quietSuite()
-		env := suite.NewTestWorkflowEnvironment()
-		flow := func(ctx workflow.Context) error {
-			_, err := fanout.Map[string](ctx, "work", make([]fanout.Task, 1), o)
-			return err
-		}
-		env.RegisterWorkflow(flow)
-		env.ExecuteWorkflow(flow)
-		assert.ErrorContains(t, env.GetWorkflowError(), want)
-	}
-}
-
-func TestTooManySlots(t *testing.T) {
-	for _, n := range []int{1, 3000} {
-		env := alone(t, &pool{}, func(ctx workflow.Context) error {
-			_, err := fanout.Map[string](ctx, func(context.Context) (string, error) { return "", nil },
-				make([]fanout.Task, n), fanout.Options{Slots: 3000})
-			return err
-		})
-		if err := env.GetWorkflowError(); n > 1 {
-			assert.ErrorContains(t, err, "3000 slots for 3000 tasks, want 2000 slots or fewer")
-		} else {
-			assert.ErrorContains(t, err, "unable to find activity", "the slots are no matter")
-		}
-	}
-}
-
-func TestNoTasksAndNoInput(t *testing.T) {
-	none := func(context.Context) (string, error) { return "none", nil }
-	suite := quietSuite()
-	env := suite.NewTestWorkflowEnvironment()
-	env.RegisterActivity(none)
-	flow := func(ctx workflow.Context) ([]string, error) {
-		o := fanout.Options{Slots: 1, Snapshot: (&pool{}).snapshot}
-		if empty, err := fanout.Map[string](ctx, none, nil, o); err != nil || len(empty) > 0 {
-			return empty, err
-		}
-		return fanout.Map[string](ctx, none, make([]fanout.Task, 2), o)
-	}
-	env.RegisterWorkflow(flow)
-	env.ExecuteWorkflow(flow)
-	var results []string
-	require.NoError(t, env.GetWorkflowResult(&results))
-	assert.Equal(t, []string{"none", "none"}, results)
-}
-
-// A worker that shuts down may end its activities as cancelled, though nobody asked for that.
-func TestCancelledByNobody(t *testing.T) {
-	p := &pool{fail: func(int) error { return temporal.NewCanceledError() }}
-	out := execute(t, p, 1, nil, fanout.Options{})
-	assert.ErrorContains(t, out.err, "too many attempts without a result: activity error")
-	assert.Len(t, p.starts, 10)
-}
-
-func TestSnapshotFails(t *testing.T) {
-	p := &pool{blind: true}
-	out := execute(t, p, 20, nil, fanout.Options{})
-	assert.NoError(t, out.err)
-	assert.NotZero(t, out.status.Unseen)
-}
-
-// Two fan-outs share the hosts, and never use more slots than there are.
-func TestTwoAtOnce(t *testing.T) {
-	p := &pool{}
-	most := 0
-	p.fail = func(int) error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		most = max(most, len(p.running))
-		return nil
-	}
-	env := alone(t, p, func(ctx workflow.Context) error {
-		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(2)})
-		if err != nil {
-			return err
-		}
-		tasks := make([]fanout.Task, 8)
-		for i := range tasks {
-			tasks[i].Input = i
-		}
-		var futures []workflow.Future
-		for _, name := range []string{"left", "right"} {
-			future, set := workflow.NewFuture(ctx)
-			futures = append(futures, future)
-			workflow.Go(ctx, func(ctx workflow.Context) {
-				set.Set(fanout.Map[string](ctx, "work", tasks, fanout.Options{
-					Name: name, Hosts: known, Interval: 20 * time.Millisecond, Policy: restart.Never{}, Snapshot: p.snapshot,
-				}))
-			})
-		}
-		for _, f := range futures {
-			if err := f.Get(ctx, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	assert.NoError(t, env.GetWorkflowError())
-	assert.Len(t, p.starts, 16)
-	assert.LessOrEqual(t, most, 8)
-	for _, name := range []string{"left", "right"} {
-		answer, err := env.QueryWorkflow(fanout.Query(name))
-		require.NoError(t, err)
-		var status fanout.Status
-		require.NoError(t, answer.Get(&status))
-		assert.Equal(t, 8, status.Ledger.Finished, name)
-	}
 }

@@ -19,12 +19,13 @@ import (
 type Task struct {
 	// Input is the activity's argument. Nil: it has none.
 	Input any
-	// Work is its size, in units of your choice: bytes, records. 0: not known. A task with more work is no straggler for
-	// taking longer.
+	// Work is its size, in units of your choice: bytes, records. 0: not known. A task with more work is no straggler
+	// for taking longer.
 	Work float64
 	// Deadline is when it should have ended. The zero time is none.
 	Deadline time.Time
-	// NoDuplicate says that two attempts of it must never run at once, NoRestart that it must not be killed and run again.
+	// NoDuplicate says that two attempts of it must never run at once, NoRestart that it must not be killed and run
+	// again.
 	NoDuplicate, NoRestart bool
 }
 
@@ -37,13 +38,14 @@ func (t *Task) args() []any {
 
 // Options are the choices of a fan-out. The zero value, but for Hosts or Slots, is Mantri with the paper's parameters.
 type Options struct {
-	// Name tells the fan-outs of a workflow apart: it begins the activities' IDs and the query, see [Query]. Empty: "task".
+	// Name tells the fan-outs of a workflow apart: it begins the activities' IDs and the query, see [Query]. Empty:
+	// "task".
 	Name string
 	// Policy says what to do about a running task. Nil: restart.Mantri{}.
 	Policy restart.Policy
-	// Hosts are the workers. Each has a task queue of its name, and runs no more than its slots at once. Share them among
-	// the fan-outs of one workflow run, which then remember which are bad. Nil: all activities go to the task queue of
-	// Activity, and nothing can be kept off a bad host.
+	// Hosts are the workers. Each has a task queue of its name, and runs no more than its slots at once. Share them
+	// among the fan-outs of one workflow run, which then remember which are bad. Nil: all activities go to the task
+	// queue of Activity, and nothing can be kept off a bad host.
 	Hosts *engine.Hosts
 	// Slots is how many activities may run at once. Not used with Hosts.
 	Slots int
@@ -53,8 +55,8 @@ type Options struct {
 	Lag time.Duration
 	// Clone runs several copies of each task of a small fan-out from the start. Nil: never.
 	Clone *Clone
-	// Laxity orders waiting tasks if any has a deadline; the zero value runs the one with the least laxity first, and those
-	// that can't be in time last. Tasks without deadlines run in the order of their work, the largest first.
+	// Laxity orders waiting tasks if any has a deadline; the zero value runs the one with the least laxity first, and
+	// those that can't be in time last. Tasks without deadlines run in the order of their work, the largest first.
 	Laxity laxity.Policy
 	// Activity holds what Temporal wants to know. Fields that are zero get defaults: see [Options.activityOptions].
 	// ActivityID, RetryPolicy and WaitForCancellation are set by Map.
@@ -64,8 +66,8 @@ type Options struct {
 	MaxFailures int
 	// Journal keeps the tracker's journal, for the query. It takes some hundred bytes for each report.
 	Journal bool
-	// Snapshot is the local activity that lists what runs. Nil: [Snapshot]. Bring your own for heartbeats that only your
-	// data converter reads; a replay wants it to have the same name. If it fails, that poll tells nothing.
+	// Snapshot is the local activity that lists what runs. Nil: [Snapshot]. Bring your own for heartbeats that only
+	// your data converter reads; a replay wants it to have the same name. If it fails, that poll tells nothing.
 	Snapshot func(ctx context.Context, prefix string) ([]Seen, error)
 }
 
@@ -79,7 +81,8 @@ type Clone struct {
 const (
 	defaultName     = "task"
 	defaultInterval = time.Second
-	// A heartbeat is late if some polls in a row have not seen one. It should be well above what a policy needs to notice.
+	// A heartbeat is late if some polls in a row have not seen one. It should be well above what a policy needs to
+	// notice.
 	heartbeatIntervals = 10
 	leastHeartbeat     = 5 * time.Second
 	defaultLongest     = 24 * time.Hour
@@ -87,14 +90,14 @@ const (
 	// As in package engine, which is told never to give up: what it counts depends on the policy.
 	defaultMaxFailures = 4
 	maxLost            = 10
-	// maxPending is the server's limit, limit.numPendingActivities.error. What exceeds it fails the workflow's task again
-	// and again, and so the workflow never comes on.
+	// maxPending is the server's limit, limit.numPendingActivities.error. What exceeds it fails the workflow's task
+	// again and again, and so the workflow never comes on.
 	maxPending = 2000
 )
 
 // activityOptions fills in what Temporal needs: a heartbeat timeout of ten intervals and at least 5 s, after which an
-// attempt counts as lost; a day for the attempt in all; and, with Hosts, a minute in a host's queue, after which the host
-// is taken to be gone. Retrying is left to Map, which knows where else to go.
+// attempt counts as lost; a day for the attempt in all; and, with Hosts, a minute in a host's queue, after which the
+// host is taken to be gone. Retrying is left to Map, which knows where else to go.
 func (o *Options) activityOptions() workflow.ActivityOptions {
 	a := o.Activity
 	if a.HeartbeatTimeout == 0 {
@@ -166,8 +169,8 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	}
 	var err error
 	if slots := o.slots(); slots > maxPending && len(tasks) > maxPending {
-		return c, fmt.Errorf("fanout: there are %d slots for %d tasks, want %d slots or fewer, as no more activities may be "+
-			"pending in a workflow, or several workflows", slots, len(tasks), maxPending)
+		return c, fmt.Errorf("fanout: Options.Hosts or Options.Slots give %d slots for %d tasks, want %d slots or "+
+			"fewer: no more activities may be pending in a workflow", slots, len(tasks), maxPending)
 	}
 	if o.Clone != nil {
 		c.Clones, err = o.clones(tasks)

@@ -48,8 +48,9 @@ func (w *watcher) startCopy(ctx context.Context, t *watched, a engine.Action) er
 	c := &standalone{attempt: a.ID, id: id, host: a.Host}
 	t.copies = append(t.copies, c)
 	_, err = w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
-		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id, ActivityType: s.GetActivityType(),
-		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
+		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id,
+		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, ActivityType: s.GetActivityType(),
+		Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
 		ScheduleToCloseTimeout: s.GetScheduleToCloseTimeout(), ScheduleToStartTimeout: inQueue,
 		StartToCloseTimeout: s.GetStartToCloseTimeout(), HeartbeatTimeout: s.GetHeartbeatTimeout(),
 		RetryPolicy: &commonpb.RetryPolicy{MaximumAttempts: 1},
@@ -78,9 +79,10 @@ func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.A
 		if c.ended || c.refused {
 			continue
 		}
-		d, err := w.client.WorkflowService().DescribeActivityExecution(ctx, &workflowservice.DescribeActivityExecutionRequest{
+		r := &workflowservice.DescribeActivityExecutionRequest{
 			Namespace: w.Namespace, ActivityId: c.id, IncludeOutcome: true, IncludeHeartbeatDetails: true,
-		})
+		}
+		d, err := w.client.WorkflowService().DescribeActivityExecution(ctx, r)
 		if err != nil {
 			var unknown *serviceerror.NotFound
 			if c.ended = errors.As(err, &unknown); c.ended {
@@ -133,9 +135,11 @@ func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivi
 
 // deliver completes the workflow's activity with a copy's result. If that has ended by itself, the copy came too late.
 func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payloads) engine.State {
-	_, err := w.client.WorkflowService().RespondActivityTaskCompletedById(ctx, &workflowservice.RespondActivityTaskCompletedByIdRequest{
-		Namespace: w.Namespace, WorkflowId: w.id, RunId: w.run, ActivityId: t.activity, Result: result, Identity: identity,
-	})
+	r := &workflowservice.RespondActivityTaskCompletedByIdRequest{
+		Namespace: w.Namespace, WorkflowId: w.id, RunId: w.run, ActivityId: t.activity,
+		Result: result, Identity: identity,
+	}
+	_, err := w.client.WorkflowService().RespondActivityTaskCompletedById(ctx, r)
 	var over *serviceerror.NotFound
 	switch {
 	case err == nil:
@@ -153,10 +157,11 @@ func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) e
 	if i < 0 {
 		return nil
 	}
-	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, &workflowservice.RequestCancelActivityExecutionRequest{
+	r := &workflowservice.RequestCancelActivityExecutionRequest{
 		Namespace: w.Namespace, ActivityId: t.copies[i].id, Identity: identity, RequestId: t.copies[i].id,
 		Reason: a.Decision.String(),
-	})
+	}
+	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, r)
 	return err
 }
 
@@ -164,15 +169,15 @@ const lastCalls = 10 * time.Second
 
 // abandon ends what no longer serves anybody.
 func (w *watcher) abandon() {
-	for _, b := range w.batches {
-		b.phase.Release()
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
-	for _, t := range w.tasks {
-		for _, c := range t.copies {
-			if !c.ended {
-				_ = w.cancelCopy(ctx, t, engine.Action{ID: c.attempt}) // the server times it out otherwise
+	for _, b := range w.batches {
+		b.phase.Release()
+		for _, t := range b.tasks {
+			for _, c := range t.copies {
+				if !c.ended {
+					_ = w.cancelCopy(ctx, t, engine.Action{ID: c.attempt}) // the server times it out otherwise
+				}
 			}
 		}
 	}

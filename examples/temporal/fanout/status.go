@@ -14,8 +14,8 @@ type Event struct {
 	Task int
 	// ID is the attempt's activity, Host where it runs or is to run.
 	ID, Host string
-	// Kind is submit, begin, succeed, overtaken (it ended after another one had won), cancel (it was asked to end), cancelled
-	// (it did), fail or lost.
+	// Kind is submit, begin, succeed, overtaken (it ended after another one had won), cancel (it was asked to end),
+	// cancelled (it did), fail or lost.
 	Kind string
 	// Why is the decision, or the error.
 	Why string
@@ -31,8 +31,8 @@ type Status struct {
 	Unseen int
 }
 
-// Query is the name of the query that tells what a fan-out did and why, also of a workflow that has ended: its answer is
-// a [Status].
+// Query is the name of the query that tells what a fan-out did and why, also of a workflow that has ended: its answer
+// is a [Status].
 func Query(name string) string {
 	if name == "" {
 		name = defaultName

@@ -1,0 +1,165 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// maxUnanswered polls may fail in a row, such as while the server is started again.
+const maxUnanswered = 60
+
+// pollTimeout is for a server that neither answers nor refuses.
+const pollTimeout = time.Minute
+
+// poll looks at the workflow once. It reports false when that has ended.
+func (w *watcher) poll(ctx context.Context) (open bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	r := &workflowservice.DescribeWorkflowExecutionRequest{Namespace: w.Namespace, Execution: w.execution()}
+	d, err := w.client.WorkflowService().DescribeWorkflowExecution(ctx, r)
+	if err != nil {
+		return w.unseen(err)
+	}
+	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId() // a run that follows is another one
+	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return false, nil
+	}
+	pending := map[string]*workflowpb.PendingActivityInfo{}
+	var fresh []string
+	for _, p := range d.GetPendingActivities() {
+		if w.Type == "" || p.GetActivityType().GetName() == w.Type {
+			pending[p.GetActivityId()] = p
+			if t := w.tasks[p.GetActivityId()]; t == nil || t.gone { // the workflow may use an ID again
+				fresh = append(fresh, p.GetActivityId())
+			}
+		}
+	}
+	if err := w.open(ctx, fresh); err != nil {
+		return w.unseen(err)
+	}
+	w.unanswered = 0
+	for _, b := range w.batches {
+		if !b.phase.Done() {
+			w.observe(ctx, b, pending)
+		}
+	}
+	return true, nil
+}
+
+// unseen takes note of a poll that failed. It reports false if the next one would not do better.
+func (w *watcher) unseen(err error) (again bool, _ error) {
+	var (
+		unknown   *serviceerror.NotFound
+		namespace *serviceerror.NamespaceNotFound
+		denied    *serviceerror.PermissionDenied
+		invalid   *serviceerror.InvalidArgument
+	)
+	if errors.As(err, &unknown) || errors.As(err, &namespace) || errors.As(err, &denied) || errors.As(err, &invalid) {
+		return false, err
+	}
+	if w.unanswered++; w.unanswered > maxUnanswered {
+		return false, fmt.Errorf("fanout: %d polls in a row have failed, the last: %w", w.unanswered, err)
+	}
+	return true, nil
+}
+
+// open makes a phase of activities that were not seen before.
+func (w *watcher) open(ctx context.Context, fresh []string) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	work := make([]float64, len(fresh))
+	for i, activity := range fresh {
+		delete(w.schedules, activity)
+		if w.Work == nil {
+			continue
+		}
+		s, err := w.schedule(ctx, activity)
+		if err != nil {
+			return err
+		}
+		work[i] = w.Work(s.GetInput())
+	}
+	phase, err := w.newPhase(work)
+	if err != nil {
+		return err
+	}
+	b := &batch{phase: phase}
+	for i, activity := range fresh {
+		phase.SetEligible(i, !w.noCopies, true)
+		t := &watched{activity: activity, index: i}
+		w.tasks[activity] = t
+		b.tasks = append(b.tasks, t)
+	}
+	w.batches = append(w.batches, b)
+	return nil
+}
+
+// observe tells a phase what there is, and does what it says.
+func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*workflowpb.PendingActivityInfo) {
+	seen := b.refused
+	for _, t := range b.tasks {
+		seen = append(seen, w.lookAtCopies(ctx, t)...)
+		seen = append(seen, w.look(t, pending[t.activity])...)
+	}
+	b.refused = w.act(ctx, b, b.phase.Observe(time.Now(), seen))
+	if b.phase.Done() {
+		b.phase.Release()
+	}
+}
+
+// act carries actions out, and returns the attempts that it could not submit.
+func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (refused []engine.Attempt) {
+	for _, a := range actions {
+		t := b.tasks[a.Task]
+		var err error
+		switch {
+		case a.Op == engine.Cancel:
+			err = w.cancelCopy(ctx, t, a)
+		case a.Decision.Action == restart.Restart:
+			err = w.reset(ctx, t, a)
+		case a.Decision.Action == restart.Duplicate:
+			err = w.startCopy(ctx, t, a)
+		default:
+			err = w.retry(ctx, t, a)
+		}
+		if err != nil && a.Op == engine.Submit {
+			refused = append(refused, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
+			if a.Decision.Action == restart.Restart {
+				t.attempt = "" // what should have been killed goes on, under a new name
+			}
+		}
+		w.tell(t, a, err)
+	}
+	return refused
+}
+
+func (w *watcher) tell(t *watched, a engine.Action, err error) {
+	if w.Log == nil || a.Decision.Action == restart.Keep && err == nil {
+		return
+	}
+	why := a.Decision.String()
+	if err != nil {
+		why += ": " + err.Error()
+	}
+	w.Log(Event{
+		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Host, Kind: a.Op.String(), Why: why,
+	})
+}
+
+func (w *watcher) ledger() (sum restart.Ledger) {
+	for _, b := range w.batches {
+		sum.Add(b.phase.Ledger())
+	}
+	return sum
+}
