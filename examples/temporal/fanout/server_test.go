@@ -186,7 +186,6 @@ func TestOnAServer(t *testing.T) {
 	})
 	t.Run("map, cancelled", func(t *testing.T) { testCancel(t, c) })
 	t.Run("map, failing", func(t *testing.T) { testFailing(t, c) })
-	t.Run("watch, by restarts", func(t *testing.T) { testWatch(t, c, "restarts", 4, restart.Mantri{}) })
 	t.Run("watch, by copies", func(t *testing.T) {
 		// Without a finished task there is nothing to compare with: Dryad's rule is as good as any that only copies.
 		testWatch(t, c, "copies", 8, restart.Dryad{Percentile: 0.5})
@@ -195,7 +194,7 @@ func TestOnAServer(t *testing.T) {
 		testWatch(t, refusing{Client: c, resets: true}, "refused", 4, restart.Mantri{})
 	})
 	t.Run("watch, a host that is gone", func(t *testing.T) {
-		testWatch(t, c, "gone", 4, restart.Mantri{}, engine.Host{Name: "h4", Slots: 4})
+		testWatch(t, c, "gone", 4, leave{machine: 3}, engine.Host{Name: "h4", Slots: 4})
 	})
 	t.Run("watch, over a restart of the server", func(t *testing.T) {
 		go func() {
