@@ -32,7 +32,7 @@ type options struct {
 var errUsage = errors.New("usage")
 
 func main() {
-	cluster.RunHost(registerHost)
+	cluster.RunHost(serve)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -129,7 +129,7 @@ func (o options) runScenario(ctx context.Context, dir string, s scenario, polici
 			switch {
 			case o.json:
 			case o.timeline:
-				one.timeline(stdout, s.slots())
+				one.timeline(stdout, s.slots)
 				one.decisions(stdout)
 			case n == 0:
 				one.timeline(stdout, 3)

@@ -6,18 +6,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart"
 )
 
 // interval is how often the workflow looks at its tasks. They take seconds here; where they take minutes, so may it.
-const interval = 250 * time.Millisecond
+const interval = 500 * time.Millisecond
 
 // policy is a way to run a fan-out.
 type policy struct {
 	name, about string
 	options     fanout.Options
 }
+
+// cloning is Dolly's for a cluster of which one host in four is slow, and that has half of its slots to spare for clones.
+var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
 // The published defaults hold for tasks of minutes. Of all numbers here only LATE's MinAge had to be scaled to seconds.
 func policies() []policy {
@@ -28,7 +32,7 @@ func policies() []policy {
 		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: restart.LATE{MinAge: time.Second}}},
 		{"mantri", "Mantri, the paper's parameters", fanout.Options{Policy: restart.Mantri{}}},
 		{"dolly", "small fan-outs are cloned, nothing is restarted",
-			fanout.Options{Policy: restart.Never{}, Clone: &fanout.Clone{}}},
+			fanout.Options{Policy: restart.Never{}, Clone: cloning}},
 	}
 }
 

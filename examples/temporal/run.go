@@ -42,14 +42,15 @@ type outcome struct {
 	status   []fanout.Status
 }
 
-// registerHost is what each worker process can do.
-func registerHost(r worker.Registry, h cluster.Host) error {
+// serve is what each worker process does.
+func serve(c client.Client, h cluster.Host) (worker.Worker, error) {
 	log, err := wordcount.OpenLog(h.Log, h.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.RegisterActivity(&wordcount.Tasks{Rate: h.Rate, Log: log})
-	return nil
+	w := worker.New(c, h.Name, fanout.WorkerOptions(h.Slots, interval))
+	w.RegisterActivity(&wordcount.Tasks{Rate: h.Rate, Log: log})
+	return w, nil
 }
 
 func registerWorkflows(r worker.WorkflowRegistry) {
@@ -72,7 +73,7 @@ func newStage(dir string, s scenario) (*stage, error) {
 	st.job = wordcount.Job{Chunks: chunks, Sizes: s.sizes, Reduces: s.reduces}
 	var hosts []cluster.Host
 	for i := range s.hosts {
-		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots(), Rate: rate}
+		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots, Rate: rate}
 		if s.slow && i == s.hosts-1 {
 			h.Rate /= slowdown
 		}
@@ -143,7 +144,7 @@ func (st *stage) disturbSoon() (repair func() error) {
 
 // measure adds what the workflow tells of its decisions, and what the hosts have noted of what really ran.
 func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun) error {
-	for _, name := range []string{"map", "reduce"} {
+	for _, name := range []string{wordcount.Maps, wordcount.Reduces} {
 		answer, err := st.cluster.Client.QueryWorkflow(ctx, run.GetID(), run.GetRunID(), fanout.Query(name))
 		if err != nil {
 			return fmt.Errorf("query %s: %w", fanout.Query(name), err)

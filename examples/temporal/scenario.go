@@ -15,7 +15,7 @@ const (
 	slowdown  = 10        // how many times slower the slow host is
 	skewed    = 5         // how many times more data a large chunk has
 	largeOf   = 8         // of so many chunks one is large
-	chunkSize = 400 << 10 // bytes
+	chunkSize = 512 << 10 // bytes
 	smallSize = 320 << 10 // bytes of a chunk in a scenario with large ones
 )
 
@@ -25,6 +25,7 @@ type scenario struct {
 	tasks       int
 	reduces     int
 	hosts       int
+	slots       int  // of each host
 	slow        bool // the last host is
 	sizes       []int
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
@@ -36,7 +37,7 @@ func scenarios(tasks, hosts int) []scenario {
 		{name: "slow-host", about: fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown), slow: true},
 		{name: "skew", about: fmt.Sprintf("one chunk of %d has %d times the data, all hosts are alike", largeOf, skewed),
 			sizes: skewedSizes(tasks)},
-		{name: "small", about: fmt.Sprintf("6 maps and 4 reduces, one host of %d is %d times slower", hosts, slowdown), slow: true,
+		{name: "small", about: fmt.Sprintf("a small job, and one host of %d is %d times slower", hosts, slowdown), slow: true,
 			tasks: 6, reduces: 4},
 		{name: "kill", about: "a host is killed while it runs its tasks", disturb: kill},
 		{name: "pause", about: "a host falls silent while it runs its tasks, and never ends", disturb: pause},
@@ -44,7 +45,7 @@ func scenarios(tasks, hosts int) []scenario {
 	}
 	for i := range all {
 		s := &all[i]
-		s.hosts = hosts
+		s.hosts, s.slots = hosts, (tasks+hosts-1)/hosts // room for all maps
 		if s.tasks == 0 {
 			s.tasks, s.reduces = tasks, max(1, tasks/4)
 		}
@@ -81,9 +82,6 @@ func skewedSizes(tasks int) []int {
 	}
 	return sizes
 }
-
-// slots is how many tasks a host runs at once: together, the hosts have room for all maps.
-func (s scenario) slots() int { return (s.tasks + s.hosts - 1) / s.hosts }
 
 // victim is the host that is lost; none of the scenarios has a slow one besides.
 func victim(c *cluster.Cluster) *cluster.Process { return c.Hosts[len(c.Hosts)-1] }

@@ -104,7 +104,7 @@ func printTable(w io.Writer, sums []summary) error {
 func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, policies []string) error {
 	fmt.Fprintln(w)
 	for _, s := range chosen {
-		fmt.Fprintf(w, "%-10s %d maps, %d reduces, %d hosts of %d slots: %s\n", s.name, s.tasks, s.reduces, s.hosts, s.slots(), s.about)
+		fmt.Fprintf(w, "%-10s %d maps, %d reduces, %d hosts of %d slots: %s\n", s.name, s.tasks, s.reduces, s.hosts, s.slots, s.about)
 	}
 	fmt.Fprintln(w)
 	for _, p := range policiesNamed(policies) {

@@ -25,7 +25,7 @@ type row struct {
 func (o *outcome) timeline(w io.Writer, rows int) {
 	scale := o.Seconds / columns
 	fmt.Fprintf(w, "\n%s, %s: %.1f s, one column is %.2f s\n", o.Scenario, o.Policy, o.Seconds, scale)
-	slots := o.slots()
+	slots := o.rows()
 	for len(slots) > 0 {
 		host := slots[0].host
 		n := slices.IndexFunc(slots, func(r row) bool { return r.host != host })
@@ -83,8 +83,8 @@ func (o *outcome) column(t time.Time, scale float64) int {
 	return min(max(0, int(t.Sub(o.begun).Seconds()/scale)), columns)
 }
 
-// slots deals the attempts of each host out to slots: each to the first that is free.
-func (o *outcome) slots() (slots []row) {
+// rows deals the attempts of each host out to slots: each to the first that is free.
+func (o *outcome) rows() (slots []row) {
 	attempts := slices.Clone(o.attempts)
 	slices.SortStableFunc(attempts, func(a, b wordcount.Attempt) int {
 		return cmp.Or(strings.Compare(a.Host, b.Host), a.Begin.Compare(b.Begin))

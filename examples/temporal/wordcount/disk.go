@@ -16,7 +16,7 @@ import (
 const block = 8 << 10
 
 // reportEvery is how often a task reports.
-const reportEvery = 300 * time.Millisecond
+const reportEvery = 400 * time.Millisecond
 
 // disk reads files at a rate, and reports how far it is.
 type disk struct {

@@ -15,10 +15,16 @@ type Job struct {
 	Sizes  []int    // of the chunks, in bytes
 	// Reduces is how many reduces there are, and partitions of the words.
 	Reduces int
-	Dir     string // for the outputs
-	Policy  string // what the workflow's Options are asked for
-	Hosts   []engine.Host
+	Dir     string        // for the outputs
+	Policy  string        // what the workflow's Options are asked for
+	Hosts   []engine.Host // the name of each is that of its task queue
 }
+
+// The names of the job's fan-outs.
+const (
+	Maps    = "map"
+	Reduces = "reduce"
+)
 
 // Answer is what a job returns.
 type Answer struct {
@@ -46,12 +52,12 @@ func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	}
 	var host *Tasks // names the activities; the hosts have the real ones
 
-	options.Name = "map"
+	options.Name = Maps
 	mapped, err := fanout.Map[MapOutput](ctx, host.Map, mapTasks(job), options)
 	if err != nil {
 		return answer, err
 	}
-	options.Name = "reduce"
+	options.Name = Reduces
 	reduced, err := fanout.Map[ReduceOutput](ctx, host.Reduce, reduceTasks(job, mapped), options)
 	if err != nil {
 		return answer, err

@@ -17,16 +17,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	RunHost(registerHost)
+	RunHost(serve)
 	os.Exit(m.Run())
 }
 
-// whoAmI is an activity; it answers from a process of its own.
-func registerHost(r worker.Registry, h Host) error {
-	r.RegisterActivityWithOptions(func(context.Context) (string, error) {
+// serve has one activity, whoAmI. It answers from a process of its own.
+func serve(c client.Client, h Host) (worker.Worker, error) {
+	w := worker.New(c, h.Name, worker.Options{DisableWorkflowWorker: true})
+	w.RegisterActivityWithOptions(func(context.Context) (string, error) {
 		return h.Name, nil
 	}, activity.RegisterOptions{Name: "whoAmI"})
-	return nil
+	return w, nil
 }
 
 // ask asks a host for its name, now and after a signal.

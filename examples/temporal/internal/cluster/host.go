@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -33,20 +32,20 @@ type Host struct {
 }
 
 // RunHost makes this process a host if it was started as one, and then never returns. Call it first in main, and in
-// TestMain. register is told which host it is and registers the activities.
-func RunHost(register func(worker.Registry, Host) error) {
+// TestMain. serve is told which host it is and returns its worker, which polls the task queue of the host's name.
+func RunHost(serve func(client.Client, Host) (worker.Worker, error)) {
 	spec, ok := os.LookupEnv(variable)
 	if !ok {
 		return
 	}
-	if err := runHost(spec, register); err != nil {
+	if err := runHost(spec, serve); err != nil {
 		fmt.Fprintln(os.Stderr, "host:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func runHost(spec string, register func(worker.Registry, Host) error) error {
+func runHost(spec string, serve func(client.Client, Host) (worker.Worker, error)) error {
 	var h Host
 	if err := json.Unmarshal([]byte(spec), &h); err != nil {
 		return fmt.Errorf("%s: %w", variable, err)
@@ -56,14 +55,8 @@ func runHost(spec string, register func(worker.Registry, Host) error) error {
 		return err
 	}
 	defer c.Close()
-	w := worker.New(c, h.Name, worker.Options{
-		MaxConcurrentActivityExecutionSize: h.Slots,
-		DisableWorkflowWorker:              true,
-		// How old a progress report may be, and how late a cancellation may come: it travels on a heartbeat's answer.
-		MaxHeartbeatThrottleInterval:     100 * time.Millisecond,
-		DefaultHeartbeatThrottleInterval: 100 * time.Millisecond,
-	})
-	if err := register(w, h); err != nil {
+	w, err := serve(c, h)
+	if err != nil {
 		return err
 	}
 	if err := w.Start(); err != nil {
