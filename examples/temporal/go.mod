@@ -6,6 +6,7 @@ go 1.26.8
 
 require (
 	github.com/straggler-go/straggler v0.0.0
+	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
 	go.temporal.io/server v1.32.1
 	golang.org/x/time v0.15.0
@@ -14,7 +15,6 @@ require (
 require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	go.temporal.io/api v1.63.5 // indirect
 )
 
 replace github.com/straggler-go/straggler => ../../

@@ -49,7 +49,7 @@ func optionsOf(name string) (fanout.Options, error) {
 	}
 	o := found[0].options
 	o.Interval = interval
-	o.Activity.HeartbeatTimeout = 2 * time.Second // a host that falls silent for so long is lost
+	o.Activity.HeartbeatTimeout = 3 * time.Second // a host that falls silent for so long is lost
 	o.Activity.StartToCloseTimeout = 5 * time.Minute
 	return o, nil
 }

@@ -32,6 +32,7 @@ type outcome struct {
 	Seconds          float64  // from the start of the workflow to its answer
 	Copies, Restarts int      // launched beside a running attempt; killed to run again
 	Clones           int      // launched with the task's first attempt
+	Lost             int      // attempts that failed, or were lost with their host
 	Wasted           float64  // seconds of slots on attempts whose result does not count
 	Events           int64    // in the workflow's history
 	Wrong            []string // words that were counted wrong; nothing else is a right answer
@@ -154,8 +155,11 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 			return err
 		}
 		o.status = append(o.status, s)
-		o.Copies += s.Ledger.Copies
+		clones := clonesOf(s.Events)
+		o.Clones += clones
+		o.Copies += s.Ledger.Copies - clones
 		o.Restarts += s.Ledger.Restarts
+		o.Lost += s.Ledger.Failed
 	}
 	description, err := st.cluster.Client.DescribeWorkflowExecution(ctx, run.GetID(), run.GetRunID())
 	if err != nil {
@@ -176,6 +180,22 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 		}
 	}
 	return nil
+}
+
+// clonesOf counts the attempts that were submitted together with the first one of their task.
+func clonesOf(events []fanout.Event) (clones int) {
+	began := map[int]time.Duration{}
+	for _, e := range events {
+		if e.Kind != "submit" {
+			continue
+		}
+		if at, ok := began[e.Task]; !ok {
+			began[e.Task] = e.At
+		} else if at == e.At {
+			clones++
+		}
+	}
+	return clones
 }
 
 // attempts waits until all of a run's attempts have ended, and returns them. Those of a killed host never end.

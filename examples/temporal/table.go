@@ -19,6 +19,7 @@ type summary struct {
 	Copies   float64   `json:"copies"`
 	Restarts float64   `json:"restarts"`
 	Clones   float64   `json:"clones"`
+	Lost     float64   `json:"lost"`
 	Wasted   float64   `json:"wasted_seconds"`
 	Events   float64   `json:"history_events"`
 	Right    bool      `json:"right"`
@@ -63,6 +64,7 @@ func summaryOf(group []*outcome) summary {
 		Copies:   median(func(o *outcome) float64 { return float64(o.Copies) }),
 		Restarts: median(func(o *outcome) float64 { return float64(o.Restarts) }),
 		Clones:   median(func(o *outcome) float64 { return float64(o.Clones) }),
+		Lost:     median(func(o *outcome) float64 { return float64(o.Lost) }),
 		Wasted:   median(func(o *outcome) float64 { return o.Wasted }),
 		Events:   median(func(o *outcome) float64 { return float64(o.Events) }),
 	}
@@ -85,7 +87,7 @@ func relative(sums []summary, s summary, policy string) float64 {
 
 func printTable(w io.Writer, sums []summary) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "scenario\tpolicy\ttime\tof none\tof naive\tcopies\trestarts\tclones\twasted\tevents\tanswer\t")
+	fmt.Fprintln(table, "scenario\tpolicy\ttime\tof none\tof naive\tcopies\trestarts\tclones\tlost\twasted\tevents\tanswer\t")
 	for i, s := range sums {
 		scenario, answer := s.Scenario, "right"
 		if i > 0 && sums[i-1].Scenario == scenario {
@@ -94,8 +96,8 @@ func printTable(w io.Writer, sums []summary) error {
 		if !s.Right {
 			answer = "WRONG"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.1f s\t%s\t%s\t%g\t%g\t%g\t%.1f s\t%g\t%s\t\n", scenario, s.Policy, s.Seconds,
-			share(s.OfNone), share(s.OfNaive), s.Copies, s.Restarts, s.Clones, s.Wasted, s.Events, answer)
+		fmt.Fprintf(table, "%s\t%s\t%.1f s\t%s\t%s\t%g\t%g\t%g\t%g\t%.1f s\t%g\t%s\t\n", scenario, s.Policy, s.Seconds,
+			share(s.OfNone), share(s.OfNaive), s.Copies, s.Restarts, s.Clones, s.Lost, s.Wasted, s.Events, answer)
 	}
 	return table.Flush()
 }
@@ -114,13 +116,18 @@ func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, polic
 	if err := printTable(w, sums); err != nil {
 		return err
 	}
+	of := "of one run"
+	if runs > 1 {
+		of = fmt.Sprintf("median of %d runs", runs)
+	}
 	_, err := fmt.Fprintf(w, `
-time      from the start of the workflow to its answer, median of %d runs; of none, of naive: relative to that policy
+time      from the start of the workflow to its answer, %s; of none, of naive: relative to that policy
 copies    launched beside a running attempt; a restart kills that first, a clone is launched together with it
+lost      attempts that failed, or were lost with their host
 wasted    time of slots on attempts whose result did not count
 events    in the workflow's history, which a replay went through again in every run without a difference
 answer    right if every word was counted as a direct count does
-`, runs)
+`, of)
 	return err
 }
 

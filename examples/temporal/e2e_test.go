@@ -1,0 +1,54 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// newSmallStage is a cluster of 4 hosts of 4 slots on which a scenario runs.
+func newSmallStage(t *testing.T, name string) *stage {
+	t.Helper()
+	chosen, err := chooseScenarios(name, 16, 4)
+	require.NoError(t, err)
+	st, err := newStage(t.TempDir(), chosen[0])
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, st.cluster.Close()) })
+	return st
+}
+
+// complete fails the test if an answer is not right and whole.
+func complete(t *testing.T, st *stage, o *outcome) {
+	t.Helper()
+	assert.Empty(t, o.Wrong)
+	won := map[string]bool{}
+	for _, attempt := range o.won {
+		won[attempt] = true
+	}
+	assert.Len(t, won, st.tasks+st.reduces, "each task has one result that counts")
+	for _, s := range o.status {
+		assert.Zero(t, s.Ledger.Ignored, "the tracker made sense of all that it was told of %s", s.Name)
+	}
+}
+
+func TestSlowHost(t *testing.T) {
+	st := newSmallStage(t, "slow-host")
+	o, err := st.run(t.Context(), "mantri", 1) // it fails if the history does not replay
+	require.NoError(t, err)
+	complete(t, st, o)
+	assert.Positive(t, o.Copies+o.Restarts)
+	assert.Less(t, o.Seconds, 1.0*slowdown*chunkSize/rate, "sooner than the slow host could have done its maps")
+}
+
+func TestLostHostsLoseNothing(t *testing.T) {
+	for _, name := range []string{"kill", "pause", "server"} {
+		t.Run(name, func(t *testing.T) {
+			st := newSmallStage(t, name)
+			o, err := st.run(t.Context(), "mantri", 1)
+			require.NoError(t, err)
+			complete(t, st, o)
+			t.Logf("%.1f s, %d lost", o.Seconds, o.Lost)
+		})
+	}
+}
