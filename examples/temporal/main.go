@@ -1,5 +1,5 @@
-// Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints what
-// each of them saved and cost.
+// Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints
+// what each of them saved and cost.
 //
 //	go run . [flags]
 //
@@ -53,7 +53,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.IntVar(&o.tasks, "tasks", 64, "maps of a job")
 	flags.IntVar(&o.hosts, "hosts", 4, "worker processes, which together have a slot for each map")
 	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas")
-	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas; besides these: kill, pause, server")
+	flags.StringVar(&o.scenarios, "scenario", defaultScenarios,
+		"scenarios, separated by commas; besides these: kill, pause, server")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of timelines and a table")
 	flags.BoolVar(&o.timeline, "timeline", false, "draw every slot in every run, and print what was decided")
 	if err := flags.Parse(args); err != nil {
@@ -84,11 +85,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	names := strings.Split(o.policies, ",")
-	for _, name := range names {
-		if _, err := optionsOf(name); err != nil {
-			return fmt.Errorf("%w: %w", errUsage, err)
-		}
+	policies, err := choosePolicies(o.policies)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	dir, err := os.MkdirTemp("", "straggler-temporal-")
 	if err != nil {
@@ -96,21 +95,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	progress := newProgress(stderr, len(chosen)*len(names)*o.runs)
+	if !o.json {
+		fmt.Fprintln(stdout, legend)
+	}
+	progress := newProgress(stderr, len(chosen)*len(policies)*o.runs)
 	var outcomes []*outcome
 	for _, s := range chosen {
-		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, names, stdout, progress)
+		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, policies, stdout, progress)
 		if err != nil {
 			return err
 		}
 		outcomes = append(outcomes, done...)
 	}
-	return o.report(stdout, outcomes, chosen, names)
+	return o.report(stdout, outcomes, chosen, policies)
 }
 
 // runScenario runs one scenario under each policy in turn, and again: what slows this machine meets all policies alike.
-func (o options) runScenario(ctx context.Context, dir string, s scenario, policies []string, stdout io.Writer, p *progress) (
-	outcomes []*outcome, err error) {
+func (o options) runScenario(
+	ctx context.Context, dir string, s scenario, policies []policy, stdout io.Writer, p *progress,
+) (outcomes []*outcome, err error) {
 	p.begin(s.name + ": " + s.about)
 	st, err := newStage(dir, s)
 	if err != nil {
@@ -119,8 +122,8 @@ func (o options) runScenario(ctx context.Context, dir string, s scenario, polici
 	defer func() { err = errors.Join(err, st.cluster.Close()) }()
 	for n := range o.runs {
 		for _, policy := range policies {
-			p.begin(fmt.Sprintf("%s, %s, run %d of %d", s.name, policy, n+1, o.runs))
-			one, err := st.run(ctx, policy, n+1)
+			p.begin(fmt.Sprintf("%s, %s, run %d of %d", s.name, policy.name, n+1, o.runs))
+			one, err := st.run(ctx, policy.name, n+1)
 			if err != nil {
 				return nil, err
 			}
@@ -139,9 +142,9 @@ func (o options) runScenario(ctx context.Context, dir string, s scenario, polici
 	return outcomes, nil
 }
 
-func (o options) report(w io.Writer, outcomes []*outcome, chosen []scenario, names []string) error {
+func (o options) report(w io.Writer, outcomes []*outcome, chosen []scenario, policies []policy) error {
 	sums := summarize(outcomes)
-	show := func() error { return printReport(w, sums, o.runs, chosen, names) }
+	show := func() error { return printReport(w, sums, o.runs, chosen, policies) }
 	if o.json {
 		show = func() error { return printJSON(w, sums) }
 	}

@@ -32,6 +32,7 @@ func TestWrongCalls(t *testing.T) {
 		"-tasks 3":              "-tasks is 3, want 4, the hosts, to 256",
 		"-policy mantri,hope":   `unknown policy "hope"; there are none, naive, late, mantri, dolly`,
 		"-scenario flood":       `unknown scenario "flood"; there are slow-host, skew, small, kill, pause, server`,
+		"-policy mantri,mantri": `policy "mantri" is named twice`,
 		"-runs many":            `"many"`,
 		"-runs 2 mantri":        `unknown argument "mantri"`,
 		"-json -timeline=maybe": `"maybe"`,
@@ -64,7 +65,8 @@ func TestNaive(t *testing.T) {
 		{time.Hour, 1, 4, restart.Keep},
 		{time.Hour, 2, 9, restart.Keep},
 	} {
-		d := naive{}.Decide(task(c.elapsed, c.copies), restart.Phase{Tasks: 10, Finished: c.finished, Peers: restart.Peers{Durations: &times}})
+		phase := restart.Phase{Tasks: 10, Finished: c.finished, Peers: restart.Peers{Durations: &times}}
+		d := naive{}.Decide(task(c.elapsed, c.copies), phase)
 		assert.Equal(t, c.want, d.Action, "%+v", c)
 	}
 	assert.Equal(t, restart.Keep, naive{}.Decide(task(time.Hour, 1), restart.Phase{Tasks: 2, Finished: 1}).Action)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/clone"
@@ -20,7 +17,7 @@ type policy struct {
 	options     fanout.Options
 }
 
-// cloning is Dolly's for a cluster of which one host in four is slow, and that has half of its slots to spare for clones.
+// cloning is Dolly's for a cluster of which one host in four is slow, and which has half of its slots to spare.
 var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
 // The published defaults hold for tasks of minutes. Of all numbers here only LATE's MinAge had to be scaled to seconds.
@@ -36,22 +33,9 @@ func policies() []policy {
 	}
 }
 
-// policiesNamed returns the policies of these names, which must exist.
-func policiesNamed(names []string) []policy {
-	return slices.DeleteFunc(policies(), func(p policy) bool { return !slices.Contains(names, p.name) })
-}
-
-// optionsOf says how a fan-out is run under the policy of that name.
-func optionsOf(name string) (fanout.Options, error) {
-	found := policiesNamed([]string{name})
-	if len(found) == 0 {
-		return fanout.Options{}, fmt.Errorf("unknown policy %q; there are %s", name, strings.Join(policyNames(), ", "))
-	}
-	o := found[0].options
-	o.Interval = interval
-	o.Activity.HeartbeatTimeout = 3 * time.Second // a host that falls silent for so long is lost
-	o.Activity.StartToCloseTimeout = 5 * time.Minute
-	return o, nil
+// choosePolicies picks policies by name, in the order given.
+func choosePolicies(list string) ([]policy, error) {
+	return choose("policy", list, policies(), func(p policy) string { return p.name })
 }
 
 func policyNames() (names []string) {
@@ -59,6 +43,19 @@ func policyNames() (names []string) {
 		names = append(names, p.name)
 	}
 	return names
+}
+
+// optionsOf says how a fan-out is run under the policy of that name.
+func optionsOf(name string) (fanout.Options, error) {
+	chosen, err := choosePolicies(name)
+	if err != nil {
+		return fanout.Options{}, err
+	}
+	o := chosen[0].options
+	o.Interval = interval
+	o.Activity.HeartbeatTimeout = 3 * time.Second // a host that falls silent for so long is lost
+	o.Activity.StartToCloseTimeout = 5 * time.Minute
+	return o, nil
 }
 
 // naive is the rule that everybody writes first, as a policy of one's own: a type with one method. Once half of the

@@ -15,7 +15,7 @@ const (
 	slowdown  = 10        // how many times slower the slow host is
 	skewed    = 5         // how many times more data a large chunk has
 	largeOf   = 8         // of so many chunks one is large
-	chunkSize = 512 << 10 // bytes
+	chunkSize = 448 << 10 // bytes
 	smallSize = 320 << 10 // bytes of a chunk in a scenario with large ones
 )
 
@@ -59,18 +59,26 @@ func scenarios(tasks, hosts int) []scenario {
 const defaultScenarios = "slow-host,skew,small"
 
 // chooseScenarios picks scenarios by name, in the order given.
-func chooseScenarios(list string, tasks, hosts int) (chosen []scenario, err error) {
-	all := scenarios(tasks, hosts)
-	var names []string
-	for _, s := range all {
-		names = append(names, s.name)
+func chooseScenarios(list string, tasks, hosts int) ([]scenario, error) {
+	return choose("scenario", list, scenarios(tasks, hosts), func(s scenario) string { return s.name })
+}
+
+// choose picks from all those that the list names, separated by commas, in its order.
+func choose[T any](what, list string, all []T, nameOf func(T) string) (chosen []T, err error) {
+	var known, taken []string
+	for _, one := range all {
+		known = append(known, nameOf(one))
 	}
 	for _, name := range strings.Split(list, ",") {
-		i := slices.Index(names, strings.TrimSpace(name))
-		if i < 0 {
-			return nil, fmt.Errorf("unknown scenario %q; there are %s", name, strings.Join(names, ", "))
+		name = strings.TrimSpace(name)
+		i := slices.Index(known, name)
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("unknown %s %q; there are %s", what, name, strings.Join(known, ", "))
+		case slices.Contains(taken, name):
+			return nil, fmt.Errorf("%s %q is named twice", what, name)
 		}
-		chosen = append(chosen, all[i])
+		chosen, taken = append(chosen, all[i]), append(taken, name)
 	}
 	return chosen, nil
 }

@@ -87,7 +87,8 @@ func relative(sums []summary, s summary, policy string) float64 {
 
 func printTable(w io.Writer, sums []summary) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "scenario\tpolicy\ttime\tof none\tof naive\tcopies\trestarts\tclones\tlost\twasted\tevents\tanswer\t")
+	fmt.Fprintln(table, "scenario\tpolicy\ttime\tof none\tof naive\tcopies\trestarts\tclones\tlost\twasted\tevents"+
+		"\tanswer\t")
 	for i, s := range sums {
 		scenario, answer := s.Scenario, "right"
 		if i > 0 && sums[i-1].Scenario == scenario {
@@ -103,13 +104,14 @@ func printTable(w io.Writer, sums []summary) error {
 }
 
 // printReport writes the table, and what its words mean.
-func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, policies []string) error {
+func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, policies []policy) error {
 	fmt.Fprintln(w)
 	for _, s := range chosen {
-		fmt.Fprintf(w, "%-10s %d maps, %d reduces, %d hosts of %d slots: %s\n", s.name, s.tasks, s.reduces, s.hosts, s.slots, s.about)
+		fmt.Fprintf(w, "%-10s %d maps, %d reduces, %d hosts of %d slots: %s\n",
+			s.name, s.tasks, s.reduces, s.hosts, s.slots, s.about)
 	}
 	fmt.Fprintln(w)
-	for _, p := range policiesNamed(policies) {
+	for _, p := range policies {
 		fmt.Fprintf(w, "%-10s %s\n", p.name, p.about)
 	}
 	fmt.Fprintln(w)

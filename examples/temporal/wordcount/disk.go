@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"golang.org/x/time/rate"
+
+	"github.com/straggler-go/straggler/examples/temporal/fanout"
 )
 
 // block is how much is read at once. Between blocks a task looks whether it was cancelled.

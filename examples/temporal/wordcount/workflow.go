@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"go.temporal.io/sdk/workflow"
+
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart/engine"
-	"go.temporal.io/sdk/workflow"
 )
 
 // Job is a word count to be done.
