@@ -48,7 +48,7 @@ func (o *outcome) timeline(w io.Writer, rows int) {
 	}
 }
 
-const legend = "|### map   |=== reduce   |--- attempt whose result does not count   x its end   * end of a copy or restart that won"
+const legend = `|### map  |=== reduce  |--- attempt whose result does not count, and its end x  * end of a copy or restart that won`
 
 // draw paints one slot.
 func (o *outcome) draw(r row, scale float64) string {

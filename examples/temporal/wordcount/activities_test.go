@@ -83,7 +83,8 @@ func TestTasksFailWithTheirInput(t *testing.T) {
 
 func TestDiskIsHeldToItsRateAndEndsWithItsContext(t *testing.T) {
 	started := time.Now()
-	_, err := execute[MapOutput](t, (&Tasks{Rate: 50000}).Map, MapInput{Chunk: text(t, 1, 20000)[0], Partitions: 1, Dir: t.TempDir()})
+	in := MapInput{Chunk: text(t, 1, 20000)[0], Partitions: 1, Dir: t.TempDir()}
+	_, err := execute[MapOutput](t, (&Tasks{Rate: 50000}).Map, in)
 	require.NoError(t, err)
 	assert.Greater(t, time.Since(started), 380*time.Millisecond, "20,000 bytes at 50,000 a second")
 
@@ -98,7 +99,8 @@ func TestLogOfAKilledHost(t *testing.T) {
 	begin, later := time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()
 	log, err := OpenLog(name, "host")
 	require.NoError(t, err)
-	lost, done := Attempt{Run: "run", Name: "lost", Host: "host", Begin: begin}, Attempt{Run: "run", Name: "done", Host: "host", Begin: begin}
+	lost := Attempt{Run: "run", Name: "lost", Host: "host", Begin: begin}
+	done := Attempt{Run: "run", Name: "done", Host: "host", Begin: begin}
 	log.write(lost)
 	log.write(done)
 	log.write(Attempt{Run: "other", Name: "done"})

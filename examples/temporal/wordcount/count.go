@@ -16,12 +16,15 @@ import (
 // Counts says how often each word was seen.
 type Counts map[string]int
 
+// buffer is how much of a text is in memory at once, and the longest word.
+const buffer = 16 << 10
+
 // CountWords adds the words of a text to the counts. A word is what stands between spaces, without punctuation and
 // without regard to case.
 func (c Counts) CountWords(text io.Reader) error {
 	seen := map[string]*int{} // counts through a pointer: only a new word allocates
 	in := bufio.NewScanner(text)
-	in.Buffer(make([]byte, block), block)
+	in.Buffer(make([]byte, buffer), buffer)
 	in.Split(bufio.ScanWords)
 	for in.Scan() {
 		w := bytes.ToLower(bytes.Trim(in.Bytes(), ".,;:!?\"'()"))

@@ -46,7 +46,8 @@ func TestCountFiles(t *testing.T) {
 	names := text(t, 3, 30000, 100)
 	want := Counts{}
 	for _, name := range names {
-		for _, w := range strings.FieldsFunc(strings.ToLower(read(t, name)), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+		for _, w := range strings.FieldsFunc(strings.ToLower(read(t, name)), noLetter) {
 			want[w]++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 )
 
-// block is how much is read at once. Between blocks a task looks whether it was cancelled.
-const block = 8 << 10
+// blockTime is how long it takes to read what is read at once. Between blocks a task looks whether it was cancelled.
+const blockTime = 50 * time.Millisecond
 
 // reportEvery is how often a task reports.
 const reportEvery = 400 * time.Millisecond
@@ -23,13 +24,20 @@ const reportEvery = 400 * time.Millisecond
 type disk struct {
 	ctx      context.Context
 	limit    *rate.Limiter
+	block    int
 	read     int64
 	reported time.Time
 }
 
 func newDisk(ctx context.Context, bytesPerSecond float64) *disk {
-	d := &disk{ctx: ctx, limit: rate.NewLimiter(rate.Limit(bytesPerSecond), block)}
-	d.limit.AllowN(time.Now(), block) // the first block takes its time, too
+	ahead := max(1, int(bytesPerSecond)) // a task that is held up finds what was read ahead for it: a second's worth
+	d := &disk{
+		ctx: ctx, limit: rate.NewLimiter(rate.Limit(bytesPerSecond), ahead),
+		block: max(1, int(bytesPerSecond*blockTime.Seconds())),
+		// What began together does not report together: the server takes the reports of a workflow one after the other.
+		reported: time.Now().Add(rand.N(reportEvery)),
+	}
+	d.limit.AllowN(time.Now(), ahead) // nothing is at the start
 	return d
 }
 
@@ -42,7 +50,7 @@ type slow struct {
 }
 
 func (s slow) Read(p []byte) (int, error) {
-	n, err := s.from.Read(p[:min(len(p), block)])
+	n, err := s.from.Read(p[:min(len(p), s.block)])
 	if waited := s.limit.WaitN(s.ctx, n); waited != nil {
 		if cause := context.Cause(s.ctx); cause != nil {
 			return 0, cause

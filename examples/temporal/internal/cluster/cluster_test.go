@@ -32,7 +32,9 @@ func serve(c client.Client, h Host) (worker.Worker, error) {
 
 // ask asks a host for its name, now and after a signal.
 func ask(ctx workflow.Context, host string) (string, error) {
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: host, StartToCloseTimeout: time.Minute})
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: host, StartToCloseTimeout: 2 * time.Second, // what a host took before it was killed is tried again
+	})
 	var before, after string
 	if err := workflow.ExecuteActivity(ctx, "whoAmI").Get(ctx, &before); err != nil {
 		return "", err
@@ -45,7 +47,7 @@ func ask(ctx workflow.Context, host string) (string, error) {
 func registerAsk(r worker.WorkflowRegistry) { r.RegisterWorkflow(ask) }
 
 func TestServerAndHostsAreLostAndComeBack(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	hosts := []Host{{Name: "left", Slots: 1}, {Name: "right", Slots: 1}}
 	c, err := Start(t.TempDir(), hosts, registerAsk)
@@ -78,7 +80,7 @@ func TestServerAndHostsAreLostAndComeBack(t *testing.T) {
 
 // A replay that accepts everything would prove nothing.
 func TestReplayRejectsOtherCode(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c, err := Start(t.TempDir(), []Host{{Name: "host", Slots: 1}}, registerAsk)
 	require.NoError(t, err)
