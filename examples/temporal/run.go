@@ -173,7 +173,7 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 	end := o.begun.Add(time.Duration(o.Seconds * float64(time.Second)))
 	for i := range o.attempts {
 		a := &o.attempts[i]
-		if a.End.IsZero() || a.End.After(end) { // lost with its host, or paused with it
+		if a.End.IsZero() || a.End.After(end) { // paused with its host, or slow to notice that the run has ended
 			a.End = end
 		}
 		if !slices.Contains(o.won, a.Name) {
@@ -199,7 +199,7 @@ func clonesOf(events []fanout.Event) (clones int) {
 	return clones
 }
 
-// attempts waits until all of a run's attempts have ended, and returns them. Those of a killed host never end.
+// attempts waits until all of a run's attempts have ended, and returns them. Those of a killed host ended with it.
 func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
 	for patience := time.Now().Add(2 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]
@@ -207,6 +207,11 @@ func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
 			attempts, err := wordcount.ReadLog(h.Log, run)
 			if err != nil {
 				return nil, err
+			}
+			for i := range attempts {
+				if a := &attempts[i]; a.End.IsZero() && h.Killed.After(a.Begin) {
+					a.End, a.Error = h.Killed, "killed"
+				}
 			}
 			all = append(all, attempts...)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -71,6 +72,7 @@ func runHost(spec string, serve func(client.Client, Host) (worker.Worker, error)
 // Process is a host that was started.
 type Process struct {
 	Host
+	Killed  time.Time // when it was killed last; zero if never
 	command *exec.Cmd
 	stdin   io.Closer
 }
@@ -112,15 +114,18 @@ func (h Host) start() (*Process, error) {
 // Restart starts the host again after a Kill.
 func (p *Process) Restart() error {
 	again, err := p.Host.start()
-	if err == nil {
-		*p = *again
+	if err != nil {
+		return err
 	}
-	return err
+	again.Killed = p.Killed
+	*p = *again
+	return nil
 }
 
 // Kill ends the process at once, as a power failure would.
 func (p *Process) Kill() error {
 	err := p.command.Process.Kill()
+	p.Killed = time.Now()
 	_ = p.command.Wait() // it says that it was killed
 	_ = p.stdin.Close()
 	return err
