@@ -30,7 +30,7 @@ type Server struct {
 
 // NewServer prepares a server that keeps its database in dir. Start runs it.
 func NewServer(dir string) (*Server, error) {
-	ports, err := freePorts(4)
+	ports, err := freePorts(len(temporal.DefaultServices))
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,12 @@ func (s *Server) Stop() error {
 }
 
 func serverConfig(file string, ports []int) *config.Config {
-	address := loopback(ports[0])
-	c := &config.Config{
+	services := map[string]config.Service{}
+	for i, name := range temporal.DefaultServices {
+		services[name] = config.Service{RPC: config.RPC{GRPCPort: ports[i], BindOnLocalHost: true}}
+	}
+	address := loopback(services[string(primitives.FrontendService)].RPC.GRPCPort)
+	return &config.Config{
 		Persistence: config.Persistence{
 			DefaultStore:     sqlite.PluginName,
 			VisibilityStore:  sqlite.PluginName,
@@ -112,13 +116,8 @@ func serverConfig(file string, ports []int) *config.Config {
 			Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
 		}},
 		PublicClient: config.PublicClient{HostPort: address},
-		Services:     map[string]config.Service{},
+		Services:     services,
 	}
-	for i, name := range temporal.DefaultServices {
-		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: ports[i], BindOnLocalHost: true}}
-	}
-	c.PublicClient.HostPort = loopback(c.Services[string(primitives.FrontendService)].RPC.GRPCPort)
-	return c
 }
 
 func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
