@@ -74,8 +74,10 @@ func (m *Machines) add(machine, limit int) {
 	m.n++
 }
 
-// avoid lists the machines of the running copies and then those tried before, and leaves at least one machine out.
-func avoid(t Task, p Phase) (m Machines) {
+// Avoid returns the machines on which a new copy of the task should not run, for the decisions of a policy of your own:
+// those of the running copies and then those tried before, but never all that there are, nor more than [MaxAvoid].
+// O(copies), no allocation.
+func Avoid(t Task, p Phase) (m Machines) {
 	limit := MaxAvoid
 	if p.Machines > 0 {
 		limit = min(limit, p.Machines-1)

@@ -53,7 +53,7 @@ func (h Hadoop) Decide(t Task, p Phase) Decision {
 		return d
 	}
 	if d.Reason = slot(p); d.Reason == NoReason {
-		d.Action, d.Reason, d.Avoid = Duplicate, BehindAverage, avoid(t, p)
+		d.Action, d.Reason, d.Avoid = Duplicate, BehindAverage, Avoid(t, p)
 	}
 	return d
 }
@@ -90,7 +90,7 @@ func (m MapReduce) Decide(t Task, p Phase) Decision {
 		return d
 	}
 	if d.Reason = slot(p); d.Reason == NoReason {
-		d.Action, d.Reason, d.Avoid = Duplicate, NearEnd, avoid(t, p)
+		d.Action, d.Reason, d.Avoid = Duplicate, NearEnd, Avoid(t, p)
 	}
 	return d
 }

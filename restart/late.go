@@ -118,6 +118,6 @@ func (l LATE) rank(c *Copy, t Task, p Phase) Decision {
 			return d
 		}
 	}
-	d.Action, d.Reason, d.Gain, d.Avoid = Duplicate, LongestToEnd, d.Remaining, avoid(t, p)
+	d.Action, d.Reason, d.Gain, d.Avoid = Duplicate, LongestToEnd, d.Remaining, Avoid(t, p)
 	return d
 }

@@ -101,7 +101,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	if d.Action != Keep {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
-		d.Avoid = avoid(t, p)
+		d.Avoid = Avoid(t, p)
 	}
 	return d
 }

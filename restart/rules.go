@@ -60,7 +60,7 @@ func beyond(value, threshold float64, orEqual bool) Decision {
 // placed adds the machines to avoid to a decision that launches a copy.
 func (d Decision) placed(t Task, p Phase) Decision {
 	if d.Action == Duplicate {
-		d.Avoid = avoid(t, p)
+		d.Avoid = Avoid(t, p)
 	}
 	return d
 }

@@ -71,5 +71,5 @@ func (naive) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: restart.NotSlow, Value: elapsed, Threshold: bar}
 	}
 	return restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers, Value: elapsed, Threshold: bar,
-		Gain: time.Duration((elapsed - bar) * float64(time.Second))}
+		Gain: time.Duration((elapsed - bar) * float64(time.Second)), Avoid: restart.Avoid(t, p)}
 }

@@ -197,7 +197,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 			f.err = fmt.Errorf("fanout %s: task %d: %w", f.options.Name, a.task, err)
 		}
 	}
-	if err != nil && state != engine.Cancelled {
+	if err != nil && kind != "cancelled" {
 		why = err.Error()
 	}
 	f.log(a.task, id, kind, why)
@@ -230,8 +230,18 @@ func stateOf(err error) (engine.State, string) {
 		return engine.Cancelled, "cancelled"
 	case errors.As(err, &timeout) && goneWithWorker(timeout.TimeoutType()):
 		return engine.Lost, "lost"
+	case serverAway(err):
+		return engine.Cancelled, "lost" // which is not the host's fault
 	}
 	return engine.Failed, "fail"
+}
+
+// serverAway reports whether the SDK ended the attempt because its heartbeats did not reach the server, and the activity
+// returned the cause of its context. The types are those of the server's own errors, in the words of the SDK.
+func serverAway(err error) bool {
+	var application *temporal.ApplicationError
+	return errors.As(err, &application) && !application.NonRetryable() &&
+		(application.Type() == "DeadlineExceeded" || application.Type() == "Unavailable")
 }
 
 func goneWithWorker(t enumspb.TimeoutType) bool {
