@@ -1,0 +1,174 @@
+package array
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// commandTimeout bounds every command. sbatch by itself retries for some minutes while slurmctld is away.
+const commandTimeout = 5 * time.Minute
+
+// Commands is Slurm by its commands: sbatch, squeue, scancel, scontrol, sinfo.
+type Commands struct {
+	// Env is the commands' environment; nil is this process's own.
+	Env []string
+}
+
+// Submit runs sbatch.
+func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
+	out, err := c.run(ctx, "sbatch", slices.Concat([]string{"--parsable"}, options, []string{script}, args)...)
+	if err != nil {
+		return "", err
+	}
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
+	if _, err := strconv.Atoi(id); err != nil {
+		return "", fmt.Errorf("sbatch printed %q, want the number of a job", out)
+	}
+	return id, nil
+}
+
+// jobFormat has one field for each that parseJobs reads. The names are those of squeue --Format, "|" stands between.
+const jobFormat = "JobArrayID:|,State:|,NodeList:|,exit_code:|,StartTime:|,STDOUT:|,STDERR:|,WorkDir:|,JobID:|,Name:"
+
+// Jobs runs squeue once.
+func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
+	out, err := c.run(ctx, "squeue", "--noheader", "--array", "--states=all", "--me",
+		"--jobs="+strings.Join(arrays, ","), "--Format="+jobFormat)
+	if err != nil {
+		if strings.Contains(err.Error(), "Invalid job id specified") { // so it answers if all of them are forgotten
+			return nil, nil
+		}
+		return nil, err
+	}
+	return parseJobs(out)
+}
+
+func parseJobs(out string) ([]Job, error) {
+	var jobs []Job
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", 10) // a name may hold any character
+		if len(f) != 10 {
+			return nil, fmt.Errorf("squeue printed %q, want the fields %s", line, jobFormat)
+		}
+		status, err := strconv.Atoi(f[3])
+		if err != nil {
+			return nil, fmt.Errorf("squeue printed the exit code %q, want a number, in %q", f[3], line)
+		}
+		j := Job{ID: f[0], State: f[1], Node: f[2], Status: status, WorkDir: f[7], RawID: f[8], Name: f[9]}
+		j.Stdout, j.Stderr = expand(f[5], j), expand(f[6], j)
+		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // N/A before it has a start
+			j.Start = time.Unix(seconds, 0)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// Cancel runs scancel once.
+func (c Commands) Cancel(ctx context.Context, ids []string) error {
+	_, err := c.run(ctx, "scancel", append([]string{"--quiet"}, ids...)...)
+	return err
+}
+
+// Describe runs scontrol show job.
+func (c Commands) Describe(ctx context.Context, array string) (Facts, error) {
+	out, err := c.run(ctx, "scontrol", "show", "job", "--oneliner", array)
+	if err != nil {
+		return Facts{}, err
+	}
+	return parseFacts(out)
+}
+
+var (
+	partitionField = regexp.MustCompile(` Partition=(\S+)`)
+	cpusField      = regexp.MustCompile(` NumCPUs=(\d+)`)
+	excludeField   = regexp.MustCompile(` ExcNodeList=(\S+)`)
+	throttleField  = regexp.MustCompile(` ArrayTaskThrottle=(\d+)`)
+)
+
+func parseFacts(out string) (Facts, error) {
+	partition, cpus := partitionField.FindStringSubmatch(out), cpusField.FindStringSubmatch(out)
+	if partition == nil || cpus == nil {
+		return Facts{}, fmt.Errorf("scontrol printed %q, want the fields Partition and NumCPUs", out)
+	}
+	f := Facts{Partition: partition[1]}
+	f.CPUs, _ = strconv.Atoi(cpus[1])
+	f.CPUs = max(f.CPUs, 1)
+	if exclude := excludeField.FindStringSubmatch(out); exclude != nil && exclude[1] != "(null)" {
+		f.Exclude = exclude[1]
+	}
+	if throttle := throttleField.FindStringSubmatch(out); throttle != nil {
+		f.Throttle, _ = strconv.Atoi(throttle[1])
+	}
+	return f, nil
+}
+
+// Nodes runs sinfo once.
+func (c Commands) Nodes(ctx context.Context, partition string) ([]string, int, error) {
+	out, err := c.run(ctx, "sinfo", "--noheader", "--Node", "--partition="+partition, "--format=%N|%T|%C")
+	if err != nil {
+		return nil, 0, err
+	}
+	return parseNodes(out)
+}
+
+// parseNodes reads lines such as "n0|mixed|2/14/0/16", where the numbers are allocated, idle, other and all CPUs. A node
+// of several partitions comes several times.
+func parseNodes(out string) (names []string, idle int, err error) {
+	for line := range strings.Lines(out) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		var a, i, o, t int
+		if len(f) != 3 {
+			return nil, 0, fmt.Errorf("sinfo printed %q, want node|state|CPUs", line)
+		}
+		if _, err := fmt.Sscanf(f[2], "%d/%d/%d/%d", &a, &i, &o, &t); err != nil {
+			return nil, 0, fmt.Errorf("sinfo printed the CPUs %q, want four numbers", f[2])
+		}
+		if slices.Contains(names, f[0]) {
+			continue
+		}
+		names = append(names, f[0])
+		if !strings.HasSuffix(f[1], "*") { // which marks a node that does not answer
+			idle += i
+		}
+	}
+	return names, idle, nil
+}
+
+// unwanted are variables by which users set what the commands show, and that would have sbatch wait.
+var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)
+
+// run runs a command and returns what it prints. The error shows the command and what it complained of.
+func (c Commands) run(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, name, args...)
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	command.Env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return unwanted.MatchString(v) })
+	if name == "squeue" {
+		command.Env = append(command.Env, "SLURM_TIME_FORMAT=%s") // seconds since 1970
+	}
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C shall not end an sbatch halfway
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(ctx.Err(), err)
+		}
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return stdout.String(), nil
+}

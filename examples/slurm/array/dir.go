@@ -1,0 +1,183 @@
+package array
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// runDir is the directory of a run, on the file system that the nodes share. In it stand, flat, by attempt:
+//
+//	17_5.progress  what the script says of its progress     17_5.out/   its result files
+//	17_5.exit      its exit code, once it has ended         3.2.stdout  what a copy prints; an original prints where
+//	                                                                    sbatch would have it print
+type runDir struct {
+	path    string
+	entries map[string]bool // what was there at the last list
+}
+
+// newRunDir makes a directory below parent with a copy of the script, so that it may be edited during the run.
+func newRunDir(parent string, script []byte) (*runDir, error) {
+	parent, err := filepath.Abs(parent)
+	if err != nil {
+		return nil, err
+	}
+	path, err := os.MkdirTemp(parent, ".straggler-")
+	if err != nil {
+		return nil, err
+	}
+	return &runDir{path: path}, os.WriteFile(filepath.Join(path, "slurm_script"), script, 0o700)
+}
+
+func (d *runDir) file(attempt, kind string) string { return filepath.Join(d.path, attempt+"."+kind) }
+
+// writeScript writes a batch script for sbatch. The file's name is that of the user's script, which is what sbatch calls
+// a job that has no other name.
+func (d *runDir) writeScript(attempt, name string, content []byte) (string, error) {
+	sub := d.file(attempt, "job")
+	if err := os.MkdirAll(sub, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(sub, filepath.Base(name))
+	return path, os.WriteFile(path, content, 0o700)
+}
+
+// list looks at what there is. Reading the whole directory makes a network file system ask its server, where it would
+// answer from memory whether a single file is there.
+func (d *runDir) list() error {
+	found, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	d.entries = make(map[string]bool, len(found))
+	for _, e := range found {
+		d.entries[e.Name()] = true
+	}
+	return nil
+}
+
+// exit returns an attempt's exit code, and whether it has ended.
+func (d *runDir) exit(attempt string) (int, bool) {
+	text, ok := d.read(attempt, "exit")
+	if !ok {
+		return 0, false
+	}
+	code, err := strconv.Atoi(strings.TrimSpace(text))
+	return code, err == nil
+}
+
+// progress returns the share of its work that an attempt says it has done. Ok is false if it has not said any yet.
+func (d *runDir) progress(attempt string) (share float64, ok bool, err error) {
+	text, ok := d.read(attempt, "progress")
+	if text = strings.TrimSpace(text); !ok || text == "" { // empty: it is being written
+		return 0, false, nil
+	}
+	share, err = parseProgress(text)
+	return share, err == nil, err
+}
+
+// parseProgress reads "40/100" or "0.4".
+func parseProgress(text string) (float64, error) {
+	done, of, isQuotient := strings.Cut(text, "/")
+	share, err := strconv.ParseFloat(strings.TrimSpace(done), 64)
+	if isQuotient && err == nil {
+		var all float64
+		all, err = strconv.ParseFloat(strings.TrimSpace(of), 64)
+		share /= all
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, fmt.Errorf("the progress is %.40q, want a share from 0 to 1 or a quotient such as 40/100", text)
+	}
+	return share, nil
+}
+
+// maxText is far more than the files hold that are read whole.
+const maxText = 256
+
+func (d *runDir) read(attempt, kind string) (string, bool) {
+	if !d.entries[attempt+"."+kind] {
+		return "", false
+	}
+	file, err := os.Open(d.file(attempt, kind))
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxText))
+	return string(text), err == nil
+}
+
+// size returns how many bytes an attempt has made: what it has printed, and its result files.
+func (d *runDir) size(attempt, stdout string) int64 {
+	var sum int64
+	if info, err := os.Stat(stdout); err == nil && info.Mode().IsRegular() {
+		sum = info.Size()
+	}
+	_ = filepath.WalkDir(d.file(attempt, "out"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it comes or goes while one looks
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// moveResults moves an attempt's result files, and its directories with what is in them, to the user's directory.
+func (d *runDir) moveResults(attempt, to string) error {
+	from := d.file(attempt, "out")
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == from {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		if e.IsDir() {
+			return os.MkdirAll(target, 0o777)
+		}
+		return move(path, target)
+	})
+}
+
+// move renames a file, or where that cannot be, writes a copy beside the target and renames that: whoever opens the target
+// finds all of the old file or all of the new.
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	temp, err := os.CreateTemp(filepath.Dir(to), ".straggler-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // which fails once it has been renamed
+	info, err := source.Stat()
+	if err == nil {
+		err = temp.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		_, err = io.Copy(temp, source)
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp.Name(), to); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}

@@ -1,0 +1,69 @@
+package array
+
+import (
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// expand fills in an output file's name, in which sbatch allows
+//
+//	%A the array's job ID    %a the task's index    %j, %J the task's own job ID    %x the job's name
+//	%N the node              %u the user            %n, %s, %t node, step and task number within the job: 0, batch, 0
+//
+// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. Slurm itself opens the files of the
+// originals; this is to find them.
+func expand(pattern string, j Job) string {
+	array, task, _ := strings.Cut(j.ID, "_")
+	var b strings.Builder
+	for rest := pattern; rest != ""; {
+		before, after, found := strings.Cut(rest, "%")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		digits := strings.IndexFunc(after, func(r rune) bool { return r < '0' || r > '9' })
+		if digits < 0 {
+			b.WriteString("%" + after)
+			break
+		}
+		width, _ := strconv.Atoi(after[:digits])
+		kind := after[digits]
+		rest = after[digits+1:]
+		switch kind {
+		case 'A':
+			padded(&b, array, width)
+		case 'a':
+			padded(&b, task, width)
+		case 'j', 'J':
+			padded(&b, j.RawID, width)
+		case 'n', 't':
+			padded(&b, "0", width)
+		case 's':
+			b.WriteString("batch")
+		case 'N':
+			b.WriteString(j.Node)
+		case 'x':
+			b.WriteString(j.Name)
+		case 'u':
+			b.WriteString(userName())
+		case '%':
+			b.WriteByte('%')
+		default:
+			b.WriteString("%" + after[:digits+1])
+		}
+	}
+	return b.String()
+}
+
+func padded(b *strings.Builder, number string, width int) {
+	fmt.Fprintf(b, "%s%s", strings.Repeat("0", max(0, min(width, 10)-len(number))), number)
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}

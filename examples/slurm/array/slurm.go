@@ -1,0 +1,71 @@
+package array
+
+import (
+	"context"
+	"time"
+)
+
+// Slurm is what the package asks of a cluster. [Commands] asks the real one.
+type Slurm interface {
+	// Submit submits a batch script as a job array and returns the array's job ID.
+	Submit(ctx context.Context, options []string, script string, args []string) (string, error)
+	// Describe returns what is common to the tasks of an array that was just submitted.
+	Describe(ctx context.Context, array string) (Facts, error)
+	// Jobs lists the tasks of the arrays, one entry each, in whatever state. An array that Slurm has forgotten has none.
+	Jobs(ctx context.Context, arrays []string) ([]Job, error)
+	// Cancel cancels array tasks ("71_9") or whole arrays ("71"). What has ended already is no error.
+	Cancel(ctx context.Context, ids []string) error
+	// Nodes names the nodes of a partition, and says how many of its CPUs are idle.
+	Nodes(ctx context.Context, partition string) (names []string, idle int, err error)
+}
+
+// Facts are the same for all tasks of an array.
+type Facts struct {
+	Partition string
+	CPUs      int    // of each task
+	Exclude   string // the nodes that the user excluded, as a host list; "" if none
+	Throttle  int    // how many tasks may run at once, from --array=…%N; 0 if as many as there is room for
+}
+
+// Job is one task of a job array, as squeue shows it.
+type Job struct {
+	ID             string    // "71_9"
+	State          string    // squeue's long form: RUNNING, COMPLETED, …
+	Node           string    // where it runs or ran; "" before
+	Status         int       // the wait status of the batch script, once it has ended
+	Start          time.Time // in whole seconds, by slurmctld's clock; zero if not known
+	Stdout, Stderr string    // its output files
+	WorkDir, Name  string
+	RawID          string // the job ID that the task has as a job of its own
+}
+
+// live reports whether the job has not ended: it waits, runs, or is on its way out.
+func (j Job) live() bool {
+	switch j.State {
+	case "PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "SIGNALING", "STAGE_OUT", "RESIZING",
+		"REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD":
+		return true
+	}
+	return false
+}
+
+// waits reports whether the job has not begun to run.
+func (j Job) waits() bool {
+	switch j.State {
+	case "PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD":
+		return true
+	}
+	return false
+}
+
+// exitCode is what sbatch --wait makes of a job that has ended, but that a job which did not succeed never counts 0.
+func (j Job) exitCode() int {
+	switch signal, code := j.Status&0x7f, j.Status>>8&0xff; {
+	case j.State == "COMPLETED":
+		return 0
+	case signal != 0 || code == 0:
+		return 1
+	default:
+		return code
+	}
+}
