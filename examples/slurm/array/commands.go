@@ -24,9 +24,9 @@ type Commands struct {
 	Env []string
 }
 
-// Submit runs sbatch.
+// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows.
 func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
-	out, err := c.run(ctx, "sbatch", slices.Concat([]string{"--parsable"}, options, []string{script}, args)...)
+	out, err := c.run(context.WithoutCancel(ctx), "sbatch", slices.Concat([]string{"--parsable"}, options, []string{script}, args)...)
 	if err != nil {
 		return "", err
 	}
@@ -114,36 +114,38 @@ func parseFacts(out string) (Facts, error) {
 }
 
 // Nodes runs sinfo once.
-func (c Commands) Nodes(ctx context.Context, partition string) ([]string, int, error) {
+func (c Commands) Nodes(ctx context.Context, partition string) ([]Node, error) {
 	out, err := c.run(ctx, "sinfo", "--noheader", "--Node", "--partition="+partition, "--format=%N|%T|%C")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	return parseNodes(out)
 }
 
 // parseNodes reads lines such as "n0|mixed|2/14/0/16", where the numbers are allocated, idle, other and all CPUs. A node
 // of several partitions comes several times.
-func parseNodes(out string) (names []string, idle int, err error) {
+func parseNodes(out string) (nodes []Node, err error) {
+	seen := map[string]bool{}
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		var a, i, o, t int
 		if len(f) != 3 {
-			return nil, 0, fmt.Errorf("sinfo printed %q, want node|state|CPUs", line)
+			return nil, fmt.Errorf("sinfo printed %q, want node|state|CPUs", line)
 		}
-		if _, err := fmt.Sscanf(f[2], "%d/%d/%d/%d", &a, &i, &o, &t); err != nil {
-			return nil, 0, fmt.Errorf("sinfo printed the CPUs %q, want four numbers", f[2])
+		n := Node{Name: f[0], Down: unusable.MatchString(f[1])}
+		var allocated, other, all int
+		if _, err := fmt.Sscanf(f[2], "%d/%d/%d/%d", &allocated, &n.Idle, &other, &all); err != nil {
+			return nil, fmt.Errorf("sinfo printed the CPUs %q, want four numbers", f[2])
 		}
-		if slices.Contains(names, f[0]) {
-			continue
-		}
-		names = append(names, f[0])
-		if !strings.HasSuffix(f[1], "*") { // which marks a node that does not answer
-			idle += i
+		if !seen[n.Name] {
+			seen[n.Name] = true
+			nodes = append(nodes, n)
 		}
 	}
-	return names, idle, nil
+	return nodes, nil
 }
+
+// unusable are the states of nodes that take no new jobs; * marks one that does not answer.
+var unusable = regexp.MustCompile(`^(down|drain|drained|draining|fail|failing|future|maint|unknown|powering_down|powered_down)|\*$`)
 
 // unwanted are variables by which users set what the commands show, and that would have sbatch wait.
 var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // runDir is the directory of a run, on the file system that the nodes share. In it stand, flat, by attempt:
@@ -180,4 +181,15 @@ func move(from, to string) error {
 		return err
 	}
 	return os.Remove(from)
+}
+
+// remove removes the directory. An attempt that is being killed may still write there, for a moment.
+func (d *runDir) remove() (err error) {
+	for range 20 {
+		if err = os.RemoveAll(d.path); err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
 }

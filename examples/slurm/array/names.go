@@ -67,3 +67,6 @@ func userName() string {
 	}
 	return ""
 }
+
+// literal makes a pattern of a file's name.
+func literal(path string) string { return strings.ReplaceAll(path, "%", "%%") }

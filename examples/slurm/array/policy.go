@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
@@ -15,6 +16,9 @@ func ParsePolicy(text string) (restart.Policy, error) {
 		return restart.Never{}, nil
 	case "naive":
 		return Naive{}, nil
+	}
+	if strings.ContainsAny(text, " \t\r\n#") || strings.HasPrefix(text, "custom") {
+		return nil, fmt.Errorf("policy %q: want none, naive, or mantri, late, hadoop, ... with settings after commas", text)
 	}
 	events, err := journal.Parse([]byte("phase tasks=1 slots=1 policy=" + text + "\n"))
 	if err != nil || len(events) != 1 {

@@ -15,8 +15,15 @@ type Slurm interface {
 	Jobs(ctx context.Context, arrays []string) ([]Job, error)
 	// Cancel cancels array tasks ("71_9") or whole arrays ("71"). What has ended already is no error.
 	Cancel(ctx context.Context, ids []string) error
-	// Nodes names the nodes of a partition, and says how many of its CPUs are idle.
-	Nodes(ctx context.Context, partition string) (names []string, idle int, err error)
+	// Nodes lists the nodes of a partition.
+	Nodes(ctx context.Context, partition string) ([]Node, error)
+}
+
+// Node is a node of a partition.
+type Node struct {
+	Name string
+	Down bool // it takes no new jobs: down, drained, or without an answer
+	Idle int  // CPUs
 }
 
 // Facts are the same for all tasks of an array.

@@ -1,0 +1,222 @@
+package array
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// This is the adapter: what Slurm and the run directory show becomes a list of attempts, and the actions that package
+// engine answers with become sbatch and scancel.
+
+// observe returns all attempts that have not been seen to end before, as they are now.
+func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
+	if err := r.dir.list(); err != nil {
+		return nil, err
+	}
+	shown := make(map[string]Job, len(jobs))
+	for _, j := range jobs {
+		shown[j.ID] = j
+	}
+	r.seen = r.seen[:0]
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if a.ended() {
+				continue
+			}
+			if a.job == "" {
+				if a.cancelled { // before sbatch took it
+					a.state = engine.Cancelled
+				}
+			} else {
+				j, ok := shown[a.job]
+				code, ended := r.dir.exit(a.files)
+				a.observe(now, r.polled, j, ok, code, ended)
+				r.measure(now, a)
+			}
+			if a.state == engine.Succeeded && !t.over {
+				if err := r.settle(a); err != nil {
+					a.state = engine.Running // for the next poll, which tries again
+					return nil, err
+				}
+				t.over = true
+			}
+			r.seen = append(r.seen, a.report(r.workOf(t)))
+		}
+	}
+	r.polled = now
+	return r.seen, nil
+}
+
+// measure takes note of a running attempt's progress. It is true as of now if it is new: the file's own time is another
+// host's clock.
+func (r *run) measure(now time.Time, a *attempt) {
+	if a.state != engine.Running {
+		return
+	}
+	share, ok, err := r.dir.progress(a.files)
+	if err != nil {
+		r.rubbish++
+		r.once(a.files, "%s: %v; it is passed over", a.job, err)
+	}
+	if !ok && err == nil && r.options.ExpectBytes > 0 {
+		share = float64(r.dir.size(a.files, r.stdout(a))) / (float64(r.options.ExpectBytes) * r.workOf(a.task) / r.meanWork)
+		share, ok = min(share, 1), true
+	}
+	if ok && (a.asOf.IsZero() || share != a.share) {
+		a.share, a.asOf, r.reported = share, now, true
+	}
+}
+
+// workOf returns the work of a task in the units of Config.Work, which are shares if there is none.
+func (r *run) workOf(t *task) float64 {
+	if r.options.Work == nil {
+		return 1
+	}
+	return r.options.Work[t.number]
+}
+
+// act carries the actions out, as far as that can be done now; the rest is tried again at the next poll.
+func (r *run) act(ctx context.Context, actions []engine.Action) {
+	for _, action := range actions {
+		t := r.tasks[action.Task]
+		if action.Op == engine.Submit {
+			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid}
+			t.attempts = append(t.attempts, a)
+			r.logf("%s %s%s", r.name(t), action, r.dry)
+			continue
+		}
+		for _, a := range t.attempts {
+			if a.id != action.ID {
+				continue
+			}
+			// To be started again means to wait in the queue, behind other users' jobs: keep what runs until then.
+			a.unwanted = action.Decision.Action == restart.Restart
+			a.doomed = !a.unwanted
+			if action.Decision.Action == restart.Kill && action.Decision.Reason != restart.Overtaken {
+				r.logf("%s %s%s", r.name(t), action, r.dry)
+			}
+		}
+	}
+	if !r.options.DryRun {
+		r.cancel(ctx)
+		r.submit(ctx)
+	}
+}
+
+// name is what messages call a task.
+func (r *run) name(t *task) string {
+	return fmt.Sprintf("%s on %s:", t.original().job, cmp.Or(t.original().last.Node, "no node"))
+}
+
+// cancel ends the attempts that are not needed any more, with one scancel.
+func (r *run) cancel(ctx context.Context) {
+	var doomed []*attempt
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if a.ended() || a.cancelled {
+				continue
+			}
+			if a.unwanted && slices.ContainsFunc(t.attempts, func(b *attempt) bool {
+				return b != a && b.state == engine.Running && !b.unwanted
+			}) {
+				a.doomed = true
+			}
+			if a.doomed || t.over || t.withdrawn {
+				doomed = append(doomed, a)
+			}
+		}
+	}
+	var ids []string
+	for _, a := range doomed {
+		if a.job != "" {
+			ids = append(ids, a.job)
+		}
+	}
+	if len(ids) > 0 {
+		if err := r.slurm.Cancel(ctx, ids); err != nil {
+			r.once("scancel", "%v; it is tried again", err)
+			return
+		}
+	}
+	for _, a := range doomed {
+		a.cancelled = true
+	}
+}
+
+// submit hands the copies to Slurm that it has not taken yet.
+func (r *run) submit(ctx context.Context) {
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if a.job != "" || a.cancelled {
+				continue
+			}
+			err := r.submitCopy(ctx, a, a.avoid)
+			if err != nil && len(a.avoid) > 0 && r.submitCopy(ctx, a, nil) == nil {
+				continue // the user's own options leave no other node
+			}
+			if err != nil {
+				r.once(a.id, "%v; it is tried again", err)
+			}
+		}
+	}
+}
+
+// submitCopy submits a copy of a task: an array of one element, of the same index.
+func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
+	original := a.task.original()
+	content, err := batchScript(r.header, r.dir.path, a.files, r.copyEnv())
+	if err != nil {
+		return err
+	}
+	script, err := r.dir.writeScript(a.files, r.options.Script, content)
+	if err != nil {
+		return err
+	}
+	options := append(slices.Clone(r.options.Sbatch), "--no-requeue", "--begin=now", "--mail-type=NONE",
+		fmt.Sprintf("--array=%d", a.task.index), "--output="+literal(r.stdout(a)))
+	if original.last.Stderr != original.last.Stdout {
+		options = append(options, "--error="+literal(r.stderr(a)))
+	}
+	if r.facts.Exclude != "" {
+		avoid = append(slices.Clone(avoid), r.facts.Exclude)
+	}
+	if len(avoid) > 0 {
+		options = append(options, "--exclude="+strings.Join(avoid, ","))
+	}
+	array, err := r.slurm.Submit(ctx, options, script, r.options.Args)
+	if err != nil {
+		return err
+	}
+	r.arrays = append(r.arrays, array)
+	a.job = fmt.Sprintf("%s_%d", array, a.task.index)
+	return nil
+}
+
+// copyEnv is what Slurm sets otherwise for an array of one element.
+func (r *run) copyEnv() []string {
+	n := len(r.tasks)
+	first, last := r.tasks[0].index, r.tasks[n-1].index
+	step := 1
+	if n > 1 {
+		step = r.tasks[1].index - first
+	}
+	for i, t := range r.tasks {
+		if t.index != first+i*step {
+			step = 1 // as Slurm has it for indices at uneven distances
+		}
+	}
+	return []string{
+		"SLURM_ARRAY_JOB_ID=" + r.arrays[0],
+		fmt.Sprintf("SLURM_ARRAY_TASK_COUNT=%d", n),
+		fmt.Sprintf("SLURM_ARRAY_TASK_MIN=%d", first),
+		fmt.Sprintf("SLURM_ARRAY_TASK_MAX=%d", last),
+		fmt.Sprintf("SLURM_ARRAY_TASK_STEP=%d", step),
+	}
+}

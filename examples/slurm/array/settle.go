@@ -1,0 +1,123 @@
+package array
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// stdout is the file to which an attempt prints. Copies print aside, but to the same device.
+func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
+
+func (r *run) stderr(a *attempt) string { return r.output(a, "stderr", a.task.original().last.Stderr) }
+
+func (r *run) output(a *attempt, kind, original string) string {
+	if a == a.task.original() || original == os.DevNull {
+		return original
+	}
+	return r.dir.file(a.files, kind)
+}
+
+// settle makes what an attempt has printed and written that of its task.
+func (r *run) settle(a *attempt) error {
+	if err := r.settleOutput(a); err != nil {
+		return err
+	}
+	results := r.options.Results
+	if results == "" {
+		results = a.task.original().last.WorkDir
+	}
+	return r.dir.moveResults(a.files, results)
+}
+
+func (r *run) settleOutput(a *attempt) error {
+	original := a.task.original()
+	if a == original {
+		return nil
+	}
+	var errs []error
+	for _, f := range [][2]string{{r.stdout(a), original.last.Stdout}, {r.stderr(a), original.last.Stderr}} {
+		if err := move(f[0], f[1]); f[0] != f[1] && err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// end leaves nothing behind: what is still there of the run is cancelled, and its directory is removed.
+func (r *run) end() error {
+	var errs []error
+	if len(r.arrays) > 0 {
+		errs = append(errs, r.cancelAll())
+	}
+	for _, t := range r.tasks {
+		if a := t.attempts[len(t.attempts)-1]; !t.over && a.state == engine.Failed {
+			errs = append(errs, r.settleOutput(a)) // the reason of its failure
+		}
+	}
+	if r.dir != nil && !r.options.Keep {
+		errs = append(errs, r.dir.remove())
+	}
+	return errors.Join(errs...)
+}
+
+// cancelAll cancels what has not been seen to end, if anything.
+func (r *run) cancelAll() error {
+	live := len(r.tasks) == 0
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			live = live || !a.ended() && !a.cancelled
+		}
+	}
+	if !live {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.slurm.Cancel(ctx, r.arrays); err != nil {
+		return fmt.Errorf("these jobs may go on: %s: %w", strings.Join(r.arrays, " "), err)
+	}
+	return nil
+}
+
+func (r *run) result() Result {
+	res := Result{Tasks: len(r.tasks), Elapsed: time.Since(r.started), Rubbish: r.rubbish}
+	if len(r.arrays) > 0 {
+		res.Array = r.arrays[0]
+	}
+	if r.phase != nil {
+		res.Ledger, res.Journal = r.phase.Ledger(), r.phase.Journal()
+	}
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			res.Copies += count(a.job != "" && a != t.original())
+			res.Won += count(a.state == engine.Succeeded && a != t.original())
+			res.Restarts += count(a.cancelled && a.unwanted)
+			res.Cancelled += count(a.cancelled && a.job != "")
+		}
+		if t.over {
+			continue
+		}
+		res.Failed = append(res.Failed, t.original().job)
+		res.Code = max(res.Code, t.code, 1)
+	}
+	return res
+}
+
+// String says in one line how a run went.
+func (r Result) String() string {
+	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs, %d copies (%d won), %d restarts, %d cancelled",
+		r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(), r.Copies, r.Won, r.Restarts, r.Cancelled)
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,174 @@
+// Command straggler-slurm runs a batch script as a Slurm job array, as sbatch --wait does, and mitigates its stragglers:
+//
+//	straggler-slurm run -array 0-63 script.sh
+//
+// See the README beside this file for what the script must do, and what is guaranteed.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/slurm/array"
+)
+
+// Exit codes beyond the tasks' own.
+const (
+	exitTrouble = 1 // the run could not go on
+	exitUsage   = 2
+	exitSignal  = 128 // plus the signal's number
+)
+
+func main() {
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() { stop(interrupted{(<-signals).(syscall.Signal)}) }()
+	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// interrupted is why a run ended that was told to.
+type interrupted struct{ signal syscall.Signal }
+
+func (i interrupted) Error() string {
+	return i.signal.String() + ": all that was submitted is cancelled"
+}
+
+// command runs the command line and returns the exit code.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 || args[0] != "run" {
+		fmt.Fprintln(stderr, "usage: straggler-slurm run [flags] script [arguments]; straggler-slurm run -help lists the flags")
+		return exitUsage
+	}
+	c, err := parse(args[1:], stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "straggler-slurm:", err)
+		return exitUsage
+	}
+	result, err := array.Run(ctx, array.Commands{}, c.Options)
+	return c.conclude(result, err, stderr)
+}
+
+// conclude writes the journal, says how it went and returns the exit code.
+func (c *call) conclude(result array.Result, err error, stderr io.Writer) int {
+	if c.journal != "" && result.Journal != nil {
+		err = errors.Join(err, os.WriteFile(c.journal, result.Journal, 0o666))
+	}
+	if result.Tasks > 0 {
+		fmt.Fprintln(stderr, "straggler-slurm:", result)
+	}
+	if err == nil {
+		return result.Code
+	}
+	fmt.Fprintln(stderr, "straggler-slurm:", err)
+	var by interrupted
+	if errors.As(err, &by) {
+		return exitSignal + int(by.signal)
+	}
+	return max(exitTrouble, result.Code)
+}
+
+// call is a command line that was understood.
+type call struct {
+	array.Options
+	journal string
+}
+
+func parse(args []string, stderr io.Writer) (*call, error) {
+	c := &call{}
+	flags := flag.NewFlagSet("straggler-slurm run", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, "usage: straggler-slurm run [flags] script [arguments]\n\n"+
+			"Runs script as a job array, as sbatch --wait does, and mitigates its stragglers.\n\n")
+		flags.PrintDefaults()
+	}
+	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else the script says it in a line #SBATCH --array=...")
+	output := flags.String("output", "", "the `pattern` of the output files' names, as for sbatch")
+	policy := flags.String("policy", "mantri", "none, naive, or a `policy` of package restart as journals write it: late,min-age=5s")
+	work := flags.String("work", "", "a `file` with a line for each task: its size, in any unit, in the order of the tasks")
+	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `period` of polls; scripts should report about as often")
+	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "how `long` a new job waits for its start if there is room")
+	flags.IntVar(&c.Slots, "slots", 0, "how many tasks may run at once (default as many as do, and as there are idle CPUs for)")
+	flags.Int64Var(&c.ExpectBytes, "expect-bytes", 0, "how many `bytes` a task prints and writes to $STRAGGLER_OUT: its progress")
+	flags.StringVar(&c.Results, "results", "", "the `directory` for result files (default the one in which the job runs)")
+	flags.StringVar(&c.Dir, "dir", "", "the `directory`, shared by all nodes, for the run's own files (default the working directory)")
+	flags.StringVar(&c.journal, "journal", "", "a `file` for a journal of the run, which package restarttest replays")
+	flags.BoolVar(&c.DryRun, "dry-run", false, "let the array run as it is, and only say what would be done")
+	flags.BoolVar(&c.Keep, "keep", false, "keep the run's own files")
+	flags.DurationVar(&c.Patience, "patience", 10*time.Minute, "how `long` squeue may fail before the run is given up")
+	flags.Func("sbatch", "one more `option` for sbatch, as in -sbatch --time=10; may be repeated", func(option string) error {
+		c.Sbatch = append(c.Sbatch, option)
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() == 0 {
+		return nil, errors.New("no script is given")
+	}
+	c.Script, c.Args, c.Log, c.Journal = flags.Arg(0), flags.Args()[1:], stderr, c.journal != ""
+	for option, value := range map[string]string{"--array=": *tasks, "--output=": *output} {
+		if value != "" {
+			c.Sbatch = append(c.Sbatch, option+value)
+		}
+	}
+	var err error
+	if c.Policy, err = array.ParsePolicy(*policy); err != nil {
+		return nil, err
+	}
+	if *work != "" {
+		if c.Work, err = readWork(*work); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.check()
+}
+
+func (c *call) check() error {
+	switch {
+	case c.Interval < 10*time.Millisecond:
+		return fmt.Errorf("-interval is %v, want at least 10ms", c.Interval)
+	case c.Lag < 0:
+		return fmt.Errorf("-lag is %v, want 0 or more", c.Lag)
+	case c.Slots < 0:
+		return fmt.Errorf("-slots is %d, want 0 or more", c.Slots)
+	case c.ExpectBytes < 0:
+		return fmt.Errorf("-expect-bytes is %d, want 0 or more", c.ExpectBytes)
+	case c.Patience <= 0:
+		return fmt.Errorf("-patience is %v, want more than 0", c.Patience)
+	}
+	return nil
+}
+
+func readWork(name string) ([]float64, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var works []float64
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		w, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
+		if err != nil || !(w > 0) || math.IsInf(w, 1) {
+			return nil, fmt.Errorf("%s:%d: the size is %q, want a positive number", name, len(works)+1, lines.Text())
+		}
+		works = append(works, w)
+	}
+	return works, lines.Err()
+}
