@@ -4,3 +4,10 @@ module github.com/straggler-go/straggler/examples/slurm
 go 1.25.0
 
 replace github.com/straggler-go/straggler => ../../
+
+require (
+	github.com/straggler-go/straggler v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
+)
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

@@ -13,9 +13,10 @@ type attempt struct {
 	id    string // what package engine calls it
 	files string // what its files in the run directory are called
 	task  *task
-	avoid []string // a copy: nodes where it shall not run
-	job   string   // what Slurm calls it, "71_9"; empty until sbatch has taken a copy
-	last  Job      // as squeue showed it last; without an ID it never did
+	avoid []string       // a copy: nodes where it shall not run
+	why   restart.Action // a copy: it was submitted for a duplicate, a restart, or else for what was lost
+	job   string         // what Slurm calls it, "71_9"; empty until sbatch has taken a copy
+	last  Job            // as squeue showed it last; without an ID it never did
 
 	state    engine.State
 	begun    time.Time // zero before
@@ -30,12 +31,12 @@ type attempt struct {
 
 // task is an element of the array.
 type task struct {
-	number    int // engine's, from 0
-	index     int // Slurm's
-	attempts  []*attempt
-	over      bool // it has its result
-	withdrawn bool // somebody has cancelled it
-	code      int  // the exit code of the attempt that failed last
+	number   int // engine's, from 0
+	index    int // Slurm's
+	attempts []*attempt
+	over     bool // it has its result
+	ending   bool // it has failed, or somebody has cancelled it: no attempt of it is wanted
+	code     int  // the exit code of the attempt that failed last
 }
 
 func (t *task) original() *attempt { return t.attempts[0] }
@@ -67,7 +68,7 @@ func (a *attempt) look(now time.Time, j Job, shown bool, code int, ended bool) e
 	case "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED":
 		return engine.Lost
 	case "CANCELLED": // by somebody else: it is not to run again
-		a.task.withdrawn = a.task.withdrawn || a == a.task.original()
+		a.task.ending = a.task.ending || a == a.task.original()
 	}
 	return engine.Failed
 }
@@ -110,19 +111,28 @@ func (a *attempt) observe(now, before time.Time, j Job, shown bool, code int, en
 	}
 }
 
-// report is what package engine is told. A failure ends the task, unless another attempt goes on that may do better: then
+// report is what package engine is told. A failure ends the task, unless another attempt runs that may do better: then
 // this one is as good as cancelled.
 func (a *attempt) report(work float64) engine.Attempt {
-	state := a.state
-	if state == engine.Failed && !a.task.withdrawn && slices.ContainsFunc(a.task.attempts, func(b *attempt) bool {
-		return b.state == engine.Running && !b.cancelled
-	}) {
-		state = engine.Cancelled
-	}
-	return engine.Attempt{
-		ID: a.id, Task: a.task.number, State: state, Host: a.last.Node, Begun: a.begun,
+	seen := engine.Attempt{
+		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun,
 		Progress: restart.Progress{Done: a.share * work}, AsOf: a.asOf,
 	}
+	if a.state == engine.Failed {
+		if !a.task.ending && a.task.anotherRuns(a) {
+			seen.State = engine.Cancelled
+		} else {
+			a.task.ending = true
+		}
+	}
+	return seen
+}
+
+// anotherRuns reports whether there is an attempt beside a that may yet have the result.
+func (t *task) anotherRuns(a *attempt) bool {
+	return slices.ContainsFunc(t.attempts, func(b *attempt) bool {
+		return b != a && b.state == engine.Running && !b.unwanted && !b.cancelled
+	})
 }
 
 func (a *attempt) ended() bool { return a.state >= engine.Succeeded }

@@ -42,8 +42,9 @@ const jobFormat = "JobArrayID:|,State:|,NodeList:|,exit_code:|,StartTime:|,STDOU
 
 // Jobs runs squeue once.
 func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
-	out, err := c.run(ctx, "squeue", "--noheader", "--array", "--states=all", "--me",
-		"--jobs="+strings.Join(arrays, ","), "--Format="+jobFormat)
+	// Not with --array, which in Slurm 22.05 leaves out the last of the waiting tasks of an array such as 2-32:2.
+	out, err := c.run(ctx, "squeue", "--noheader", "--states=all", "--me", "--jobs="+strings.Join(arrays, ","),
+		"--Format="+jobFormat)
 	if err != nil {
 		if strings.Contains(err.Error(), "Invalid job id specified") { // so it answers if all of them are forgotten
 			return nil, nil
@@ -53,6 +54,7 @@ func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
 	return parseJobs(out)
 }
 
+// parseJobs reads a line for each task, but that those which wait may have one in common.
 func parseJobs(out string) ([]Job, error) {
 	var jobs []Job
 	for line := range strings.Lines(out) {
@@ -65,13 +67,39 @@ func parseJobs(out string) ([]Job, error) {
 			return nil, fmt.Errorf("squeue printed the exit code %q, want a number, in %q", f[3], line)
 		}
 		j := Job{ID: f[0], State: f[1], Node: f[2], Status: status, WorkDir: f[7], RawID: f[8], Name: f[9]}
-		j.Stdout, j.Stderr = expand(f[5], j), expand(f[6], j)
+		stdout, stderr := j.pattern(f[5]), j.pattern(f[6])
+		j.Shared = shared(stdout) || shared(stderr)
 		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // N/A before it has a start
 			j.Start = time.Unix(seconds, 0)
 		}
-		jobs = append(jobs, j)
+		ids, err := taskIDs(f[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			j.ID = id
+			j.Stdout, j.Stderr = expand(stdout, j), expand(stderr, j)
+			jobs = append(jobs, j)
+		}
 	}
 	return jobs, nil
+}
+
+// taskIDs makes "71_3" and "71_4" of "71_[3-4%2]". Any other ID is left as it is.
+func taskIDs(id string) ([]string, error) {
+	array, list, found := strings.Cut(id, "_[")
+	if !found {
+		return []string{id}, nil
+	}
+	tasks, err := parseTasks(nil, strings.TrimSuffix(list, "]"))
+	if err != nil {
+		return nil, fmt.Errorf("squeue printed the job ID %.80q: %w", id, err)
+	}
+	ids := make([]string, len(tasks))
+	for i, task := range tasks {
+		ids[i] = array + "_" + strconv.Itoa(task)
+	}
+	return ids, nil
 }
 
 // Cancel runs scancel once.
@@ -161,7 +189,7 @@ func (c Commands) run(ctx context.Context, name string, args ...string) (string,
 	}
 	command.Env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return unwanted.MatchString(v) })
 	if name == "squeue" {
-		command.Env = append(command.Env, "SLURM_TIME_FORMAT=%s") // seconds since 1970
+		command.Env = append(command.Env, "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0") // seconds since 1970, whole lists
 	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

@@ -87,7 +87,7 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
 		if action.Op == engine.Submit {
-			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid}
+			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid, why: action.Decision.Action}
 			t.attempts = append(t.attempts, a)
 			r.logf("%s %s%s", r.name(t), action, r.dry)
 			continue
@@ -123,12 +123,7 @@ func (r *run) cancel(ctx context.Context) {
 			if a.ended() || a.cancelled {
 				continue
 			}
-			if a.unwanted && slices.ContainsFunc(t.attempts, func(b *attempt) bool {
-				return b != a && b.state == engine.Running && !b.unwanted
-			}) {
-				a.doomed = true
-			}
-			if a.doomed || t.over || t.withdrawn {
+			if a.doomed || a.unwanted && t.anotherRuns(a) || t.over || t.ending {
 				doomed = append(doomed, a)
 			}
 		}

@@ -2,10 +2,26 @@ package array
 
 import (
 	"fmt"
+	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
+
+// pattern is that of an output file's name, made of what squeue says of it. For a task of an array that has no pattern of
+// its own, Slurm 22.05 gives the default name of a job that is not of an array.
+func (j Job) pattern(shown string) string {
+	if shown == filepath.Join(j.WorkDir, "slurm-"+j.RawID+".out") {
+		return filepath.Join(literal(j.WorkDir), "slurm-%A_%a.out")
+	}
+	return shown
+}
+
+// shared reports whether nothing in a pattern distinguishes the tasks of an array.
+func shared(pattern string) bool {
+	return pattern != os.DevNull && expand(pattern, Job{ID: "1_1", RawID: "1"}) == expand(pattern, Job{ID: "1_2", RawID: "2"})
+}
 
 // expand fills in an output file's name, in which sbatch allows
 //

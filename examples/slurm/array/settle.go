@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -71,7 +72,7 @@ func (r *run) cancelAll() error {
 	live := len(r.tasks) == 0
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			live = live || !a.ended() && !a.cancelled
+			live = live || a.job != "" && !a.ended() && !a.cancelled
 		}
 	}
 	if !live {
@@ -95,10 +96,7 @@ func (r *run) result() Result {
 	}
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			res.Copies += count(a.job != "" && a != t.original())
-			res.Won += count(a.state == engine.Succeeded && a != t.original())
-			res.Restarts += count(a.cancelled && a.unwanted)
-			res.Cancelled += count(a.cancelled && a.job != "")
+			res.count(a)
 		}
 		if t.over {
 			continue
@@ -109,15 +107,32 @@ func (r *run) result() Result {
 	return res
 }
 
-// String says in one line how a run went.
-func (r Result) String() string {
-	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs, %d copies (%d won), %d restarts, %d cancelled",
-		r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(), r.Copies, r.Won, r.Restarts, r.Cancelled)
+// count counts an attempt, if it was ever submitted.
+func (r *Result) count(a *attempt) {
+	if a.job == "" {
+		return
+	}
+	if a.cancelled {
+		r.Cancelled++
+	}
+	switch {
+	case a == a.task.original():
+		return
+	case a.why == restart.Duplicate:
+		r.Copies++
+	case a.why == restart.Restart:
+		r.Restarts++
+	default:
+		r.Again++
+	}
+	if a.state == engine.Succeeded {
+		r.Won++
+	}
 }
 
-func count(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
+// String says in one line how a run went.
+func (r Result) String() string {
+	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d again after a loss, of which %d won; "+
+		"%d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(), r.Copies, r.Restarts, r.Again, r.Won,
+		r.Cancelled)
 }

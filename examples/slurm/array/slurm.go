@@ -42,6 +42,7 @@ type Job struct {
 	Status         int       // the wait status of the batch script, once it has ended
 	Start          time.Time // in whole seconds, by slurmctld's clock; zero if not known
 	Stdout, Stderr string    // its output files
+	Shared         bool      // nothing in their patterns distinguishes the tasks
 	WorkDir, Name  string
 	RawID          string // the job ID that the task has as a job of its own
 }

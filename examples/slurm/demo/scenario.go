@@ -98,7 +98,11 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 	if err := c.Idle(idle); err != nil {
 		return o, fmt.Errorf("after the run: %w", err)
 	}
-	return o, nil
+	left, err := c.Command(ctx, "squeue", "--noheader").Output()
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("after the run the queue holds %q", left)
+	}
+	return o, err
 }
 
 // prepare writes the script, the text and the pace of each node to a directory that it empties.

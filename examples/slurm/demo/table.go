@@ -12,9 +12,9 @@ import (
 // table prints the medians of the runs of a scenario, in Markdown.
 func table(w io.Writer, s scenario, runs map[string][]outcome) {
 	fmt.Fprintf(w, "\n%s:\n\n", s.title)
-	fmt.Fprintf(w, "| %-15s | %8s | %8s | %6s | %8s | %9s | %7s |\n", "policy", "time", "relative", "copies", "restarts", "cancelled", "correct")
-	fmt.Fprintf(w, "|%s|%s:|%s:|%s:|%s:|%s:|%s:|\n", strings.Repeat("-", 17), strings.Repeat("-", 9), strings.Repeat("-", 9),
-		strings.Repeat("-", 7), strings.Repeat("-", 9), strings.Repeat("-", 10), strings.Repeat("-", 8))
+	fmt.Fprintf(w, "| %-15s | %8s | %8s | %6s | %8s | %10s | %9s | %7s |\n", "policy", "time", "relative", "copies", "restarts",
+		"after loss", "cancelled", "correct")
+	fmt.Fprintf(w, "|%s|%s:|%s:|%s:|%s:|%s:|%s:|%s:|\n", dashes(17), dashes(9), dashes(9), dashes(7), dashes(9), dashes(11), dashes(10), dashes(8))
 	seconds := func(r array.Result) float64 { return r.Elapsed.Seconds() }
 	none := median(runs[s.policies[0]], seconds)
 	for _, policy := range s.policies {
@@ -25,12 +25,15 @@ func table(w io.Writer, s scenario, runs map[string][]outcome) {
 				correct++
 			}
 		}
-		fmt.Fprintf(w, "| %-15s | %6.1f s | %8.2f | %6.0f | %8.0f | %9.0f | %3d/%-3d |\n", policy, median(o, seconds), median(o, seconds)/none,
+		fmt.Fprintf(w, "| %-15s | %6.1f s | %8.2f | %6.0f | %8.0f | %10.0f | %9.0f | %3d/%-3d |\n", policy, median(o, seconds), median(o, seconds)/none,
 			median(o, func(r array.Result) float64 { return float64(r.Copies) }),
 			median(o, func(r array.Result) float64 { return float64(r.Restarts) }),
+			median(o, func(r array.Result) float64 { return float64(r.Again) }),
 			median(o, func(r array.Result) float64 { return float64(r.Cancelled) }), correct, len(o))
 	}
 }
+
+func dashes(n int) string { return strings.Repeat("-", n) }
 
 func median(runs []outcome, of func(array.Result) float64) float64 {
 	values := make([]float64, len(runs))

@@ -1,0 +1,338 @@
+package array
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+)
+
+// simulate runs the array of 16 tasks on a fake cluster, in simulated time.
+func simulate(t *testing.T, f *fake, o Options) (res Result, log string, err error) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		res, log, err = f.run(context.Background(), o)
+	})
+	return res, log, err
+}
+
+func (f *fake) run(ctx context.Context, o Options) (Result, string, error) {
+	var log bytes.Buffer
+	o.Script, o.Dir, o.Log = f.script(), f.dir, &log
+	if o.Interval == 0 {
+		o.Interval = time.Second
+	}
+	res, err := Run(ctx, f, o)
+	assert.Empty(f.t, f.left(), "still in the queue")
+	left, globErr := filepath.Glob(filepath.Join(f.dir, ".straggler-*"))
+	require.NoError(f.t, globErr)
+	assert.Empty(f.t, left)
+	return res, log.String(), err
+}
+
+// duplicating makes copies and restarts nothing, so that the tests can say what it does.
+var duplicating = restart.Mantri{MaxRestarts: restart.Off}
+
+// complete checks that every task has its output file and its result file, as sbatch would have left them.
+func (f *fake) complete() {
+	f.t.Helper()
+	for task := range 16 {
+		said, err := os.ReadFile(filepath.Join(f.dir, fmt.Sprintf("slurm-1_%d.out", task)))
+		require.NoError(f.t, err)
+		assert.Equal(f.t, fmt.Sprintf("task %d ended with 0\n", task), string(said))
+		assert.FileExists(f.t, filepath.Join(f.dir, fmt.Sprintf("result-%d", task)))
+	}
+	files, err := os.ReadDir(f.dir)
+	require.NoError(f.t, err)
+	assert.Len(f.t, files, 16+16+1)
+}
+
+func TestSlowNode(t *testing.T) {
+	for policy, c := range map[restart.Policy]struct {
+		copies  int
+		seconds [2]float64 // at least, at most
+	}{
+		restart.Never{}:  {0, [2]float64{100, 103}},
+		Naive{}:          {4, [2]float64{30, 36}},
+		restart.Mantri{}: {4, [2]float64{20, 27}},
+	} {
+		t.Run(fmt.Sprintf("%T", policy), func(t *testing.T) {
+			f := newFake(t, 1, 1, 1, 0.1)
+			res, log, err := simulate(t, f, Options{Policy: policy, Journal: true})
+			require.NoError(t, err)
+			f.complete()
+			assert.Zero(t, res.Code)
+			assert.Empty(t, res.Failed)
+			assert.Equal(t, c.copies, res.Copies+res.Restarts, log)
+			assert.Equal(t, c.copies, res.Won)
+			assert.GreaterOrEqual(t, res.Elapsed.Seconds(), c.seconds[0])
+			assert.LessOrEqual(t, res.Elapsed.Seconds(), c.seconds[1])
+			replayed, err := journal.Replay(res.Journal, journal.Options{Policy: policy})
+			require.NoError(t, err)
+			assert.Equal(t, string(res.Journal), string(replayed))
+			for _, j := range f.jobs[16:] {
+				assert.Contains(t, j.options, "--no-requeue")
+				assert.True(t, j.avoids("n3"), j.options)
+			}
+		})
+	}
+}
+
+func TestSkewIsNoStraggling(t *testing.T) {
+	work := make([]float64, 16)
+	for i := range work {
+		work[i] = 1
+		if i%4 == 0 {
+			work[i] = 5
+		}
+	}
+	for policy, copies := range map[restart.Policy]int{Naive{}: 4, restart.Mantri{}: 0} {
+		f := newFake(t, 1, 1, 1, 1)
+		f.work = func(task int) time.Duration { return time.Duration(work[task]*10) * time.Second }
+		res, log, err := simulate(t, f, Options{Policy: policy, Work: work})
+		require.NoError(t, err)
+		f.complete()
+		assert.Equal(t, copies, res.Copies+res.Restarts, "%T: %s", policy, log)
+	}
+}
+
+func TestNodeDies(t *testing.T) {
+	for _, policy := range []restart.Policy{restart.Never{}, restart.Mantri{}} {
+		f := newFake(t, 1, 1, 1, 1)
+		f.work = func(task int) time.Duration {
+			if time.Since(f.jobs[0].began) > 3*time.Second {
+				f.nodes[2].dead = true
+			}
+			return 10 * time.Second
+		}
+		res, log, err := simulate(t, f, Options{Policy: policy})
+		require.NoError(t, err)
+		f.complete()
+		assert.Zero(t, res.Code)
+		if policy == (restart.Never{}) {
+			assert.Equal(t, 4, res.Again, log)
+		} else {
+			assert.Zero(t, res.Again, "silence is seen before Slurm gives the node up: %s", log)
+		}
+	}
+}
+
+// What waits in the queue of a full cluster does not end what runs.
+func TestRestartWaitsForItsPlace(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.5)
+	f.facts.Throttle = 16 // no slot is idle for Mantri, so that it wants to restart
+	f.refuses = func(options []string) error {
+		if f.arrays > 0 {
+			f.nodes[0].slots, f.nodes[1].slots, f.nodes[2].slots = 0, 0, 0 // others have taken them
+		}
+		return nil
+	}
+	res, log, err := simulate(t, f, Options{Policy: restart.Mantri{IdleGain: restart.Off}})
+	require.NoError(t, err)
+	f.complete()
+	assert.Positive(t, res.Restarts, log)
+	assert.Zero(t, res.Won)
+	assert.LessOrEqual(t, res.Elapsed.Seconds(), 23.)
+}
+
+func TestFailingTask(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.ends = func(j *fakeJob) int {
+		if j.task == 5 {
+			return 7
+		}
+		return 0
+	}
+	res, log, err := simulate(t, f, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, 7, res.Code)
+	assert.Equal(t, []string{"1_5"}, res.Failed)
+	assert.Len(t, f.jobs, 16, log)
+	said, err := os.ReadFile(filepath.Join(f.dir, "slurm-1_5.out"))
+	require.NoError(t, err)
+	assert.Equal(t, "task 5 ended with 7\n", string(said))
+}
+
+// A copy that fails does no harm to the original.
+func TestFailingCopies(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.ends = func(j *fakeJob) int {
+		if j.array > 1 {
+			return 3
+		}
+		return 0
+	}
+	res, log, err := simulate(t, f, Options{Policy: duplicating})
+	require.NoError(t, err)
+	f.complete()
+	assert.Zero(t, res.Code)
+	assert.GreaterOrEqual(t, res.Copies, 4, log)
+	assert.Zero(t, res.Won)
+}
+
+func TestCancelledBySomebodyElse(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.work = func(task int) time.Duration {
+		if j := f.jobs[3]; j.state == "RUNNING" && time.Since(j.began) > 4*time.Second {
+			j.state = "CANCELLED"
+		}
+		return 10 * time.Second
+	}
+	res, _, err := simulate(t, f, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, res.Code)
+	assert.Equal(t, []string{"1_3"}, res.Failed)
+	assert.Len(t, f.jobs, 16, "it is not run again")
+}
+
+func TestInterrupt(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	synctest.Test(t, func(t *testing.T) {
+		stop := errors.New("told to stop")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(14*time.Second, func() { cancel(stop) }) // copies run
+		res, _, err := f.run(ctx, Options{Policy: duplicating})
+		require.ErrorIs(t, err, stop)
+		assert.Positive(t, res.Copies)
+		assert.Len(t, res.Failed, 4)
+	})
+}
+
+func TestSqueueFailsForAWhile(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
+	f.failing = func() error {
+		if age := time.Since(f.jobs[0].began); age > 8*time.Second && age < 15*time.Second {
+			return down
+		}
+		return nil
+	}
+	_, log, err := simulate(t, f, Options{Policy: restart.Mantri{}})
+	require.NoError(t, err)
+	f.complete()
+	assert.Equal(t, 1, strings.Count(log, down.Error()), "it is said once")
+}
+
+func TestSqueueFailsForGood(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
+	f.failing = func() error {
+		if time.Since(f.jobs[0].began) > 3*time.Second {
+			return down
+		}
+		return nil
+	}
+	res, _, err := simulate(t, f, Options{Patience: time.Minute})
+	require.ErrorIs(t, err, down)
+	assert.ErrorContains(t, err, "given up after 1m0s")
+	assert.Equal(t, 1, res.Code)
+}
+
+func TestRefusedCopiesAreTriedAgain(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.refuses = func([]string) error {
+		if f.arrays > 0 && time.Since(f.jobs[0].began) < 20*time.Second {
+			return errRefused
+		}
+		return nil
+	}
+	res, log, err := simulate(t, f, Options{Policy: duplicating})
+	require.NoError(t, err)
+	f.complete()
+	assert.Equal(t, 4, res.Copies)
+	assert.Equal(t, 4, strings.Count(log, errRefused.Error()), log)
+	assert.LessOrEqual(t, res.Elapsed.Seconds(), 33.)
+}
+
+// The user's own options may leave a copy no node but those that it should avoid.
+func TestExclusionGivesWay(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.facts.Exclude = "n9"
+	f.refuses = func(options []string) error {
+		if j := (&fakeJob{options: options}); j.avoids("n3") {
+			return errRefused
+		}
+		return nil
+	}
+	res, _, err := simulate(t, f, Options{Policy: duplicating})
+	require.NoError(t, err)
+	f.complete()
+	assert.Equal(t, 4, res.Copies)
+	for _, j := range f.jobs[16:] {
+		assert.True(t, j.avoids("n9"), j.options)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	res, log, err := simulate(t, f, Options{Policy: duplicating, DryRun: true})
+	require.NoError(t, err)
+	f.complete()
+	assert.Len(t, f.jobs, 16)
+	assert.Empty(t, f.canceled)
+	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "lost tasks are Slurm's own matter")
+	assert.Zero(t, res.Copies)
+	assert.Contains(t, log, "duplicate idle-slot")
+	assert.Equal(t, 4, strings.Count(log, "(not done)"), log)
+}
+
+func TestRubbishIsCounted(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.silent = true
+	f.work = func(task int) time.Duration {
+		f.write(filepath.Join(f.jobs[0].run, "1_2.progress"), "half\n")
+		return 10 * time.Second
+	}
+	res, log, err := simulate(t, f, Options{})
+	require.NoError(t, err)
+	f.complete()
+	assert.Positive(t, res.Rubbish)
+	assert.Equal(t, 1, strings.Count(log, `"half"`), log)
+	assert.Contains(t, log, "none has ever written its progress")
+}
+
+func TestExpectedBytesAreProgress(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.silent = true
+	f.work = func(int) time.Duration {
+		for _, j := range f.jobs {
+			if j.state == "RUNNING" {
+				f.write(filepath.Join(j.run, j.files+".out", "part"), strings.Repeat("x", int(100*j.node.speed*time.Since(j.began).Seconds())))
+			}
+		}
+		return 10 * time.Second
+	}
+	res, log, err := simulate(t, f, Options{Policy: duplicating, ExpectBytes: 1000})
+	require.NoError(t, err)
+	assert.Equal(t, 4, res.Copies, log)
+	assert.Less(t, res.Elapsed.Seconds(), 30.)
+}
+
+func TestBadCalls(t *testing.T) {
+	f := newFake(t, 1)
+	f.stdout = "all.out"
+	_, _, err := simulate(t, f, Options{})
+	require.ErrorContains(t, err, "put %a into the names")
+
+	f = newFake(t, 1)
+	_, _, err = simulate(t, f, Options{Work: []float64{1, 2, 3}})
+	require.ErrorContains(t, err, "there are 3 sizes, and 16 tasks")
+
+	f = newFake(t, 1)
+	f.refuses = func([]string) error { return errRefused }
+	res, _, err := simulate(t, f, Options{})
+	require.ErrorIs(t, err, errRefused)
+	assert.Zero(t, res.Tasks)
+}

@@ -1,0 +1,120 @@
+package array
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHeader(t *testing.T) {
+	got, err := header([]byte("#!/usr/bin/env python3\n#SBATCH --array=0-9\n\n  # a comment\n#SBATCH --wait\n#SBATCH -W\n" +
+		"#SBATCH --time=5\nprint()\n#SBATCH --late\n"))
+	require.NoError(t, err)
+	assert.Equal(t, "#SBATCH --array=0-9\n# a comment\n#SBATCH --time=5\n", got)
+	_, err = header([]byte("echo hello\n"))
+	require.ErrorContains(t, err, "does not begin with #!")
+}
+
+// wrapped is a user's script with its wrapper, in a run directory, ready to be run by bash as Slurm would.
+type wrapped struct {
+	t   *testing.T
+	dir *runDir
+	cmd *exec.Cmd
+	out strings.Builder
+}
+
+func wrap(t *testing.T, script string, env []string, args ...string) *wrapped {
+	parent := filepath.Join(t.TempDir(), "it's here") // a name to quote
+	require.NoError(t, os.Mkdir(parent, 0o755))
+	dir, err := newRunDir(parent, []byte(script))
+	require.NoError(t, err)
+	top, err := header([]byte(script))
+	require.NoError(t, err)
+	content, err := batchScript(top, dir.path, "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID", env)
+	require.NoError(t, err)
+	batch, err := dir.writeScript("array", "user script.sh", content)
+	require.NoError(t, err)
+	w := &wrapped{t: t, dir: dir, cmd: exec.Command(batch, args...)}
+	w.cmd.Env = append(os.Environ(), "SLURM_ARRAY_JOB_ID=71", "SLURM_ARRAY_TASK_ID=9")
+	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.out
+	return w
+}
+
+// exit waits for the end and returns the exit code, which must be the one in the exit file.
+func (w *wrapped) exit() int {
+	_ = w.cmd.Wait()
+	require.NoError(w.t, w.dir.list())
+	code, ended := w.dir.exit("71_9")
+	require.True(w.t, ended)
+	assert.Equal(w.t, w.cmd.ProcessState.ExitCode(), code)
+	return code
+}
+
+func TestWrapperIsTransparent(t *testing.T) {
+	w := wrap(t, "#!/bin/bash\nread line\necho \"$line|$1|$2|$SLURM_ARRAY_TASK_COUNT|$STRAGGLER_ATTEMPT\"\n"+
+		"echo 3/4 >\"$STRAGGLER_PROGRESS\"\necho r >\"$STRAGGLER_OUT/r\"\nexit 5\n",
+		[]string{"SLURM_ARRAY_TASK_COUNT=64"}, "a b", "*")
+	w.cmd.Stdin = strings.NewReader("from stdin\n")
+	require.NoError(t, w.cmd.Start())
+	assert.Equal(t, 5, w.exit())
+	assert.Equal(t, "from stdin|a b|*|64|71_9\n", w.out.String())
+	share, ok, err := w.dir.progress("71_9")
+	assert.Equal(t, []any{0.75, true, error(nil)}, []any{share, ok, err})
+	to := t.TempDir()
+	require.NoError(t, w.dir.moveResults("71_9", to))
+	assert.FileExists(t, filepath.Join(to, "r"))
+}
+
+func TestWrapperRunsOtherInterpreters(t *testing.T) {
+	w := wrap(t, "#!/usr/bin/awk -f\nBEGIN { print 6 * 7; exit 0 }\n", nil)
+	require.NoError(t, w.cmd.Start())
+	assert.Zero(t, w.exit())
+	assert.Equal(t, "42\n", w.out.String())
+}
+
+// What Slurm sends to the batch script alone reaches the user's script, which may go on after it.
+func TestWrapperForwardsSignals(t *testing.T) {
+	w := wrap(t, "#!/bin/bash\ntrap 'echo warned' USR1\ntrap 'echo saved; exit 9' TERM\necho ready\n"+
+		"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05; done\n", nil)
+	require.NoError(t, w.cmd.Start())
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGUSR1))
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, 9, w.exit())
+	assert.Equal(t, "ready\nwarned\nsaved\n", w.out.String())
+}
+
+func TestWrapperThatIsKilledSaysNothing(t *testing.T) {
+	w := wrap(t, "#!/bin/bash\nkill -9 $PPID\n", nil)
+	require.NoError(t, w.cmd.Start())
+	_ = w.cmd.Wait()
+	require.NoError(t, w.dir.list())
+	_, ended := w.dir.exit("71_9")
+	assert.False(t, ended)
+}
+
+func TestWrapperWithoutSharedFileSystem(t *testing.T) {
+	w := wrap(t, "#!/bin/bash\necho never\n", nil)
+	batch, err := os.ReadFile(w.cmd.Path)
+	require.NoError(t, err)
+	elsewhere := filepath.Join(t.TempDir(), "batch")
+	require.NoError(t, os.WriteFile(elsewhere, batch, 0o755))
+	w.cmd.Path = elsewhere
+	require.NoError(t, os.RemoveAll(w.dir.path))
+	require.NoError(t, w.cmd.Start())
+	_ = w.cmd.Wait()
+	assert.Equal(t, 1, w.cmd.ProcessState.ExitCode())
+	assert.Contains(t, w.out.String(), "must be on a file system that all nodes share")
+	assert.NotContains(t, w.out.String(), "never\n")
+}

@@ -1,0 +1,144 @@
+package array
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// begin submits the array and learns what it consists of.
+func (r *run) begin(ctx context.Context) error {
+	script, err := os.ReadFile(r.options.Script)
+	if err != nil {
+		return err
+	}
+	if r.header, err = header(script); err != nil {
+		return fmt.Errorf("%s: %w", r.options.Script, err)
+	}
+	if r.dir, err = newRunDir(r.options.Dir, script); err != nil {
+		return err
+	}
+	content, err := batchScript(r.header, r.dir.path, "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID", nil)
+	if err != nil {
+		return err
+	}
+	batch, err := r.dir.writeScript("array", r.options.Script, content)
+	if err != nil {
+		return err
+	}
+	options := slices.Clone(r.options.Sbatch)
+	if !r.options.DryRun {
+		options = append(options, "--no-requeue") // what is lost is submitted again here, elsewhere
+	}
+	array, err := r.slurm.Submit(ctx, options, batch, r.options.Args)
+	if err != nil {
+		return err
+	}
+	r.arrays, r.polled = []string{array}, time.Now()
+	if r.facts, err = r.slurm.Describe(ctx, array); err != nil {
+		return err
+	}
+	jobs, err := r.slurm.Jobs(ctx, r.arrays)
+	if err != nil {
+		return err
+	}
+	if err := r.adopt(jobs); err != nil {
+		return err
+	}
+	return r.plan(ctx)
+}
+
+// adopt makes a task of each element of the array.
+func (r *run) adopt(jobs []Job) error {
+	for _, j := range jobs {
+		_, index, _ := strings.Cut(j.ID, "_")
+		i, err := strconv.Atoi(index)
+		if err != nil {
+			return fmt.Errorf("job %s is not of a job array: give -array, or a line #SBATCH --array=... in the script", j.ID)
+		}
+		if first := jobs[0]; j.Shared && j.ID != first.ID && !r.options.DryRun && (j.Stdout == first.Stdout || j.Stderr == first.Stderr) {
+			return fmt.Errorf("the tasks of job %s would all print to %s or %s: put %%a into the names of output files",
+				r.arrays[0], j.Stdout, j.Stderr)
+		}
+		t := &task{index: i}
+		t.attempts = []*attempt{{id: j.ID, files: j.ID, job: j.ID, task: t, last: j}}
+		r.tasks = append(r.tasks, t)
+	}
+	slices.SortFunc(r.tasks, func(a, b *task) int { return a.index - b.index })
+	for i, t := range r.tasks {
+		t.number = i
+	}
+	if len(r.tasks) == 0 {
+		return fmt.Errorf("squeue shows no task of job %s", r.arrays[0])
+	}
+	if n := len(r.options.Work); r.options.Work != nil && n != len(r.tasks) {
+		return fmt.Errorf("there are %d sizes, and %d tasks in the array", n, len(r.tasks))
+	}
+	return nil
+}
+
+// plan makes the phase.
+func (r *run) plan(ctx context.Context) error {
+	nodes, err := r.slurm.Nodes(ctx, r.facts.Partition)
+	if err != nil {
+		return err
+	}
+	known := make([]engine.Host, len(nodes))
+	for i, n := range nodes {
+		known[i].Name = n.Name
+	}
+	if r.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: known, Rest: 6 * r.options.Interval}); err != nil {
+		return err
+	}
+	r.meanWork = 1
+	if r.options.Work != nil {
+		sum := 0.0
+		for _, w := range r.options.Work {
+			sum += w
+		}
+		r.meanWork = sum / float64(len(r.options.Work))
+	}
+	r.phase, err = engine.New(engine.Config{
+		Config: restart.Config{
+			Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
+			Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy,
+		},
+		Hosts: r.hosts, Queued: true, MaxFailures: 1, Journal: r.options.Journal,
+	})
+	return err
+}
+
+// count tells the phase how many tasks may run at once, and which nodes take none.
+func (r *run) count(ctx context.Context) error {
+	nodes, err := r.slurm.Nodes(ctx, r.facts.Partition)
+	if err != nil {
+		return err
+	}
+	slots := 0
+	for _, n := range nodes {
+		r.hosts.SetDown(n.Name, n.Down)
+		if !n.Down {
+			slots += n.Idle / r.facts.CPUs
+		}
+	}
+	for _, a := range r.seen {
+		if a.State == engine.Running {
+			slots++
+		}
+	}
+	if r.options.Slots > 0 {
+		slots = r.options.Slots
+	}
+	if r.facts.Throttle > 0 {
+		slots = min(slots, r.facts.Throttle)
+	}
+	r.phase.SetSlots(slots)
+	return nil
+}

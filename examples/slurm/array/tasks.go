@@ -1,0 +1,36 @@
+package array
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxTask is above the largest index that Slurm can be configured for.
+const maxTask = 4_000_000
+
+// parseTasks reads the indices of an array as Slurm writes them: "0-63", "1,3,9-11", "0-62:2", "0-63%4". It appends them to
+// dst in their order.
+func parseTasks(dst []int, text string) ([]int, error) {
+	list, _, _ := strings.Cut(text, "%")
+	for part := range strings.SplitSeq(list, ",") {
+		span, by, stepped := strings.Cut(part, ":")
+		low, high, isRange := strings.Cut(span, "-")
+		if !isRange {
+			high = low
+		}
+		first, err1 := strconv.Atoi(low)
+		last, err2 := strconv.Atoi(high)
+		step, err3 := 1, error(nil)
+		if stepped {
+			step, err3 = strconv.Atoi(by)
+		}
+		if err1 != nil || err2 != nil || err3 != nil || first < 0 || last < first || last > maxTask || step < 1 {
+			return nil, fmt.Errorf("the array's tasks are %q, want a list such as 0-63 or 1,3,9-11 or 0-62:2%%4", text)
+		}
+		for i := first; i <= last; i += step {
+			dst = append(dst, i)
+		}
+	}
+	return dst, nil
+}
