@@ -86,7 +86,9 @@ const stepping = `#!/bin/bash
 #SBATCH --error=complained-%a
 step=0.2
 [ "$SLURMD_NODENAME" = "$1" ] && step=2
-echo "$SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN $SLURM_ARRAY_TASK_MAX $SLURM_ARRAY_TASK_STEP"
+for name in JOB_ID TASK_ID TASK_COUNT TASK_MIN TASK_MAX TASK_STEP; do
+	printenv SLURM_ARRAY_$name
+done | xargs
 echo "$2" >&2
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep $step
@@ -116,7 +118,8 @@ func TestSlowNode(t *testing.T) {
 		"step.sh", "n3", "a  b"}, &stdout, &stderr)
 	require.Zero(t, code, stderr.String())
 	stepped(t, "a  b")
-	assert.Contains(t, stderr.String(), "16 of 16 tasks done", "and this is why")
+	assert.Regexp(t, `^Submitted batch job \d+\n$`, stdout.String())
+	assert.Contains(t, stderr.String(), "16 of 16 tasks done")
 	assert.Contains(t, stderr.String(), "not on n3")
 	record := read(t, "journal.txt")
 	replayed, err := journal.Replay([]byte(record), journal.Options{})
@@ -129,10 +132,14 @@ func TestNodeDies(t *testing.T) {
 	c := onCluster(t)
 	write(t, "step.sh", stepping)
 	write(t, "journal.txt", "")
-	death := time.AfterFunc(2*time.Second, func() { assert.NoError(t, c.KillNode("n2")) })
-	defer death.Stop()
+	death := c.KillNodeWhen(t.Context(), "n2", func() bool {
+		begun, _ := filepath.Glob("said-*")
+		return len(begun) == 16
+	})
 	var stdout, stderr bytes.Buffer
-	code := command(context.Background(), []string{"run", "-interval", "500ms", "-lag", "500ms", "step.sh", "none", "x"}, &stdout, &stderr)
+	code := command(context.Background(), []string{"run", "-interval", "500ms", "-lag", "500ms",
+		"step.sh", "none", "x"}, &stdout, &stderr)
+	require.NoError(t, <-death)
 	require.NoError(t, c.StartNode("n2"))
 	require.Zero(t, code, stderr.String())
 	stepped(t, "x")
@@ -142,7 +149,8 @@ func TestNodeDies(t *testing.T) {
 // The same script under sbatch --wait gives the same files, the same exit code.
 func TestAsSbatchWait(t *testing.T) {
 	onCluster(t)
-	script := "#!/bin/bash\necho \"$1 $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_JOB_NAME\"\nexit $SLURM_ARRAY_TASK_ID\n"
+	script := "#!/bin/bash\necho \"$1 $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_JOB_NAME\"\n" +
+		"exit $SLURM_ARRAY_TASK_ID\n"
 	found := map[string]map[string]string{}
 	for _, way := range []string{"sbatch", "straggler-slurm"} {
 		t.Chdir(t.TempDir())
@@ -155,7 +163,8 @@ func TestAsSbatchWait(t *testing.T) {
 			code = exit.ExitCode()
 		} else {
 			var out bytes.Buffer
-			code = command(context.Background(), []string{"run", "-interval", "200ms", "-array", "0,3,7-9%2", "fails.sh", "x"}, &out, &out)
+			code = command(context.Background(), []string{"run", "-interval", "200ms", "-array", "0,3,7-9%2",
+				"fails.sh", "x"}, &out, &out)
 		}
 		assert.Equal(t, 9, code, way)
 		found[way] = map[string]string{}
@@ -181,7 +190,8 @@ func TestInterrupt(t *testing.T) {
 	stop := time.AfterFunc(2*time.Second, func() { cancel(interrupted{syscall.SIGINT}) })
 	defer stop.Stop()
 	var out bytes.Buffer
-	assert.Equal(t, 130, command(ctx, []string{"run", "-interval", "200ms", "-array", "0-19", "sleep.sh"}, &out, &out), out.String())
+	code := command(ctx, []string{"run", "-interval", "200ms", "-array", "0-19", "sleep.sh"}, &out, &out)
+	assert.Equal(t, 130, code, out.String())
 }
 
 func TestTroubles(t *testing.T) {
@@ -196,7 +206,7 @@ func TestTroubles(t *testing.T) {
 		"policy \"best\"":                 {"run", "-policy", "best", "ok.sh"},
 		"sizes:2: the size is \"two\"":    {"run", "-work", "sizes", "ok.sh"},
 		"usage":                           {"walk"},
-		"-interval is 0s":                 {"run", "-interval", "0s", "ok.sh"},
+		"the interval is -1s":             {"run", "-interval", "-1s", "ok.sh"},
 		"Requested node configuration":    {"run", "-array", "0-3", "-sbatch", "--mem=9999G", "ok.sh"},
 		"put %a into":                     {"run", "-array", "0-3", "-output", "all", "ok.sh"},
 		"flag provided but not defined":   {"run", "-x", "ok.sh"},

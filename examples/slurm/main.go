@@ -60,6 +60,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "straggler-slurm:", err)
 		return exitUsage
 	}
+	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // as sbatch says it
 	result, err := array.Run(ctx, array.Commands{}, c.Options)
 	return c.conclude(result, err, stderr)
 }
@@ -98,24 +99,22 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 			"Runs script as a job array, as sbatch --wait does, and mitigates its stragglers.\n\n")
 		flags.PrintDefaults()
 	}
-	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else the script says it in a line #SBATCH --array=...")
+	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else a line #SBATCH --array=... says it")
 	output := flags.String("output", "", "the `pattern` of the output files' names, as for sbatch")
-	policy := flags.String("policy", "mantri", "none, naive, or a `policy` of package restart as journals write it: late,min-age=5s")
+	policy := flags.String("policy", "mantri", "none, naive, or a `policy` of package restart: mantri, late,min-age=5s, ...")
 	work := flags.String("work", "", "a `file` with a line for each task: its size, in any unit, in the order of the tasks")
 	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `period` of polls; scripts should report about as often")
 	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "how `long` a new job waits for its start if there is room")
-	flags.IntVar(&c.Slots, "slots", 0, "how many tasks may run at once (default as many as do, and as there are idle CPUs for)")
-	flags.Int64Var(&c.ExpectBytes, "expect-bytes", 0, "how many `bytes` a task prints and writes to $STRAGGLER_OUT: its progress")
+	flags.IntVar(&c.Slots, "slots", 0, "how many tasks may run at once (default those that do, and the idle CPUs)")
+	flags.Int64Var(&c.ExpectBytes, "expect-bytes", 0, "how many `bytes` a task prints and puts in $STRAGGLER_OUT")
 	flags.StringVar(&c.Results, "results", "", "the `directory` for result files (default the one in which the job runs)")
-	flags.StringVar(&c.Dir, "dir", "", "the `directory`, shared by all nodes, for the run's own files (default the working directory)")
+	flags.StringVar(&c.Dir, "dir", "", "a `directory`, shared by all nodes, for the run's own files (default the working one)")
 	flags.StringVar(&c.journal, "journal", "", "a `file` for a journal of the run, which package restarttest replays")
 	flags.BoolVar(&c.DryRun, "dry-run", false, "let the array run as it is, and only say what would be done")
 	flags.BoolVar(&c.Keep, "keep", false, "keep the run's own files")
 	flags.DurationVar(&c.Patience, "patience", 10*time.Minute, "how `long` squeue may fail before the run is given up")
-	flags.Func("sbatch", "one more `option` for sbatch, as in -sbatch --time=10; may be repeated", func(option string) error {
-		c.Sbatch = append(c.Sbatch, option)
-		return nil
-	})
+	addOption := func(option string) error { c.Sbatch = append(c.Sbatch, option); return nil }
+	flags.Func("sbatch", "one more `option` for sbatch, as in -sbatch --time=10; may be repeated", addOption)
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -137,23 +136,7 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 			return nil, err
 		}
 	}
-	return c, c.check()
-}
-
-func (c *call) check() error {
-	switch {
-	case c.Interval < 10*time.Millisecond:
-		return fmt.Errorf("-interval is %v, want at least 10ms", c.Interval)
-	case c.Lag < 0:
-		return fmt.Errorf("-lag is %v, want 0 or more", c.Lag)
-	case c.Slots < 0:
-		return fmt.Errorf("-slots is %d, want 0 or more", c.Slots)
-	case c.ExpectBytes < 0:
-		return fmt.Errorf("-expect-bytes is %d, want 0 or more", c.ExpectBytes)
-	case c.Patience <= 0:
-		return fmt.Errorf("-patience is %v, want more than 0", c.Patience)
-	}
-	return nil
+	return c, c.Check()
 }
 
 func readWork(name string) ([]float64, error) {

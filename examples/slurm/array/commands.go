@@ -26,7 +26,8 @@ type Commands struct {
 
 // Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows.
 func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
-	out, err := c.run(context.WithoutCancel(ctx), "sbatch", slices.Concat([]string{"--parsable"}, options, []string{script}, args)...)
+	args = slices.Concat([]string{"--parsable"}, options, []string{script}, args)
+	out, err := c.run(context.WithoutCancel(ctx), "sbatch", args...)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +174,7 @@ func parseNodes(out string) (nodes []Node, err error) {
 }
 
 // unusable are the states of nodes that take no new jobs; * marks one that does not answer.
-var unusable = regexp.MustCompile(`^(down|drain|drained|draining|fail|failing|future|maint|unknown|powering_down|powered_down)|\*$`)
+var unusable = regexp.MustCompile(`^(down|drain|fail|future|maint|unknown|power(ing|ed)_down)|\*$`)
 
 // unwanted are variables by which users set what the commands show, and that would have sbatch wait.
 var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)

@@ -150,8 +150,8 @@ func (d *runDir) moveResults(attempt, to string) error {
 	})
 }
 
-// move renames a file, or where that cannot be, writes a copy beside the target and renames that: whoever opens the target
-// finds all of the old file or all of the new.
+// move renames a file, or where that cannot be, writes a copy beside the target and renames that: whoever opens the
+// target finds all of the old file or all of the new.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {

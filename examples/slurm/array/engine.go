@@ -89,7 +89,11 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 		if action.Op == engine.Submit {
 			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid, why: action.Decision.Action}
 			t.attempts = append(t.attempts, a)
-			r.logf("%s %s%s", r.name(t), action, r.dry)
+			lost := ""
+			if a.why == restart.Keep {
+				lost = ": again after a loss"
+			}
+			r.logf("%s %s%s%s", r.name(t), action, lost, r.dry)
 			continue
 		}
 		for _, a := range t.attempts {
@@ -174,7 +178,7 @@ func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error 
 	if err != nil {
 		return err
 	}
-	options := append(slices.Clone(r.options.Sbatch), "--no-requeue", "--begin=now", "--mail-type=NONE",
+	options := append(slices.Clone(r.options.Sbatch), "--no-requeue", "--begin=now", "--dependency=", "--mail-type=NONE",
 		fmt.Sprintf("--array=%d", a.task.index), "--output="+literal(r.stdout(a)))
 	if original.last.Stderr != original.last.Stdout {
 		options = append(options, "--error="+literal(r.stderr(a)))

@@ -20,7 +20,8 @@ func (j Job) pattern(shown string) string {
 
 // shared reports whether nothing in a pattern distinguishes the tasks of an array.
 func shared(pattern string) bool {
-	return pattern != os.DevNull && expand(pattern, Job{ID: "1_1", RawID: "1"}) == expand(pattern, Job{ID: "1_2", RawID: "2"})
+	one, two := Job{ID: "1_1", RawID: "1"}, Job{ID: "1_2", RawID: "2"}
+	return pattern != os.DevNull && expand(pattern, one) == expand(pattern, two)
 }
 
 // expand fills in an output file's name, in which sbatch allows

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParseJobs(t *testing.T) {
-	jobs, err := parseJobs("71_9|PENDING||0|N/A|/w/o-%A_%4a|/w/e-%A|/w|71|a|b\n" +
+	jobs, err := parseJobs("71_9|PENDING||0|N/A|/w/o-%A_%4a|/w/e-%A%a|/w|71|a|b\n" +
 		"71_1|RUNNING|n0|0|1795301372|/w/slurm-71_1.out|/w/slurm-71_1.out|/w|72|x.sh\n" +
 		"71_2|FAILED|n[1-2]|1792|1795301372|/dev/null|/dev/null|/w|73|x.sh\n" +
 		"71_[3-8:2,64%4]|PENDING||0|N/A|/w/slurm-71.out|/w/slurm-71.out|/w|71|x.sh\n")
@@ -27,7 +27,7 @@ func TestParseJobs(t *testing.T) {
 		}, jobs[3+i])
 	}
 	assert.Equal(t, Job{
-		ID: "71_9", State: "PENDING", Stdout: "/w/o-71_0009", Stderr: "/w/e-71", WorkDir: "/w", RawID: "71", Name: "a|b",
+		ID: "71_9", State: "PENDING", Stdout: "/w/o-71_0009", Stderr: "/w/e-719", WorkDir: "/w", RawID: "71", Name: "a|b",
 	}, jobs[0])
 	assert.Equal(t, time.Unix(1795301372, 0), jobs[1].Start)
 	assert.Equal(t, 7, jobs[2].exitCode())
@@ -88,8 +88,8 @@ func TestExitCodes(t *testing.T) {
 		status int
 		want   int
 	}{
-		{"COMPLETED", 0, 0}, {"FAILED", 7 << 8, 7}, {"FAILED", 9, 1}, {"TIMEOUT", 0, 1}, {"OUT_OF_MEMORY", 137 << 8, 137},
-		{"CANCELLED", 15, 1},
+		{"COMPLETED", 0, 0}, {"FAILED", 7 << 8, 7}, {"FAILED", 9, 1}, {"TIMEOUT", 143 << 8, 1}, {"TIMEOUT", 0, 1},
+		{"CANCELLED", 15, 1}, {"OUT_OF_MEMORY", 137 << 8, 1},
 	} {
 		assert.Equal(t, c.want, Job{State: c.state, Status: c.status}.exitCode(), "%v", c)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,30 @@ type Options struct {
 	Keep     bool          // keep the run directory
 	Journal  bool          // keep a journal
 	Log      io.Writer     // for messages; nil: none
+	// Submitted, if not nil, is called once the array is in the queue, with its job ID.
+	Submitted func(array string)
+}
+
+// Check reports the first option that is out of range.
+func (o *Options) Check() error {
+	switch {
+	case o.Interval < 0:
+		return fmt.Errorf("the interval is %v, want more than 0, or 0 for 10s", o.Interval)
+	case o.Lag < 0:
+		return fmt.Errorf("the lag is %v, want 0 or more", o.Lag)
+	case o.Slots < 0:
+		return fmt.Errorf("there are %d slots, want 0 or more", o.Slots)
+	case o.ExpectBytes < 0:
+		return fmt.Errorf("%d bytes are expected, want 0 or more", o.ExpectBytes)
+	case o.Patience < 0:
+		return fmt.Errorf("the patience is %v, want more than 0, or 0 for 10m", o.Patience)
+	}
+	for i, w := range o.Work {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("size %d is %v, want a positive number", i+1, w)
+		}
+	}
+	return nil
 }
 
 // Result is what has become of a run.
@@ -79,6 +104,9 @@ type run struct {
 // Run submits the script as a job array and returns once each of its tasks has a result or has failed. Whatever ends it,
 // nothing that it has submitted goes on, except where Slurm does not answer: then the error says what may still run.
 func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
+	if err := options.Check(); err != nil {
+		return Result{}, err
+	}
 	if options.Interval == 0 {
 		options.Interval = 10 * time.Second
 	}

@@ -132,7 +132,7 @@ func (r *Result) count(a *attempt) {
 
 // String says in one line how a run went.
 func (r Result) String() string {
-	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d again after a loss, of which %d won; "+
-		"%d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(), r.Copies, r.Restarts, r.Again, r.Won,
-		r.Cancelled)
+	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d again after a loss, "+
+		"of which %d won; %d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(),
+		r.Copies, r.Restarts, r.Again, r.Won, r.Cancelled)
 }

@@ -66,14 +66,14 @@ func (j Job) waits() bool {
 	return false
 }
 
-// exitCode is what sbatch --wait makes of a job that has ended, but that a job which did not succeed never counts 0.
+// exitCode is what a job that has ended counts: the code of a script that has failed by itself, and 1 where it was made
+// to end, as sbatch --wait has it.
 func (j Job) exitCode() int {
-	switch signal, code := j.Status&0x7f, j.Status>>8&0xff; {
+	switch code := j.Status >> 8 & 0xff; {
 	case j.State == "COMPLETED":
 		return 0
-	case signal != 0 || code == 0:
-		return 1
-	default:
+	case j.State == "FAILED" && code != 0:
 		return code
 	}
+	return 1
 }

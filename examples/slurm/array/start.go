@@ -42,6 +42,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.arrays, r.polled = []string{array}, time.Now()
+	if r.options.Submitted != nil {
+		r.options.Submitted(array)
+	}
 	if r.facts, err = r.slurm.Describe(ctx, array); err != nil {
 		return err
 	}
@@ -63,7 +66,8 @@ func (r *run) adopt(jobs []Job) error {
 		if err != nil {
 			return fmt.Errorf("job %s is not of a job array: give -array, or a line #SBATCH --array=... in the script", j.ID)
 		}
-		if first := jobs[0]; j.Shared && j.ID != first.ID && !r.options.DryRun && (j.Stdout == first.Stdout || j.Stderr == first.Stderr) {
+		same := j.ID != jobs[0].ID && (j.Stdout == jobs[0].Stdout || j.Stderr == jobs[0].Stderr)
+		if j.Shared && same && !r.options.DryRun {
 			return fmt.Errorf("the tasks of job %s would all print to %s or %s: put %%a into the names of output files",
 				r.arrays[0], j.Stdout, j.Stderr)
 		}

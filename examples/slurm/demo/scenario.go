@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,8 +27,7 @@ const (
 type scenario struct {
 	name, title string
 	slow        string             // the slow node
-	dies        string             // the node that dies
-	diesAfter   time.Duration      // counted from the submission of the job
+	dies        string             // the node that dies once all tasks have run for a while
 	slices      func(task int) int // how much data a task has
 	policies    []string
 }
@@ -52,7 +52,7 @@ var scenarios = []scenario{
 		policies: []string{"none", "naive", "mantri"},
 	},
 	{
-		name: "death", title: "A node dies 2 s after the start", dies: "n2", diesAfter: 2 * time.Second, slices: even,
+		name: "death", title: "A node dies in the middle of its tasks", dies: "n2", slices: even,
 		policies: []string{"none", "naive", "mantri"},
 	},
 }
@@ -79,18 +79,14 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 	for task := range tasks {
 		options.Work = append(options.Work, float64(s.slices(task)))
 	}
-	if s.dies != "" {
-		death := time.AfterFunc(s.diesAfter, func() { c.KillNode(s.dies) })
-		defer death.Stop()
-	}
 	commands := array.Commands{Env: c.Command(ctx, "sbatch").Env}
-	if o.result, err = array.Run(ctx, commands, options); err != nil {
-		return o, err
+	if s.dies == "" {
+		o.result, err = array.Run(ctx, commands, options)
+	} else {
+		o.result, err = s.runToDeath(ctx, c, commands, options)
 	}
-	if s.dies != "" {
-		if err := c.StartNode(s.dies); err != nil {
-			return o, err
-		}
+	if err != nil {
+		return o, err
 	}
 	o.problem = check(dir, right)
 	idle, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -103,6 +99,22 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 		err = fmt.Errorf("after the run the queue holds %q", left)
 	}
 	return o, err
+}
+
+// runToDeath kills the node in the run, and starts it again afterwards.
+func (s scenario) runToDeath(
+	ctx context.Context, c *cluster.Cluster, slurm array.Slurm, options array.Options,
+) (array.Result, error) {
+	var begun time.Time // all tasks
+	death := c.KillNodeWhen(ctx, s.dies, func() bool {
+		outputs, _ := filepath.Glob(filepath.Join(options.Dir, "wordcount-*.out"))
+		if len(outputs) == tasks && begun.IsZero() {
+			begun = time.Now()
+		}
+		return !begun.IsZero() && time.Since(begun) > 5*fastPace
+	})
+	result, err := array.Run(ctx, slurm, options)
+	return result, errors.Join(err, <-death, c.StartNode(s.dies))
 }
 
 // prepare writes the script, the text and the pace of each node to a directory that it empties.

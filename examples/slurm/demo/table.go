@@ -9,12 +9,24 @@ import (
 	"github.com/straggler-go/straggler/examples/slurm/array"
 )
 
+// columns are the widths and heads of the table.
+var columns = []struct {
+	width int
+	head  string
+}{
+	{15, "policy"}, {8, "time"}, {8, "relative"}, {6, "copies"}, {8, "restarts"}, {10, "after loss"}, {9, "cancelled"}, {7, "correct"},
+}
+
 // table prints the medians of the runs of a scenario, in Markdown.
 func table(w io.Writer, s scenario, runs map[string][]outcome) {
 	fmt.Fprintf(w, "\n%s:\n\n", s.title)
-	fmt.Fprintf(w, "| %-15s | %8s | %8s | %6s | %8s | %10s | %9s | %7s |\n", "policy", "time", "relative", "copies", "restarts",
-		"after loss", "cancelled", "correct")
-	fmt.Fprintf(w, "|%s|%s:|%s:|%s:|%s:|%s:|%s:|%s:|\n", dashes(17), dashes(9), dashes(9), dashes(7), dashes(9), dashes(11), dashes(10), dashes(8))
+	heads, rule := make([]string, len(columns)), "|"
+	for i, c := range columns {
+		heads[i] = c.head
+		rule += strings.Repeat("-", c.width+1) + map[bool]string{true: "-|", false: ":|"}[i == 0]
+	}
+	line(w, heads)
+	fmt.Fprintln(w, rule)
 	seconds := func(r array.Result) float64 { return r.Elapsed.Seconds() }
 	none := median(runs[s.policies[0]], seconds)
 	for _, policy := range s.policies {
@@ -25,15 +37,28 @@ func table(w io.Writer, s scenario, runs map[string][]outcome) {
 				correct++
 			}
 		}
-		fmt.Fprintf(w, "| %-15s | %6.1f s | %8.2f | %6.0f | %8.0f | %10.0f | %9.0f | %3d/%-3d |\n", policy, median(o, seconds), median(o, seconds)/none,
-			median(o, func(r array.Result) float64 { return float64(r.Copies) }),
-			median(o, func(r array.Result) float64 { return float64(r.Restarts) }),
-			median(o, func(r array.Result) float64 { return float64(r.Again) }),
-			median(o, func(r array.Result) float64 { return float64(r.Cancelled) }), correct, len(o))
+		whole := func(of func(array.Result) int) string {
+			return fmt.Sprintf("%.0f", median(o, func(r array.Result) float64 { return float64(of(r)) }))
+		}
+		line(w, []string{
+			policy, fmt.Sprintf("%.1f s", median(o, seconds)), fmt.Sprintf("%.2f", median(o, seconds)/none),
+			whole(func(r array.Result) int { return r.Copies }), whole(func(r array.Result) int { return r.Restarts }),
+			whole(func(r array.Result) int { return r.Again }), whole(func(r array.Result) int { return r.Cancelled }),
+			fmt.Sprintf("%d/%d", correct, len(o)),
+		})
 	}
 }
 
-func dashes(n int) string { return strings.Repeat("-", n) }
+func line(w io.Writer, cells []string) {
+	for i, cell := range cells {
+		width := columns[i].width
+		if i == 0 {
+			width = -width // to the left
+		}
+		fmt.Fprintf(w, "| %*s ", width, cell)
+	}
+	fmt.Fprintln(w, "|")
+}
 
 func median(runs []outcome, of func(array.Result) float64) float64 {
 	values := make([]float64, len(runs))

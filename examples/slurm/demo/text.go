@@ -67,7 +67,8 @@ func check(dir string, right words) error {
 		}
 	}
 	if !maps.Equal(found, right) {
-		return fmt.Errorf("the counts are wrong: %d words of %d kinds, want %d of %d", found.sum(), len(found), right.sum(), len(right))
+		return fmt.Errorf("the counts are wrong: %d words of %d kinds, want %d of %d",
+			found.sum(), len(found), right.sum(), len(right))
 	}
 	return nil
 }

@@ -91,6 +91,19 @@ func (c *Cluster) KillNode(name string) error {
 	return nil
 }
 
+// KillNodeWhen kills a node as soon as a condition holds, and then sends the error, if there is one.
+func (c *Cluster) KillNodeWhen(ctx context.Context, name string, when func() bool) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		if err := await(ctx, when); err != nil {
+			done <- err
+			return
+		}
+		done <- c.KillNode(name)
+	}()
+	return done
+}
+
 // StartNode starts a node that was killed.
 func (c *Cluster) StartNode(name string) error {
 	slurmd, err := lookPath("slurmd")
@@ -221,10 +234,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.Idle(ctx)
 }
 
-func await(ctx context.Context, true func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+// await waits for a condition, for a while.
+func await(ctx context.Context, when func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	for !true() {
+	for !when() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
