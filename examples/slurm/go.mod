@@ -6,7 +6,7 @@ go 1.25.0
 replace github.com/straggler-go/straggler => ../../
 
 require (
-	github.com/straggler-go/straggler v0.0.0-00010101000000-000000000000
+	github.com/straggler-go/straggler v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
