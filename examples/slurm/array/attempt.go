@@ -20,8 +20,9 @@ type attempt struct {
 
 	state    engine.State
 	begun    time.Time // zero before
+	end      time.Time // when its script had run to its end; zero if it has not
 	share    float64   // of its work that it has done
-	asOf     time.Time // when it was first seen to have done that; zero if it has not said
+	asOf     time.Time // when it had done that; zero if it has not said
 	puzzling time.Time // since when its end is not explained; zero if it is
 
 	unwanted  bool // it is to be cancelled as soon as another attempt of its task runs
@@ -41,19 +42,25 @@ type task struct {
 
 func (t *task) original() *attempt { return t.attempts[0] }
 
-// explained is how long the file in which an attempt says that it has ended may take to be seen, after Slurm has said so:
-// network file systems answer from memory for up to a minute.
-const explained = 90 * time.Second
+const (
+	// explained is how long the file in which an attempt says that it has ended may take to be seen, after Slurm has said
+	// so: network file systems answer from memory for up to a minute.
+	explained = 90 * time.Second
+	// startup is how long the start of a job may take, from Slurm's decision to the script's first line, with a prolog or
+	// on a busy node, and still count as waiting. Then it counts as slow.
+	startup = time.Minute
+)
 
-// look says what has become of an attempt. Squeue shows j of it, or nothing; its exit file holds the code, or is not
-// there. A result counts once the script has ended by itself with 0, whatever becomes of its node.
-func (a *attempt) look(now time.Time, j Job, shown bool, code int, ended bool) engine.State {
+// look says what has become of an attempt. Squeue shows j of it, or nothing, and its files tell l. A result counts once
+// the script has ended by itself with 0, whatever becomes of its node.
+func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
+	ended := !l.end.IsZero()
 	switch {
-	case ended && code == 0:
+	case ended && l.code == 0:
 		return engine.Succeeded
 	case shown && a.cancelled && !j.waits() && j.State != "RUNNING": // COMPLETING for minutes, if its node is dead
 		return engine.Cancelled
-	case shown && j.waits() && a.begun.IsZero():
+	case shown && a.begun.IsZero() && (j.waits() || j.live() && l.begun.IsZero() && now.Sub(j.Start) < startup):
 		return engine.Waiting
 	case shown && j.live():
 		return engine.Running
@@ -87,26 +94,21 @@ func (a *attempt) wonder(now time.Time) engine.State {
 	return engine.Running
 }
 
-// observe brings an attempt up to date. Before is when the poll before this one was: squeue's times are whole seconds,
-// and an attempt that did not run then has begun since.
-func (a *attempt) observe(now, before time.Time, j Job, shown bool, code int, ended bool) {
+// observe brings an attempt up to date.
+func (a *attempt) observe(now time.Time, j Job, shown bool, l life) {
 	if shown {
 		a.last = j
 	}
-	a.state = a.look(now, j, shown, code, ended)
-	if a.begun.IsZero() && a.state != engine.Waiting && !a.last.Start.IsZero() {
-		a.begun = a.last.Start
-		if a.begun.Before(before) {
-			a.begun = before
-		}
-		if a.begun.After(now) {
-			a.begun = now
+	a.state, a.end = a.look(now, j, shown, l), l.end
+	if a.begun.IsZero() && a.state != engine.Waiting {
+		if a.begun = l.begun; a.begun.IsZero() {
+			a.begun = a.last.Start
 		}
 	}
 	if a.state == engine.Failed {
 		a.task.code = a.last.exitCode()
 		if !shown {
-			a.task.code = code
+			a.task.code = l.code
 		}
 	}
 }
@@ -115,7 +117,7 @@ func (a *attempt) observe(now, before time.Time, j Job, shown bool, code int, en
 // this one is as good as cancelled.
 func (a *attempt) report(work float64) engine.Attempt {
 	seen := engine.Attempt{
-		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun,
+		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun, Ended: a.end,
 		Progress: restart.Progress{Done: a.share * work}, AsOf: a.asOf,
 	}
 	if a.state == engine.Failed {

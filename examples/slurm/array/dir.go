@@ -15,12 +15,13 @@ import (
 
 // runDir is the directory of a run, on the file system that the nodes share. In it stand, flat, by attempt:
 //
-//	17_5.progress  what the script says of its progress     17_5.out/   its result files
-//	17_5.exit      its exit code, once it has ended         3.2.stdout  what a copy prints; an original prints where
-//	                                                                    sbatch would have it print
+//	71_5.begun     made when the script begins              71_5.out/   its result files
+//	71_5.progress  what the script says of its progress     3.2.stdout  what a copy prints; an original prints where
+//	71_5.exit      its exit code, once it has ended                     sbatch would have it print
 type runDir struct {
 	path    string
 	entries map[string]bool // what was there at the last list
+	ahead   time.Duration   // how far the file system's clock is ahead of this host's
 }
 
 // newRunDir makes a directory below parent with a copy of the script, so that it may be edited during the run.
@@ -33,7 +34,16 @@ func newRunDir(parent string, script []byte) (*runDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runDir{path: path}, os.WriteFile(filepath.Join(path, "slurm_script"), script, 0o700)
+	d := &runDir{path: path}
+	name := filepath.Join(path, "slurm_script")
+	if err := os.WriteFile(name, script, 0o700); err != nil {
+		return d, err
+	}
+	info, err := os.Stat(name)
+	if err == nil {
+		d.ahead = time.Until(info.ModTime())
+	}
+	return d, err
 }
 
 func (d *runDir) file(attempt, kind string) string { return filepath.Join(d.path, attempt+"."+kind) }
@@ -63,24 +73,32 @@ func (d *runDir) list() error {
 	return nil
 }
 
-// exit returns an attempt's exit code, and whether it has ended.
-func (d *runDir) exit(attempt string) (int, bool) {
-	text, ok := d.read(attempt, "exit")
-	if !ok {
-		return 0, false
-	}
-	code, err := strconv.Atoi(strings.TrimSpace(text))
-	return code, err == nil
+// life is what an attempt's files say of it.
+type life struct {
+	begun, end time.Time // zero: not yet
+	code       int       // its exit code, if it has an end
 }
 
-// progress returns the share of its work that an attempt says it has done. Ok is false if it has not said any yet.
-func (d *runDir) progress(attempt string) (share float64, ok bool, err error) {
-	text, ok := d.read(attempt, "progress")
-	if text = strings.TrimSpace(text); !ok || text == "" { // empty: it is being written
-		return 0, false, nil
+func (d *runDir) life(attempt string) (l life) {
+	_, l.begun, _ = d.read(attempt, "begun")
+	text, at, ok := d.read(attempt, "exit")
+	if code, err := strconv.Atoi(strings.TrimSpace(text)); ok && err == nil {
+		l.code, l.end = code, at
 	}
-	share, err = parseProgress(text)
-	return share, err == nil, err
+	return l
+}
+
+// progress returns the share of its work that an attempt says it has done, and when it said so. The time is zero if it has
+// not said any yet.
+func (d *runDir) progress(attempt string) (share float64, at time.Time, err error) {
+	text, at, ok := d.read(attempt, "progress")
+	if text = strings.TrimSpace(text); !ok || text == "" { // empty: it is being written
+		return 0, time.Time{}, nil
+	}
+	if share, err = parseProgress(text); err != nil {
+		return 0, time.Time{}, err
+	}
+	return share, at, nil
 }
 
 // parseProgress reads "40/100" or "0.4".
@@ -101,17 +119,23 @@ func parseProgress(text string) (float64, error) {
 // maxText is far more than the files hold that are read whole.
 const maxText = 256
 
-func (d *runDir) read(attempt, kind string) (string, bool) {
+// read returns what is in a file, and when it was written, by this host's clock. The file is opened before it is asked for
+// its time, since a network file system answers from memory otherwise.
+func (d *runDir) read(attempt, kind string) (text string, at time.Time, ok bool) {
 	if !d.entries[attempt+"."+kind] {
-		return "", false
+		return "", at, false
 	}
 	file, err := os.Open(d.file(attempt, kind))
 	if err != nil {
-		return "", false
+		return "", at, false
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxText))
-	return string(text), err == nil
+	info, err := file.Stat()
+	if err != nil {
+		return "", at, false
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxText))
+	return string(content), info.ModTime().Add(-d.ahead), err == nil
 }
 
 // size returns how many bytes an attempt has made: what it has printed, and its result files.

@@ -36,8 +36,7 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 				}
 			} else {
 				j, ok := shown[a.job]
-				code, ended := r.dir.exit(a.files)
-				a.observe(now, r.polled, j, ok, code, ended)
+				a.observe(now, j, ok, r.dir.life(a.files))
 				r.measure(now, a)
 			}
 			if a.state == engine.Succeeded && !t.over {
@@ -54,23 +53,25 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	return r.seen, nil
 }
 
-// measure takes note of a running attempt's progress. It is true as of now if it is new: the file's own time is another
-// host's clock.
+// measure takes note of a running attempt's progress.
 func (r *run) measure(now time.Time, a *attempt) {
 	if a.state != engine.Running {
 		return
 	}
-	share, ok, err := r.dir.progress(a.files)
+	share, at, err := r.dir.progress(a.files)
 	if err != nil {
 		r.rubbish++
 		r.once(a.files, "%s: %v; it is passed over", a.job, err)
 	}
-	if !ok && err == nil && r.options.ExpectBytes > 0 {
-		share = float64(r.dir.size(a.files, r.stdout(a))) / (float64(r.options.ExpectBytes) * r.workOf(a.task) / r.meanWork)
-		share, ok = min(share, 1), true
+	if at.IsZero() && err == nil && r.options.ExpectBytes > 0 {
+		bytes := float64(r.dir.size(a.files, r.stdout(a)))
+		share = min(1, bytes/(float64(r.options.ExpectBytes)*r.workOf(a.task)/r.meanWork))
+		if at = a.asOf; at.IsZero() || share != a.share {
+			at = now
+		}
 	}
-	if ok && (a.asOf.IsZero() || share != a.share) {
-		a.share, a.asOf, r.reported = share, now, true
+	if at.After(a.asOf) {
+		a.share, a.asOf, r.reported = share, at, true
 	}
 }
 

@@ -30,6 +30,7 @@ type fake struct {
 	refuses  func(options []string) error
 	arrays   int
 	canceled []string
+	ahead    time.Duration // the file system's clock
 }
 
 type fakeNode struct {
@@ -95,6 +96,11 @@ func (f *fake) Submit(_ context.Context, options []string, script string, _ []st
 	for task := first; task <= last; task++ {
 		j := &fakeJob{array: f.arrays, task: task, state: "PENDING", options: options}
 		j.run = runLine.FindStringSubmatch(string(content))[1]
+		if f.arrays == 1 {
+			info, err := os.Stat(filepath.Join(j.run, "slurm_script"))
+			require.NoError(f.t, err)
+			f.ahead = time.Until(info.ModTime())
+		}
 		j.files = attemptLine.FindStringSubmatch(string(content))[1]
 		if strings.Contains(j.files, "$") {
 			j.files = j.id()
@@ -136,6 +142,7 @@ func (f *fake) advance() {
 			if j.state == "PENDING" && !n.dead && f.running(n) < n.slots && !j.avoids(n.name) {
 				j.state, j.node, j.began = "RUNNING", n, time.Now()
 				f.write(j.stdout, "begun\n")
+				f.write(filepath.Join(j.run, j.files+".begun"), "")
 				require.NoError(f.t, os.MkdirAll(filepath.Join(j.run, j.files+".out"), 0o755))
 			}
 		}
@@ -167,6 +174,8 @@ func (f *fake) step(j *fakeJob) {
 
 func (f *fake) write(path, text string) {
 	require.NoError(f.t, os.WriteFile(path, []byte(text), 0o644))
+	at := time.Now().Add(f.ahead)
+	require.NoError(f.t, os.Chtimes(path, at, at))
 }
 
 func (f *fake) running(n *fakeNode) (count int) {

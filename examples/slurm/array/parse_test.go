@@ -128,18 +128,24 @@ func TestProgressFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(d.file("1_1", kind), []byte(text), 0o644))
 		require.NoError(t, d.list())
 	}
-	_, ok, err := d.progress("1_1")
-	assert.Equal(t, []any{false, error(nil)}, []any{ok, err}, "none")
+	_, at, err := d.progress("1_1")
+	require.NoError(t, err)
+	assert.Zero(t, at, "none")
 	write("progress", "")
-	_, ok, err = d.progress("1_1")
-	assert.Equal(t, []any{false, error(nil)}, []any{ok, err}, "being written")
+	_, at, err = d.progress("1_1")
+	require.NoError(t, err)
+	assert.Zero(t, at, "being written")
 	write("progress", "x")
-	_, ok, err = d.progress("1_1")
-	assert.False(t, ok)
+	_, at, err = d.progress("1_1")
+	assert.Zero(t, at)
 	require.ErrorContains(t, err, "want a share")
+	assert.Zero(t, d.life("1_1"))
 	write("exit", "")
-	_, ended := d.exit("1_1")
-	assert.False(t, ended)
+	assert.Zero(t, d.life("1_1"))
+	write("exit", "3\n")
+	assert.Equal(t, 3, d.life("1_1").code)
+	d.ahead += time.Hour
+	assert.WithinDuration(t, time.Now().Add(-time.Hour), d.life("1_1").end, time.Minute, "the file system's clock is ahead")
 }
 
 func TestMoveResultsKeepsTheTree(t *testing.T) {
@@ -169,6 +175,7 @@ func TestLook(t *testing.T) {
 	}{
 		{"waits", "PENDING", -1, false, false, engine.Waiting},
 		{"its node boots", "CONFIGURING", -1, false, false, engine.Waiting},
+		{"is being started", "RUNNING", -1, false, false, engine.Waiting},
 		{"runs", "RUNNING", -1, true, false, engine.Running},
 		{"was put back", "PENDING", -1, true, false, engine.Running},
 		{"has ended, says its file", "RUNNING", 0, true, false, engine.Succeeded},
@@ -195,24 +202,21 @@ func TestLook(t *testing.T) {
 		if c.begun {
 			a.begun = now
 		}
-		got := a.look(now, Job{State: c.state}, c.state != "", c.exit, c.exit >= 0)
+		l := life{begun: a.begun, code: c.exit}
+		if c.exit >= 0 {
+			l.end = now
+		}
+		got := a.look(now, Job{State: c.state, Start: now}, c.state != "", l)
 		assert.Equal(t, c.want, got, c.name)
 		assert.Equal(t, c.state == "CANCELLED" && !c.cancelled, a.task.ending, c.name)
 	}
 	gone := &attempt{task: &task{}, begun: now}
-	assert.Equal(t, engine.Running, gone.look(now, Job{}, false, 0, false))
-	assert.Equal(t, engine.Lost, gone.look(now.Add(2*explained), Job{}, false, 0, false))
-}
-
-// Squeue's times are whole seconds of another clock.
-func TestBegunIsBetweenPolls(t *testing.T) {
-	before := time.Unix(1000, 500_000_000)
-	now := before.Add(time.Second)
-	for start, want := range map[int64]time.Time{990: before, 1000: before, 1001: time.Unix(1001, 0), 1002: now} {
-		a := &attempt{task: &task{}}
-		a.observe(now, before, Job{State: "RUNNING", Start: time.Unix(start, 0)}, true, 0, false)
-		assert.Equal(t, want, a.begun, start)
-	}
+	assert.Equal(t, engine.Running, gone.look(now, Job{}, false, life{}))
+	assert.Equal(t, engine.Lost, gone.look(now.Add(2*explained), Job{}, false, life{}))
+	stuck := &attempt{task: &task{}}
+	stuck.observe(now.Add(2*startup), Job{State: "RUNNING", Start: now}, true, life{})
+	assert.Equal(t, engine.Running, stuck.state, "in its prolog, say")
+	assert.Equal(t, now, stuck.begun)
 }
 
 func TestParsePolicy(t *testing.T) {

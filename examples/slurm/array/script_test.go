@@ -51,10 +51,11 @@ func wrap(t *testing.T, script string, env []string, args ...string) *wrapped {
 func (w *wrapped) exit() int {
 	_ = w.cmd.Wait()
 	require.NoError(w.t, w.dir.list())
-	code, ended := w.dir.exit("71_9")
-	require.True(w.t, ended)
-	assert.Equal(w.t, w.cmd.ProcessState.ExitCode(), code)
-	return code
+	l := w.dir.life("71_9")
+	require.False(w.t, l.begun.IsZero())
+	require.False(w.t, l.end.Before(l.begun))
+	assert.Equal(w.t, w.cmd.ProcessState.ExitCode(), l.code)
+	return l.code
 }
 
 func TestWrapperIsTransparent(t *testing.T) {
@@ -65,8 +66,10 @@ func TestWrapperIsTransparent(t *testing.T) {
 	require.NoError(t, w.cmd.Start())
 	assert.Equal(t, 5, w.exit())
 	assert.Equal(t, "from stdin|a b|*|64|71_9\n", w.out.String())
-	share, ok, err := w.dir.progress("71_9")
-	assert.Equal(t, []any{0.75, true, error(nil)}, []any{share, ok, err})
+	share, at, err := w.dir.progress("71_9")
+	require.NoError(t, err)
+	assert.InDelta(t, 0.75, share, 0)
+	assert.WithinDuration(t, time.Now(), at, time.Minute)
 	to := t.TempDir()
 	require.NoError(t, w.dir.moveResults("71_9", to))
 	assert.FileExists(t, filepath.Join(to, "r"))
@@ -100,8 +103,7 @@ func TestWrapperThatIsKilledSaysNothing(t *testing.T) {
 	require.NoError(t, w.cmd.Start())
 	_ = w.cmd.Wait()
 	require.NoError(t, w.dir.list())
-	_, ended := w.dir.exit("71_9")
-	assert.False(t, ended)
+	assert.Zero(t, w.dir.life("71_9").end)
 }
 
 func TestWrapperWithoutSharedFileSystem(t *testing.T) {

@@ -132,9 +132,11 @@ func (r *run) count(ctx context.Context) error {
 			slots += n.Idle / r.facts.CPUs
 		}
 	}
-	for _, a := range r.seen {
-		if a.State == engine.Running {
-			slots++
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if !a.ended() && a.last.live() && !a.last.waits() {
+				slots++
+			}
 		}
 	}
 	if r.options.Slots > 0 {

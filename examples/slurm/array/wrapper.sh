@@ -5,8 +5,8 @@ attempt={{.Attempt}}
 export {{.}}
 {{- end}}
 export STRAGGLER_ATTEMPT=$attempt STRAGGLER_PROGRESS=$run/$attempt.progress STRAGGLER_OUT=$run/$attempt.out
-if ! [ -d "$STRAGGLER_OUT" ] && ! mkdir "$STRAGGLER_OUT"; then
-	echo "straggler-slurm: $run is not there on $(hostname): it must be on a file system that all nodes share" >&2
+if ! true >"$run/$attempt.begun" || ! mkdir -p "$STRAGGLER_OUT"; then
+	echo "straggler-slurm: $run cannot be written on $(hostname): it must be on a file system that all nodes share" >&2
 	exit 1
 fi
 "$run/slurm_script" "$@" <&0 &
