@@ -25,7 +25,7 @@ type attempt struct {
 	asOf     time.Time // when it had done that; zero if it has not said
 	puzzling time.Time // since when its end is not explained; zero if it is
 
-	unwanted  bool // it is to be cancelled as soon as another attempt of its task runs
+	unwanted  bool // its task is to be restarted, but the new attempt has not begun
 	doomed    bool // it is to be cancelled now
 	cancelled bool // scancel was told
 }

@@ -101,7 +101,7 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 			if a.id != action.ID {
 				continue
 			}
-			// To be started again means to wait in the queue, behind other users' jobs: keep what runs until then.
+			// To be started again means to wait in the queue, behind other users' jobs: see replace.
 			a.unwanted = action.Decision.Action == restart.Restart
 			a.doomed = !a.unwanted
 			if action.Decision.Action == restart.Kill && action.Decision.Reason != restart.Overtaken {
@@ -110,6 +110,7 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 		}
 	}
 	if !r.options.DryRun {
+		r.replace()
 		r.cancel(ctx)
 		r.submit(ctx)
 	}
@@ -120,6 +121,20 @@ func (r *run) name(t *task) string {
 	return fmt.Sprintf("%s on %s:", t.original().job, cmp.Or(t.original().last.Node, "no node"))
 }
 
+// replace ends the attempts whose tasks were to be restarted, not before the new ones have begun. A restart is for want of
+// slots; if there are idle ones by now, both go on, and the first result counts.
+func (r *run) replace() {
+	facts := r.phase.Facts()
+	scarce := facts.Waiting > 0 || facts.FreeSlots <= 0
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if a.unwanted && t.anotherRuns(a) {
+				a.unwanted, a.doomed = false, scarce
+			}
+		}
+	}
+}
+
 // cancel ends the attempts that are not needed any more, with one scancel.
 func (r *run) cancel(ctx context.Context) {
 	var doomed []*attempt
@@ -128,7 +143,7 @@ func (r *run) cancel(ctx context.Context) {
 			if a.ended() || a.cancelled {
 				continue
 			}
-			if a.doomed || a.unwanted && t.anotherRuns(a) || t.over || t.ending {
+			if a.doomed || t.over || t.ending {
 				doomed = append(doomed, a)
 			}
 		}

@@ -45,6 +45,7 @@ type fakeJob struct {
 	state       string
 	node        *fakeNode
 	began       time.Time
+	cancelled   time.Time
 	run, files  string // the run directory, and the attempt's name in it
 	stdout      string
 	options     []string
@@ -220,6 +221,7 @@ func (f *fake) Cancel(_ context.Context, ids []string) error {
 			if id != j.id() && id != strconv.Itoa(j.array) || j.state != "PENDING" && j.state != "RUNNING" {
 				continue
 			}
+			j.cancelled = time.Now()
 			if j.state = "CANCELLED"; j.node != nil && j.node.dead {
 				j.state = "COMPLETING"
 			}

@@ -147,6 +147,31 @@ func TestRestartWaitsForItsPlace(t *testing.T) {
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 23.)
 }
 
+// While tasks wait for slots, a restart gives one back; but not before the new attempt has begun.
+func TestRestartKillsWhereSlotsAreScarce(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	for _, n := range f.nodes {
+		n.slots = 2
+	}
+	res, log, err := simulate(t, f, Options{})
+	require.NoError(t, err)
+	f.complete()
+	assert.Positive(t, res.Restarts, log)
+	killed := 0
+	for _, j := range f.jobs[16:] {
+		original := f.jobs[j.task]
+		if j.began.IsZero() || original.cancelled.IsZero() {
+			continue
+		}
+		assert.False(t, original.cancelled.Before(j.began), j.id())
+		if original.cancelled.Sub(j.began) < 2*time.Second {
+			killed++
+		}
+	}
+	assert.Positive(t, killed, log)
+	assert.Less(t, res.Elapsed.Seconds(), 60.)
+}
+
 func TestFailingTask(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.ends = func(j *fakeJob) int {
