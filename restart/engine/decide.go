@@ -37,7 +37,8 @@ func (p *Phase) sweep(now time.Time) {
 	}
 }
 
-// stranded cancels attempts that wait for hosts of which none is left, and lets their tasks be submitted anew.
+// stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
+// and lets their tasks be submitted anew.
 func (p *Phase) stranded(now time.Time) {
 	if p.changes == p.hosts.changes {
 		return
@@ -46,7 +47,7 @@ func (p *Phase) stranded(now time.Time) {
 	for i := range p.tasks {
 		t := &p.tasks[i]
 		for _, a := range slices.Clone(t.live) {
-			if a.begun || p.hosts.canRun(a) {
+			if a.begun || p.hosts.canRun(now, a) {
 				continue
 			}
 			p.tracker.Kill(now, i, a.number)

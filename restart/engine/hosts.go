@@ -43,7 +43,7 @@ type Hosts struct {
 	index   map[string]int
 	strikes int
 	rest    time.Duration
-	changes int // of what is down
+	changes int // of what is down or has lost an attempt
 }
 
 type hostState struct {
@@ -160,10 +160,11 @@ func (h *Hosts) usable(now time.Time) func(*hostState) bool {
 	return func(s *hostState) bool { return !s.down }
 }
 
-// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known.
-func (h *Hosts) canRun(a *attempt) bool {
+// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that was
+// submitted to a host waits for that alone.
+func (h *Hosts) canRun(now time.Time, a *attempt) bool {
 	if a.host != nowhere {
-		return !h.list[a.host].down
+		return h.usable(now)(&h.list[a.host])
 	}
 	for i := range h.list {
 		if s := &h.list[i]; !s.down && !slices.Contains(a.avoid, s.Name) {

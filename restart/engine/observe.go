@@ -227,6 +227,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		t.lost++
 		p.tracker.Fail(at, a.task, a.number)
 		p.hosts.retire(at, a.host)
+		p.hosts.changes++
 	default: // cancelled from outside
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)

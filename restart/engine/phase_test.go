@@ -295,3 +295,22 @@ func TestGapInPolling(t *testing.T) {
 	}
 	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "now they have been silent for three intervals, and the poll was not")
 }
+
+// What waits in the queue of a host that has just lost an attempt would wait for nothing.
+func TestQueueOfALostHost(t *testing.T) {
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 3, Interval: time.Second}, Hosts: hosts})
+	require.NoError(t, err)
+	p.Observe(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
+	var lines []string
+	for _, a := range p.Observe(epoch.Add(time.Second), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}) {
+		lines = append(lines, a.String())
+	}
+	assert.Equal(t, []string{"cancel 2.0", "submit 0.1 on b not on a"}, lines, "and the other when b has room")
+	lines = nil
+	for _, a := range p.Observe(epoch.Add(2*time.Second), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}) {
+		lines = append(lines, a.String())
+	}
+	assert.Equal(t, []string{"submit 2.1 on b not on a"}, lines)
+}
