@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,6 +107,15 @@ func TestHostEndsWithItsParent(t *testing.T) {
 	time.AfterFunc(time.Minute, func() { _ = p.command.Process.Kill() })
 	require.NoError(t, p.stdin.Close()) // what the end of the parent does
 	assert.NoError(t, p.command.Wait(), "it ends by itself")
+}
+
+func TestPortOfAnotherProgram(t *testing.T) {
+	s, err := NewServer(t.TempDir())
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", s.Address())
+	require.NoError(t, err)
+	defer l.Close()
+	assert.ErrorContains(t, s.Start(), "temporal server, frontend")
 }
 
 func TestNewServerNeedsADirectory(t *testing.T) {

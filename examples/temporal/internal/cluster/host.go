@@ -138,5 +138,8 @@ func (p *Process) Pause() error { return p.command.Process.Signal(syscall.SIGSTO
 func (p *Process) Resume() error { return p.command.Process.Signal(syscall.SIGCONT) }
 
 func dial(address, identity string) (client.Client, error) {
-	return client.Dial(client.Options{HostPort: address, Namespace: Namespace, Identity: identity, Logger: quiet()})
+	return client.Dial(client.Options{
+		HostPort: address, Namespace: Namespace, Identity: identity, Logger: quiet(),
+		ConnectionOptions: client.ConnectionOptions{GetSystemInfoTimeout: time.Minute}, // a small machine takes its time
+	})
 }

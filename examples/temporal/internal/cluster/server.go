@@ -50,6 +50,9 @@ func (s *Server) Address() string { return s.config.PublicClient.HostPort }
 func (s *Server) Start() error {
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, service := range s.config.Services {
+		if err := bindable(service.RPC.GRPCPort); err != nil {
+			return fmt.Errorf("temporal server, %s: %w", name, err)
+		}
 		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(loopback(service.RPC.GRPCPort))
 	}
 	server, err := temporal.NewServer(
@@ -121,6 +124,15 @@ func serverConfig(file string, ports []int) *config.Config {
 }
 
 func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+
+// bindable returns an error if another program has the port. The server itself would panic.
+func bindable(port int) error {
+	l, err := net.Listen("tcp", loopback(port))
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
 
 // freePorts asks the system for ports that are free now.
 func freePorts(n int) ([]int, error) {
