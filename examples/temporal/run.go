@@ -33,10 +33,10 @@ type outcome struct {
 	Seconds          float64  // from the start of the workflow to its answer
 	Copies, Restarts int      // launched beside a running attempt; killed to run again
 	Clones           int      // launched with the task's first attempt
-	Lost             int      // attempts that failed, or were lost with their host
-	Wasted           float64  // seconds of slots on attempts whose result does not count
+	Lost             int      // attempts that failed, or were lost with their host or the server
+	Wasted           float64  // seconds of slots, up to the answer, on attempts whose result does not count
 	Events           int64    // in the workflow's history
-	Wrong            []string // words that were counted wrong; nothing else is a right answer
+	Wrong            []string // what was counted wrong; empty if the answer is right
 
 	attempts []wordcount.Attempt
 	won      []string
@@ -173,7 +173,7 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 	end := o.begun.Add(time.Duration(o.Seconds * float64(time.Second)))
 	for i := range o.attempts {
 		a := &o.attempts[i]
-		if a.End.IsZero() || a.End.After(end) { // paused with its host, or slow to notice that the run has ended
+		if a.End.IsZero() || a.End.After(end) { // paused with its host, or told to end only with the run
 			a.End = end
 		}
 		if !slices.Contains(o.won, a.Name) {
@@ -199,9 +199,10 @@ func clonesOf(events []fanout.Event) (clones int) {
 	return clones
 }
 
-// attempts waits until all of a run's attempts have ended, and returns them. Those of a killed host ended with it.
+// attempts waits until all of a run's attempts have ended, so that none of them holds a slot of the next run, and returns
+// them. Those of a killed host ended with it.
 func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
-	for patience := time.Now().Add(2 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for patience := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]
 		for _, h := range st.cluster.Hosts {
 			attempts, err := wordcount.ReadLog(h.Log, run)

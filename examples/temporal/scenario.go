@@ -85,7 +85,7 @@ func choose[T any](what, list string, all []T, nameOf func(T) string) (chosen []
 
 func skewedSizes(tasks int) []int {
 	sizes := slices.Repeat([]int{smallSize}, tasks)
-	for i := largeOf / 2; i < tasks; i += largeOf {
+	for i := min(largeOf/2, tasks-1); i < tasks; i += largeOf {
 		sizes[i] *= skewed
 	}
 	return sizes
