@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -28,13 +29,21 @@ type options struct {
 	json, timeline      bool
 }
 
+const defaultTasks, defaultHosts = 64, 4
+
 // errUsage marks what the caller can mend.
 var errUsage = errors.New("usage")
 
 func main() {
 	cluster.RunHost(serve)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of a write, after which all is cleared away
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal does not wait
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
@@ -48,17 +57,17 @@ func main() {
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("temporal", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(io.Discard) // main prints errors, once
 	flags.IntVar(&o.runs, "runs", 1, "runs of each scenario under each policy; the table has their medians")
-	flags.IntVar(&o.tasks, "tasks", 64, "maps of a job")
-	flags.IntVar(&o.hosts, "hosts", 4, "worker processes, which together have a slot for each map")
-	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas")
-	flags.StringVar(&o.scenarios, "scenario", defaultScenarios,
-		"scenarios, separated by commas; besides these: kill, pause, server")
+	flags.IntVar(&o.tasks, "tasks", defaultTasks, "maps of a job; scenario small has always 6")
+	flags.IntVar(&o.hosts, "hosts", defaultHosts, "worker processes, which together have a slot for each of so many maps")
+	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas, in this order")
+	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas, in this order")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of timelines and a table")
 	flags.BoolVar(&o.timeline, "timeline", false, "draw every slot in every run, and print what was decided")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			usage(flags, stderr)
 			return o, err
 		}
 		return o, fmt.Errorf("%w: %w", errUsage, err)
@@ -66,6 +75,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%w: unknown argument %q", errUsage, flags.Arg(0))
+	case o.json && o.timeline:
+		return o, fmt.Errorf("%w: -json and -timeline are both set, want one of them", errUsage)
 	case o.runs < 1 || o.runs > 100:
 		return o, fmt.Errorf("%w: -runs is %d, want 1 to 100", errUsage, o.runs)
 	case o.hosts < 2 || o.hosts > 16:
@@ -74,6 +85,23 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, fmt.Errorf("%w: -tasks is %d, want %d, the hosts, to 256", errUsage, o.tasks, o.hosts)
 	}
 	return o, nil
+}
+
+func usage(flags *flag.FlagSet, w io.Writer) {
+	fmt.Fprint(w, `Counts words in a small Temporal cluster under several straggler-mitigation policies, and prints what each of them
+saved and cost. What is not asked for by flags takes some three minutes.
+
+`)
+	flags.SetOutput(w)
+	flags.PrintDefaults()
+	fmt.Fprintln(w, "\nscenarios:")
+	for _, s := range scenarios(defaultTasks, defaultHosts) {
+		fmt.Fprintf(w, "  %-10s %s\n", s.name, s.about)
+	}
+	fmt.Fprintln(w, "\npolicies:")
+	for _, p := range policies() {
+		fmt.Fprintf(w, "  %-10s %s\n", p.name, p.about)
+	}
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
@@ -95,24 +123,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
+	out := bufio.NewWriter(stdout)
 	if !o.json {
-		fmt.Fprintln(stdout, legend)
+		fmt.Fprintln(out, legend)
+	}
+	if err := out.Flush(); err != nil {
+		return err
 	}
 	progress := newProgress(stderr, len(chosen)*len(policies)*o.runs)
+	defer progress.clear()
 	var outcomes []*outcome
 	for _, s := range chosen {
-		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, policies, stdout, progress)
+		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, policies, out, progress)
 		if err != nil {
 			return err
 		}
 		outcomes = append(outcomes, done...)
 	}
-	return o.report(stdout, outcomes, chosen, policies)
+	return errors.Join(o.report(out, outcomes, chosen, policies), out.Flush())
 }
 
 // runScenario runs one scenario under each policy in turn, and again: what slows this machine meets all policies alike.
 func (o options) runScenario(
-	ctx context.Context, dir string, s scenario, policies []policy, stdout io.Writer, p *progress,
+	ctx context.Context, dir string, s scenario, policies []policy, out *bufio.Writer, p *progress,
 ) (outcomes []*outcome, err error) {
 	p.begin(s.name + ": " + s.about)
 	st, err := newStage(dir, s)
@@ -132,10 +165,13 @@ func (o options) runScenario(
 			switch {
 			case o.json:
 			case o.timeline:
-				one.timeline(stdout, s.slots)
-				one.decisions(stdout)
+				one.timeline(out, s.slots)
+				one.decisions(out)
 			case n == 0:
-				one.timeline(stdout, 3)
+				one.timeline(out, 3)
+			}
+			if err := out.Flush(); err != nil {
+				return nil, err
 			}
 		}
 	}

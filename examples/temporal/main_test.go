@@ -36,6 +36,7 @@ func TestWrongCalls(t *testing.T) {
 		"-runs many":            `"many"`,
 		"-runs 2 mantri":        `unknown argument "mantri"`,
 		"-json -timeline=maybe": `"maybe"`,
+		"-json -timeline":       "-json and -timeline are both set, want one of them",
 	} {
 		err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard)
 		assert.ErrorIs(t, err, errUsage, args)
@@ -43,7 +44,21 @@ func TestWrongCalls(t *testing.T) {
 	}
 	var help bytes.Buffer
 	assert.ErrorIs(t, run(t.Context(), []string{"-h"}, io.Discard, &help), flag.ErrHelp)
-	assert.Contains(t, help.String(), "-scenario")
+	for _, word := range []string{"-scenario", "server", "dolly"} {
+		assert.Contains(t, help.String(), word)
+	}
+}
+
+// A run that nobody reads ends, and leaves nothing behind.
+func TestOutputThatBreaks(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	reader, writer := io.Pipe()
+	require.NoError(t, reader.Close())
+	err := run(t.Context(), nil, writer, io.Discard)
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 func TestNaive(t *testing.T) {
@@ -85,6 +100,7 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 8, large, "one of eight")
+	assert.Equal(t, skewed*smallSize, slices.Max(skewedSizes(2)), "one at least")
 	assert.Len(t, small.sizes, 6)
 	assert.Equal(t, 16, small.slots, "the cluster is as large as ever")
 }
@@ -116,7 +132,7 @@ b         |---------x
 	assert.Equal(t, `
 slow-host, mantri: 100.0 s, one column is 1.00 s
 a                    |#######*
-         and 1 slots more
+         and 1 more
 b         |---------x
 `, few.String())
 }

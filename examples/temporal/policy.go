@@ -17,10 +17,11 @@ type policy struct {
 	options     fanout.Options
 }
 
-// cloning is Dolly's for a cluster of which one host in four is slow, and which has half of its slots to spare.
+// cloning tells Dolly that one host in four is slow, as is true here, and that half of the slots are to spare; the paper's
+// budget is 5 % of a cluster that many jobs share.
 var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
-// The published defaults hold for tasks of minutes. Of all numbers here only LATE's MinAge had to be scaled to seconds.
+// policies has the papers' parameters, but for LATE's MinAge, which is scaled to tasks of seconds, and Dolly's budget.
 func policies() []policy {
 	return []policy{
 		{"none", "nothing is done", fanout.Options{Policy: restart.Never{}}},
@@ -59,7 +60,7 @@ func optionsOf(name string) (fanout.Options, error) {
 }
 
 // naive is the rule that everybody writes first, as a policy of one's own: a type with one method. Once half of the
-// tasks are done it copies every task that has run for more than twice their median, once.
+// tasks are done it copies every task that has run for more than twice their median and has no copy.
 type naive struct{}
 
 func (naive) Decide(t restart.Task, p restart.Phase) restart.Decision {

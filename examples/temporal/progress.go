@@ -45,5 +45,12 @@ func (p *progress) end(seconds float64) {
 		return
 	}
 	_ = p.bar.Add(1) // a bar that cannot be drawn is no reason to stop
-	_ = p.bar.Clear()
+	p.clear()
+}
+
+// clear takes the bar off the terminal.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
 }

@@ -118,17 +118,18 @@ func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, polic
 	if err := printTable(w, sums); err != nil {
 		return err
 	}
-	of := "of one run"
+	of := "one run"
 	if runs > 1 {
-		of = fmt.Sprintf("median of %d runs", runs)
+		of = fmt.Sprintf("each number is the median of its own over %d runs", runs)
 	}
 	_, err := fmt.Fprintf(w, `
-time      from the start of the workflow to its answer, %s; of none, of naive: relative to that policy
+%s
+time      from the start of the workflow to its answer; of none, of naive: relative to that policy
 copies    launched beside a running attempt; a restart kills that first, a clone is launched together with it
-lost      attempts that failed, or were lost with their host
-wasted    time of slots on attempts whose result did not count
+lost      attempts that failed, or were lost with their host or the server
+wasted    time of slots, up to the answer, on attempts whose result did not count
 events    in the workflow's history, which a replay went through again in every run without a difference
-answer    right if every word was counted as a direct count does
+answer    right if every word of every run was counted as a direct count does
 `, of)
 	return err
 }

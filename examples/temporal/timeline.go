@@ -43,12 +43,12 @@ func (o *outcome) timeline(w io.Writer, rows int) {
 			fmt.Fprintf(w, "%-8s %s\n", name, strings.TrimRight(o.draw(r, scale), " "))
 		}
 		if n > rows {
-			fmt.Fprintf(w, "%-8s and %d slots more\n", "", n-rows)
+			fmt.Fprintf(w, "%-8s and %d more\n", "", n-rows)
 		}
 	}
 }
 
-const legend = `|### map  |=== reduce  |--- attempt whose result does not count, and its end x  * end of a copy or restart that won`
+const legend = "|### map  |=== reduce  |---x its result did not count  * it won, and was not the first of its task"
 
 // draw paints one slot.
 func (o *outcome) draw(r row, scale float64) string {
@@ -87,7 +87,7 @@ func (o *outcome) column(t time.Time, scale float64) int {
 func (o *outcome) rows() (slots []row) {
 	attempts := slices.Clone(o.attempts)
 	slices.SortStableFunc(attempts, func(a, b wordcount.Attempt) int {
-		return cmp.Or(strings.Compare(a.Host, b.Host), a.Begin.Compare(b.Begin))
+		return cmp.Or(len(a.Host)-len(b.Host), strings.Compare(a.Host, b.Host), a.Begin.Compare(b.Begin)) // host-2, host-10
 	})
 	for _, a := range attempts {
 		i := slices.IndexFunc(slots, func(r row) bool {
