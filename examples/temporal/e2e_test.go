@@ -12,6 +12,9 @@ func newSmallStage(t *testing.T, name string) *stage {
 	t.Helper()
 	chosen, err := chooseScenarios(name, 16, 4)
 	require.NoError(t, err)
+	for i := range chosen[0].sizes {
+		chosen[0].sizes[i] *= 2 // what happens happens in the midst of the maps, also where the machine is busy
+	}
 	st, err := newStage(t.TempDir(), chosen[0])
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, st.cluster.Close()) })
@@ -38,7 +41,7 @@ func TestSlowHost(t *testing.T) {
 	require.NoError(t, err)
 	complete(t, st, o)
 	assert.Positive(t, o.Copies+o.Restarts)
-	assert.Less(t, o.Seconds, 1.0*slowdown*chunkSize/rate, "sooner than the slow host could have done its maps")
+	assert.Less(t, o.Seconds, 2.0*slowdown*chunkSize/rate, "sooner than the slow host could have done its maps")
 }
 
 func TestLostHostsLoseNothing(t *testing.T) {
@@ -48,6 +51,9 @@ func TestLostHostsLoseNothing(t *testing.T) {
 			o, err := st.run(t.Context(), "mantri", 1)
 			require.NoError(t, err)
 			complete(t, st, o)
+			if name != "server" {
+				assert.Positive(t, o.Lost+o.Copies+o.Restarts, "the victim's maps were run again elsewhere")
+			}
 			t.Logf("%.1f s, %d lost", o.Seconds, o.Lost)
 		})
 	}
