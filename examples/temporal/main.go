@@ -50,6 +50,7 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "temporal:", err)
 	if errors.Is(err, errUsage) {
+		fmt.Fprintln(os.Stderr, "-h lists flags, scenarios and policies")
 		os.Exit(2)
 	}
 	os.Exit(1)
@@ -61,8 +62,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.IntVar(&o.runs, "runs", 1, "runs of each scenario under each policy; the table has their medians")
 	flags.IntVar(&o.tasks, "tasks", defaultTasks, "maps of a job; scenario small has always 6")
 	flags.IntVar(&o.hosts, "hosts", defaultHosts, "worker processes, which together have a slot for each of so many maps")
-	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas, in this order")
-	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas, in this order")
+	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas")
+	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of timelines and a table")
 	flags.BoolVar(&o.timeline, "timeline", false, "draw every slot in every run, and print what was decided")
 	if err := flags.Parse(args); err != nil {
@@ -88,9 +89,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 func usage(flags *flag.FlagSet, w io.Writer) {
-	fmt.Fprint(w, `Counts words in a small Temporal cluster under several straggler-mitigation policies, and prints what each of them
-saved and cost. What is not asked for by flags takes some three minutes.
+	fmt.Fprint(w, `Counts words in a small Temporal cluster under several straggler-mitigation
+policies, and prints what each of them saved and cost. Takes some three minutes.
 
+go run . [flags]
 `)
 	flags.SetOutput(w)
 	flags.PrintDefaults()

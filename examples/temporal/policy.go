@@ -17,8 +17,8 @@ type policy struct {
 	options     fanout.Options
 }
 
-// cloning tells Dolly that one host in four is slow, as is true here, and that half of the slots are to spare; the paper's
-// budget is 5 % of a cluster that many jobs share.
+// cloning tells Dolly that one host in four is slow, as is true here, and that half of the slots are to spare; the
+// paper's budget is 5 % of a cluster that many jobs share.
 var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
 // policies has the papers' parameters, but for LATE's MinAge, which is scaled to tasks of seconds, and Dolly's budget.
@@ -29,7 +29,7 @@ func policies() []policy {
 			fanout.Options{Policy: naive{}}},
 		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: restart.LATE{MinAge: time.Second}}},
 		{"mantri", "Mantri, the paper's parameters", fanout.Options{Policy: restart.Mantri{}}},
-		{"dolly", "small fan-outs are cloned, nothing is restarted",
+		{"dolly", "small fan-outs are cloned, within half of the slots; nothing is restarted",
 			fanout.Options{Policy: restart.Never{}, Clone: cloning}},
 	}
 }

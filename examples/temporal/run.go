@@ -199,8 +199,8 @@ func clonesOf(events []fanout.Event) (clones int) {
 	return clones
 }
 
-// attempts waits until all of a run's attempts have ended, so that none of them holds a slot of the next run, and returns
-// them. Those of a killed host ended with it.
+// attempts waits until all of a run's attempts have ended, so that none of them holds a slot of the next run, and
+// returns them. Those of a killed host ended with it.
 func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
 	for patience := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]

@@ -118,9 +118,9 @@ func printReport(w io.Writer, sums []summary, runs int, chosen []scenario, polic
 	if err := printTable(w, sums); err != nil {
 		return err
 	}
-	of := "one run"
+	of := "One run."
 	if runs > 1 {
-		of = fmt.Sprintf("each number is the median of its own over %d runs", runs)
+		of = fmt.Sprintf("Medians of %d runs, of each number for itself.", runs)
 	}
 	_, err := fmt.Fprintf(w, `
 %s
