@@ -28,6 +28,7 @@ type attempt struct {
 	unwanted  bool // its task is to be restarted, but the new attempt has not begun
 	doomed    bool // it is to be cancelled now
 	cancelled bool // scancel was told
+	closed    bool // package engine was told of its end
 }
 
 // task is an element of the array.
@@ -35,9 +36,10 @@ type task struct {
 	number   int // engine's, from 0
 	index    int // Slurm's
 	attempts []*attempt
-	over     bool // it has its result
-	ending   bool // it has failed, or somebody has cancelled it: no attempt of it is wanted
-	code     int  // the exit code of the attempt that failed last
+	over     bool     // it has its result
+	ending   bool     // it has failed, or somebody has cancelled it: no attempt of it is wanted
+	code     int      // the exit code of the attempt that failed last
+	failed   *attempt // that attempt; nil if none has failed
 }
 
 func (t *task) original() *attempt { return t.attempts[0] }
@@ -106,7 +108,7 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, l life) {
 		}
 	}
 	if a.state == engine.Failed {
-		a.task.code = a.last.exitCode()
+		a.task.failed, a.task.code = a, a.last.exitCode()
 		if !shown {
 			a.task.code = l.code
 		}

@@ -15,7 +15,7 @@ import (
 // This is the adapter: what Slurm and the run directory show becomes a list of attempts, and the actions that package
 // engine answers with become sbatch and scancel.
 
-// observe returns all attempts that have not been seen to end before, as they are now.
+// observe returns all attempts of which package engine has not heard that they ended, as they are now.
 func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	if err := r.dir.list(); err != nil {
 		return nil, err
@@ -24,10 +24,14 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	for _, j := range jobs {
 		shown[j.ID] = j
 	}
-	r.seen = r.seen[:0]
+	r.seen, r.unsettled = r.seen[:0], nil
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if a.ended() {
+			if a.closed {
+				continue
+			}
+			if a.ended() { // the poll in which that was seen came to nothing
+				r.seen = append(r.seen, a.report(r.workOf(t)))
 				continue
 			}
 			if a.job == "" {
@@ -42,15 +46,27 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 			if a.state == engine.Succeeded && !t.over {
 				if err := r.settle(a); err != nil {
 					a.state = engine.Running // for the next poll, which tries again
-					return nil, err
+					r.unsettled = fmt.Errorf("%s: %w", a.job, err)
+				} else {
+					t.over = true
 				}
-				t.over = true
 			}
 			r.seen = append(r.seen, a.report(r.workOf(t)))
 		}
 	}
 	r.polled = now
 	return r.seen, nil
+}
+
+// tell tells package engine what was observed, and returns what to do.
+func (r *run) tell(attempts []engine.Attempt) []engine.Action {
+	actions := r.phase.Observe(r.polled, attempts)
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			a.closed = a.ended()
+		}
+	}
+	return actions
 }
 
 // measure takes note of a running attempt's progress.

@@ -27,6 +27,7 @@ type fake struct {
 	stdout   string                       // the pattern
 	facts    Facts
 	failing  func() error // what squeue answers, if not nil
+	blind    func() error // what sinfo answers, if not nil
 	refuses  func(options []string) error
 	arrays   int
 	canceled []string
@@ -233,6 +234,11 @@ func (f *fake) Cancel(_ context.Context, ids []string) error {
 func (f *fake) Describe(context.Context, string) (Facts, error) { return f.facts, nil }
 
 func (f *fake) Nodes(context.Context, string) ([]Node, error) {
+	if f.blind != nil {
+		if err := f.blind(); err != nil {
+			return nil, err
+		}
+	}
 	var nodes []Node
 	for _, n := range f.nodes {
 		nodes = append(nodes, Node{Name: n.name, Idle: max(0, n.slots-f.running(n))})

@@ -82,23 +82,24 @@ type Result struct {
 
 // run is a run in progress.
 type run struct {
-	slurm    Slurm
-	options  Options
-	started  time.Time
-	dir      *runDir
-	header   string
-	arrays   []string // the job IDs of all that was submitted, the original first
-	facts    Facts
-	tasks    []*task
-	meanWork float64
-	phase    *engine.Phase
-	hosts    *engine.Hosts
-	polled   time.Time // the last poll
-	seen     []engine.Attempt
-	rubbish  int
-	reported bool            // some attempt has shown its progress
-	said     map[string]bool // messages, so that none is repeated at each poll
-	dry      string
+	slurm     Slurm
+	options   Options
+	started   time.Time
+	dir       *runDir
+	header    string
+	arrays    []string // the job IDs of all that was submitted, the original first
+	facts     Facts
+	tasks     []*task
+	meanWork  float64
+	phase     *engine.Phase
+	hosts     *engine.Hosts
+	polled    time.Time // the last poll
+	seen      []engine.Attempt
+	unsettled error // why a result could not be put into its place at the last poll
+	rubbish   int
+	reported  bool            // some attempt has shown its progress
+	said      map[string]bool // messages, so that none is repeated at each poll
+	dry       string
 }
 
 // Run submits the script as a job array and returns once each of its tasks has a result or has failed. Whatever ends it,
@@ -168,14 +169,14 @@ func (r *run) poll(ctx context.Context) error {
 	if err := r.count(ctx); err != nil {
 		return err
 	}
-	r.act(ctx, r.phase.Observe(r.polled, attempts))
+	r.act(ctx, r.tell(attempts))
 	if !r.reported && r.phase.Facts().Finished > 0 {
 		switch r.options.Policy.(type) {
 		case nil, restart.Mantri, restart.LATE, restart.Hadoop:
 			r.once("progress", "tasks have ended, and none has ever written its progress: the policy cannot judge those that run")
 		}
 	}
-	return nil
+	return r.unsettled
 }
 
 // done reports whether there is nothing left to wait for.

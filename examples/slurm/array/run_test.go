@@ -250,6 +250,65 @@ func TestSqueueFailsForAWhile(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(log, down.Error()), "it is said once")
 }
 
+// What ends while sinfo does not answer is not forgotten.
+func TestSinfoFailsForAWhile(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.blind = func() error {
+		if len(f.jobs) > 0 && time.Since(f.jobs[0].began) > 8*time.Second && time.Since(f.jobs[0].began) < 15*time.Second {
+			return errRefused
+		}
+		return nil
+	}
+	res, log, err := simulate(t, f, Options{Patience: time.Minute})
+	require.NoError(t, err)
+	f.complete()
+	assert.Less(t, res.Elapsed.Seconds(), 20., log)
+}
+
+// A result that cannot be put into its place for a while holds up no other, and is not forgotten.
+func TestResultsWithoutRoom(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	blocked := filepath.Join(f.dir, "result-5")
+	require.NoError(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
+	f.blind = func() error {
+		if len(f.jobs) > 0 && time.Since(f.jobs[0].began) > 20*time.Second {
+			assert.FileExists(t, filepath.Join(f.dir, "result-15"))
+			return os.RemoveAll(blocked)
+		}
+		return nil
+	}
+	res, log, err := simulate(t, f, Options{Patience: time.Minute})
+	require.NoError(t, err)
+	f.complete()
+	assert.Empty(t, res.Failed)
+	assert.Contains(t, log, "result-5")
+}
+
+// The output that is kept of a task is that of the attempt whose exit code counts.
+func TestOriginalFailsAfterItsCopy(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	f.work = func(task int) time.Duration { return 10 * time.Second }
+	f.ends = func(j *fakeJob) int {
+		switch {
+		case j.array > 1:
+			return 3
+		case j.task%4 == 3 || j.node.name == "n3":
+			return 7
+		}
+		return 0
+	}
+	res, log, err := simulate(t, f, Options{Policy: duplicating})
+	require.NoError(t, err)
+	assert.Equal(t, 7, res.Code, log)
+	assert.NotEmpty(t, res.Failed)
+	for _, id := range res.Failed {
+		_, task, _ := strings.Cut(id, "_")
+		said, err := os.ReadFile(filepath.Join(f.dir, "slurm-"+id+".out"))
+		require.NoError(t, err)
+		assert.Equal(t, "task "+task+" ended with 7\n", string(said))
+	}
+}
+
 func TestSqueueFailsForGood(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")

@@ -57,8 +57,8 @@ func (r *run) end() error {
 		errs = append(errs, r.cancelAll())
 	}
 	for _, t := range r.tasks {
-		if a := t.attempts[len(t.attempts)-1]; !t.over && a.state == engine.Failed {
-			errs = append(errs, r.settleOutput(a)) // the reason of its failure
+		if !t.over && t.ending && t.failed != nil {
+			errs = append(errs, r.settleOutput(t.failed)) // the reason of its failure
 		}
 	}
 	if r.dir != nil && !r.options.Keep {
