@@ -181,19 +181,24 @@ func (r *run) cancel(ctx context.Context) {
 	}
 }
 
-// submit hands the copies to Slurm that it has not taken yet.
+// submit hands the copies to Slurm that it has not taken yet. Where it refuses one, as at the limit of a user's jobs, it is
+// not bothered with more of them before the next poll.
 func (r *run) submit(ctx context.Context) {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if a.job != "" || a.cancelled {
 				continue
 			}
+			if ctx.Err() != nil {
+				return
+			}
 			err := r.submitCopy(ctx, a, a.avoid)
 			if err != nil && len(a.avoid) > 0 && r.submitCopy(ctx, a, nil) == nil {
 				continue // the user's own options leave no other node
 			}
 			if err != nil {
-				r.once(a.id, "%v; it is tried again", err)
+				r.once("sbatch", "%v; it is tried again", err)
+				return
 			}
 		}
 	}
@@ -201,8 +206,7 @@ func (r *run) submit(ctx context.Context) {
 
 // submitCopy submits a copy of a task: an array of one element, of the same index.
 func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
-	original := a.task.original()
-	content, err := batchScript(r.header, r.dir.path, a.files, r.copyEnv())
+	content, err := batchScript(unheld(r.header), r.dir.path, a.files, r.copyEnv())
 	if err != nil {
 		return err
 	}
@@ -210,11 +214,8 @@ func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error 
 	if err != nil {
 		return err
 	}
-	options := append(slices.Clone(r.options.Sbatch), "--no-requeue", "--begin=now", "--dependency=", "--mail-type=NONE",
-		fmt.Sprintf("--array=%d", a.task.index), "--output="+literal(r.stdout(a)))
-	if original.last.Stderr != original.last.Stdout {
-		options = append(options, "--error="+literal(r.stderr(a)))
-	}
+	options := append(copied(r.options.Sbatch), "--no-requeue", "--begin=now", "--dependency=", "--mail-type=NONE",
+		fmt.Sprintf("--array=%d", a.task.index), "--output="+literal(r.stdout(a)), "--error="+literal(r.stderr(a)))
 	if r.facts.Exclude != "" {
 		avoid = append(slices.Clone(avoid), r.facts.Exclude)
 	}

@@ -72,8 +72,8 @@ func (f *fake) script() string {
 }
 
 var (
-	runLine     = regexp.MustCompile(`(?m)^run='(.*)'$`)
-	attemptLine = regexp.MustCompile(`(?m)^attempt=(.*)$`)
+	runLine     = regexp.MustCompile(`(?m)^straggler_run='(.*)'$`)
+	attemptLine = regexp.MustCompile(`(?m)^straggler_attempt=(.*)$`)
 )
 
 func (f *fake) Submit(_ context.Context, options []string, script string, _ []string) (string, error) {

@@ -56,6 +56,9 @@ func (o *Options) Check() error {
 	case o.Patience < 0:
 		return fmt.Errorf("the patience is %v, want more than 0, or 0 for 10m", o.Patience)
 	}
+	if err := checkOptions(o.Sbatch); err != nil {
+		return err
+	}
 	for i, w := range o.Work {
 		if !(w > 0) || math.IsInf(w, 1) {
 			return fmt.Errorf("size %d is %v, want a positive number", i+1, w)

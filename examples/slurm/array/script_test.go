@@ -15,11 +15,20 @@ import (
 
 func TestHeader(t *testing.T) {
 	got, err := header([]byte("#!/usr/bin/env python3\n#SBATCH --array=0-9\n\n  # a comment\n#SBATCH --wait\n#SBATCH -W\n" +
-		"#SBATCH --time=5\nprint()\n#SBATCH --late\n"))
+		"#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH --wait -n 2 -W\nprint()\n#SBATCH --late\n"))
 	require.NoError(t, err)
-	assert.Equal(t, "#SBATCH --array=0-9\n# a comment\n#SBATCH --time=5\n", got)
+	assert.Equal(t, "#SBATCH --array=0-9\n  # a comment\n#SBATCH \n#SBATCH \n#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH -n 2 \n", got)
 	_, err = header([]byte("echo hello\n"))
 	require.ErrorContains(t, err, "does not begin with #!")
+}
+
+func TestOptionsThatDoNotFit(t *testing.T) {
+	assert.Equal(t, "#SBATCH -n 2\n# --hold\n#SBATCH --comment=--hold\n", unheld("#SBATCH --hold -n 2\n# --hold\n#SBATCH --comment=--hold\n"))
+	assert.Equal(t, []string{"--mem=4G"}, copied([]string{"-H", "--mem=4G", "--hold"}))
+	for _, bad := range []string{"--wait", "-W", "--clusters=all", "--test-only", "--wrap=true"} {
+		o := Options{Sbatch: []string{"--array=0-3", bad}}
+		require.ErrorContains(t, o.Check(), "does not fit", bad)
+	}
 }
 
 // wrapped is a user's script with its wrapper, in a run directory, ready to be run by bash as Slurm would.
@@ -59,13 +68,14 @@ func (w *wrapped) exit() int {
 }
 
 func TestWrapperIsTransparent(t *testing.T) {
-	w := wrap(t, "#!/bin/bash\nread line\necho \"$line|$1|$2|$SLURM_ARRAY_TASK_COUNT|$STRAGGLER_ATTEMPT\"\n"+
+	w := wrap(t, "#!/bin/bash\nread line\necho \"$line|$1|$2|$SLURM_ARRAY_TASK_COUNT|$STRAGGLER_ATTEMPT|$run|$attempt\"\n"+
 		"echo 3/4 >\"$STRAGGLER_PROGRESS\"\necho r >\"$STRAGGLER_OUT/r\"\nexit 5\n",
 		[]string{"SLURM_ARRAY_TASK_COUNT=64"}, "a b", "*")
 	w.cmd.Stdin = strings.NewReader("from stdin\n")
+	w.cmd.Env = append(w.cmd.Env, "run=mine", "attempt=too")
 	require.NoError(t, w.cmd.Start())
 	assert.Equal(t, 5, w.exit())
-	assert.Equal(t, "from stdin|a b|*|64|71_9\n", w.out.String())
+	assert.Equal(t, "from stdin|a b|*|64|71_9|mine|too\n", w.out.String())
 	share, at, err := w.dir.progress("71_9")
 	require.NoError(t, err)
 	assert.InDelta(t, 0.75, share, 0)
@@ -84,7 +94,7 @@ func TestWrapperRunsOtherInterpreters(t *testing.T) {
 
 // What Slurm sends to the batch script alone reaches the user's script, which may go on after it.
 func TestWrapperForwardsSignals(t *testing.T) {
-	w := wrap(t, "#!/bin/bash\ntrap 'echo warned' USR1\ntrap 'echo saved; exit 9' TERM\necho ready\n"+
+	w := wrap(t, "#!/bin/bash\ntrap 'echo warned' USR1\ntrap 'echo interrupted' INT\ntrap 'echo saved; exit 9' TERM\necho ready\n"+
 		"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05; done\n", nil)
 	require.NoError(t, w.cmd.Start())
 	require.Eventually(t, func() bool {
@@ -93,9 +103,11 @@ func TestWrapperForwardsSignals(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGUSR1))
 	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGINT))
+	time.Sleep(300 * time.Millisecond)
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	assert.Equal(t, 9, w.exit())
-	assert.Equal(t, "ready\nwarned\nsaved\n", w.out.String())
+	assert.Equal(t, "ready\nwarned\ninterrupted\nsaved\n", w.out.String())
 }
 
 func TestWrapperThatIsKilledSaysNothing(t *testing.T) {

@@ -15,7 +15,14 @@ import (
 // stdout is the file to which an attempt prints. Copies print aside, but to the same device.
 func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
 
-func (r *run) stderr(a *attempt) string { return r.output(a, "stderr", a.task.original().last.Stderr) }
+// stderr is the same file where the user has it so: else what a copy says would go into the original's.
+func (r *run) stderr(a *attempt) string {
+	original := a.task.original().last
+	if original.Stderr == original.Stdout {
+		return r.stdout(a)
+	}
+	return r.output(a, "stderr", original.Stderr)
+}
 
 func (r *run) output(a *attempt, kind, original string) string {
 	if a == a.task.original() || original == os.DevNull {
