@@ -43,6 +43,9 @@ const jobFormat = "JobArrayID:|,State:|,NodeList:|,exit_code:|,StartTime:|,STDOU
 
 // Jobs runs squeue once.
 func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
+	if len(arrays) == 0 {
+		return nil, nil
+	}
 	// Not with --array, which in Slurm 22.05 leaves out the last of the waiting tasks of an array such as 2-32:2.
 	out, err := c.run(ctx, "squeue", "--noheader", "--states=all", "--me", "--jobs="+strings.Join(arrays, ","),
 		"--Format="+jobFormat)
@@ -103,10 +106,17 @@ func taskIDs(id string) ([]string, error) {
 	return ids, nil
 }
 
-// Cancel runs scancel once.
+// maxIDs keeps command lines far below what the kernel takes.
+const maxIDs = 5000
+
+// Cancel runs scancel, once unless there are very many.
 func (c Commands) Cancel(ctx context.Context, ids []string) error {
-	_, err := c.run(ctx, "scancel", append([]string{"--quiet"}, ids...)...)
-	return err
+	var errs []error
+	for some := range slices.Chunk(ids, maxIDs) {
+		_, err := c.run(ctx, "scancel", append([]string{"--quiet"}, some...)...)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // Describe runs scontrol show job.
@@ -173,8 +183,9 @@ func parseNodes(out string) (nodes []Node, err error) {
 	return nodes, nil
 }
 
-// unusable are the states of nodes that take no new jobs; * marks one that does not answer.
-var unusable = regexp.MustCompile(`^(down|drain|fail|future|maint|unknown|power(ing|ed)_down)|\*$`)
+// unusable are the states of nodes that take no new jobs. Of the marks, * stands for no answer, $ for maintenance, @ and ^
+// for a reboot, ! and % for power that is being switched off.
+var unusable = regexp.MustCompile(`^(down|drain|fail|future|maint|unknown|inval|reboot|power(ing|ed)_down)|[*$@^!%]$`)
 
 // unwanted are variables by which users set what the commands show, and that would have sbatch wait.
 var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)
@@ -194,6 +205,7 @@ func (c Commands) run(ctx context.Context, name string, args ...string) (string,
 	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
+	command.WaitDelay = 10 * time.Second                      // a site's own sbatch may leave something running that holds the pipe
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C shall not end an sbatch halfway
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -29,9 +30,13 @@ func shared(pattern string) bool {
 //	%A the array's job ID    %a the task's index    %j, %J the task's own job ID    %x the job's name
 //	%N the node              %u the user            %n, %s, %t node, step and task number within the job: 0, batch, 0
 //
-// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. Slurm itself opens the files of the
+// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. If there is a backslash anywhere, no
+// percent sign means anything, and a backslash makes the next character a plain one. Slurm itself opens the files of the
 // originals; this is to find them.
 func expand(pattern string, j Job) string {
+	if strings.Contains(pattern, `\`) {
+		return escaped.ReplaceAllString(pattern, "$1")
+	}
 	array, task, _ := strings.Cut(j.ID, "_")
 	var b strings.Builder
 	for rest := pattern; rest != ""; {
@@ -85,5 +90,13 @@ func userName() string {
 	return ""
 }
 
+// escaped is a backslash and what it escapes.
+var escaped = regexp.MustCompile(`\\(.?)`)
+
 // literal makes a pattern of a file's name.
-func literal(path string) string { return strings.ReplaceAll(path, "%", "%%") }
+func literal(path string) string {
+	if strings.Contains(path, `\`) {
+		return strings.ReplaceAll(path, `\`, `\\`)
+	}
+	return strings.ReplaceAll(path, "%", "%%")
+}

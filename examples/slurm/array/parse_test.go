@@ -73,9 +73,10 @@ func TestParseFacts(t *testing.T) {
 }
 
 func TestParseNodes(t *testing.T) {
-	nodes, err := parseNodes("n0|mixed|2/14/0/16\nn1|idle*|0/16/0/16\nn2|drained|0/0/16/16\nn0|mixed|2/14/0/16\n")
+	nodes, err := parseNodes("n0|mixed|2/14/0/16\nn1|idle*|0/16/0/16\nn2|drained|0/0/16/16\nn3|idle$|0/4/0/4\nn4|mixed@|1/3/0/4\nn5|idle~|0/4/0/4\nn0|mixed|2/14/0/16\n")
 	require.NoError(t, err)
-	assert.Equal(t, []Node{{Name: "n0", Idle: 14}, {Name: "n1", Idle: 16, Down: true}, {Name: "n2", Down: true}}, nodes)
+	assert.Equal(t, []Node{{Name: "n0", Idle: 14}, {Name: "n1", Idle: 16, Down: true}, {Name: "n2", Down: true},
+		{Name: "n3", Idle: 4, Down: true}, {Name: "n4", Idle: 3, Down: true}, {Name: "n5", Idle: 4}}, nodes)
 	_, err = parseNodes("n0|mixed\n")
 	require.ErrorContains(t, err, "want node|state|CPUs")
 	_, err = parseNodes("n0|mixed|2/14\n")
@@ -99,14 +100,16 @@ func TestExpand(t *testing.T) {
 	j := Job{ID: "71_9", RawID: "110", Node: "n0", Name: "x.sh"}
 	for pattern, want := range map[string]string{
 		"slurm-%A_%a.out": "slurm-71_9.out", "%4a/%j-%N-%x": "0009/110-n0-x.sh", "100%%": "100%", "%z%": "%z%", "%12": "%12",
-		"plain": "plain", "%1a": "9", "%t%n%s": "00batch",
+		`/w/\%a-100%`: "/w/%a-100%", `/w/a\\%a`: `/w/a\%a`, "plain": "plain", "%1a": "9", "%t%n%s": "00batch",
 	} {
 		assert.Equal(t, want, expand(pattern, j), pattern)
 	}
 	for pattern, want := range map[string]bool{"/w/%A_%a": false, "/w/%j.out": false, "/w/all": true, "/w/%A": true, "/dev/null": false} {
 		assert.Equal(t, want, shared(pattern), pattern)
 	}
-	assert.Equal(t, "/a%b", expand(literal("/a%b"), j))
+	for _, path := range []string{"/a%b", `/a\b%c`, `/a%%\\`} {
+		assert.Equal(t, path, expand(literal(path), j))
+	}
 }
 
 func TestParseProgress(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
@@ -128,6 +129,9 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	if err == nil {
 		err = r.loop(ctx)
 	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // and not that a command was interrupted
+	}
 	err = errors.Join(err, r.end())
 	return r.result(), err
 }
@@ -161,7 +165,7 @@ func (r *run) loop(ctx context.Context) error {
 
 // poll looks once and does what is to be done.
 func (r *run) poll(ctx context.Context) error {
-	jobs, err := r.slurm.Jobs(ctx, r.arrays)
+	jobs, err := r.slurm.Jobs(ctx, r.open())
 	if err != nil {
 		return err
 	}
@@ -180,6 +184,21 @@ func (r *run) poll(ctx context.Context) error {
 		}
 	}
 	return r.unsettled
+}
+
+// open lists the job IDs of the arrays of which something has not ended.
+func (r *run) open() (arrays []string) {
+	found := map[string]bool{}
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			array, _, _ := strings.Cut(a.job, "_")
+			if a.job != "" && !a.ended() && !found[array] {
+				found[array] = true
+				arrays = append(arrays, array)
+			}
+		}
+	}
+	return arrays
 }
 
 // done reports whether there is nothing left to wait for.

@@ -249,6 +249,36 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+func TestInterruptAtTheBegin(t *testing.T) {
+	stop := errors.New("told to stop")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	f := newFake(t, 1)
+	f.refuses = func([]string) error { cancel(stop); return nil } // and sbatch takes it all the same
+	f.failing = func() error { return ctx.Err() }
+	synctest.Test(t, func(*testing.T) {
+		_, _, err := f.run(ctx, Options{})
+		require.ErrorIs(t, err, stop)
+		assert.Len(t, f.jobs, 16)
+		_, _, err = f.run(ctx, Options{})
+		require.ErrorIs(t, err, stop)
+		assert.Len(t, f.jobs, 16, "nothing is submitted")
+	})
+}
+
+func TestSlurmIsBusyAtTheBegin(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.failing = func() error {
+		if time.Since(f.jobs[0].began) < 5*time.Second {
+			return errRefused
+		}
+		return nil
+	}
+	_, log, err := simulate(t, f, Options{})
+	require.NoError(t, err)
+	f.complete()
+	assert.Equal(t, 1, strings.Count(log, errRefused.Error()), log)
+}
+
 func TestSqueueFailsForAWhile(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")

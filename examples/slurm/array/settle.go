@@ -69,7 +69,9 @@ func (r *run) end() error {
 		}
 	}
 	if r.dir != nil && !r.options.Keep {
-		errs = append(errs, r.dir.remove())
+		if err := r.dir.remove(); err != nil {
+			r.logf("%v: it may be removed by hand", err) // the results are in their places all the same
+		}
 	}
 	return errors.Join(errs...)
 }

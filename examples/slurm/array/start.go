@@ -37,6 +37,9 @@ func (r *run) begin(ctx context.Context) error {
 	if !r.options.DryRun {
 		options = append(options, "--no-requeue") // what is lost is submitted again here, elsewhere
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	array, err := r.slurm.Submit(ctx, options, batch, r.options.Args)
 	if err != nil {
 		return err
@@ -45,17 +48,46 @@ func (r *run) begin(ctx context.Context) error {
 	if r.options.Submitted != nil {
 		r.options.Submitted(array)
 	}
-	if r.facts, err = r.slurm.Describe(ctx, array); err != nil {
+	var jobs []Job
+	var nodes []Node
+	err = r.insist(ctx, func() (err error) {
+		if r.facts, err = r.slurm.Describe(ctx, array); err != nil {
+			return err
+		}
+		if jobs, err = r.slurm.Jobs(ctx, r.arrays); err != nil {
+			return err
+		}
+		nodes, err = r.slurm.Nodes(ctx, r.facts.Partition)
 		return err
-	}
-	jobs, err := r.slurm.Jobs(ctx, r.arrays)
+	})
 	if err != nil {
 		return err
 	}
 	if err := r.adopt(jobs); err != nil {
 		return err
 	}
-	return r.plan(ctx)
+	return r.plan(nodes)
+}
+
+// insist asks until there is an answer: a controller that has just taken a large array may not have one at once.
+func (r *run) insist(ctx context.Context, ask func() error) error {
+	since := time.Now()
+	for {
+		err := ask()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case time.Since(since) > r.options.Patience:
+			return fmt.Errorf("given up after %v: %w", r.options.Patience, err)
+		}
+		r.once("insist", "%v; it is tried again", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(r.options.Interval):
+		}
+	}
 }
 
 // adopt makes a task of each element of the array.
@@ -89,11 +121,7 @@ func (r *run) adopt(jobs []Job) error {
 }
 
 // plan makes the phase.
-func (r *run) plan(ctx context.Context) error {
-	nodes, err := r.slurm.Nodes(ctx, r.facts.Partition)
-	if err != nil {
-		return err
-	}
+func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Host, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
