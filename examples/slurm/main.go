@@ -34,7 +34,11 @@ const (
 func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
 	go func() { stop(interrupted{(<-signals).(syscall.Signal)}) }()
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

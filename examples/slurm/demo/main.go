@@ -27,7 +27,7 @@ func main() {
 	only := flag.Bool("cluster", false, "only start the cluster, and keep it until Ctrl-C")
 	verbose := flag.Bool("v", false, "print each decision")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := demo(ctx, *runs, *names, *only, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -44,12 +44,18 @@ func demo(ctx context.Context, runs int, names string, only, verbose bool) error
 	if runs < 1 {
 		return fmt.Errorf("-runs is %d, want at least 1", runs)
 	}
+	if err := cluster.Available(); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "straggler-slurm-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
 	c, err := startCluster(ctx, filepath.Join(dir, "cluster"))
+	if err != nil && ctx.Err() == nil {
+		return err // the directory stays, for the logs of which the error speaks
+	}
+	defer os.RemoveAll(dir)
 	if err != nil {
 		return err
 	}
@@ -86,9 +92,6 @@ func demo(ctx context.Context, runs int, names string, only, verbose bool) error
 }
 
 func startCluster(ctx context.Context, dir string) (*cluster.Cluster, error) {
-	if err := cluster.Available(); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return cluster.Start(ctx, cluster.Config{Dir: dir, Nodes: 4, CPUs: 16, NodeTimeout: 10 * time.Second})

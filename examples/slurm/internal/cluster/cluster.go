@@ -40,7 +40,7 @@ var conf = template.Must(template.New("slurm.conf").Parse(confText))
 // Available says why this host cannot run a cluster, or nil.
 func Available() error {
 	if os.Geteuid() != 0 {
-		return errors.New("not root")
+		return errors.New("a cluster of its own needs root, since Slurm's daemons do")
 	}
 	for _, name := range []string{"slurmctld", "slurmd", "sbatch", "munged"} {
 		if _, err := lookPath(name); err != nil {
