@@ -24,18 +24,34 @@ type Commands struct {
 	Env []string
 }
 
-// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows.
+// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows. If it fails, which it also
+// does when the controller has taken the job and its answer is late, the queue is searched for the script.
 func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
 	args = slices.Concat([]string{"--parsable"}, options, []string{script}, args)
-	out, err := c.run(context.WithoutCancel(ctx), "sbatch", args...)
+	ctx = context.WithoutCancel(ctx)
+	out, err := c.run(ctx, "sbatch", args...)
 	if err != nil {
-		return "", err
+		found, _ := c.run(ctx, "squeue", "--noheader", "--me", "--states=all", "--Format=ArrayJobID:|,Command:")
+		if out = findScript(found, script); out == "" {
+			return "", err
+		}
 	}
 	id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
 	if _, err := strconv.Atoi(id); err != nil {
 		return "", fmt.Errorf("sbatch printed %q, want the number of a job", out)
 	}
 	return id, nil
+}
+
+// findScript returns the job ID in the first line "71|/path/of/script arguments" that is of a script.
+func findScript(out, script string) string {
+	for line := range strings.Lines(out) {
+		id, command, _ := strings.Cut(strings.TrimSpace(line), "|")
+		if command == script || strings.HasPrefix(command, script+" ") {
+			return id
+		}
+	}
+	return ""
 }
 
 // jobFormat has one field for each that parseJobs reads. The names are those of squeue --Format, "|" stands between.

@@ -58,17 +58,6 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	return r.seen, nil
 }
 
-// tell tells package engine what was observed, and returns what to do.
-func (r *run) tell(attempts []engine.Attempt) []engine.Action {
-	actions := r.phase.Observe(r.polled, attempts)
-	for _, t := range r.tasks {
-		for _, a := range t.attempts {
-			a.closed = a.ended()
-		}
-	}
-	return actions
-}
-
 // measure takes note of a running attempt's progress.
 func (r *run) measure(now time.Time, a *attempt) {
 	if a.state != engine.Running {

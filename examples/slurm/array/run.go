@@ -186,6 +186,17 @@ func (r *run) poll(ctx context.Context) error {
 	return r.unsettled
 }
 
+// tell tells package engine what was observed, and returns what to do.
+func (r *run) tell(attempts []engine.Attempt) []engine.Action {
+	actions := r.phase.Observe(r.polled, attempts)
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			a.closed = a.ended()
+		}
+	}
+	return actions
+}
+
 // open lists the job IDs of the arrays of which something has not ended.
 func (r *run) open() (arrays []string) {
 	found := map[string]bool{}

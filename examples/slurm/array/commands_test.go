@@ -1,0 +1,53 @@
+package array
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// commands makes commands of shell scripts, by name.
+func commands(t *testing.T, scripts map[string]string) Commands {
+	dir := t.TempDir()
+	for name, script := range scripts {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return Commands{}
+}
+
+// The controller may have taken a job although sbatch fails: it is found by its script, which no other job has.
+func TestSubmitWhoseAnswerIsLost(t *testing.T) {
+	c := commands(t, map[string]string{
+		"sbatch": "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1\n",
+		"squeue": "printf '70|/run/3.20.job/x.sh\\n71|/run/3.2.job/x.sh a b\\n72|\\n'\n",
+	})
+	id, err := c.Submit(context.Background(), nil, "/run/3.2.job/x.sh", []string{"a", "b"})
+	require.NoError(t, err)
+	assert.Equal(t, "71", id)
+	_, err = c.Submit(context.Background(), []string{"--mem=4G"}, "/run/3.3.job/x.sh", nil)
+	require.ErrorContains(t, err, "Socket timed out")
+	require.ErrorContains(t, err, "sbatch --parsable --mem=4G /run/3.3.job/x.sh")
+}
+
+func TestJobsOfNothing(t *testing.T) {
+	c := commands(t, map[string]string{"squeue": "exit 9\n"})
+	jobs, err := c.Jobs(context.Background(), nil)
+	require.NoError(t, err)
+	assert.Empty(t, jobs)
+}
+
+func TestVeryManyAreCancelled(t *testing.T) {
+	told := filepath.Join(t.TempDir(), "told")
+	t.Setenv("TOLD", told)
+	c := commands(t, map[string]string{"scancel": `echo "$#" >>"$TOLD"` + "\n"})
+	require.NoError(t, c.Cancel(context.Background(), strings.Fields(strings.Repeat("71_1 ", maxIDs+3))))
+	said, err := os.ReadFile(told)
+	require.NoError(t, err)
+	assert.Equal(t, "5001\n4\n", string(said))
+}
