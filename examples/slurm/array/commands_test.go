@@ -35,6 +35,18 @@ func TestSubmitWhoseAnswerIsLost(t *testing.T) {
 	require.ErrorContains(t, err, "sbatch --parsable --mem=4G /run/3.3.job/x.sh")
 }
 
+// On another cluster the number is that of another job.
+func TestSubmitToAnotherCluster(t *testing.T) {
+	told := filepath.Join(t.TempDir(), "told")
+	t.Setenv("TOLD", told)
+	c := commands(t, map[string]string{"sbatch": "echo '71;other'\n", "scancel": `echo "$@" >>"$TOLD"` + "\n"})
+	_, err := c.Submit(context.Background(), nil, "/run/3.2.job/x.sh", nil)
+	require.ErrorContains(t, err, "went to cluster other")
+	said, err := os.ReadFile(told)
+	require.NoError(t, err)
+	assert.Equal(t, "--quiet --clusters=other 71\n", string(said))
+}
+
 func TestJobsOfNothing(t *testing.T) {
 	c := commands(t, map[string]string{"squeue": "exit 9\n"})
 	jobs, err := c.Jobs(context.Background(), nil)
