@@ -37,7 +37,7 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 		}
 	}
 	id, cluster, elsewhere := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
-	if elsewhere { // where the same number is another job here
+	if elsewhere {                                                     // where the same number is another job here
 		_, err := c.run(ctx, "scancel", "--quiet", "--clusters="+cluster, id)
 		return "", errors.Join(fmt.Errorf("job %s went to cluster %s, want this host's: it is cancelled", id, cluster), err)
 	}
