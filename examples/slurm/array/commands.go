@@ -58,8 +58,18 @@ func findScript(out, script string) string {
 	return ""
 }
 
-// jobFormat has one field for each that parseJobs reads. The names are those of squeue --Format, "|" stands between.
-const jobFormat = "JobArrayID:|,State:|,NodeList:|,exit_code:|,StartTime:|,STDOUT:|,STDERR:|,WorkDir:|,JobID:|,Name:"
+// What stands between squeue's fields and at the end of each job. Paths and names may hold any printable character.
+const (
+	fieldEnd = "\x1f"
+	jobEnd   = "\x1e"
+)
+
+// jobFields are those that parseJobs reads, as squeue --Format calls them.
+var jobFields = []string{
+	"JobArrayID", "State", "NodeList", "exit_code", "StartTime", "STDOUT", "STDERR", "WorkDir", "JobID", "Name",
+}
+
+var jobFormat = strings.Join(jobFields, ":"+fieldEnd+",") + ":" + jobEnd
 
 // Jobs runs squeue once.
 func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
@@ -81,10 +91,13 @@ func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
 // parseJobs reads a line for each task, but that those which wait may have one in common.
 func parseJobs(out string) ([]Job, error) {
 	var jobs []Job
-	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", 10) // a name may hold any character
-		if len(f) != 10 {
-			return nil, fmt.Errorf("squeue printed %q, want the fields %s", line, jobFormat)
+	for line := range strings.SplitAfterSeq(out, jobEnd+"\n") {
+		if line == "" {
+			continue
+		}
+		f := strings.Split(strings.TrimSuffix(line, jobEnd+"\n"), fieldEnd)
+		if len(f) != len(jobFields) {
+			return nil, fmt.Errorf("squeue printed %q, want the fields %v", line, jobFields)
 		}
 		status, err := strconv.Atoi(f[3])
 		if err != nil {

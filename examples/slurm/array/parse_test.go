@@ -3,6 +3,7 @@ package array
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,11 +14,16 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
+// squeued is what squeue prints, of lines with bars between the fields; ! stands for what makes trouble in a name.
+func squeued(lines string) string {
+	return strings.NewReplacer("|", fieldEnd, "\n", jobEnd+"\n", "!", "|\n").Replace(lines)
+}
+
 func TestParseJobs(t *testing.T) {
-	jobs, err := parseJobs("71_9|PENDING||0|N/A|/w/o-%A_%4a|/w/e-%A%a|/w|71|a|b\n" +
+	jobs, err := parseJobs(squeued("71_9|PENDING||0|N/A|/w/o-%A_%4a|/w/e-%A%a|/w|71|a!b\n" +
 		"71_1|RUNNING|n0|0|1795301372|/w/slurm-71_1.out|/w/slurm-71_1.out|/w|72|x.sh\n" +
 		"71_2|FAILED|n[1-2]|1792|1795301372|/dev/null|/dev/null|/w|73|x.sh\n" +
-		"71_[3-8:2,64%4]|PENDING||0|N/A|/w/slurm-71.out|/w/slurm-71.out|/w|71|x.sh\n")
+		"71_[3-8:2,64%4]|PENDING||0|N/A|/w/slurm-71.out|/w/slurm-71.out|/w|71|x.sh\n"))
 	require.NoError(t, err)
 	require.Len(t, jobs, 7)
 	for i, id := range []string{"71_3", "71_5", "71_7", "71_64"} {
@@ -27,7 +33,7 @@ func TestParseJobs(t *testing.T) {
 		}, jobs[3+i])
 	}
 	assert.Equal(t, Job{
-		ID: "71_9", State: "PENDING", Stdout: "/w/o-71_0009", Stderr: "/w/e-719", WorkDir: "/w", RawID: "71", Name: "a|b",
+		ID: "71_9", State: "PENDING", Stdout: "/w/o-71_0009", Stderr: "/w/e-719", WorkDir: "/w", RawID: "71", Name: "a|\nb",
 	}, jobs[0])
 	assert.Equal(t, time.Unix(1795301372, 0), jobs[1].Start)
 	assert.Equal(t, 7, jobs[2].exitCode())
@@ -38,7 +44,7 @@ func TestParseJobs(t *testing.T) {
 	assert.Empty(t, none)
 	_, err = parseJobs("slurm is down\n")
 	require.ErrorContains(t, err, "want the fields")
-	_, err = parseJobs("71_9|PENDING||x|N/A|o|e|w|1|n\n")
+	_, err = parseJobs(squeued("71_9|PENDING||x|N/A|o|e|w|1|n\n"))
 	require.ErrorContains(t, err, `exit code "x"`)
 }
 
@@ -55,7 +61,7 @@ func TestParseTasks(t *testing.T) {
 		_, err := parseTasks(nil, text)
 		require.Error(t, err, text)
 	}
-	_, err := parseJobs("71_[1,...]|PENDING||0|N/A|o|e|w|1|n\n")
+	_, err := parseJobs(squeued("71_[1,...]|PENDING||0|N/A|o|e|w|1|n\n"))
 	require.Error(t, err)
 }
 
