@@ -21,8 +21,10 @@ var wrapper = template.Must(template.New("wrapper.sh").Parse(wrapperText))
 var (
 	waitWord = regexp.MustCompile(`(^|\s)(-W|--wait)(\s|$)`)
 	holdWord = regexp.MustCompile(`(^|\s)(-H|--hold)(\s|$)`)
-	magic    = "#SBATCH"
 )
+
+// magic is how lines with options begin.
+const magic = "#SBATCH"
 
 // header returns the lines of a script in which sbatch looks for options: the comments before its first command.
 func header(script []byte) (string, error) {
