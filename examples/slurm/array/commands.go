@@ -31,7 +31,8 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 	ctx = context.WithoutCancel(ctx)
 	out, err := c.run(ctx, "sbatch", args...)
 	if err != nil {
-		found, _ := c.run(ctx, "squeue", "--noheader", "--me", "--states=all", "--Format=ArrayJobID:|,Command:")
+		// Only what waits or runs: what was refused is there too for a while, as failed.
+		found, _ := c.run(ctx, "squeue", "--noheader", "--me", "--Format=ArrayJobID:|,Command:")
 		if out = findScript(found, script); out == "" {
 			return "", err
 		}

@@ -25,7 +25,7 @@ func commands(t *testing.T, scripts map[string]string) Commands {
 func TestSubmitWhoseAnswerIsLost(t *testing.T) {
 	c := commands(t, map[string]string{
 		"sbatch": "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1\n",
-		"squeue": "printf '70|/run/3.20.job/x.sh\\n71|/run/3.2.job/x.sh a b\\n72|\\n'\n",
+		"squeue": "case $* in *--states*) exit 1;; esac; printf '70|/run/3.20.job/x.sh\\n71|/run/3.2.job/x.sh a b\\n72|\\n'\n",
 	})
 	id, err := c.Submit(context.Background(), nil, "/run/3.2.job/x.sh", []string{"a", "b"})
 	require.NoError(t, err)
