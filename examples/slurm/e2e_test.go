@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -133,8 +134,11 @@ func TestNodeDies(t *testing.T) {
 	write(t, "step.sh", stepping)
 	write(t, "journal.txt", "")
 	death := c.KillNodeWhen(t.Context(), "n2", func() bool {
-		begun, _ := filepath.Glob("said-*")
-		return len(begun) == 16
+		outputs, _ := filepath.Glob("said-*")
+		return len(outputs) == 16 && !slices.ContainsFunc(outputs, func(name string) bool {
+			said, err := os.ReadFile(name)
+			return err != nil || len(said) == 0
+		})
 	})
 	var stdout, stderr bytes.Buffer
 	code := command(context.Background(), []string{"run", "-interval", "500ms", "-lag", "500ms",
