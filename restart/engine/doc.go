@@ -42,12 +42,12 @@
 //
 // # Bad hosts
 //
-// A task that was killed, lost, or failed on a host does not go back there as long as there is another one that is up and
-// does not rest. A host that loses an attempt, or of which several copies in a row were given up by the policy or
-// overtaken by later ones, rests: it gets nothing new for a while, and what waits in the queue of one that lost an attempt
-// is cancelled and submitted elsewhere. The paper's policies judge copies one at a time;
-// without this a bad host would take one waiting task after the other, which Hadoop and Spark prevent by their lists of
-// excluded nodes. [Hosts] may be shared by the phases of one cluster, one after another or at once.
+// A task that was killed, lost, or failed on a host does not go back there as long as there is another one that is up
+// and does not rest. A host that loses an attempt, or of which several copies in a row were given up by the policy or
+// overtaken by later ones, rests: it gets nothing new for a while, and what waits in the queue of one that lost an
+// attempt is cancelled and submitted elsewhere. The paper's policies judge copies one at a time; without this a bad
+// host would take one waiting task after the other, which Hadoop and Spark prevent by their lists of excluded nodes.
+// [Hosts] may be shared by the phases of one cluster, one after another or at once.
 //
 // # Cost and concurrency
 //

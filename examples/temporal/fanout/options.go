@@ -58,8 +58,10 @@ type Options struct {
 	// Laxity orders waiting tasks if any has a deadline; the zero value runs the one with the least laxity first, and
 	// those that can't be in time last. Tasks without deadlines run in the order of their work, the largest first.
 	Laxity laxity.Policy
-	// Activity holds what Temporal wants to know. Fields that are zero get defaults: see [Options.activityOptions].
-	// ActivityID, RetryPolicy and WaitForCancellation are set by Map.
+	// Activity holds what Temporal wants to know. Fields that are zero get defaults: a HeartbeatTimeout of ten intervals
+	// and at least 5 s, after which an attempt counts as lost; a StartToCloseTimeout of a day; and, with Hosts, a
+	// ScheduleToStartTimeout of a minute, after which the host counts as gone. Map sets ActivityID, RetryPolicy and
+	// WaitForCancellation itself.
 	Activity workflow.ActivityOptions
 	// MaxFailures is how many attempts of a task may fail before the fan-out does. 0: 4. An error that is not retryable
 	// fails it at once; ten attempts that were lost with their hosts do, too.
