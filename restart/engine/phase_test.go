@@ -158,7 +158,7 @@ func TestOrderThatIsNone(t *testing.T) {
 	for _, order := range []func(time.Time, []int){
 		func(_ time.Time, w []int) { w[0] = w[1] },
 		func(_ time.Time, w []int) { w[0] = -1 },
-		func(_ time.Time, w []int) { w[len(w)-1] = 1 << 40 },
+		func(_ time.Time, w []int) { w[len(w)-1] = 1 << 30 },
 	} {
 		c := fourHosts(8, 1, 1)
 		p, err := engine.New(engine.Config{
