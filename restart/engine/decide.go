@@ -44,10 +44,11 @@ func (p *Phase) stranded(now time.Time) {
 		return
 	}
 	p.changes = p.hosts.changes
+	usable := p.hosts.usable(now)
 	for i := range p.tasks {
 		t := &p.tasks[i]
 		for _, a := range slices.Clone(t.live) {
-			if a.begun || p.hosts.canRun(now, a) {
+			if a.begun || p.hosts.canRun(a, usable) {
 				continue
 			}
 			p.tracker.Kill(now, i, a.number)

@@ -162,9 +162,9 @@ func (h *Hosts) usable(now time.Time) func(*hostState) bool {
 
 // canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that was
 // submitted to a host waits for that alone.
-func (h *Hosts) canRun(now time.Time, a *attempt) bool {
+func (h *Hosts) canRun(a *attempt, usable func(*hostState) bool) bool {
 	if a.host != nowhere {
-		return h.usable(now)(&h.list[a.host])
+		return usable(&h.list[a.host])
 	}
 	for i := range h.list {
 		if s := &h.list[i]; !s.down && !slices.Contains(a.avoid, s.Name) {

@@ -31,7 +31,6 @@ func (p *Phase) starts(now time.Time) {
 			p.owing = append(p.owing, task)
 		}
 	}
-	p.waiting = slices.DeleteFunc(p.waiting, func(task int) bool { return !p.tasks[task].waits })
 }
 
 // arrange puts the waiting tasks in order. An Order that does more than exchange places is not followed.
