@@ -97,7 +97,9 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 		return nil, err
 	}
 	for i, t := range tasks {
-		f.phase.SetEligible(i, !t.NoDuplicate, !t.NoRestart)
+		if t.NoDuplicate || t.NoRestart {
+			f.phase.SetEligible(i, !t.NoDuplicate, !t.NoRestart)
+		}
 	}
 	if err := workflow.SetQueryHandler(ctx, Query(o.Name), f.query); err != nil {
 		return nil, err
