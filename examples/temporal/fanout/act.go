@@ -22,10 +22,11 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	if !slices.ContainsFunc(f.tasks, func(t Task) bool { return !t.Deadline.IsZero() }) {
 		return nil
 	}
+	sized := slices.ContainsFunc(f.tasks, func(t Task) bool { return t.Work > 0 })
 	return func(now time.Time, waiting []int) {
 		jobs := make([]laxity.Job, len(waiting))
 		for i, task := range waiting {
-			jobs[i] = laxity.Job{Left: laxity.NoDeadline, Projected: f.projected(task)}
+			jobs[i] = laxity.Job{Left: laxity.NoDeadline, Projected: f.projected(task, sized)}
 			if d := f.tasks[task].Deadline; !d.IsZero() {
 				jobs[i].Left = d.Sub(now)
 			}
@@ -38,14 +39,13 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	}
 }
 
-// projected is how long a task is expected to run.
-func (f *fanOut) projected(task int) time.Duration {
-	rates := f.phase.Rates()
-	if !rates.Known() {
+// projected is how long a task is expected to run. Where tasks have sizes, one without is not known.
+func (f *fanOut) projected(task int, sized bool) time.Duration {
+	rates, work := f.phase.Rates(), f.tasks[task].Work
+	if !rates.Known() || sized && !(work > 0) {
 		return estimate.Unknown
 	}
-	work := f.tasks[task].Work
-	if work <= 0 {
+	if !sized {
 		work = 1
 	}
 	return estimate.Fresh{Rate: rates, Work: rates.Work(work)}.Expected()
