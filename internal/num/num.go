@@ -52,27 +52,48 @@ func Sub(a, b time.Duration) time.Duration {
 	return diff
 }
 
-// Finite reports whether x is neither NaN nor infinite.
-func Finite(x float64) bool { return x-x == 0 }
+// Times returns factor*d for what must not be negative, rounded and saturating; NaN saturates too.
+func Times(d time.Duration, factor float64) time.Duration {
+	product := math.Round(float64(d) * factor)
+	if product < float64(MaxDuration) { // and so not NaN
+		return max(time.Duration(product), 0)
+	}
+	return MaxDuration
+}
 
-// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean; 1 if none is
-// known.
+// Log is math.Log, which is wrong for subnormal numbers on amd64: there it takes 5e-324 for 1e-308.
+func Log(x float64) float64 {
+	if x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// Finite reports whether x is neither NaN nor infinite. The conversion keeps a product that is passed from being fused with
+// the difference, which would then be the product's rounding error.
+func Finite(x float64) bool { return float64(x)-float64(x) == 0 }
+
+// Known reports whether a work is known: 0 is, what is negative or not finite is not.
+func Known(work float64) bool { return work >= 0 && Finite(work) }
+
+// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean. If none is above
+// 0, all are unknown, and the mean is 1.
 func Works(given []float64, n int) ([]float64, float64) {
 	work := make([]float64, n)
 	copy(work, given)
 	sum, known := 0.0, 0
 	for _, w := range work {
-		if w > 0 && Finite(sum+w) {
+		if Known(w) && Finite(sum+w) {
 			sum += w
 			known++
 		}
 	}
 	mean := 1.0
-	if known > 0 {
+	if sum > 0 {
 		mean = sum / float64(known)
 	}
 	for i, w := range work {
-		if !(w > 0 && Finite(w)) {
+		if !Known(w) || sum == 0 {
 			work[i] = mean
 		}
 	}

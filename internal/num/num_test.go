@@ -62,3 +62,12 @@ func TestFinite(t *testing.T) {
 	assert.False(t, Finite(math.Inf(1)))
 	assert.False(t, Finite(math.Inf(-1)))
 }
+
+func TestLogOfSubnormals(t *testing.T) {
+	for _, x := range []float64{5e-324, 1e-310, 0x1p-1022, 1e-300, .5, 1, 7} {
+		m, e := math.Frexp(x)
+		assert.InDelta(t, math.Log(m)+float64(e)*math.Ln2, Log(x), 1e-12, x)
+	}
+	assert.True(t, math.IsInf(Log(0), -1))
+	assert.True(t, math.IsNaN(Log(-1)))
+}

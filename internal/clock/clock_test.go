@@ -1,0 +1,43 @@
+package clock
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestClock(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	var c Clock
+	for _, step := range []struct {
+		at   time.Duration // the host's clock, since start
+		want time.Duration
+	}{
+		{0, 0},
+		{5 * time.Second, 5 * time.Second},
+		{5 * time.Second, 5 * time.Second},
+		{-time.Hour, 5 * time.Second},               // stepped back: nothing has passed
+		{-time.Hour + time.Second, 6 * time.Second}, // and goes on from there
+		{-2 * time.Hour, 6 * time.Second},           // again
+		{-2*time.Hour + time.Minute, 66 * time.Second},
+		{0, 66*time.Second + 2*time.Hour - time.Minute}, // a step forward is time
+	} {
+		assert.Equal(t, step.want, c.At(start.Add(step.at)))
+	}
+	assert.Equal(t, 2, c.Steps)
+}
+
+func TestClockSaturates(t *testing.T) {
+	var c Clock
+	c.At(time.Unix(-1<<50, 0))
+	assert.Equal(t, time.Duration(math.MaxInt64), c.At(time.Unix(1<<50, 0)))
+	assert.Equal(t, time.Duration(math.MaxInt64), c.At(time.Unix(1<<50, 1)))
+}
+
+func TestClockAllocates(t *testing.T) {
+	var c Clock
+	now := time.Unix(0, 0)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { now = now.Add(1); c.At(now) }))
+}

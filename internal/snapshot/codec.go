@@ -1,0 +1,158 @@
+package snapshot
+
+import (
+	"encoding"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/clock"
+)
+
+// Codec writes state, or reads it: one list of fields serves for both, so that the two cannot drift apart.
+type Codec struct {
+	Dst []byte
+	In  *Reader // nil to write
+}
+
+// OK reports whether all that was read so far was right.
+func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
+
+// Number codes a number of a range.
+func (c *Codec) Number(v *int, least, most int) {
+	if c.In == nil {
+		c.Dst = AppendInt(c.Dst, int64(*v))
+		return
+	}
+	*v = c.In.Number(least, most)
+}
+
+// Index codes a place in a list of n, or none.
+func (c *Codec) Index(v *int32, n int) {
+	i := int(*v)
+	c.Number(&i, -1, n-1)
+	*v = int32(i)
+}
+
+// Duration codes a duration.
+func (c *Codec) Duration(v *time.Duration) {
+	if c.In == nil {
+		c.Dst = AppendInt(c.Dst, int64(*v))
+		return
+	}
+	*v = time.Duration(c.In.Int())
+}
+
+// Amount codes a number that is finite and not negative.
+func (c *Codec) Amount(v *float64) {
+	if c.In == nil {
+		c.Dst = AppendFloat(c.Dst, *v)
+		return
+	}
+	*v = c.In.Amount()
+}
+
+// Real codes a number of either sign.
+func (c *Codec) Real(v *float64) {
+	if c.In == nil {
+		c.Dst = AppendFloat(c.Dst, *v)
+		return
+	}
+	*v = c.In.Float()
+}
+
+// Time codes an instant; see [AppendTime].
+func (c *Codec) Time(v *time.Time) {
+	if c.In == nil {
+		c.Dst = AppendTime(c.Dst, *v)
+		return
+	}
+	*v = c.In.Time()
+}
+
+// Clock codes a clock.
+func (c *Codec) Clock(v *clock.Clock) {
+	if c.In == nil {
+		c.Dst = AppendClock(c.Dst, *v)
+		return
+	}
+	*v = c.In.Clock()
+}
+
+// Bool codes a truth value.
+func (c *Codec) Bool(v *bool) {
+	if c.In == nil {
+		c.Dst = AppendBool(c.Dst, *v)
+		return
+	}
+	*v = c.In.Bool()
+}
+
+// Text codes a text.
+func (c *Codec) Text(v *string) {
+	if c.In == nil {
+		c.Dst = AppendBlock(c.Dst, []byte(*v))
+		return
+	}
+	*v = string(c.In.Block())
+}
+
+// Size codes how many items follow, of at least so many bytes each, so that a hostile number cannot ask for all memory.
+func (c *Codec) Size(n, bytes int) int {
+	if c.In == nil {
+		c.Dst = AppendUint(c.Dst, uint64(n))
+		return n
+	}
+	n = c.In.Count(bytes)
+	if n > most {
+		c.Check(false, "holds more items than fit")
+		return 0
+	}
+	return n
+}
+
+// Part is state that has a snapshot of its own.
+type State interface {
+	encoding.BinaryAppender
+	encoding.BinaryUnmarshaler
+}
+
+// Part codes state that has a snapshot of its own.
+func (c *Codec) Part(p State) {
+	if c.In == nil {
+		block, _ := p.AppendBinary(nil) // it never fails
+		c.Dst = AppendBlock(c.Dst, block)
+		return
+	}
+	if block := c.In.Block(); c.In.OK() {
+		if err := p.UnmarshalBinary(block); err != nil {
+			c.In.Fail(err)
+		}
+	}
+}
+
+// Check refuses what was read, unless it is right.
+func (c *Codec) Check(right bool, fault string) {
+	if c.In != nil {
+		c.In.Check(right, fault)
+	}
+}
+
+// List codes a slice, item by item.
+func List[T any](c *Codec, items *[]T, bytes int, item func(*T)) {
+	n := c.Size(len(*items), bytes)
+	if c.In != nil {
+		*items = make([]T, n)
+	}
+	for i := range *items {
+		if !c.OK() {
+			return
+		}
+		item(&(*items)[i])
+	}
+}
+
+// Any is the largest number.
+const Any = math.MaxInt
+
+// most is how many items a list may have.
+const most = 1 << 30
