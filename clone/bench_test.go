@@ -17,18 +17,6 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-func BenchmarkRisk(b *testing.B) {
-	for s := TaskLevel; s <= RandomAvoidance; s++ {
-		b.Run(s.String()+"/c=3", func(b *testing.B) {
-			for b.Loop() {
-				if r, err := Risk(s, 10, 3, .1); r == 0 || err != nil {
-					b.Fatal(r, err)
-				}
-			}
-		})
-	}
-}
-
 // One admission and the release of its job, with a thousand other jobs cloned.
 func BenchmarkAdmit(b *testing.B) {
 	budget, now := crowded(b, 1000)
@@ -96,7 +84,6 @@ func TestNoAllocation(t *testing.T) {
 	e.Observe(clock, rates)
 	for name, f := range map[string]func(){
 		"Count":    func() { _, _ = Count(10, .1, .05) },
-		"Risk":     func() { _, _ = Risk(Avoidance, 10, 3, .1) },
 		"Admit":    func() { budget.Cancel(budget.Admit(Job{Tasks: 10}, now).Grant) },
 		"Victims":  func() { budget.Victims(grants, Job{Tasks: 10}, Cluster{Capacity: 3000, Straggler: .1}) },
 		"Losers":   func() { Losers(losers, copies, 1) },

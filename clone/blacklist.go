@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // BlacklistConfig holds the choices of a [Blacklist]. Its zero value is usable.
@@ -31,36 +33,37 @@ func (c BlacklistConfig) withDefaults() BlacklistConfig {
 	if c.MinTasks == 0 {
 		c.MinTasks = 3
 	}
-	c.Recent = orDefault(c.Recent, 0.5)
-	c.Threshold = orDefault(c.Threshold, 0.3)
-	c.MaxShare = orDefault(c.MaxShare, 0.1)
+	c.Recent = check.Or(c.Recent, 0.5)
+	c.Threshold = check.Or(c.Threshold, 0.3)
+	c.MaxShare = check.Or(c.MaxShare, 0.1)
 	return c
 }
 
 func (c BlacklistConfig) validate() error {
 	switch {
 	case c.Window < 0:
-		return badField("Window", c.Window, "a positive duration, or 0 for the default")
+		return badField("BlacklistConfig.Window", c.Window, "a positive duration, or 0 for the default")
 	case !(c.Recent >= 0 && c.Recent <= 1):
-		return badField("Recent", c.Recent, "a weight in (0, 1], or 0 for the default")
+		return badField("BlacklistConfig.Recent", c.Recent, "a weight in (0, 1], or 0 for the default")
 	case !(c.Threshold >= 0 && c.Threshold < 1):
-		return badField("Threshold", c.Threshold, "a probability in (0, 1), or 0 for the default")
+		return badField("BlacklistConfig.Threshold", c.Threshold, "a probability in (0, 1), or 0 for the default")
 	case !(c.MaxShare >= 0 && c.MaxShare <= 1):
-		return badField("MaxShare", c.MaxShare, "a share in (0, 1], or 0 for the default")
+		return badField("BlacklistConfig.MaxShare", c.MaxShare, "a share in (0, 1], or 0 for the default")
 	case c.MinTasks < 0:
-		return badField("MinTasks", c.MinTasks, "a positive number, or 0 for the default")
+		return badField("BlacklistConfig.MinTasks", c.MinTasks, "a positive number, or 0 for the default")
 	}
 	return nil
 }
 
 // Blacklist predicts which machines will cause stragglers, and bans the worst for one window at a time [Dolly §2.1.2].
-// The prediction is an average that fades: half of it is the share of stragglers in the window that just ended, half the
-// prediction before. The paper found this to catch few stragglers, 12 % at best; cloning does not need it.
+// The prediction is an average that fades: half of it is the share of stragglers in the window that just ended, half
+// the prediction before. The paper found this to catch few stragglers, 12 % at best; cloning does not need it.
 //
 // A ban rests on what was seen in the window before it, so it expires by itself: once its running tasks have ended, a
 // banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them;
-// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. A clock that steps back
-// starts the window again, with what it has seen. Not safe for concurrent use; one per cluster.
+// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. Times come from the
+// host; time goes on from where its clock steps back to. The zero value has the defaults and no machines. Not safe for
+// concurrent use; one per cluster.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period
@@ -78,7 +81,7 @@ type health struct {
 // NewBlacklist returns a Blacklist for so many machines, or an error that names the field that is out of range.
 func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 	if machines < 0 {
-		return nil, badField("machines", machines, "0 or more")
+		return nil, badField("the number of machines", machines, "0 or more")
 	}
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -89,12 +92,13 @@ func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *Blacklist) Config() BlacklistConfig { return b.config }
+func (b *Blacklist) Config() BlacklistConfig { return b.config.withDefaults() }
 
 // Resize changes the number of machines. New ones come without a past; those whose index is out of range are forgotten,
-// and if MaxShare of the rest is fewer than are banned, the best of these are free. A number below 0 counts as 0. O(m log
-// m) with m machines; allocates only to grow.
+// and if MaxShare of the rest is fewer than are banned, the best of these are free. A number below 0 counts as 0. O(m
+// log m) with m machines; allocates only to grow.
 func (b *Blacklist) Resize(machines int) {
+	b.config = b.Config()
 	machines = max(machines, 0)
 	if machines <= len(b.machine) {
 		clear(b.machine[machines:])
@@ -157,6 +161,9 @@ func (b *Blacklist) Predicted(machine int) (p float64, known bool) {
 
 // roll closes the present window if it is over, and says who is banned in the next.
 func (b *Blacklist) roll(now time.Time) {
+	if len(b.machine) == 0 {
+		return // nothing to close; and the zero Blacklist has no window yet
+	}
 	windows := b.period.roll(now, b.config.Window)
 	if windows == 0 {
 		return

@@ -6,10 +6,12 @@ import (
 )
 
 // Budget decides which jobs are cloned, and keeps the account B_U of the slots that cloning is charged with [Dolly
-// §3.2-3.3, Pseudocode 1]. Not safe for concurrent use; one per cluster.
+// §3.2-3.3, Pseudocode 1]. A host that starts again while clones run tells a new one of them by [Budget.Readmit].
 //
-// Two points of the pseudocode are read as the text means them. The ceiling is τC slots: τ, a fraction, is printed where
-// slots are compared. And a job for which one copy of each task suffices is not charged: it is not cloned.
+// The zero value is a Budget with the paper's configuration. Not safe for concurrent use; one per cluster.
+//
+// Two points of the pseudocode are read as the text means them. The ceiling is τC slots: τ, a fraction, is printed
+// where slots are compared. And a job for which one copy of each task suffices is not charged: it is not cloned.
 type Budget struct {
 	config Config
 	spent  int
@@ -18,8 +20,8 @@ type Budget struct {
 }
 
 // Grant names a cloned job in the [Budget] that gave it; ask no other one about it. It stays valid until the job's last
-// cloned task is released or its clones are cancelled, after which it means nothing, even to a later job. The zero Grant
-// names no job.
+// cloned task is released or its clones are cancelled, after which it means nothing, even to a later job. The zero
+// Grant names no job.
 type Grant struct {
 	index      int32
 	generation int64
@@ -43,7 +45,7 @@ func NewBudget(c Config) (*Budget, error) {
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *Budget) Config() Config { return b.config }
+func (b *Budget) Config() Config { return b.config.Effective() }
 
 // Spent returns B_U, the number of slots that cloning is charged with now.
 func (b *Budget) Spent() int { return b.spent }
@@ -55,7 +57,7 @@ func (b *Budget) Preview(job Job, now Cluster) Decision {
 		return d
 	}
 	d.Wanted = c
-	d.Budget, d.Ceiling = slots(b.config.BudgetShare, now.Capacity), slots(b.config.Ceiling, now.Capacity)
+	d.Budget, d.Ceiling = b.limits(now)
 	b.place(&d, job, now, c, job.Tasks)
 	switch {
 	case over(d.Spent, d.Budget):
@@ -71,13 +73,36 @@ func (b *Budget) Preview(job Job, now Cluster) Decision {
 
 // Admit decides how many copies of each task of a job, or of a phase, are launched, and charges them to the budget. Ask
 // once, when the first task is about to be launched, one job at a time. It never exceeds the limits of the cluster that
-// it is shown; a cluster that shrinks may leave more charged than it would grant now. O(1); allocates only when more jobs
-// are cloned at once than ever before.
+// it is shown; a cluster that shrinks may leave more charged than it would grant now. O(1); allocates only when more
+// jobs are cloned at once than ever before.
 func (b *Budget) Admit(job Job, now Cluster) Decision {
 	d := b.Preview(job, now)
 	if d.Action != Clone {
 		return d
 	}
+	b.spent = d.Spent
+	d.Grant = b.enter(job.Tasks, d.Tasks, d.Copies)
+	return d
+}
+
+// Readmit takes over a job that is already cloned, as of a host that was started again: of a job of size tasks, so many
+// cloned tasks have not ended and run in so many copies each. It is charged whatever the limits say, since it runs; a
+// budget that is overdrawn so admits nothing until enough has ended. A job without cloned tasks or with fewer than two
+// copies of each is not cloned: it is not charged, and its Grant is zero. O(1); allocates as [Budget.Admit] does.
+func (b *Budget) Readmit(size, tasks, copies int) Grant {
+	if tasks < 1 || copies < 2 {
+		return Grant{}
+	}
+	spent := add(b.spent, times(tasks, b.charge(copies)))
+	if spent == math.MaxInt {
+		return Grant{} // beyond any cluster, and what is charged must be known to be given back
+	}
+	b.spent = spent
+	return b.enter(max(size, tasks), tasks, copies)
+}
+
+// enter puts a job into the ledger.
+func (b *Budget) enter(size, tasks, copies int) Grant {
 	if b.free == 0 {
 		b.ledger = append(b.ledger, entry{})
 		b.free = int32(len(b.ledger))
@@ -85,14 +110,20 @@ func (b *Budget) Admit(job Job, now Cluster) Decision {
 	i := b.free - 1
 	e := &b.ledger[i]
 	b.free = e.next
-	*e = entry{generation: e.generation + 1, size: job.Tasks, tasks: d.Tasks, copies: d.Copies}
-	b.spent = d.Spent
-	d.Grant = Grant{index: i, generation: e.generation}
-	return d
+	*e = entry{generation: e.generation + 1, size: size, tasks: tasks, copies: copies}
+	return Grant{index: i, generation: e.generation}
+}
+
+// limits returns the most that may be charged, and that may be in use.
+func (b *Budget) limits(now Cluster) (budget, ceiling int) {
+	return slots(b.config.BudgetShare, now.Capacity), slots(b.config.Ceiling, now.Capacity)
 }
 
 // count returns how many copies of each task are wanted, 0 if the job is not to be cloned, as the decision explains.
 func (b *Budget) count(job Job, now Cluster) (Decision, int) {
+	if b.config.AcceptableRisk == 0 { // of the zero Budget
+		b.config = b.config.Effective()
+	}
 	d := Decision{Copies: 1}
 	switch {
 	case job.Tasks < 1:

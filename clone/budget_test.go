@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever the facts, there is an answer with a reason, and nothing is charged for a job that is not cloned.
-func TestReasonsNotToClone(t *testing.T) {
+func TestReasonsNotToClone_33(t *testing.T) {
 	now := Cluster{Capacity: 1800, Straggler: .1}
 	with := func(change func(*Cluster)) Cluster {
 		c := now
@@ -116,8 +116,8 @@ func TestSlotsOfDecimalShares(t *testing.T) {
 	assert.Equal(t, math.MaxInt, slots(1, math.MaxInt))
 }
 
-// A number of copies that is more than an int holds is above any limit, even where there is none: charged as the largest
-// int, it could not be given back.
+// A number of copies that is more than an int holds is above any limit, even where there is none: charged as the
+// largest int, it could not be given back.
 func TestOverflowIsOverAnyLimit(t *testing.T) {
 	for _, shortage := range []Shortage{Deny, FewerCopies, FirstTasks} {
 		for _, charge := range []Charge{AllCopies, ExtraCopies} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -43,6 +44,20 @@ func (c Charge) String() string {
 	return enum.Name(chargeNames[:], int(c), "Charge")
 }
 
+// MarshalText returns the name.
+func (c Charge) MarshalText() ([]byte, error) {
+	return enum.Text(chargeNames[:], int(c), "clone: Charge")
+}
+
+// UnmarshalText sets the value by its name.
+func (c *Charge) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(chargeNames[:], text, "clone: Charge")
+	if err == nil {
+		*c = Charge(i)
+	}
+	return err
+}
+
 // Shortage says what to do with a job that there is not enough room for. The names and values are stable.
 type Shortage uint8
 
@@ -63,11 +78,25 @@ func (s Shortage) String() string {
 	return enum.Name(shortageNames[:], int(s), "Shortage")
 }
 
+// MarshalText returns the name.
+func (s Shortage) MarshalText() ([]byte, error) {
+	return enum.Text(shortageNames[:], int(s), "clone: Shortage")
+}
+
+// UnmarshalText sets the value by its name.
+func (s *Shortage) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(shortageNames[:], text, "clone: Shortage")
+	if err == nil {
+		*s = Shortage(i)
+	}
+	return err
+}
+
 // Effective returns the configuration with its defaults filled in, for logs.
 func (c Config) Effective() Config {
-	c.AcceptableRisk = orDefault(c.AcceptableRisk, 0.05)
-	c.BudgetShare = orDefault(c.BudgetShare, 0.05)
-	c.Ceiling = orDefault(c.Ceiling, 0.8)
+	c.AcceptableRisk = check.Or(c.AcceptableRisk, 0.05)
+	c.BudgetShare = check.Or(c.BudgetShare, 0.05)
+	c.Ceiling = check.Or(c.Ceiling, 0.8)
 	return c
 }
 
@@ -75,28 +104,21 @@ func (c Config) Effective() Config {
 func (c Config) Validate() error {
 	switch {
 	case !(c.AcceptableRisk >= 0 && c.AcceptableRisk < 1):
-		return badField("AcceptableRisk", c.AcceptableRisk, "a probability in (0, 1), or 0 for the default")
+		return badField("Config.AcceptableRisk", c.AcceptableRisk, "a probability in (0, 1), or 0 for the default")
 	case !(c.BudgetShare >= 0 && c.BudgetShare <= 1) && c.BudgetShare != Off:
-		return badField("BudgetShare", c.BudgetShare, "a share in (0, 1], 0 for the default, or Off")
+		return badField("Config.BudgetShare", c.BudgetShare, "a share in (0, 1], 0 for the default, or Off")
 	case !(c.Ceiling >= 0 && c.Ceiling <= 1) && c.Ceiling != Off:
-		return badField("Ceiling", c.Ceiling, "a share in (0, 1], 0 for the default, or Off")
+		return badField("Config.Ceiling", c.Ceiling, "a share in (0, 1], 0 for the default, or Off")
 	case int(c.Charge) >= len(chargeNames):
-		return badField("Charge", c.Charge, "AllCopies or ExtraCopies")
+		return badField("Config.Charge", c.Charge, "AllCopies or ExtraCopies")
 	case int(c.Shortage) >= len(shortageNames):
-		return badField("Shortage", c.Shortage, "Deny, FewerCopies or FirstTasks")
+		return badField("Config.Shortage", c.Shortage, "Deny, FewerCopies or FirstTasks")
 	}
 	return nil
 }
 
 func badField(field string, value any, want string) error {
 	return fmt.Errorf("clone: %s is %v, want %s", field, value, want)
-}
-
-func orDefault(v, usual float64) float64 {
-	if v == 0 {
-		return usual
-	}
-	return v
 }
 
 // slots returns how many whole slots a share of the capacity is, and all there can be if the share is Off. Shares are

@@ -18,22 +18,22 @@ func TestBadConfigurations(t *testing.T) {
 		err  error
 		want string
 	}{
-		{budget(Config{AcceptableRisk: 1}), "clone: AcceptableRisk is 1, want a probability in (0, 1), or 0 for the default"},
-		{budget(Config{AcceptableRisk: Off}), "clone: AcceptableRisk is -1, want a probability in (0, 1), or 0 for the default"},
-		{budget(Config{BudgetShare: math.NaN()}), "clone: BudgetShare is NaN, want a share in (0, 1], 0 for the default, or Off"},
-		{budget(Config{BudgetShare: 5}), "clone: BudgetShare is 5, want a share in (0, 1], 0 for the default, or Off"},
-		{budget(Config{Ceiling: -.5}), "clone: Ceiling is -0.5, want a share in (0, 1], 0 for the default, or Off"},
-		{budget(Config{Charge: 2}), "clone: Charge is Charge(2), want AllCopies or ExtraCopies"},
-		{budget(Config{Shortage: 3}), "clone: Shortage is Shortage(3), want Deny, FewerCopies or FirstTasks"},
-		{estimator(EstimatorConfig{Period: -1}), "clone: Period is -1ns, want a positive duration, or 0 for the default"},
-		{estimator(EstimatorConfig{Slow: 1.5}), "clone: Slow is 1.5, want a share in (0, 1], or 0 for the default"},
-		{estimator(EstimatorConfig{MinTasks: -1}), "clone: MinTasks is -1, want a positive number, or 0 for the default"},
-		{blacklist(-1, BlacklistConfig{}), "clone: machines is -1, want 0 or more"},
-		{blacklist(1, BlacklistConfig{Window: -1}), "clone: Window is -1ns, want a positive duration, or 0 for the default"},
-		{blacklist(1, BlacklistConfig{Recent: 2}), "clone: Recent is 2, want a weight in (0, 1], or 0 for the default"},
-		{blacklist(1, BlacklistConfig{Threshold: 1}), "clone: Threshold is 1, want a probability in (0, 1), or 0 for the default"},
-		{blacklist(1, BlacklistConfig{MaxShare: math.Inf(1)}), "clone: MaxShare is +Inf, want a share in (0, 1], or 0 for the default"},
-		{blacklist(1, BlacklistConfig{MinTasks: -2}), "clone: MinTasks is -2, want a positive number, or 0 for the default"},
+		{budget(Config{AcceptableRisk: 1}), "clone: Config.AcceptableRisk is 1, want a probability in (0, 1), or 0 for the default"},
+		{budget(Config{AcceptableRisk: Off}), "clone: Config.AcceptableRisk is -1, want a probability in (0, 1), or 0 for the default"},
+		{budget(Config{BudgetShare: math.NaN()}), "clone: Config.BudgetShare is NaN, want a share in (0, 1], 0 for the default, or Off"},
+		{budget(Config{BudgetShare: 5}), "clone: Config.BudgetShare is 5, want a share in (0, 1], 0 for the default, or Off"},
+		{budget(Config{Ceiling: -.5}), "clone: Config.Ceiling is -0.5, want a share in (0, 1], 0 for the default, or Off"},
+		{budget(Config{Charge: 2}), "clone: Config.Charge is Charge(2), want AllCopies or ExtraCopies"},
+		{budget(Config{Shortage: 3}), "clone: Config.Shortage is Shortage(3), want Deny, FewerCopies or FirstTasks"},
+		{estimator(EstimatorConfig{Period: -1}), "clone: EstimatorConfig.Period is -1ns, want a positive duration, or 0 for the default"},
+		{estimator(EstimatorConfig{Slow: 1.5}), "clone: EstimatorConfig.Slow is 1.5, want a share in (0, 1], or 0 for the default"},
+		{estimator(EstimatorConfig{MinTasks: -1}), "clone: EstimatorConfig.MinTasks is -1, want a positive number, or 0 for the default"},
+		{blacklist(-1, BlacklistConfig{}), "clone: the number of machines is -1, want 0 or more"},
+		{blacklist(1, BlacklistConfig{Window: -1}), "clone: BlacklistConfig.Window is -1ns, want a positive duration, or 0 for the default"},
+		{blacklist(1, BlacklistConfig{Recent: 2}), "clone: BlacklistConfig.Recent is 2, want a weight in (0, 1], or 0 for the default"},
+		{blacklist(1, BlacklistConfig{Threshold: 1}), "clone: BlacklistConfig.Threshold is 1, want a probability in (0, 1), or 0 for the default"},
+		{blacklist(1, BlacklistConfig{MaxShare: math.Inf(1)}), "clone: BlacklistConfig.MaxShare is +Inf, want a share in (0, 1], or 0 for the default"},
+		{blacklist(1, BlacklistConfig{MinTasks: -2}), "clone: BlacklistConfig.MinTasks is -2, want a positive number, or 0 for the default"},
 	} {
 		assert.EqualError(t, b.err, b.want)
 	}
@@ -59,7 +59,6 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "Reason(77)", Reason(77).String())
 	assert.Equal(t, "failed", Failed.String())
 	assert.Equal(t, "State(5)", State(5).String())
-	assert.Equal(t, "Scheme(8)", Scheme(8).String())
 	var d Decision
 	assert.Equal(t, "single no-reason", d.String())
 	assert.Equal(t, slog.KindGroup, d.LogValue().Kind())
@@ -67,27 +66,20 @@ func TestNames(t *testing.T) {
 
 func TestBadArguments(t *testing.T) {
 	for _, b := range []struct {
-		n, c   int
+		n      int
 		p, eps float64
 		want   string
 	}{
-		{0, 1, .1, .05, "clone: n is 0, want 1 task or more"},
-		{-3, 1, .1, .05, "clone: n is -3, want 1 task or more"},
-		{1, 1, 1, .05, "clone: p is 1, want a probability in [0, 1)"},
-		{1, 1, -.1, .05, "clone: p is -0.1, want a probability in [0, 1)"},
-		{1, 1, math.NaN(), .05, "clone: p is NaN, want a probability in [0, 1)"},
-		{1, 1, .1, 0, "clone: eps is 0, want a risk above 0"},
-		{1, 1, .1, -1, "clone: eps is -1, want a risk above 0"},
-		{1, 1, .1, math.NaN(), "clone: eps is NaN, want a risk above 0"},
-		{1, 0, .1, 1, "clone: c is 0, want 1 copy or more"},
-		{1, 1001, .1, 1, "clone: c is 1001, want at most 1000 copies for avoidance"},
+		{0, .1, .05, "clone: n is 0, want 1 task or more"},
+		{-3, .1, .05, "clone: n is -3, want 1 task or more"},
+		{1, 1, .05, "clone: p is 1, want a probability in [0, 1)"},
+		{1, -.1, .05, "clone: p is -0.1, want a probability in [0, 1)"},
+		{1, math.NaN(), .05, "clone: p is NaN, want a probability in [0, 1)"},
+		{1, .1, 0, "clone: eps is 0, want a risk above 0"},
+		{1, .1, -1, "clone: eps is -1, want a risk above 0"},
+		{1, .1, math.NaN(), "clone: eps is NaN, want a risk above 0"},
 	} {
 		_, err := Count(b.n, b.p, b.eps)
-		if b.eps == 1 {
-			_, err = Risk(Avoidance, b.n, b.c, b.p)
-		}
 		assert.EqualError(t, err, b.want)
 	}
-	_, err := Risk(Scheme(9), 1, 1, .1)
-	assert.EqualError(t, err, "clone: the scheme is Scheme(9), want a named one")
 }

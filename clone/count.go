@@ -3,18 +3,20 @@ package clone
 import (
 	"fmt"
 	"math"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Count returns c, the least number of copies of each of n tasks, the first copies included, with which a job straggles
 // with probability at most eps (ε), if each copy straggles with probability p independently of all others [Dolly §3.2,
 // Pseudocode 1 line 2].
 //
-// Decimals are meant as decimals: for n = 1, p = 0.1 and eps = 0.1 the answer is 1, although in binary log(1-0.9)/log(0.1)
-// comes out above 1. To that end a quotient within one part in 10^9 above a whole number counts as that number, by
-// which the risk may exceed eps by less than one part in 10^6. Nothing straggles if p is 0, and one copy meets a risk
-// of 1 or more. A count that an int does not hold comes out as [math.MaxInt].
+// Decimals are meant as decimals: for n = 1, p = 0.1 and eps = 0.1 the answer is 1, although in binary
+// log(1-0.9)/log(0.1) comes out above 1. To that end a quotient within one part in 10^9 above a whole number counts as
+// that number, by which the risk may exceed eps by less than one part in 10^6. Nothing straggles if p is 0, and one
+// copy meets a risk of 1 or more. A count that an int does not hold comes out as [math.MaxInt].
 //
-// It is an error if n < 1, if p is not in [0, 1), or if eps is not positive. O(1), no allocation but for the error.
+// It is an error if n < 1, if p is not in [0, 1), or if eps is not positive. O(1), no allocation except for the error.
 func Count(n int, p, eps float64) (int, error) {
 	if err := checkTasksAndP(n, p); err != nil {
 		return 0, err
@@ -44,7 +46,7 @@ func count(n int, p, eps float64) int {
 	if p == 0 || eps >= 1 {
 		return 1
 	}
-	x := logMiss(n, eps) / log(p)
+	x := logMiss(n, eps) / num.Log(p)
 	return toInt(max(1, math.Ceil(x-float64(tie*x))))
 }
 
@@ -52,17 +54,9 @@ func count(n int, p, eps float64) int {
 func logMiss(n int, eps float64) float64 {
 	per := math.Log1p(-eps) / float64(n)
 	if per > -1e-300 { // too small to be told from 0 soon; there 1-exp(per) is -per
-		return log(-math.Log1p(-eps)) - math.Log(float64(n))
+		return num.Log(-math.Log1p(-eps)) - math.Log(float64(n))
 	}
 	return math.Log(-math.Expm1(per))
-}
-
-// log is math.Log, which is wrong for subnormal numbers on amd64: there it takes 5e-324 for 1e-308.
-func log(x float64) float64 {
-	if x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
-	}
-	return math.Log(x)
 }
 
 // toInt converts a positive whole number, saturating: the conversion of a float64 that is too large is undefined.

@@ -25,6 +25,11 @@ func (a Action) String() string {
 	return enum.Name(actionNames[:], int(a), "Action")
 }
 
+// MarshalText returns the name.
+func (a Action) MarshalText() ([]byte, error) {
+	return enum.Text(actionNames[:], int(a), "clone: Action")
+}
+
 // Reason says why: why a job is cloned, and why it is not. The names and values are stable.
 type Reason uint8
 
@@ -69,8 +74,14 @@ func (r Reason) String() string {
 	return enum.Name(reasonNames[:], int(r), "Reason")
 }
 
+// MarshalText returns the name.
+func (r Reason) MarshalText() ([]byte, error) {
+	return enum.Text(reasonNames[:], int(r), "clone: Reason")
+}
+
 // Decision says how many copies to launch, why, and the numbers that were compared. It is a plain value: it can be
-// compared with ==, prints as one line and logs as structured fields. The zero value launches one copy of each task.
+// compared with ==, prints as one line, logs as structured fields and marshals to JSON with its action and reason by
+// name. The zero value launches one copy of each task.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -89,7 +100,7 @@ type Decision struct {
 	Spent, Budget int
 	Busy, Ceiling int
 	// Grant is the entry in the budget, for [Budget.Release]; the zero Grant if nothing is cloned.
-	Grant Grant
+	Grant Grant `json:"-"`
 }
 
 // CopiesOf returns how many copies of the job's i-th task to launch, counted from 0.

@@ -29,13 +29,14 @@
 //	τ      Config.Ceiling           80 %
 //	C, U   Cluster.Capacity, .Busy  slots of the cluster, slots in use
 //	B_U    Budget.Spent             slots charged to the cloning budget
-//	Ψ      in Risk                  probability that enough upstream copies of every task are fine
 //
 // # What else is here
 //
-// [Risk] gives the probability that a job straggles under each way of cloning that the paper compares. [Estimator]
-// learns p from progress rates, [Blacklist] predicts which machines will cause stragglers, [Losers] names the copies to
-// kill when one has ended, and [Budget.Victims] the clones of larger jobs that could make room for a smaller one.
+// [Estimator] learns p from progress rates, [Blacklist] predicts which machines will cause stragglers, [Losers] names
+// the copies to kill when one has ended, [Budget.Victims] the clones of larger jobs that could make room for a smaller
+// one, and [Budget.Readmit] takes over what runs when the host is started again. Package clone/risk gives the
+// probability that a job straggles under each way of cloning that the paper compares, and delay/assign says which copy
+// of an upstream output a copy of a downstream task reads.
 //
 // # When it is wrong
 //
@@ -47,7 +48,7 @@
 //
 // Count and Budget.Admit are a handful of floating-point operations; they allocate nothing but room for a cloned job
 // more than ever before. Functions and configurations are safe for concurrent use. Budget, Estimator and Blacklist are
-// not; have one of each per cluster.
+// not; have one of each per cluster. What is learned over days can be saved and restored ([Estimator.MarshalBinary]).
 //
 // Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly).
 package clone

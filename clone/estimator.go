@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // EstimatorConfig holds the choices of an [Estimator]. Its zero value has the paper's parameters.
@@ -18,9 +20,34 @@ type EstimatorConfig struct {
 	MinTasks int
 }
 
+func (c EstimatorConfig) withDefaults() EstimatorConfig {
+	if c.Period == 0 {
+		c.Period = time.Hour
+	}
+	if c.MinTasks == 0 {
+		c.MinTasks = 100
+	}
+	c.Slow = check.Or(c.Slow, 0.5)
+	return c
+}
+
+func (c EstimatorConfig) validate() error {
+	switch {
+	case c.Period < 0:
+		return badField("EstimatorConfig.Period", c.Period, "a positive duration, or 0 for the default")
+	case !(c.Slow >= 0 && c.Slow <= 1):
+		return badField("EstimatorConfig.Slow", c.Slow, "a share in (0, 1], or 0 for the default")
+	case c.MinTasks < 0:
+		return badField("EstimatorConfig.MinTasks", c.MinTasks, "a positive number, or 0 for the default")
+	}
+	return nil
+}
+
 // Estimator learns p, the probability that a task straggles, from the progress rates of finished phases: the share of
 // tasks that progressed at less than half the median rate of their phase, made anew every hour [Dolly §2.1.1, §3.2].
-// Not safe for concurrent use; one per cluster.
+//
+// The zero value is an Estimator with the defaults. Times come from the host; time goes on from where its clock steps
+// back to. Not safe for concurrent use; one per cluster.
 type Estimator struct {
 	config      EstimatorConfig
 	period      period
@@ -32,36 +59,23 @@ type Estimator struct {
 
 // NewEstimator returns an Estimator without an estimate, or an error that names the field that is out of range.
 func NewEstimator(c EstimatorConfig) (*Estimator, error) {
-	switch {
-	case c.Period < 0:
-		return nil, badField("Period", c.Period, "a positive duration, or 0 for the default")
-	case !(c.Slow >= 0 && c.Slow <= 1):
-		return nil, badField("Slow", c.Slow, "a share in (0, 1], or 0 for the default")
-	case c.MinTasks < 0:
-		return nil, badField("MinTasks", c.MinTasks, "a positive number, or 0 for the default")
+	if err := c.validate(); err != nil {
+		return nil, err
 	}
-	if c.Period == 0 {
-		c.Period = time.Hour
-	}
-	if c.MinTasks == 0 {
-		c.MinTasks = 100
-	}
-	c.Slow = orDefault(c.Slow, 0.5)
-	return &Estimator{config: c}, nil
+	return &Estimator{config: c.withDefaults()}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (e *Estimator) Config() EstimatorConfig { return e.config }
+func (e *Estimator) Config() EstimatorConfig { return e.config.withDefaults() }
 
-// Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy of
-// this phase straggled, which is what [Blacklist.Observe] wants to be told of each; 0 if the phase says nothing. A
+// Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy
+// of this phase straggled, which is what [Blacklist.Observe] wants to be told of each; 0 if the phase says nothing. A
 // progress rate is work done per time, in any unit. A copy that was killed has one too, its work so far over its age:
 // leave those out and cloning hides the stragglers that it saved the job from. Rates that are negative or not finite
 // are no rates, and a phase with fewer than two rates says nothing. The median of an even number is the mean of the
 // middle two.
 //
-// A clock that steps back starts the period again, with what it has seen. O(k log k) with k rates; allocates only when a
-// phase is larger than any before.
+// O(k log k) with k rates; allocates only when a phase is larger than any before.
 func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	e.roll(now)
 	e.sorted = e.sorted[:0]
@@ -99,6 +113,9 @@ func (e *Estimator) P(now time.Time) (p float64, known bool) {
 
 // roll closes the present period if it is over and has seen enough.
 func (e *Estimator) roll(now time.Time) {
+	if e.config.Period == 0 { // of the zero Estimator
+		e.config = e.Config()
+	}
 	if e.period.roll(now, e.config.Period) == 0 || e.tasks < e.config.MinTasks {
 		return
 	}

@@ -42,20 +42,6 @@ func ExampleCount() {
 	// clone: p is 1.5, want a probability in [0, 1)
 }
 
-// How likely is it that a job of ten tasks, or of two phases of ten, straggles with three copies of each task?
-func ExampleRisk() {
-	for s := clone.TaskLevel; s <= clone.RandomAvoidance; s++ {
-		p, _ := clone.Risk(s, 10, 3, 0.1)
-		fmt.Printf("%-16v %.3f\n", s, p)
-	}
-	// Output:
-	// task-level       0.010
-	// job-level        0.276
-	// contention       0.020
-	// avoidance        0.233
-	// random-avoidance 0.588
-}
-
 // May this job be cloned? Small jobs fit into the budget, large ones do not.
 func ExampleBudget() {
 	budget, err := clone.NewBudget(clone.Config{}) // ε = β = 5 %, τ = 80 %
@@ -94,7 +80,7 @@ func ExampleConfig() {
 	fmt.Println(err)
 	// Output:
 	// clone room-for-fewer copies=2 tasks=30 wanted=3 spent=60/80 busy=60/1280
-	// clone: Ceiling is 80, want a share in (0, 1], 0 for the default, or Off
+	// clone: Config.Ceiling is 80, want a share in (0, 1], 0 for the default, or Off
 }
 
 // Whose clones make room for a small job?
@@ -119,6 +105,21 @@ func ExampleBudget_Victims() {
 	// single over-budget wanted=3 spent=105/90 busy=1005/1440
 	// 75 slots given back
 	// clone room-for-all copies=3 tasks=10 wanted=3 spent=30/90 busy=955/1440
+}
+
+// The host was started again. Its clones run on, and the new budget is told of them.
+func ExampleBudget_Readmit() {
+	var budget clone.Budget
+	grant := budget.Readmit(10, 6, 3) // a job of ten tasks, six of which still run, in three copies each
+	fmt.Println(budget.Spent(), "slots charged")
+	cluster := clone.Cluster{Capacity: 400, Busy: 200, Straggler: 0.1}
+	fmt.Println(budget.Admit(clone.Job{Tasks: 5}, cluster))
+	budget.Release(grant, 5)
+	fmt.Println(budget.Admit(clone.Job{Tasks: 5}, cluster))
+	// Output:
+	// 18 slots charged
+	// single over-budget wanted=2 spent=28/20 busy=210/320
+	// clone room-for-all copies=2 tasks=5 wanted=2 spent=13/20 busy=210/320
 }
 
 // One copy of a task has finished. Which are to be killed?

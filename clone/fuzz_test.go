@@ -1,8 +1,14 @@
 package clone
 
 import (
+	"encoding"
 	"math"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 func FuzzCount(f *testing.F) {
@@ -34,20 +40,6 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-func FuzzRisk(f *testing.F) {
-	f.Add(10, 3, .1)
-	f.Add(1, 1000, .999999999999)
-	f.Add(1<<30, 40, .5)
-	f.Fuzz(func(t *testing.T, n, c int, p float64) {
-		for s := TaskLevel; s <= RandomAvoidance; s++ {
-			r, err := Risk(s, n, c, p)
-			if err == nil && !(r >= 0 && r <= 1) {
-				t.Errorf("Risk(%v, %d, %d, %v) = %v", s, n, c, p, r)
-			}
-		}
-	})
-}
-
 // FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions, and checks the account against a slow
 // one, the limits after every admission, and the plans of preemption.
 func FuzzBudget(f *testing.F) {
@@ -55,6 +47,7 @@ func FuzzBudget(f *testing.F) {
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
 	f.Add([]byte{0, 0, 20, 0, 15, 3, 10})                // a preemption
 	f.Add([]byte{1, 0, 30, 0, 20, 1, 232, 4, 10, 3, 10}) // one where the largest job has little left, in a cluster that shrank
+	f.Add([]byte{0, 0, 10, 5, 0, 0, 12, 1, 3, 5, 0, 3, 4, 0, 9})
 	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		if len(script) == 0 || len(script) > 1000 { // the slow account is quadratic
@@ -93,9 +86,11 @@ func (h *host) ceiling() int { return h.now.Capacity / 10 * 8 }
 func (r running) cost(c Charge) int { return r.tasks * (r.copies - int(c)) }
 
 func (h *host) step(op byte, arg int) {
-	switch op % 5 {
+	switch op % 6 {
+	case 5:
+		h.restart()
 	case 0:
-		h.admit(Job{Tasks: arg, Upstream: int(op / 5 % 5), NoDuplicate: op > 200})
+		h.admit(Job{Tasks: arg, Upstream: int(op / 6 % 5), NoDuplicate: op > 200})
 	case 1: // tasks of one job end
 		if len(h.jobs) > 0 {
 			j := &h.jobs[arg%len(h.jobs)]
@@ -123,6 +118,25 @@ func (h *host) step(op byte, arg int) {
 	if h.budget.Spent() != want {
 		h.t.Fatalf("Spent() = %d, want %d", h.budget.Spent(), want)
 	}
+}
+
+// restart makes a new budget that takes over what runs. It must go on as the old one would have.
+func (h *host) restart() {
+	fresh, err := NewBudget(h.budget.Config())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	live := h.jobs[:0]
+	for _, j := range h.jobs {
+		if j.grant = fresh.Readmit(j.size, j.tasks, j.copies); j.tasks > 0 {
+			live = append(live, j)
+		}
+	}
+	h.jobs = live
+	if fresh.Spent() != h.budget.Spent() {
+		h.t.Fatalf("%d slots charged after a restart, %d before", fresh.Spent(), h.budget.Spent())
+	}
+	h.budget = fresh
 }
 
 func (h *host) admit(job Job) Decision {
@@ -221,4 +235,39 @@ func (h *host) preempt(job Job) {
 			h.t.Fatalf("after the preemption: %v", d)
 		}
 	}
+}
+
+// FuzzSnapshots reads any bytes as each kind of state: an error, or a state that answers and is written as it was read.
+func FuzzSnapshots(f *testing.F) {
+	now := time.Unix(1e9, 0)
+	e, _ := NewEstimator(EstimatorConfig{})
+	b, _ := NewBlacklist(3, BlacklistConfig{MinTasks: 1})
+	for i := range 9 {
+		e.Observe(now.Add(time.Duration(i)*time.Hour), []float64{10, 11, 9, 1})
+		b.Observe(now.Add(time.Duration(i)*time.Minute), i%3, i%2 == 0)
+	}
+	for _, state := range []encoding.BinaryMarshaler{e, b, new(Estimator), new(Blacklist)} {
+		data, _ := state.MarshalBinary()
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, b := new(Estimator), new(Blacklist)
+		if e.UnmarshalBinary(data) == nil {
+			snapshottest.Through(t, e)
+			if p, known := e.P(now); known && !(p >= 0 && p <= 1) {
+				t.Fatal(p)
+			}
+			e.Observe(now, []float64{1, 2, 3})
+		} else {
+			require.Equal(t, new(Estimator), e)
+		}
+		if b.UnmarshalBinary(data) == nil {
+			snapshottest.Through(t, b)
+			b.Observe(now, 0, true)
+			b.AppendBanned(nil, now.Add(time.Hour))
+		} else {
+			require.Equal(t, new(Blacklist), b)
+		}
+	})
 }

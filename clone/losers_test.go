@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestLosers(t *testing.T) {
+func TestLosers_3(t *testing.T) {
 	for _, c := range []struct {
 		copies []State
 		want   int

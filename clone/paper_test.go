@@ -12,13 +12,6 @@ import (
 
 // Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
 
-func risk(t *testing.T, s Scheme, n, c int, p float64) float64 {
-	t.Helper()
-	r, err := Risk(s, n, c, p)
-	require.NoError(t, err)
-	return r
-}
-
 // c = ⌈log(1-(1-ε)^(1/n))/log p⌉ with ε = 5 % (§3.2, Pseudocode 1 line 2). The counts were worked out with 80 digits.
 func TestCount_32(t *testing.T) {
 	tasks := []int{1, 2, 5, 10, 20, 50, 150, 500, 1000}
@@ -169,8 +162,8 @@ func TestEstimateOfP_32(t *testing.T) {
 	assert.Zero(t, p)
 }
 
-// The prediction depends equally on the previous window and on the past; a machine above the threshold is banned for one
-// window and considered again in the next (§2.1.2).
+// The prediction depends equally on the previous window and on the past; a machine above the threshold is banned for
+// one window and considered again in the next (§2.1.2).
 func TestBlacklist_212(t *testing.T) {
 	b, err := NewBlacklist(10, BlacklistConfig{})
 	require.NoError(t, err)

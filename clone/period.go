@@ -1,21 +1,21 @@
 package clone
 
-import "time"
+import (
+	"time"
 
-// period is a stretch of time that repeats.
+	"github.com/straggler-go/straggler/internal/clock"
+)
+
+// period is a stretch of time that repeats. The first begins with the first instant.
 type period struct {
-	start   time.Time
-	started bool
+	clock clock.Clock
+	start time.Duration // of the present one
 }
 
 // roll returns how many periods of the given length have ended since the start of the present one, and moves that on by
-// as many. The first call, and a clock that steps back behind the start, set the start to now.
+// as many.
 func (p *period) roll(now time.Time, length time.Duration) int64 {
-	if !p.started || now.Before(p.start) {
-		p.start, p.started = now, true
-		return 0
-	}
-	n := int64(now.Sub(p.start) / length)
-	p.start = p.start.Add(time.Duration(n) * length)
+	n := int64((p.clock.At(now) - p.start) / length)
+	p.start += time.Duration(n) * length
 	return n
 }

@@ -19,8 +19,8 @@ func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {
 		return dst
 	}
 	b.place(&d, job, now, c, job.Tasks)
-	overBudget := d.Spent - slots(b.config.BudgetShare, now.Capacity)
-	overCeiling := d.Busy - slots(b.config.Ceiling, now.Capacity)
+	budget, ceiling := b.limits(now)
+	overBudget, overCeiling := d.Spent-budget, d.Busy-ceiling
 	start := len(dst)
 	for i := range b.ledger {
 		if e := &b.ledger[i]; e.tasks > 0 && e.size > job.Tasks {

@@ -8,7 +8,7 @@ import (
 )
 
 // Who has to go for a smaller job, and that nobody goes in vain.
-func TestVictims(t *testing.T) {
+func TestVictims_33_55(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)
 	now := Cluster{Capacity: 100, Busy: 50, Straggler: .1} // the ceiling is 80

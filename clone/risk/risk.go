@@ -1,10 +1,16 @@
-package clone
+// Package risk gives the probability that a job straggles under each way of cloning that Dolly compares: the analysis
+// behind its choices. A host that clones does not need it; package clone holds the decisions.
+//
+// Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §3.1 and
+// §4.2.
+package risk
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Scheme is a way of cloning. The names and values are stable.
@@ -12,7 +18,7 @@ type Scheme uint8
 
 const (
 	// TaskLevel launches every task c times and takes the first copy of each task. One phase. It is the zero value, and
-	// what [Count] is about.
+	// what clone.Count is about.
 	TaskLevel Scheme = iota
 	// JobLevel launches the whole job c times and takes the first job that ends. One phase.
 	JobLevel
@@ -36,11 +42,11 @@ func (s Scheme) String() string {
 	return enum.Name(schemeNames[:], int(s), "Scheme")
 }
 
-// maxCopies is the largest c for which Risk treats the two schemes that avoid contention: not much above it, the number
+// maxCopies is the largest c for which Of treats the two schemes that avoid contention: not much above it, the number
 // of ways to choose copies is no float64.
 const maxCopies = 1000
 
-// Risk returns the probability that a job of n tasks, or of two phases of n tasks each for the last three schemes,
+// Of returns the probability that a job of n tasks, or of two phases of n tasks each for the last three schemes,
 // straggles when it is cloned to c copies by the scheme and every copy straggles with probability p independently
 // [Dolly §3.1, §4.2].
 //
@@ -48,14 +54,16 @@ const maxCopies = 1000
 // clone group is Ψ(d)-Ψ(d+1), not Ψ(d)-Ψ(d-1), which is negative. The correct one is used, in a form without
 // cancellation, so that small risks keep their digits.
 //
-// It is an error if n or c is less than 1, if p is not in [0, 1), if the scheme is unknown, or if c exceeds 1000 for the
-// two that avoid contention. O(1), and O(c²) for these two; no allocation but for the error.
-func Risk(s Scheme, n, c int, p float64) (float64, error) {
-	if err := checkTasksAndP(n, p); err != nil {
-		return 0, err
-	}
-	if c < 1 {
-		return 0, fmt.Errorf("clone: c is %d, want 1 copy or more", c)
+// It is an error if n or c is less than 1, if p is not in [0, 1), if the scheme is unknown, or if c exceeds 1000 for
+// the two that avoid contention. O(1), and O(c²) for these two; no allocation except for the error.
+func Of(s Scheme, n, c int, p float64) (float64, error) {
+	switch {
+	case n < 1:
+		return 0, fmt.Errorf("risk: n is %d, want 1 task or more", n)
+	case c < 1:
+		return 0, fmt.Errorf("risk: c is %d, want 1 copy or more", c)
+	case !(p >= 0 && p < 1):
+		return 0, fmt.Errorf("risk: p is %v, want a probability in [0, 1)", p)
 	}
 	tasks := float64(n)
 	switch s {
@@ -67,14 +75,14 @@ func Risk(s Scheme, n, c int, p float64) (float64, error) {
 		return anyOf(2*tasks, power(p, c)), nil
 	case Avoidance, RandomAvoidance:
 		if c > maxCopies {
-			return 0, fmt.Errorf("clone: c is %d, want at most %d copies for %v", c, maxCopies, s)
+			return 0, fmt.Errorf("risk: c is %d, want at most %d copies for %v", c, maxCopies, s)
 		}
 		if s == Avoidance {
 			return avoidance(tasks, c, p), nil
 		}
 		return randomAvoidance(tasks, c, p), nil
 	}
-	return 0, fmt.Errorf("clone: the scheme is %v, want a named one", s)
+	return 0, fmt.Errorf("risk: the scheme is %v, want a named one", s)
 }
 
 // power returns q^c. math.Pow multiplies, and its error grows with c; that of the other form only with c log q.
@@ -82,7 +90,7 @@ func power(q float64, c int) float64 {
 	if c <= maxCopies {
 		return math.Pow(q, float64(c))
 	}
-	return math.Exp(float64(c) * log(q))
+	return math.Exp(float64(c) * num.Log(q))
 }
 
 // anyOf returns 1-(1-q)^n, the probability that at least one of n independent events of probability q happens.

@@ -1,4 +1,4 @@
-package clone
+package risk
 
 import (
 	"math"
@@ -6,7 +6,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
+
+// Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
+
+func of(t *testing.T, s Scheme, n, c int, p float64) float64 {
+	t.Helper()
+	r, err := Of(s, n, c, p)
+	require.NoError(t, err)
+	return r
+}
 
 // With ten tasks and p = 0.1, each clone of a task buys far more than each clone of the job (§3.1, Figure 3). The
 // figures are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, worked out by hand.
@@ -14,15 +24,15 @@ func TestTaskLevelBeatsJobLevel_31(t *testing.T) {
 	job := []float64{.651322, .424220, .276303, .179963, .117213}
 	task := []float64{.651322, .0956179, .00995512, .000999550, .0000999955}
 	for i := range job {
-		assert.InEpsilon(t, job[i], risk(t, JobLevel, 10, i+1, .1), 1e-5, "job-level, c=%d", i+1)
-		assert.InEpsilon(t, task[i], risk(t, TaskLevel, 10, i+1, .1), 1e-5, "task-level, c=%d", i+1)
+		assert.InEpsilon(t, job[i], of(t, JobLevel, 10, i+1, .1), 1e-5, "job-level, c=%d", i+1)
+		assert.InEpsilon(t, task[i], of(t, TaskLevel, 10, i+1, .1), 1e-5, "task-level, c=%d", i+1)
 	}
 }
 
 // With three copies and ten or twenty tasks in each phase, CAC straggles "over 10% and 30%" more than CC (§4.2, Figure
 // 5). The text gives no p; at 8 % the two gaps are 13 and 31 points.
 func TestAvoidanceStragglesMore_42(t *testing.T) {
-	gap := func(n int, p float64) float64 { return risk(t, Avoidance, n, 3, p) - risk(t, Contention, n, 3, p) }
+	gap := func(n int, p float64) float64 { return of(t, Avoidance, n, 3, p) - of(t, Contention, n, 3, p) }
 	assert.InDelta(t, .134, gap(10, .08), .0005)
 	assert.InDelta(t, .314, gap(20, .08), .0005)
 	assert.InDelta(t, .099, gap(10, .07), .0005)
@@ -62,14 +72,14 @@ func TestEquation2IsMisprinted_42(t *testing.T) {
 					straggling++
 				}
 			}
-			want := risk(t, s.scheme, b.n, b.c, b.p)
+			want := of(t, s.scheme, b.n, b.c, b.p)
 			z := (float64(straggling)/jobs - want) / math.Sqrt(want*(1-want)/jobs)
 			assert.Less(t, math.Abs(z), 4., "%v %+v: %v, simulated %v", s.scheme, b, want, float64(straggling)/jobs)
 		}
 	}
 	// How much pairing matters, worked out by enumeration.
-	assert.InDelta(t, .233, risk(t, Avoidance, 10, 3, .1), .0005)
-	assert.InDelta(t, .588, risk(t, RandomAvoidance, 10, 3, .1), .0005)
+	assert.InDelta(t, .233, of(t, Avoidance, 10, 3, .1), .0005)
+	assert.InDelta(t, .588, of(t, RandomAvoidance, 10, 3, .1), .0005)
 }
 
 // avoidingStraggles runs a job of two phases where the i-th fine copy of every upstream task goes to the i-th copy of
@@ -111,4 +121,20 @@ func carelessStraggles(source *rand.Rand, n, c int, p float64) bool {
 func contendingStraggles(source *rand.Rand, n, c int, p float64) bool {
 	upstream, downstream := straggles(source, n, c, p), straggles(source, n, c, p)
 	return upstream || downstream
+}
+
+// straggles runs one job of n tasks with c copies each.
+func straggles(source *rand.Rand, n, c int, p float64) bool {
+	for range n {
+		fine := 0
+		for range c {
+			if source.Float64() >= p {
+				fine++
+			}
+		}
+		if fine == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package clone
+package risk
 
 import (
 	"math"
@@ -49,7 +49,7 @@ func TestRiskKeepsItsDigits(t *testing.T) {
 					Avoidance:  cac,
 				} {
 					exact, _ := want.Float64()
-					assert.InEpsilon(t, exact, risk(t, s, n, c, p), 1e-12, "%v n=%d c=%d p=%v", s, n, c, p)
+					assert.InEpsilon(t, exact, of(t, s, n, c, p), 1e-12, "%v n=%d c=%d p=%v", s, n, c, p)
 				}
 			}
 		}
@@ -76,25 +76,25 @@ func TestRiskIsOrdered(t *testing.T) {
 	const slack = 1 + 1e-12
 	for range 3000 {
 		n, c, p := 1+source.IntN(200), 1+source.IntN(12), source.Float64()
-		r := func(s Scheme) float64 { return risk(t, s, n, c, p) }
+		r := func(s Scheme) float64 { return of(t, s, n, c, p) }
 		require.LessOrEqual(t, r(TaskLevel), r(JobLevel)*slack)
 		require.LessOrEqual(t, r(TaskLevel), r(Contention)*slack)
 		require.LessOrEqual(t, r(Contention), r(Avoidance)*slack)
 		require.LessOrEqual(t, r(Avoidance), r(RandomAvoidance)*slack)
 		for s := TaskLevel; s <= RandomAvoidance; s++ {
-			require.LessOrEqual(t, risk(t, s, n, c+1, p), r(s)*slack, "%v n=%d c=%d p=%v", s, n, c, p)
-			require.GreaterOrEqual(t, risk(t, s, n+1, c, p)*slack, r(s), "%v n=%d c=%d p=%v", s, n, c, p)
-			require.GreaterOrEqual(t, risk(t, s, n, c, p+(1-p)/2)*slack, r(s), "%v n=%d c=%d p=%v", s, n, c, p)
+			require.LessOrEqual(t, of(t, s, n, c+1, p), r(s)*slack, "%v n=%d c=%d p=%v", s, n, c, p)
+			require.GreaterOrEqual(t, of(t, s, n+1, c, p)*slack, r(s), "%v n=%d c=%d p=%v", s, n, c, p)
+			require.GreaterOrEqual(t, of(t, s, n, c, p+(1-p)/2)*slack, r(s), "%v n=%d c=%d p=%v", s, n, c, p)
 			require.True(t, r(s) >= 0 && r(s) <= 1)
 		}
 	}
 	for s := TaskLevel; s <= RandomAvoidance; s++ {
-		assert.Zero(t, risk(t, s, 10, 3, 0), s)
+		assert.Zero(t, of(t, s, 10, 3, 0), s)
 		for _, p := range []float64{math.Nextafter(1, 0), 1 - 1e-12} {
 			for _, c := range []int{1, 2, 5, 1000} {
-				assert.InDelta(t, 1, risk(t, s, 10, c, p), 1e-6, "%v c=%d", s, c)
+				assert.InDelta(t, 1, of(t, s, 10, c, p), 1e-6, "%v c=%d", s, c)
 			}
 		}
 	}
-	assert.False(t, math.IsNaN(risk(t, Avoidance, 1e9, maxCopies, .5)))
+	assert.False(t, math.IsNaN(of(t, Avoidance, 1e9, maxCopies, .5)))
 }

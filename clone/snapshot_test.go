@@ -1,0 +1,127 @@
+package clone
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
+)
+
+// Saved and restored at any point, and with a clock that steps back, the answers are those of one that never stopped.
+func TestRestoredGoesOn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for range 30 {
+		e, err := NewEstimator(EstimatorConfig{MinTasks: 20, Period: 10 * time.Minute})
+		require.NoError(t, err)
+		b, err := NewBlacklist(12, BlacklistConfig{MinTasks: 1, MaxShare: .5})
+		require.NoError(t, err)
+		e2, b2 := snapshottest.Through(t, e), snapshottest.Through(t, b)
+		now := time.Unix(rng.Int64N(1e9), rng.Int64N(1e9))
+		for range 200 {
+			if now = now.Add(time.Duration(rng.IntN(100)) * time.Second); rng.IntN(20) == 0 {
+				now = now.Add(-time.Hour)
+			}
+			rates := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}
+			require.Equal(t, e.Observe(now, rates), e2.Observe(now, rates))
+			p, known := e.P(now)
+			p2, known2 := e2.P(now)
+			require.Equal(t, known, known2)
+			require.True(t, p == p2 || !known)
+			machine, slow := rng.IntN(12), rng.IntN(3) == 0
+			require.Equal(t, b.Observe(now, machine, slow), b2.Observe(now, machine, slow))
+			require.Equal(t, b.AppendBanned(nil, now), b2.AppendBanned(nil, now))
+			if rng.IntN(4) == 0 {
+				e2, b2 = snapshottest.Through(t, e2), snapshottest.Through(t, b2)
+			}
+			if rng.IntN(40) == 0 {
+				n := rng.IntN(12)
+				b.Resize(n)
+				b2.Resize(n)
+				b.Resize(12)
+				b2.Resize(12)
+			}
+		}
+	}
+}
+
+func TestSnapshotsRefuseRubbish(t *testing.T) {
+	var e Estimator
+	assert.EqualError(t, e.UnmarshalBinary(nil), "clone: Estimator: snapshot: want a snapshot, got no bytes")
+	assert.EqualError(t, e.UnmarshalBinary([]byte{9}), "clone: Estimator: snapshot: version is 9, want 1")
+	good, err := e.MarshalBinary()
+	require.NoError(t, err)
+	assert.ErrorContains(t, e.UnmarshalBinary(append(good, 1)), "1 bytes too many")
+	var b Blacklist
+	assert.ErrorContains(t, b.UnmarshalBinary(good), "clone: Blacklist: snapshot: ")
+}
+
+// The zero values have the paper's defaults.
+func TestZeroValues(t *testing.T) {
+	var b Budget
+	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
+	assert.Equal(t, "clone room-for-all copies=3 tasks=10 wanted=3 spent=30/90 busy=930/1440", d.String())
+	assert.Equal(t, 30, b.Cancel(d.Grant))
+	assert.Equal(t, Config{AcceptableRisk: .05, BudgetShare: .05, Ceiling: .8}, b.Config())
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 4}, Cluster{Capacity: 1, Straggler: .5}))
+
+	now := time.Unix(0, 0)
+	var e Estimator
+	_, known := e.P(now)
+	assert.False(t, known)
+	for range 25 {
+		assert.Equal(t, 5.0, e.Observe(now, []float64{10, 10, 10, 1}))
+	}
+	p, known := e.P(now)
+	assert.True(t, known)
+	assert.Equal(t, .25, p)
+
+	var l Blacklist
+	assert.False(t, l.Observe(now, 0, true))
+	assert.False(t, l.Banned(now.Add(time.Hour), 0))
+	l.Resize(10)
+	for range 3 {
+		assert.True(t, l.Observe(now, 4, true))
+	}
+	assert.Equal(t, 5*time.Minute, l.Config().Window)
+	assert.Empty(t, l.AppendBanned(nil, now))
+}
+
+func TestReadmitCharges(t *testing.T) {
+	b, err := NewBudget(Config{Charge: ExtraCopies})
+	require.NoError(t, err)
+	for _, c := range [][3]int{{5, 0, 3}, {5, -2, 3}, {5, 5, 1}, {5, 5, -1}, {5, math.MaxInt, math.MaxInt}} {
+		assert.Zero(t, b.Readmit(c[0], c[1], c[2]), c)
+	}
+	assert.Zero(t, b.Spent())
+	g := b.Readmit(2, 7, 3) // a size below what runs counts as that
+	assert.Equal(t, 14, b.Spent())
+	assert.Equal(t, []Grant{g}, b.Victims(nil, Job{Tasks: 6}, Cluster{Capacity: 280, Straggler: .1}))
+	assert.Equal(t, 4, b.Release(g, 2))
+	assert.Equal(t, 10, b.Cancel(g))
+	assert.Zero(t, b.Spent())
+}
+
+func TestJSONByNames(t *testing.T) {
+	var b Budget
+	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
+	data, err := json.Marshal(d)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"Action":"clone","Reason":"room-for-all","Copies":3,"Tasks":10,"Wanted":3,
+		"Spent":30,"Budget":90,"Busy":930,"Ceiling":1440}`, string(data))
+	var c Config
+	require.NoError(t, json.Unmarshal([]byte(`{"Charge":"extra-copies","Shortage":"fewer-copies"}`), &c))
+	assert.Equal(t, Config{Charge: ExtraCopies, Shortage: FewerCopies}, c)
+	data, err = json.Marshal(c)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"Charge":"extra-copies","Shortage":"fewer-copies"`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Charge":"all"}`), &c), `clone: Charge is "all", want one of: all-copies`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Shortage":"x"}`), &c), `clone: Shortage is "x", want one of: deny`)
+	_, err = json.Marshal(Decision{Reason: 99})
+	assert.ErrorContains(t, err, "clone: Reason is 99, want 0 to 10")
+}
