@@ -2,7 +2,6 @@ package delay
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -30,61 +29,11 @@ func BenchmarkOffer(b *testing.B) {
 	}
 }
 
-func BenchmarkWindow(b *testing.B) {
-	for _, n := range []int{100, 10000} {
-		b.Run(fmt.Sprintf("lags=%d", n), func(b *testing.B) {
-			tr := Transfer{Lags: lags(n), Size: 100e6, Bandwidth: 10e6, Contention: .7}
-			for b.Loop() {
-				if _, err := Window(tr); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkAssign(b *testing.B) {
-	for _, n := range []int{1, 10} {
-		b.Run(fmt.Sprintf("inputs=%d", n), func(b *testing.B) {
-			inputs := make([]Input, n)
-			for i := range inputs {
-				inputs[i].Copies = []Copy{{State: Finished, Readers: 1}, {}, {}}
-			}
-			for b.Loop() {
-				if Assign(inputs, time.Second).Action != Wait {
-					b.Fatal("no wait")
-				}
-			}
-		})
-	}
-}
-
-func lags(n int) []time.Duration {
-	source := rand.New(rand.NewPCG(1, 1))
-	lags := make([]time.Duration, n)
-	for i := range lags {
-		lags[i] = time.Duration(source.ExpFloat64() * float64(3*time.Second))
-	}
-	return lags
-}
-
 func TestNoAllocation(t *testing.T) {
 	policy, err := New(Config{Reset: NoRejection})
 	require.NoError(t, err)
 	j, now := policy.Start(start), start
-	inputs := []Input{{Copies: []Copy{{State: Finished, Readers: 1}, {}}}}
-	windows, err := NewWindows(WindowsConfig{MinSamples: 10, Keep: 10})
-	require.NoError(t, err)
-	observe := func() {
-		windows.ObserveLag(5, time.Second)
-		windows.ObserveRead(5, 1e6, time.Second, false)
-		windows.ObserveRead(5, 1e6, 2*time.Second, true)
-	}
-	for range 10 {
-		observe()
-	}
-	windows.Refresh()
-	biased, err := NewBiased(Class{})
+	biased, err := NewByReadRate(Class{})
 	require.NoError(t, err)
 	for name, f := range map[string]func(){
 		"Locality": func() {
@@ -94,12 +43,9 @@ func TestNoAllocation(t *testing.T) {
 			j.Allowed(now)
 			j.EndRound(now, true)
 		},
-		"Start":   func() { j = policy.Start(now) },
-		"Assign":  func() { Assign(inputs, time.Second) },
-		"Windows": func() { observe(); windows.Refresh(); windows.For(5) },
-		"Gain":    func() { _, _ = Gain(1, 2, 3) },
-		"Biased":  func() { biased.For(3) },
-		"Inputs":  func() { _, _, _ = ManyToOne.Inputs(3, 10, 4) },
+		"Start":      func() { j = policy.Start(now) },
+		"Gain":       func() { _, _ = Gain(1, 2, 3) },
+		"ByReadRate": func() { biased.For(3) },
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, f), name)
 	}

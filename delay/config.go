@@ -43,10 +43,10 @@ const (
 	// time runs on with or without offers. It starves a job with many tasks and few local slots, which launches one now
 	// and then and never gets to use the rest of the cluster (SPARK-18886).
 	ToLaunched
-	// NoRejection is the rule by which Spark mends that since 3.1, with the follow-up of its pull request 28188: the wait
-	// starts again only after a round of offers in which nothing was declined because of the delay, and only if nothing
-	// was since the last round that offered all free slots, that one included. If such a round has launches, the level
-	// is set to its most local. Close each round of offers with [Locality.EndRound].
+	// NoRejection is the rule by which Spark mends that since 3.1, with the follow-up of its pull request 28188: the
+	// wait starts again only after a round of offers in which nothing was declined because of the delay, and only if
+	// nothing was since the last round that offered all free slots, that one included. If such a round has launches,
+	// the level is set to its most local. Close each round of offers with [Locality.EndRound].
 	//
 	// A round without a launch counts, too; otherwise a job would stay at the last level where the rounds of all free
 	// slots find none. But it leaves a wait as it is in which something was declined; otherwise a job would wait for
@@ -61,7 +61,22 @@ func (r Reset) String() string {
 	return enum.Name(resetNames[:], int(r), "Reset")
 }
 
-// Policy is a checked [Config], to start jobs with. Immutable. Safe for concurrent use.
+// MarshalText returns the rule's name.
+func (r Reset) MarshalText() ([]byte, error) {
+	return enum.Text(resetNames[:], int(r), "delay: Reset")
+}
+
+// UnmarshalText sets the rule by its name.
+func (r *Reset) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(resetNames[:], text, "delay: Reset")
+	if err == nil {
+		*r = Reset(i)
+	}
+	return err
+}
+
+// Policy is a checked [Config], to start jobs with. The zero value has one level and never waits. Immutable. Safe for
+// concurrent use.
 type Policy struct {
 	waits    []time.Duration // of each level but the last; in a unit of one offer if inOffers is set
 	total    time.Duration   // their sum, or Forever
@@ -70,7 +85,7 @@ type Policy struct {
 }
 
 // New returns a Policy, or an error that names the field that is out of range.
-func New(c Config) (*Policy, error) { return newPolicy("delay: ", c) }
+func New(c Config) (*Policy, error) { return newPolicy("delay: Config.", c) }
 
 // newPolicy puts the place of the configuration before the name of a field that is out of range.
 func newPolicy(place string, c Config) (*Policy, error) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Decision answers an offer. It is a plain value: it can be compared with ==, prints as one line and logs as structured
-// fields. The zero value declines.
+// Decision answers an offer. It is a plain value: it can be compared with ==, prints as one line, logs as structured
+// fields and marshals to JSON with its action and reason by name. The zero value declines.
 type Decision struct {
 	// Action is Launch or Wait.
 	Action Action
@@ -15,10 +15,10 @@ type Decision struct {
 	// Level is the level that was offered, and Allowed the least local one that the job might have launched at. 0 is
 	// the most local.
 	Level, Allowed int
-	// Rise is in how long the allowed level rises, if no launch and no more local candidates come first. It is 0 if that
-	// is not a matter of time: the waits are counted in offers, the wait has not begun or never ends, or there is no
-	// further level.
-	Rise time.Duration
+	// NextLevelIn is in how long the allowed level rises, if no launch and no more local candidates come first. It is 0
+	// if that is not a matter of time: the waits are counted in offers, the wait has not begun or never ends, or there
+	// is no further level.
+	NextLevelIn time.Duration
 	// Misses is how many more offers are to be declined before the allowed level rises. It is 0 if that is not a matter
 	// of offers, there is no further level, or the level rises with the next offer.
 	Misses int
@@ -34,19 +34,13 @@ func (d Decision) String() string {
 	b = append(append(b, ' '), d.Reason.String()...)
 	b = strconv.AppendInt(append(b, " level="...), int64(d.Level), 10)
 	b = strconv.AppendInt(append(b, " allowed="...), int64(d.Allowed), 10)
-	b = appendDuration(b, " rise=", d.Rise)
+	if d.NextLevelIn != 0 {
+		b = append(strconv.AppendFloat(append(b, " next-level-in="...), d.NextLevelIn.Seconds(), 'g', 6, 64), 's')
+	}
 	if d.Misses != 0 {
 		b = strconv.AppendInt(append(b, " misses="...), int64(d.Misses), 10)
 	}
 	return string(b)
-}
-
-// appendDuration leaves out what is not a matter of time.
-func appendDuration(b []byte, key string, d time.Duration) []byte {
-	if d == 0 {
-		return b
-	}
-	return append(strconv.AppendFloat(append(b, key...), d.Seconds(), 'g', 6, 64), 's')
 }
 
 // LogValue returns the decision as a group of fields, for log/slog.
@@ -54,8 +48,8 @@ func (d Decision) LogValue() slog.Value {
 	attrs := make([]slog.Attr, 0, 6)
 	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()),
 		slog.Int("level", d.Level), slog.Int("allowed", d.Allowed))
-	if d.Rise != 0 {
-		attrs = append(attrs, slog.Duration("rise", d.Rise))
+	if d.NextLevelIn != 0 {
+		attrs = append(attrs, slog.Duration("next-level-in", d.NextLevelIn))
 	}
 	if d.Misses != 0 {
 		attrs = append(attrs, slog.Int("misses", d.Misses))

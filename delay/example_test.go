@@ -21,11 +21,11 @@ func ExampleLocality() {
 		fmt.Printf("%2ds %v\n", offer.second, job.Offer(now, offer.level))
 	}
 	// Output:
-	//  0s wait delayed level=2 allowed=0 rise=15s
+	//  0s wait delayed level=2 allowed=0 next-level-in=15s
 	//  4s launch local-enough level=0 allowed=0
-	//  5s wait delayed level=1 allowed=0 rise=15s
+	//  5s wait delayed level=1 allowed=0 next-level-in=15s
 	// 20s launch local-enough level=1 allowed=1
-	// 22s wait delayed level=2 allowed=1 rise=15s
+	// 22s wait delayed level=2 allowed=1 next-level-in=15s
 }
 
 // When will the job take anything? Ask without an offer, to set a timer.
@@ -91,15 +91,43 @@ func ExampleGain() {
 	// delay: wait is -1s, want a duration, 0 or more
 }
 
-// How long should a job wait, if 15 s is the most that its users accept? It depends on what reading from afar costs.
-func ExampleBestWait() {
-	for _, cost := range []time.Duration{10 * time.Second, 3 * time.Second} {
-		wait, err := delay.BestWait(4*time.Second, cost, 15*time.Second)
-		fmt.Println(wait, err)
+// Is it worth waiting, by what was seen? A slot with the job's data came every 4 s, and tasks took 10 s longer without.
+func ExampleSpacing() {
+	start := time.Unix(0, 0)
+	var offers delay.Spacing // of this job
+	offers.Watch(start)
+	for i := range 5 {
+		offers.Local(start.Add(time.Duration(4*i+4) * time.Second))
 	}
+	var cost delay.RemoteCost // of jobs like this
+	for range 10 {
+		cost.Observe(0, 30*time.Second)
+		cost.Observe(2, 40*time.Second)
+	}
+	now := start.Add(20 * time.Second)
+	t, _ := offers.Mean(now)
+	d, _ := cost.Of(2)
+	gain, err := delay.Gain(15*time.Second, t, d)
+	fmt.Println(t, d, gain.Round(time.Millisecond), err)
+
+	t, _ = offers.Mean(now.Add(40 * time.Second)) // none came since: few nodes have data that is still to be read
+	gain, _ = delay.Gain(15*time.Second, t, d)
+	fmt.Println(t.Round(time.Second), gain.Round(time.Second))
 	// Output:
-	// 15s <nil>
-	// 0s <nil>
+	// 4s 10s 5.859s <nil>
+	// 13s -2s
+}
+
+// Many jobs read one small file. Its three copies are on nodes with 15 slots, tasks take 20 s, and jobs go elsewhere
+// after 30 s.
+func ExampleDecideReplicas() {
+	file := delay.File{Waiting: 60, Replicas: 3, Slots: 15, Task: 20 * time.Second}
+	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))
+	file.Waiting = 20
+	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))
+	// Output:
+	// hot replicas=8 drains=80s limit=30s
+	// served replicas=3 drains=26.6667s limit=30s
 }
 
 // How likely is a local slot within 15 s, if 15 slots have the data and tasks take a minute?
@@ -111,8 +139,8 @@ func ExampleLocalWithin() {
 }
 
 // Jobs that read fast wait for their data, jobs that compute do not.
-func ExampleBiased() {
-	biased, err := delay.NewBiased(
+func ExampleByReadRate() {
+	biased, err := delay.NewByReadRate(
 		delay.Class{MinRate: 10e6, Config: delay.Config{Waits: []time.Duration{10 * time.Second}}},
 		delay.Class{MinRate: 0, Config: delay.Config{Waits: []time.Duration{0}}},
 	)
@@ -121,83 +149,11 @@ func ExampleBiased() {
 	}
 	now := time.Unix(0, 0)
 	for _, took := range []time.Duration{5 * time.Second, 25 * time.Second} {
-		rate, err := delay.ReadRate(64e6, took)
-		if err != nil {
-			panic(err)
-		}
+		rate := 64e6 / took.Seconds() // bytes per second
 		job := biased.For(rate).Start(now)
 		fmt.Printf("%.2f MB/s: %v\n", rate/1e6, job.Offer(now, 1))
 	}
 	// Output:
-	// 12.80 MB/s: wait delayed level=1 allowed=0 rise=10s
+	// 12.80 MB/s: wait delayed level=1 allowed=0 next-level-in=10s
 	// 2.56 MB/s: launch local-enough level=1 allowed=1
-}
-
-// How long should a clone wait for an upstream output of its own?
-func ExampleWindow() {
-	best, err := delay.Window(delay.Transfer{
-		Lags:       []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, delay.Forever},
-		Size:       100e6, // bytes
-		Bandwidth:  10e6,  // bytes per second
-		Contention: 0.5,
-	})
-	fmt.Println(best.Window, err)
-	fmt.Println("sharing", best.Sharing, "read", best.Read, "at once", best.AtOnce, "in turn", best.InTurn)
-	_, err = delay.Window(delay.Transfer{Lags: []time.Duration{0}, Size: 1, Bandwidth: -1, Contention: 0.5})
-	fmt.Println(err)
-	// Output:
-	// 3s <nil>
-	// sharing 0.2 read 12.9s at once 18s in turn 15s
-	// delay: Bandwidth is -1, want a finite rate above 0
-}
-
-// The window of jobs of each size, learned from what their clones saw.
-func ExampleWindows() {
-	windows, err := delay.NewWindows(delay.WindowsConfig{MinSamples: 3})
-	if err != nil {
-		panic(err)
-	}
-	for _, lag := range []time.Duration{time.Second, 2 * time.Second, time.Minute} {
-		windows.ObserveLag(8, lag)
-		windows.ObserveRead(8, 100e6, 10*time.Second, false)
-		windows.ObserveRead(8, 100e6, 25*time.Second, true)
-	}
-	windows.Refresh() // every hour, say
-	best, known := windows.For(10)
-	fmt.Println(best.Window, known)
-	_, known = windows.For(11)
-	fmt.Println(known)
-	// Output:
-	// 2s true
-	// false
-}
-
-// What should this clone read now? It has two inputs left, each with two copies.
-func ExampleAssign() {
-	const window = 3 * time.Second
-	first := delay.Input{Waited: time.Second, Copies: []delay.Copy{{State: delay.Finished, Readers: 1}, {State: delay.Running}}}
-	second := delay.Input{Copies: []delay.Copy{{State: delay.Running}, {State: delay.Running}}}
-	fmt.Println(delay.Assign([]delay.Input{first, second}, window))
-
-	second.Copies[1].State = delay.Finished
-	fmt.Println(delay.Assign([]delay.Input{first, second}, window))
-
-	first.Waited = window
-	fmt.Println(delay.Assign([]delay.Input{first}, window))
-	// Output:
-	// wait window-open wait=2s
-	// read own-copy input=1 copy=1
-	// share window-over input=0 copy=0 kill-rest
-}
-
-// Which of ten upstream tasks does the second of four downstream tasks read?
-func ExamplePattern() {
-	for p := delay.AllToAll; p <= delay.OneToOne; p++ {
-		first, end, err := p.Inputs(1, 10, 4)
-		fmt.Println(p, first, end, err)
-	}
-	// Output:
-	// all-to-all 0 10 <nil>
-	// many-to-one 3 6 <nil>
-	// one-to-one 0 0 delay: upstream is 10, want as many tasks as downstream, which is 4
 }

@@ -17,8 +17,11 @@ import (
 // (D) longer. The formula is missing from the text of the paper; this one follows from its model by integration and has
 // both of the properties that the text derives from it.
 //
+// It grows with the wait if D > t, so that the longest wait that users accept is best, and else no wait pays. [Spacing]
+// and [RemoteCost] learn t and D.
+//
 // [Forever] stands for infinity: a wait without end gains D-t, and slots that never come cost the wait, -w. Without a
-// wait there is no gain. It is an error if an argument is negative. O(1), no allocation but for the error.
+// wait there is no gain. It is an error if an argument is negative. O(1), no allocation except for the error.
 func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	if err := checkWait("wait", wait); err != nil {
 		return 0, err
@@ -42,25 +45,9 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	return gain, nil
 }
 
-// BestWait returns how long a job should wait for a local slot: bound if D > t, where the gain grows with the wait and
-// only the worst case limits it, and else 0, where no wait pays [FAIR §4.3.1]. Spacing and cost are as in [Gain]. It is
-// an error if an argument is negative. O(1), no allocation but for the error.
-func BestWait(spacing, cost, bound time.Duration) (time.Duration, error) {
-	if err := checkModel(spacing, cost); err != nil {
-		return 0, err
-	}
-	if err := checkWait("bound", bound); err != nil {
-		return 0, err
-	}
-	if cost > spacing {
-		return bound, nil
-	}
-	return 0, nil
-}
-
 // LocalWithin returns the probability that at least one of so many local slots becomes free within the wait, when each
 // runs tasks of the given length that end at any time with equal probability: 1-(1-wait/task)^slots [FAIR §4.2]. It is
-// an error if wait is negative, task is not positive or slots is negative. O(1), no allocation but for the error.
+// an error if wait is negative, task is not positive or slots is negative. O(1), no allocation except for the error.
 func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
 	if err := checkWait("wait", wait); err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -16,9 +17,9 @@ type Locality struct {
 	policy     *Policy
 	candidates uint64 // levels at which the job has tasks that could be launched; always the last one, too
 	level      int    // the allowed one
-	last       time.Time
+	clock      clock.Clock
 	waited     time.Duration // at this level, in the policy's unit
-	left       time.Duration // of the sum of all waits, as it was when the job came to this level; Forever is never used up
+	left       time.Duration // of all waits, as it was when the job came to this level; Forever is never used up
 	counting   bool          // whether time goes into waited
 	declined   bool          // whether an offer was, because of the delay, since the wait started
 
@@ -30,7 +31,9 @@ type Locality struct {
 
 // Start returns a Locality at level 0 that has not waited yet and has candidates at every level.
 func (p *Policy) Start(now time.Time) Locality {
-	return Locality{policy: p, candidates: p.all(), last: now, left: p.total, counting: p.reset != OnLaunch, launched: -1}
+	l := Locality{policy: p, candidates: p.all(), left: p.total, counting: p.reset != OnLaunch, launched: -1}
+	l.clock.At(now)
+	return l
 }
 
 func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
@@ -40,8 +43,8 @@ func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
 // from a rejection, and starts its wait again after a launch, as the policy's [Reset] says.
 //
 // The level rises once the job has waited at least the policy's wait, not only when it has waited longer; what it has
-// waited beyond that counts at the next level, so that several levels can be crossed at once. Time that goes back adds
-// nothing to the wait. O(1), and O(levels) where levels are crossed; no allocation.
+// waited beyond that counts at the next level, so that several levels can be crossed at once. A clock that steps back
+// adds nothing to the wait, which goes on from there. O(1), and O(levels) where levels are crossed; no allocation.
 func (l *Locality) Offer(now time.Time, level int) Decision {
 	if l.policy == nil {
 		return Decision{Reason: NoTask, Level: level}
@@ -58,12 +61,12 @@ func (l *Locality) Offer(now time.Time, level int) Decision {
 		d.Reason = Delayed
 		l.reject()
 	}
-	d.Rise, d.Misses = l.remaining()
+	d.NextLevelIn, d.Misses = l.remaining()
 	return d
 }
 
-// Allowed returns the least local level that the job may launch at now, and in how long that rises, as [Decision.Rise]
-// has it. O(1), and O(levels) where levels are crossed; no allocation.
+// Allowed returns the least local level that the job may launch at now, and in how long that rises, as
+// [Decision.NextLevelIn] has it. O(1), and O(levels) where levels are crossed; no allocation.
 func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	if l.policy == nil {
 		return 0, 0
@@ -78,10 +81,10 @@ func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 // launched, or nodes join or leave. The last level, where any node will do, always counts as set, and bits beyond the
 // policy's levels mean nothing.
 //
-// A level without candidates is skipped at once, and its wait is not waited (SPARK-4939). If a more local level than the
-// present one gets candidates that it did not have, the job goes back to it and waits there again (SPARK-31837), but no
-// longer than is left of the sum of its waits: nodes that come and go do not hold it back for ever. O(1), and O(levels)
-// where levels are crossed; no allocation.
+// A level without candidates is skipped at once, and its wait is not waited (SPARK-4939). If a more local level than
+// the present one gets candidates that it did not have, the job goes back to it and waits there again (SPARK-31837),
+// but no longer than is left of the sum of its waits: nodes that come and go do not hold it back for ever. O(1), and
+// O(levels) where levels are crossed; no allocation.
 func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 	if l.policy == nil {
 		return
@@ -98,9 +101,9 @@ func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 }
 
 // EndRound closes a round of offers; all says that the round offered every slot of the cluster that was free. Under
-// [NoRejection] this is where the wait starts again; the other rules do not need it. A host that offers slots one by one,
-// as they become free, closes a round after each, and one of all free slots now and then. O(1), and O(levels) where
-// levels are crossed; no allocation.
+// [NoRejection] this is where the wait starts again; the other rules do not need it. A host that offers slots one by
+// one, as they become free, closes a round after each, and one of all free slots now and then. O(1), and O(levels)
+// where levels are crossed; no allocation.
 func (l *Locality) EndRound(now time.Time, all bool) {
 	if l.policy == nil || l.policy.reset != NoRejection {
 		return
@@ -122,10 +125,10 @@ func (l *Locality) EndRound(now time.Time, all bool) {
 
 // advance takes the time since the last call into the wait.
 func (l *Locality) advance(now time.Time) {
-	if since := now.Sub(l.last); since > 0 && l.counting && !l.policy.inOffers {
-		l.waited = num.Add(l.waited, since)
+	before := l.clock.Since
+	if after := l.clock.At(now); l.counting && !l.policy.inOffers {
+		l.waited = num.Add(l.waited, after-before)
 	}
-	l.last = now
 	l.rise()
 }
 

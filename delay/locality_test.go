@@ -11,8 +11,8 @@ import (
 // from each launch.
 func TestWhenTheClockRuns(t *testing.T) {
 	paper, spark := started(t, Config{}), started(t, Config{Reset: ToLaunched})
-	assert.Zero(t, paper.Offer(at(1), 0).Rise)
-	assert.Equal(t, 15*time.Second, spark.Offer(at(1), 0).Rise)
+	assert.Zero(t, paper.Offer(at(1), 0).NextLevelIn)
+	assert.Equal(t, 15*time.Second, spark.Offer(at(1), 0).NextLevelIn)
 	assert.Equal(t, Delayed, paper.Offer(at(20), 1).Reason)
 	assert.Equal(t, LocalEnough, spark.Offer(at(20), 1).Reason)
 	assert.Equal(t, LocalEnough, paper.Offer(at(35), 1).Reason)
@@ -34,9 +34,9 @@ func TestWaitsCountedInOffers(t *testing.T) {
 func TestClockThatStepsBack(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{10 * time.Second}})
 	j.Offer(at(100), 1)
-	assert.Equal(t, 4*time.Second, j.Offer(at(106), 1).Rise)
-	assert.Equal(t, 4*time.Second, j.Offer(at(50), 1).Rise)
-	assert.Equal(t, 1*time.Second, j.Offer(at(53), 1).Rise)
+	assert.Equal(t, 4*time.Second, j.Offer(at(106), 1).NextLevelIn)
+	assert.Equal(t, 4*time.Second, j.Offer(at(50), 1).NextLevelIn)
+	assert.Equal(t, 1*time.Second, j.Offer(at(53), 1).NextLevelIn)
 	assert.Equal(t, Launch, j.Offer(at(54), 1).Action)
 }
 

@@ -43,7 +43,8 @@ func newScan(policy *Policy, source *rand.Rand, blocks int) *scan {
 	return s
 }
 
-// pick returns a block to read next on the node, and its level there: 0 if the node has it, -1 if there is no block left.
+// pick returns a block to read next on the node, and its level there: 0 if the node has it, -1 if there is no block
+// left.
 func (s *scan) pick(node int) (block, level int) {
 	for len(s.on[node]) > 0 && s.done[s.on[node][0]] {
 		s.on[node] = s.on[node][1:]

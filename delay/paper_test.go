@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test is about one statement of Zaharia et al., EECS-2009-55 (FAIR), or Ananthanarayanan et al., NSDI 2013 (Dolly),
-// and is named by its section.
+// Each test is about one statement of Zaharia et al., EECS-2009-55 (FAIR), or Ananthanarayanan et al., NSDI 2013
+// (Dolly), and is named by its section.
 
 var start = time.Unix(0, 0)
 
@@ -32,12 +32,12 @@ func started(t *testing.T, c Config) *Locality {
 func TestLevels_FAIR42(t *testing.T) {
 	j := started(t, Config{})
 	d := j.Offer(at(100), 1)
-	assert.Equal(t, Decision{Reason: Delayed, Level: 1, Rise: 15 * time.Second}, d, "the wait begins with the first rejection")
+	assert.Equal(t, Decision{Reason: Delayed, Level: 1, NextLevelIn: 15 * time.Second}, d, "the wait begins with the first rejection")
 	assert.True(t, d.Rejected())
 	d = j.Offer(at(114.999), 1)
-	assert.Equal(t, time.Millisecond, d.Rise)
+	assert.Equal(t, time.Millisecond, d.NextLevelIn)
 	d = j.Offer(at(115), 2)
-	assert.Equal(t, Decision{Reason: Delayed, Level: 2, Allowed: 1, Rise: 15 * time.Second}, d, "at least T_1, not more than T_1")
+	assert.Equal(t, Decision{Reason: Delayed, Level: 2, Allowed: 1, NextLevelIn: 15 * time.Second}, d, "at least T_1, not more than T_1")
 	assert.Equal(t, Launch, j.Offer(at(120), 1).Action)
 	assert.Equal(t, Delayed, j.Offer(at(200), 2).Reason, "the launch set the wait to 0")
 	d = j.Offer(at(215), 2)
@@ -68,8 +68,8 @@ func TestLocalWithin_FAIR42(t *testing.T) {
 	assert.InDelta(t, p, float64(local)/trials, 4*math.Sqrt(p*(1-p)/trials))
 }
 
-// Waiting pays exactly if D > t, and the gain is 86 % of what can be gained at w = 2t. The formula is lost from the text;
-// the one here agrees with a simulation of the model.
+// Waiting pays exactly if D > t, and the gain is 86 % of what can be gained at w = 2t. The formula is lost from the
+// text; the one here agrees with a simulation of the model.
 func TestGain_FAIR431(t *testing.T) {
 	gain := func(w, s, d float64) float64 {
 		g, err := Gain(at(w).Sub(start), at(s).Sub(start), at(d).Sub(start))
@@ -98,27 +98,52 @@ func TestGain_FAIR431(t *testing.T) {
 	assert.InDelta(t, mean, gain(6, 3, 10), 4*deviation)
 }
 
-// The optimal wait is infinite if D > t, so that the worst case sets it, and CPU-bound jobs, D = 0, go right away.
+// The optimal wait is infinite if D > t, so that the worst case sets it, and none at all if not: the gain grows with
+// the wait, or falls. CPU-bound jobs, D = 0, go right away.
 func TestBestWait_FAIR431(t *testing.T) {
-	for _, b := range []struct{ spacing, cost, want time.Duration }{
-		{3, 4, 15}, {3, 3, 0}, {3, 2, 0}, {3, 0, 0}, {0, 1, 15}, {Forever, 5, 0},
-	} {
-		w, err := BestWait(b.spacing, b.cost, 15)
-		require.NoError(t, err)
-		assert.Equal(t, b.want, w, "%+v", b)
+	for _, b := range []struct {
+		spacing, cost time.Duration
+		pays          bool
+	}{{3, 4, true}, {3, 3, false}, {3, 2, false}, {3, 0, false}, {0, 1, true}, {Forever, 5, false}} {
+		last := time.Duration(0)
+		for _, wait := range []time.Duration{1, 2, 4, 8, 15, Forever} {
+			g, err := Gain(wait*time.Second, b.spacing*time.Second, b.cost*time.Second)
+			if wait == Forever {
+				g, err = Gain(wait, b.spacing*time.Second, b.cost*time.Second)
+			}
+			if b.spacing == Forever {
+				g, err = Gain(wait, b.spacing, b.cost*time.Second)
+			}
+			require.NoError(t, err)
+			if b.pays {
+				assert.GreaterOrEqual(t, g, last, "%+v", b)
+				assert.Positive(t, g)
+			} else {
+				assert.LessOrEqual(t, g, last, "%+v", b)
+			}
+			last = g
+		}
 	}
+}
+
+// "In the case where there is a hot file, another solution is to increase its replication level": as many copies as
+// serve what waits before it would run elsewhere.
+func TestHotFile_FAIR432(t *testing.T) {
+	hot := File{Waiting: 60, Replicas: 3, Slots: 15, Task: 20 * time.Second}
+	h := DecideReplicas(hot, 30*time.Second, 100)
+	assert.Equal(t, HotSpot{Heat: Hot, Replicas: 8, Drains: 80 * time.Second, Limit: 30 * time.Second}, h)
+	hot.Replicas, hot.Slots = 8, 40
+	assert.Equal(t, Served, DecideReplicas(hot, 30*time.Second, 100).Heat, "with so many it is none any more")
+	hot.Replicas, hot.Slots = 7, 35
+	assert.Equal(t, Hot, DecideReplicas(hot, 30*time.Second, 100).Heat, "and with one less it is")
+	assert.Equal(t, Capped, DecideReplicas(hot, 30*time.Second, 7).Heat)
 }
 
 // 64 MB in 5 s is 12.8 MB/s, in 25 s 2.56 MB/s. Setting the waits lower for the slower reader is IO-rate biasing.
 func TestIORateBiasing_FAIR432(t *testing.T) {
-	scan, err := ReadRate(64e6, 5*time.Second)
-	require.NoError(t, err)
-	assert.Equal(t, 12.8e6, scan)
-	compute, err := ReadRate(64e6, 25*time.Second)
-	require.NoError(t, err)
-	assert.Equal(t, 2.56e6, compute)
+	scan, compute := 64e6/5, 64e6/25
 
-	b, err := NewBiased(
+	b, err := NewByReadRate(
 		Class{MinRate: 10e6, Config: Config{Waits: []time.Duration{10 * time.Second}}},
 		Class{Config: Config{Waits: []time.Duration{0}}},
 	)

@@ -158,7 +158,7 @@ func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality)
 			require.Equal(t, launch, d.Action == Launch)
 			require.Equal(t, !launch, d.Rejected())
 			if slow.inOffers {
-				require.Zero(t, d.Rise)
+				require.Zero(t, d.NextLevelIn)
 				checkMisses(t, d, *slow)
 			} else {
 				require.Zero(t, d.Misses)
@@ -175,11 +175,11 @@ func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality)
 func checkRise(t *testing.T, d Decision, slow slowLocality) {
 	slow.settle()
 	level := slow.level
-	if d.Rise == 0 {
+	if d.NextLevelIn == 0 {
 		require.True(t, !slow.waiting || level == len(slow.waits))
 		return
 	}
-	for at := time.Second; at <= d.Rise; at += time.Second {
+	for at := time.Second; at <= d.NextLevelIn; at += time.Second {
 		require.Equal(t, level, slow.level)
 		slow.second()
 	}

@@ -78,7 +78,7 @@ func TestRoundsBeforeTheFirstRejection(t *testing.T) {
 	for second := range 100 {
 		j.EndRound(at(float64(second)), second%5 == 0)
 	}
-	assert.Equal(t, 2*time.Second, j.Offer(at(100), 1).Rise)
+	assert.Equal(t, 2*time.Second, j.Offer(at(100), 1).NextLevelIn)
 }
 
 // A partial round starts the wait again only if the last full round and all rounds since were without rejection.

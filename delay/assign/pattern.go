@@ -1,4 +1,4 @@
-package delay
+package assign
 
 import (
 	"fmt"
@@ -25,13 +25,27 @@ func (p Pattern) String() string {
 	return enum.Name(patternNames[:], int(p), "Pattern")
 }
 
+// MarshalText returns the pattern's name.
+func (p Pattern) MarshalText() ([]byte, error) {
+	return enum.Text(patternNames[:], int(p), "assign: Pattern")
+}
+
+// UnmarshalText sets the pattern by its name.
+func (p *Pattern) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(patternNames[:], text, "assign: Pattern")
+	if err == nil {
+		*p = Pattern(i)
+	}
+	return err
+}
+
 // Inputs returns which upstream tasks the downstream task reads: those from first up to, and not including, end. The
 // tasks are counted from 0; upstream and downstream say how many there are. ManyToOne deals the upstream tasks out in
 // order and as evenly as can be, the first downstream tasks getting one more where that does not come out; a host that
 // pairs them otherwise knows better.
 //
 // It is an error if there is no such task, if OneToOne phases differ in their number of tasks, or if a ManyToOne phase
-// has fewer tasks than the one that reads it. O(1), no allocation but for the error.
+// has fewer tasks than the one that reads it. O(1), no allocation except for the error.
 func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err error) {
 	switch {
 	case upstream < 1:
@@ -44,12 +58,14 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 		return 0, upstream, nil
 	case OneToOne:
 		if upstream != downstream {
-			return 0, 0, badField("upstream", upstream, fmt.Sprintf("as many tasks as downstream, which is %d", downstream))
+			want := fmt.Sprintf("as many tasks as downstream, which is %d", downstream)
+			return 0, 0, badField("upstream", upstream, want)
 		}
 		return task, task + 1, nil
 	case ManyToOne:
 		if upstream < downstream {
-			return 0, 0, badField("upstream", upstream, fmt.Sprintf("no fewer tasks than downstream, which is %d", downstream))
+			want := fmt.Sprintf("no fewer tasks than downstream, which is %d", downstream)
+			return 0, 0, badField("upstream", upstream, want)
 		}
 		each, more := upstream/downstream, upstream%downstream
 		first = task*each + min(task, more)

@@ -1,4 +1,4 @@
-package delay
+package assign
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 )
 
 // Every upstream task is read as often as the pattern says, in order.
-func TestPatterns(t *testing.T) {
+func TestPatterns_Dolly4(t *testing.T) {
 	for upstream := 1; upstream < 20; upstream++ {
 		for downstream := 1; downstream < 20; downstream++ {
 			for p := AllToAll; p <= OneToOne; p++ {
@@ -19,7 +19,7 @@ func TestPatterns(t *testing.T) {
 				for task := range downstream {
 					first, end, err := p.Inputs(task, upstream, downstream)
 					if p == OneToOne && upstream != downstream || p == ManyToOne && upstream < downstream {
-						require.ErrorContains(t, err, "delay: upstream is ")
+						require.ErrorContains(t, err, "assign: upstream is ")
 						continue
 					}
 					require.NoError(t, err)
@@ -40,9 +40,9 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// For every clone of every task, each upstream task is read once, whatever the order of events, and with a window without
-// end no copy is read twice within a task.
-func TestAssignToTheEnd(t *testing.T) {
+// For every clone of every task, each upstream task is read once, whatever the order of events, and with a window
+// without end no copy is read twice within a task.
+func TestDecideToTheEnd(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 5))
 	for trial := range 500 {
 		clones, inputs := 2+source.IntN(3), 1+source.IntN(4)
@@ -80,7 +80,7 @@ func TestAssignToTheEnd(t *testing.T) {
 					in.Waited = max(0, now-slices.Min(ends[i]))
 					facts, which = append(facts, in), append(which, i)
 				}
-				a := Assign(facts, window)
+				a := Decide(facts, window)
 				if a.Action == Wait {
 					require.True(t, window != 0 || a.Reason != WindowOpen)
 					continue

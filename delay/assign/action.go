@@ -1,0 +1,74 @@
+package assign
+
+import "github.com/straggler-go/straggler/internal/enum"
+
+// Action is what a clone should do about its inputs. The names and values are stable.
+type Action uint8
+
+const (
+	// Wait reads nothing yet. It is the zero value.
+	Wait Action = iota
+	// Read reads an upstream copy that no other clone of the task reads.
+	Read
+	// Share reads an upstream copy that another clone of the task reads, too.
+	Share
+)
+
+var actionNames = [...]string{"wait", "read", "share"}
+
+// String returns the action's name.
+func (a Action) String() string { return enum.Name(actionNames[:], int(a), "Action") }
+
+// MarshalText returns the action's name.
+func (a Action) MarshalText() ([]byte, error) {
+	return enum.Text(actionNames[:], int(a), "assign: Action")
+}
+
+// Reason says why. The names and values are stable.
+type Reason uint8
+
+const (
+	// NoReason is the zero value.
+	NoReason Reason = iota
+	// OwnCopy: a finished upstream copy is read by no other clone of the task. Read.
+	OwnCopy
+	// WindowOver: no copy of one's own came within ω. Share.
+	WindowOver
+	// NoMoreCopies: all copies are taken, and no more are to come. Share.
+	NoMoreCopies
+	// WindowOpen: all finished copies are taken, and one may yet finish within ω. Wait.
+	WindowOpen
+	// NothingFinished: no copy has finished yet. Wait.
+	NothingFinished
+	// NothingLeft: there is nothing left to read, or what is left was lost. Wait.
+	NothingLeft
+)
+
+var reasonNames = [...]string{
+	"no-reason", "own-copy", "window-over", "no-more-copies", "window-open", "nothing-finished", "nothing-left",
+}
+
+// String returns the reason's name.
+func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+
+// MarshalText returns the reason's name.
+func (r Reason) MarshalText() ([]byte, error) {
+	return enum.Text(reasonNames[:], int(r), "assign: Reason")
+}
+
+// State is what an upstream copy does. The names and values are stable.
+type State uint8
+
+const (
+	// Running is the zero value; a copy that is queued counts as running.
+	Running State = iota
+	// Finished copies can be read.
+	Finished
+	// Failed copies will not finish, or their output is lost.
+	Failed
+)
+
+var stateNames = [...]string{"running", "finished", "failed"}
+
+// String returns the state's name.
+func (s State) String() string { return enum.Name(stateNames[:], int(s), "State") }

@@ -1,0 +1,212 @@
+package assign
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
+
+// The read times of two clones, and of more, against a simulation of the transfers (§4.4 step 1).
+func TestReadTimes_Dolly44Step1(t *testing.T) {
+	for _, clones := range []int{2, 3, 5} {
+		for _, alpha := range []float64{.3, .5, .7, 1} {
+			for _, x := range []float64{0, .5, 1.7, 3, 4} {
+				const alone = 4.0
+				m := Model{Lags: []time.Duration{0, Forever}, Size: alone, Bandwidth: 1, Contention: alpha, Clones: clones}
+				o, err := m.At(time.Duration(x * 1e9))
+				require.NoError(t, err)
+				ends := simulateSharing(clones, alone, alpha, x)
+				assert.InDelta(t, alone, o.First.Own.Seconds(), 1e-9)
+				assert.InDelta(t, alone+x, o.Other.Own.Seconds(), 1e-9, "the one read time that is legible in the text")
+				assert.InDelta(t, slices.Min(ends), o.First.Shared.Seconds(), 2e-9, "c=%d α=%v ω=%v", clones, alpha, x)
+				assert.InDelta(t, slices.Max(ends), o.Other.Shared.Seconds(), 2e-9, "c=%d α=%v ω=%v", clones, alpha, x)
+				own, shared := 0.0, 0.0
+				for i, e := range ends {
+					shared += e / float64(clones)
+					own += (alone + x*float64(min(i, 1))) / float64(clones)
+				}
+				assert.Equal(t, .5, o.Sharing)
+				assert.InDelta(t, (own+shared)/2, o.Read.Seconds(), 2e-9, "p_c T_C + (1 - p_c) T_E")
+				assert.Equal(t, o.Read, o.Task, "no computation times")
+			}
+		}
+	}
+}
+
+// simulateSharing has one clone read an output from 0 on and the others from x on, in small steps of time between
+// events, and returns when each is done. One reader gets 1 unit a second, more get alpha each; there are alone units.
+func simulateSharing(clones int, alone, alpha, x float64) []float64 {
+	left := make([]float64, clones)
+	ends := make([]float64, clones)
+	for i := range left {
+		left[i] = alone
+	}
+	for now := 0.0; ; {
+		active, next := 0, math.Inf(1)
+		for i := range left {
+			if left[i] > 1e-12 && (i == 0 || now >= x) {
+				active++
+			}
+		}
+		if active == 0 && now >= x {
+			return ends
+		}
+		rate := 1.0
+		if active > 1 {
+			rate = alpha
+		}
+		if now < x {
+			next = x - now
+		}
+		for i := range left {
+			if left[i] > 1e-12 && (i == 0 || now >= x) {
+				next = min(next, left[i]/rate)
+			}
+		}
+		for i := range left {
+			if left[i] > 1e-12 && (i == 0 || now >= x) {
+				if left[i] -= rate * next; left[i] <= 1e-12 {
+					ends[i] = now + next
+				}
+			}
+		}
+		now += next
+		if math.Abs(now-x) < 1e-12 {
+			now = x
+		}
+	}
+}
+
+// The window is picked from samples: it is 0 where sharing costs nothing, long enough for the usual lag where sharing
+// costs much, and never as long as the lag of a straggler.
+func TestWindow_Dolly44(t *testing.T) {
+	// 100 MB at 10 MB/s. Eight copies of nine come within 3 s, the ninth straggles.
+	lags := []time.Duration{1, 1, 2, 2, 2, 3, 3, 3, 80}
+	for i := range lags {
+		lags[i] *= time.Second
+	}
+	m := Model{Lags: lags, Size: 100e6, Bandwidth: 10e6, Contention: .5}
+	best, err := Window(m)
+	require.NoError(t, err)
+	assert.Equal(t, 3*time.Second, best.Window)
+	assert.InDelta(t, 1./9, best.Sharing, 1e-15)
+	// ω = 3: shared 1.5·3 + 7/.5 = 18.5 s, own 10 + 1.5 = 11.5 s; ω = 0: 20 s; ω = 10: 15 s.
+	assert.InDelta(t, 18.5/9+11.5*8/9, best.Read.Seconds(), 1e-9)
+	assert.InDelta(t, 20, best.AtOnce.Read.Seconds(), 1e-9)
+	assert.InDelta(t, 15, best.InTurn.Read.Seconds(), 1e-9)
+
+	m.Contention = 1
+	best, err = Window(m)
+	require.NoError(t, err)
+	assert.Zero(t, best.Window)
+
+	m.Contention, m.Lags = .3, []time.Duration{Forever}
+	best, err = Window(m)
+	require.NoError(t, err)
+	assert.Equal(t, 10*time.Second, best.Window, "no second copy ever comes, and reading in turn beats sharing")
+}
+
+// Every clone waits for ω, for a copy of its own, and then shares; copies that have not finished by then are killed. A
+// window of 0 is contention cloning, one without end contention-avoidance cloning.
+func TestDecide_Dolly44(t *testing.T) {
+	const w = 3 * time.Second
+	in := func(waited time.Duration, copies ...Copy) Input { return Input{Copies: copies, Waited: waited} }
+	free, taken, runs, lost := Copy{State: Finished}, Copy{State: Finished, Readers: 1}, Copy{}, Copy{State: Failed}
+	for _, b := range []struct {
+		window time.Duration
+		inputs []Input
+		want   Decision
+	}{
+		{w, []Input{in(0, runs, runs)}, Decision{Reason: NothingFinished}},
+		{w, []Input{in(0, runs, free)}, Decision{Action: Read, Reason: OwnCopy, Copy: 1}},
+		{w, []Input{in(time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: 2 * time.Second}},
+		{w, []Input{in(w-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: 1}},
+		{w, []Input{in(w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{0, []Input{in(0, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{Forever, []Input{in(time.Hour, taken, runs)}, Decision{Reason: WindowOpen}},
+		{w, []Input{in(0, taken, lost)}, Decision{Action: Share, Reason: NoMoreCopies}},
+		{w, []Input{in(0, lost, lost)}, Decision{Reason: NothingLeft}},
+		{w, nil, Decision{Reason: NothingLeft}},
+		// A clock that stepped back, and a window that makes no sense.
+		{0, []Input{in(-1, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{w, []Input{in(-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: w}},
+		{-w, []Input{in(-2*w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{math.MinInt64, []Input{in(1, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		// Three clones: the least crowded copy is shared, the first of equals.
+		{w, []Input{in(w, Copy{Finished, 2}, taken, taken)}, Decision{Action: Share, Reason: NoMoreCopies, Copy: 1}},
+		// Several inputs: a copy of one's own first, then a window that is over, then the shortest wait.
+		{w, []Input{in(w, taken, runs), in(0, runs), in(0, free, taken)}, Decision{Action: Read, Reason: OwnCopy, Input: 2}},
+		{w, []Input{in(1, taken, runs), in(w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, Input: 1, KillRest: true}},
+		{w, []Input{in(0, runs), in(time.Second, taken, runs), in(2*time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: time.Second}},
+	} {
+		assert.Equal(t, b.want, Decide(b.inputs, b.window), "%+v", b)
+	}
+}
+
+// Equation 2 needs the good copies of all upstream tasks at the same downstream clones (§4.2). With Input.Ahead, Decide
+// gets there, whatever the order in which the clones ask; without it, a job straggles far more often.
+func TestCoordinatedPairing_Dolly42(t *testing.T) {
+	const n, c, p, jobs = 10, 3, .1, 3000
+	rng := rand.New(rand.NewPCG(4, 2))
+	straggling := map[bool]float64{}
+	for _, coordinated := range []bool{false, true} {
+		for range jobs {
+			if cacStraggles(rng, n, c, p, coordinated) {
+				straggling[coordinated] += 1. / jobs
+			}
+		}
+	}
+	assert.InDelta(t, .233, straggling[true], .025) // equation 2; three standard deviations
+	assert.Greater(t, straggling[false], .55)
+}
+
+// cacStraggles runs two phases of n tasks with c copies each, under contention-avoidance cloning, and reports whether
+// the job straggles: whether some downstream task has no clone that read good copies only and is good itself.
+func cacStraggles(rng *rand.Rand, n, c int, p float64, coordinated bool) bool {
+	good := make([]int, n) // upstream copies that finish in time
+	for u := range good {
+		for range c {
+			if rng.Float64() >= p {
+				good[u]++
+			}
+		}
+	}
+	for range n { // downstream tasks
+		fed := make([]int, c) // inputs that each clone read from a good copy
+		for u := range n {
+			copies := make([]Copy, c)
+			for i := range good[u] {
+				copies[i].State = Finished
+			}
+			asked := make([]bool, c)
+			for _, clone := range rng.Perm(c) {
+				in := Input{Copies: copies}
+				for other := range clone {
+					if coordinated && !asked[other] {
+						in.Ahead++
+					}
+				}
+				if d := Decide([]Input{in}, Forever); d.Action == Read {
+					copies[d.Copy].Readers++
+					asked[clone] = true
+					fed[clone]++
+				}
+			}
+		}
+		fine := false
+		for clone := range c {
+			fine = fine || fed[clone] == n && rng.Float64() >= p
+		}
+		if !fine {
+			return true
+		}
+	}
+	return false
+}

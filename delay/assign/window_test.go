@@ -1,0 +1,239 @@
+package assign
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
+)
+
+func randomModel(rng *rand.Rand) Model {
+	m := Model{
+		Size: 10 * rng.Float64(), Bandwidth: 1, Contention: .05 + .95*rng.Float64(), Clones: 2 + rng.IntN(4),
+		Inputs: 1 + rng.IntN(7), Pairing: Pairing(rng.IntN(2)), Lags: make([]time.Duration, 1+rng.IntN(30)),
+	}
+	for i := range m.Lags {
+		m.Lags[i] = time.Duration(rng.ExpFloat64() * float64(rng.IntN(4)) * float64(time.Second))
+		if rng.IntN(10) == 0 {
+			m.Lags[i] = Forever
+		}
+	}
+	for range rng.IntN(2) * rng.IntN(20) {
+		m.Cut = append(m.Cut, time.Duration(rng.IntN(8))*time.Second/2)
+	}
+	for range rng.IntN(3) * rng.IntN(6) {
+		m.Compute = append(m.Compute, time.Duration(rng.IntN(30))*time.Second)
+	}
+	return m
+}
+
+// slowTask is the expected duration of a task by its definition: the least of the clones' durations, over all
+// combinations of computation times.
+func slowTask(m Model, o Outcome) float64 {
+	c, k := m.Clones, m.Inputs
+	expected := func(r ReadTimes) float64 {
+		return o.Sharing*r.Shared.Seconds() + (1-o.Sharing)*r.Own.Seconds()
+	}
+	reads := make([]float64, c)
+	for i := range reads {
+		reads[i] = float64(k) * expected(o.Other)
+	}
+	for input := range k {
+		first := 0
+		if m.Pairing == Spread {
+			first = input % c
+		}
+		reads[first] += expected(o.First) - expected(o.Other)
+	}
+	if len(m.Compute) == 0 {
+		mean := 0.0
+		for _, r := range reads {
+			mean += r / float64(c)
+		}
+		return mean
+	}
+	var mean func(clone int, least float64) float64
+	mean = func(clone int, least float64) float64 {
+		if clone == c {
+			return least
+		}
+		total := 0.0
+		for _, took := range m.Compute {
+			total += mean(clone+1, min(least, reads[clone]+took.Seconds()))
+		}
+		return total / float64(len(m.Compute))
+	}
+	return mean(0, math.Inf(1))
+}
+
+// The exact window is no worse than any of a fine grid, over all kinds of models, and what it says of itself is true.
+func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for trial := range 300 {
+		m := randomModel(rng)
+		if trial%4 == 0 {
+			m.InverseLag = 1 + time.Duration(rng.ExpFloat64()*2e9)
+		}
+		before := slices.Clone(m.Lags)
+		best, err := Window(m)
+		require.NoError(t, err)
+		require.Equal(t, before, m.Lags, "the argument is not changed")
+		at := func(window time.Duration) Outcome {
+			o, err := m.At(window)
+			require.NoError(t, err)
+			return o
+		}
+		require.Equal(t, at(best.Window), best.Outcome)
+		require.Equal(t, at(0), best.AtOnce)
+		require.Equal(t, at(best.InTurn.Window), best.InTurn)
+		require.LessOrEqual(t, best.Task, min(best.AtOnce.Task, best.InTurn.Task))
+		require.LessOrEqual(t, best.Window.Seconds(), m.Size+1e-9)
+		slack := 2e-9
+		if m.InverseLag > 0 {
+			slack = .02 * best.Task.Seconds() // of 512 windows
+		}
+		for i := range 300 {
+			window := time.Duration(float64(i) / 300 * m.Size * 1e9)
+			require.GreaterOrEqual(t, at(window).Task.Seconds(), best.Task.Seconds()-slack, "%+v: %v beats %v", m, window, best)
+		}
+		if m.Clones <= 3 {
+			require.InDelta(t, slowTask(m, best.Outcome), best.Task.Seconds(), 1e-6, "%+v", m)
+		}
+	}
+}
+
+// The order of the samples does not matter, and neither does a scale.
+func TestWindowInvariants(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for range 200 {
+		m := Model{Size: 8, Bandwidth: 2, Contention: .2 + .8*rng.Float64(), Inputs: 1 + rng.IntN(3)}
+		for range 20 {
+			m.Lags = append(m.Lags, time.Duration(rng.IntN(50))*100*time.Millisecond)
+			m.Compute = append(m.Compute, time.Duration(rng.IntN(50))*time.Second)
+		}
+		best, err := Window(m)
+		require.NoError(t, err)
+		rng.Shuffle(20, func(i, j int) { m.Lags[i], m.Lags[j] = m.Lags[j], m.Lags[i] })
+		rng.Shuffle(20, func(i, j int) { m.Compute[i], m.Compute[j] = m.Compute[j], m.Compute[i] })
+		again, err := Window(m)
+		require.NoError(t, err)
+		require.Equal(t, best, again)
+		for i := range m.Lags {
+			m.Lags[i] *= 4
+			m.Compute[i] *= 4
+		}
+		m.Size *= 4
+		scaled, err := Window(m)
+		require.NoError(t, err)
+		require.Equal(t, 4*best.Window, scaled.Window)
+		require.InEpsilon(t, 4*best.Task.Seconds(), scaled.Task.Seconds(), 1e-9)
+	}
+}
+
+// fill gives a bin samples of a job's life.
+func fill(w *WindowTable, rng *rand.Rand, tasks, n int) {
+	for range n {
+		w.ObserveLag(tasks, time.Duration(rng.ExpFloat64()*2e9))
+		w.ObserveCut(tasks, time.Duration(rng.ExpFloat64()*2e9))
+		w.ObserveCompute(tasks, time.Duration((8+rng.ExpFloat64())*1e9))
+		w.ObserveRead(tasks, 100e6*rng.Float64(), time.Duration((5+5*rng.Float64())*1e9), false)
+		w.ObserveRead(tasks, 100e6*rng.Float64(), time.Duration((9+5*rng.Float64())*1e9), true)
+	}
+}
+
+// Each bin learns for itself, from its latest samples, and only once it has enough.
+func TestTableByBin_Dolly52(t *testing.T) {
+	w, err := NewWindowTable(WindowTableConfig{Bins: []int{10}, MinSamples: 2, Keep: 4})
+	require.NoError(t, err)
+	assert.False(t, w.ObserveLag(1, -1))
+	assert.False(t, w.ObserveCompute(1, -1))
+	assert.False(t, w.ObserveCut(1, -1))
+	assert.False(t, w.ObserveRead(1, math.NaN(), 1, true))
+	assert.False(t, w.ObserveRead(1, 1, 0, false))
+	for i := range 4 {
+		w.ObserveLag(10, time.Duration(1+i%2)*time.Second)
+		w.ObserveLag(11, 5*time.Second)
+		w.ObserveRead(10, 8e6, 8*time.Second, false)
+		w.ObserveRead(10, 1e6, 4*time.Second, true)
+		w.ObserveRead(11, 0, time.Second, false)
+	}
+	_, known := w.For(Job{Tasks: 10})
+	assert.False(t, known, "before a refresh")
+	w.ObserveCompute(10, 7*time.Second)
+	w.Refresh()
+	best, known := w.For(Job{Tasks: 1})
+	require.True(t, known)
+	m := Model{Lags: []time.Duration{1e9, 2e9, 1e9, 2e9}, Size: 8e6, Bandwidth: 1e6, Contention: .25}
+	want, err := Window(m)
+	require.NoError(t, err)
+	assert.Equal(t, want, best, "one computation time is too few")
+	_, known = w.For(Job{Tasks: 1000})
+	assert.False(t, known, "nothing was read")
+	_, known = w.For(Job{Tasks: 1, Clones: 1})
+	assert.False(t, known, "one clone has no other to share with")
+
+	w.ObserveCompute(3, 9*time.Second)
+	m.Compute = []time.Duration{9e9, 7e9}
+	again, _ := w.For(Job{Tasks: 1})
+	assert.Equal(t, best, again, "until the next refresh")
+	w.Refresh()
+	for range 2 {
+		for clones := 2; clones < 8; clones++ {
+			for inputs := 1; inputs < 5; inputs++ { // more kinds of jobs than are remembered
+				m.Clones, m.Inputs = clones, inputs
+				want, err = Window(m)
+				require.NoError(t, err)
+				best, known = w.For(Job{Tasks: 1, Clones: clones, Inputs: inputs})
+				require.True(t, known)
+				require.Equal(t, want, best)
+			}
+		}
+	}
+	for range 4 {
+		w.ObserveLag(10, 3*time.Second) // pushes the older ones out
+	}
+	w.Refresh()
+	best, _ = w.For(Job{Tasks: 10})
+	assert.Equal(t, 3*time.Second, best.Window)
+}
+
+func TestRingKeepsTheLatest(t *testing.T) {
+	r := ring[int]{limit: 4}
+	for i := range 11 {
+		r.add(i)
+	}
+	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
+}
+
+// Saved and restored at any point, the table answers as one that never stopped.
+func TestRestoredTableGoesOn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	var w WindowTable
+	restored := snapshottest.Through(t, &w)
+	for range 60 {
+		seed, tasks, n := rng.Uint64(), 1+rng.IntN(600), 1+rng.IntN(60)
+		fill(&w, rand.New(rand.NewPCG(seed, 0)), tasks, n)
+		fill(restored, rand.New(rand.NewPCG(seed, 0)), tasks, n)
+		if rng.IntN(3) == 0 {
+			w.Refresh()
+			restored.Refresh()
+		}
+		for _, tasks := range []int{1, 20, 100, 400, 1000} {
+			job := Job{Tasks: tasks, Clones: 2 + rng.IntN(3), Inputs: 1 + rng.IntN(10)}
+			want, known := w.For(job)
+			got, also := restored.For(job)
+			require.Equal(t, known, also)
+			require.Equal(t, want, got)
+		}
+		if rng.IntN(3) == 0 {
+			restored = snapshottest.Through(t, restored)
+		}
+	}
+	assert.EqualError(t, w.UnmarshalBinary([]byte("x")), "assign: WindowTable: snapshot: version is 120, want 1")
+}

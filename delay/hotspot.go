@@ -1,0 +1,109 @@
+package delay
+
+import (
+	"log/slog"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// File is a file that tasks read, or a block of one, as the host sees it now.
+type File struct {
+	// Waiting is how many tasks, of all jobs, are still to be launched and would run best where the file is.
+	Waiting int
+	// Replicas is how many copies of the file there are, 1 or more, and Slots how many slots the nodes with a copy have
+	// in all.
+	Replicas, Slots int
+	// Task is how long such a task holds a slot. It must be positive.
+	Task time.Duration
+}
+
+// Heat says whether a file is hot.
+type Heat uint8
+
+const (
+	// Unknown: a fact is missing or makes no sense. It is the zero value.
+	Unknown Heat = iota
+	// Served: the slots with the file serve all that wait, in time.
+	Served
+	// Hot: they do not, and the file is to have more copies.
+	Hot
+	// Capped: it is hot, and has as many copies as it may have.
+	Capped
+)
+
+var heatNames = [...]string{"unknown", "served", "hot", "capped"}
+
+// String returns the heat's name.
+func (h Heat) String() string { return enum.Name(heatNames[:], int(h), "Heat") }
+
+// MarshalText returns the heat's name.
+func (h Heat) MarshalText() ([]byte, error) {
+	return enum.Text(heatNames[:], int(h), "delay: Heat")
+}
+
+// HotSpot says how many copies a file should have. It is a plain value: it can be compared with ==, prints as one line,
+// logs as structured fields and marshals to JSON by names.
+type HotSpot struct {
+	Heat Heat
+	// Replicas is how many copies the file should have: as many as it has unless it is Hot.
+	Replicas int
+	// Drains is how long the slots with the file take to serve all that wait, and Limit how long they may.
+	Drains, Limit time.Duration
+}
+
+// DecideReplicas finds hot spots. A node that many jobs want becomes a bottleneck while others idle, and if that is due
+// to one file that many read, "another solution is to increase its replication level" [FAIR §4.3.2]. With s slots that
+// have the file, w tasks that wait for one are served in w * Task / s; if that is longer than limit, some would run
+// elsewhere or wait too long, and the file is to have the least number of copies with which it is not, up to most. Each
+// copy is taken to bring as many slots as those there are have on average. For limit, pass the time after which jobs
+// launch anywhere.
+//
+// The paper has no rule for finding them. Ask for files that tasks wait for; a file that is Served may keep the copies
+// that it has. O(1), no allocation.
+func DecideReplicas(f File, limit time.Duration, most int) HotSpot {
+	if f.Waiting < 0 || f.Replicas < 1 || f.Slots < 1 || f.Task <= 0 || limit <= 0 {
+		return HotSpot{Replicas: max(f.Replicas, 0)}
+	}
+	// In seconds of all slots: what waits, and what one copy serves within the limit.
+	work := float64(f.Waiting) * f.Task.Seconds()
+	h := HotSpot{Heat: Served, Replicas: f.Replicas, Limit: limit}
+	h.Drains, _ = num.Duration(work / float64(f.Slots))
+	if h.Drains <= limit {
+		return h
+	}
+	perCopy := float64(f.Slots) / float64(f.Replicas) * limit.Seconds()
+	wanted := math.Ceil(work/perCopy - 1e-9)
+	switch {
+	case f.Replicas >= most:
+		h.Heat = Capped
+	case wanted >= float64(most):
+		h.Heat, h.Replicas = Hot, most
+	default:
+		h.Heat, h.Replicas = Hot, max(int(wanted), f.Replicas+1)
+	}
+	return h
+}
+
+// String returns the hot spot as one line.
+func (h HotSpot) String() string {
+	b := append(make([]byte, 0, 64), h.Heat.String()...)
+	b = strconv.AppendInt(append(b, " replicas="...), int64(h.Replicas), 10)
+	if h.Heat == Unknown {
+		return string(b)
+	}
+	b = append(strconv.AppendFloat(append(b, " drains="...), h.Drains.Seconds(), 'g', 6, 64), 's')
+	return string(append(strconv.AppendFloat(append(b, " limit="...), h.Limit.Seconds(), 'g', 6, 64), 's'))
+}
+
+// LogValue returns the hot spot as a group of fields, for log/slog.
+func (h HotSpot) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("heat", h.Heat.String()), slog.Int("replicas", h.Replicas)}
+	if h.Heat != Unknown {
+		attrs = append(attrs, slog.Duration("drains", h.Drains), slog.Duration("limit", h.Limit))
+	}
+	return slog.GroupValue(attrs...)
+}
