@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 )
 
 // flatPools are mixed weights, minimums for a third, and twice the demand that there is to divide.
@@ -93,90 +92,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-func BenchmarkPlan(b *testing.B) {
-	const pools, tasks = 1000, 100_000
-	b.Run(fmt.Sprintf("pools=%d/tasks=%d", pools, tasks), func(b *testing.B) {
-		flat := make([]Pool, pools)
-		usage := make([]int64, pools)
-		running := make([]Task, tasks)
-		for i := range flat {
-			flat[i].Demand = 1000
-		}
-		for i := range running {
-			running[i] = Task{Pool: i % (pools / 2), Started: time.Unix(int64(i*7919%tasks), 0)}
-			usage[i%(pools/2)]++
-		}
-		if len(benchmarkPlan(b, flat, tasks, usage, running).Victims) == 0 {
-			b.Fatal("nothing planned")
-		}
-	})
-}
-
-// BenchmarkPlanLargeTasks has tasks larger than what any of many claims needs, in pools that cannot spare the rest.
-func BenchmarkPlanLargeTasks(b *testing.B) {
-	const pools, tasks, slots = 10_000, 100_000, 4
-	b.Run(fmt.Sprintf("pools=%d/tasks=%d", pools, tasks), func(b *testing.B) {
-		deep := make([]Pool, pools)
-		usage := make([]int64, pools)
-		running := make([]Task, tasks)
-		for i := 1; i < pools; i++ {
-			deep[i] = Pool{Parent: Under(0), Demand: 2}
-		}
-		deep[1].Demand = slots * tasks
-		usage[1] = slots * tasks
-		for i := range running {
-			running[i] = Task{Pool: 1, Slots: slots, Started: time.Unix(int64(i*7919%tasks), 0)}
-		}
-		if plan := benchmarkPlan(b, deep, slots*tasks, usage, running); len(plan.Victims) > 0 || len(plan.Claims) < pools/2 {
-			b.Fatal("what is freed beyond the claims is nobody's")
-		}
-	})
-}
-
-func benchmarkPlan(b *testing.B, pools []Pool, total int64, usage []int64, tasks []Task) (plan Plan) {
-	tree, err := New(pools, Policy{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	shares, err := tree.Shares(nil, nil, total)
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := NewStarvation(tree, Preemption{Cooldown: NoCooldown})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Observe(time.Unix(0, 0), shares, usage); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		plan = s.Plan(time.Unix(7200, 0), tasks, 0)
-	}
-	return plan
-}
-
-func BenchmarkDominant(b *testing.B) {
-	for _, n := range []int{10, 1000} {
-		b.Run(fmt.Sprintf("users=%d/resources=3", n), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(5, 10))
-			users := make([]User, n)
-			for i := range users {
-				users[i] = User{Task: []int64{1 + rng.Int64N(8), 1 + rng.Int64N(1<<34), rng.Int64N(2)}, Demand: 1 + rng.Int64N(10_000)}
-			}
-			capacity := []int64{int64(n) * 10_000, int64(n) << 44, int64(n) * 1000}
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Dominant(users, capacity); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkBisection is what the exact shares are up against: doubling and 25 halvings, as Hadoop YARN computes shares,
-// truncated and so not exact.
+// BenchmarkBisection is what the exact shares are up against: doubling and 25 halvings, as Hadoop YARN computes
+// shares, truncated and so not exact.
 func BenchmarkBisection(b *testing.B) {
 	b.Run("pools=100000", func(b *testing.B) {
 		pools, total := flatPools(100_000)

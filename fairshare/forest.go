@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// forest is a validated set of pools in breadth-first order, so that a loop forwards sees a parent before its children,
-// a loop backwards after them, and siblings are adjacent. It is never changed once built.
+// forest is a validated set of pools in breadth-first order, so that a loop forwards sees a parent before its
+// children, a loop backwards after them, and siblings are adjacent. It is never changed once built.
 type forest struct {
 	policy Policy
 	nodes  []node
@@ -58,18 +58,18 @@ func newForest(pools []Pool, policy Policy) (*forest, error) {
 	}
 	for i := range pools {
 		if parents[i] && pools[i].Demand != 0 {
-			return nil, fmt.Errorf("fairshare: pool %d: Demand is %d, want 0 for a pool with children", i, pools[i].Demand)
+			return nil, fmt.Errorf("fairshare: pools[%d].Demand is %d, want 0 for a pool with children", i, pools[i].Demand)
 		}
 	}
-	f.grow(pools, parents)
+	f.build(pools, parents)
 	if len(f.nodes) < len(pools) {
 		return nil, f.cycle(pools)
 	}
 	return f, f.checkSums()
 }
 
-// grow plants the groups of a tree in breadth-first order.
-func (f *forest) grow(pools []Pool, parents []bool) {
+// build appends the groups of a tree in breadth-first order.
+func (f *forest) build(pools []Pool, parents []bool) {
 	// Children of parent p stand in children[starts[p+1]:starts[p+2]], the top level, p = -1, first.
 	starts := make([]int32, len(pools)+2)
 	for i := range pools {
@@ -85,16 +85,16 @@ func (f *forest) grow(pools []Pool, parents []bool) {
 		children[*slot] = int32(i)
 		*slot++
 	}
-	f.plant(pools, -1, children[:starts[1]])
+	f.appendGroup(pools, -1, children[:starts[1]])
 	for at := 0; at < len(f.nodes); at++ {
 		if p := f.nodes[at].pool; parents[p] {
-			f.plant(pools, int32(at), children[starts[p+1]:starts[p+2]])
+			f.appendGroup(pools, int32(at), children[starts[p+1]:starts[p+2]])
 		}
 	}
 }
 
-// plant appends a group of siblings.
-func (f *forest) plant(pools []Pool, parent int32, children []int32) {
+// appendGroup appends a group of siblings.
+func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 	g := group{parent: parent, first: int32(len(f.nodes)), discipline: f.policy.Discipline}
 	if parent >= 0 {
 		g.discipline = pools[f.nodes[parent].pool].Discipline
@@ -147,32 +147,37 @@ func (f *forest) section(g group, i int32) int32 {
 	return i
 }
 
-// cycle names the pools of one cycle. Every pool that was not planted leads up into one.
+// cycle names the pools of one cycle. Every pool that was not reached leads up into one.
 func (f *forest) cycle(pools []Pool) error {
-	planted := make([]bool, len(pools))
+	reached := make([]bool, len(pools))
 	for i := range f.nodes {
-		planted[f.nodes[i].pool] = true
+		reached[f.nodes[i].pool] = true
 	}
-	i := slices.Index(planted, false)
-	for !planted[i] {
-		planted[i] = true
+	i := slices.Index(reached, false)
+	for !reached[i] {
+		reached[i] = true
 		i = pools[i].Parent.Index()
 	}
-	return fmt.Errorf("fairshare: pool %d: Parent leads through pool %d back to pool %d, want a tree", i, pools[i].Parent.Index(), i)
+	return fmt.Errorf("fairshare: pools[%d].Parent leads through pool %d back to pool %d, want a tree", i,
+		pools[i].Parent.Index(), i)
 }
 
-// checkSums makes sure that no sum of guarantees or weights can overflow later, passes the guarantees up, and compares
-// them with the maximums.
+// checkSums makes sure that no sum of minimums or weights can overflow later, and that a pool's maximum allows what
+// its children are guaranteed when they want all of it.
 func (f *forest) checkSums() error {
+	guarantees := make([]int64, len(f.nodes))
 	for _, g := range slices.Backward(f.groups) {
 		var least, weight int64
 		for i := g.first; i < g.end; i++ {
 			n := &f.nodes[i]
-			if least += n.min; least < 0 {
-				return fmt.Errorf("fairshare: pool %d: Min is %d, which takes the sum of its siblings' beyond int64", n.pool, n.min)
+			guarantees[i] = max(guarantees[i], n.min)
+			if least += guarantees[i]; least < 0 {
+				return fmt.Errorf("fairshare: pools[%d].Min is %d, which takes the sum of its siblings' beyond int64", n.pool,
+					n.min)
 			}
 			if weight += max(n.weight, 1); weight < 0 {
-				return fmt.Errorf("fairshare: pool %d: Weight is %d, which takes the sum of its siblings' beyond int64", n.pool, n.weight)
+				return fmt.Errorf("fairshare: pools[%d].Weight is %d, which takes the sum of its siblings' beyond int64", n.pool,
+					n.weight)
 			}
 		}
 		if g.parent < 0 {
@@ -180,9 +185,9 @@ func (f *forest) checkSums() error {
 		}
 		p := &f.nodes[g.parent]
 		if least > p.max {
-			return fmt.Errorf("fairshare: pool %d: Max is %d, below the %d guaranteed to its children", p.pool, p.max, least)
+			return fmt.Errorf("fairshare: pools[%d].Max is %d, below the %d guaranteed to its children", p.pool, p.max, least)
 		}
-		p.min = max(p.min, least)
+		guarantees[g.parent] = least
 	}
 	return nil
 }

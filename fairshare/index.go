@@ -1,8 +1,9 @@
 package fairshare
 
 import (
-	"log/slog"
-	"strconv"
+	"fmt"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // Index answers who should get the next free unit, in O(depth), after O(log k) at each level with k siblings for each
@@ -12,9 +13,12 @@ import (
 type Index struct {
 	forest
 	entries []entry // by position
-	// matches holds one knock-out tournament a group: that of nodes[first:end] is matches[2*first:2*end], with the final
-	// at 1, the matches that feed match m at 2m and 2m+1, and the pools themselves from end-first on.
-	matches []match
+	shares  []int64 // by position; nil under LeastUsage
+	// winners holds one knock-out tournament a group: that of nodes[first:end] is winners[2*first:2*end], with the final
+	// at 1, the matches that feed match m at 2m and 2m+1, and the pools themselves from end-first on. Below the top level
+	// sums holds what the pools that took part in a match have together.
+	winners []int32 // positions
+	sums    []sum
 }
 
 // entry is the state of one pool.
@@ -22,84 +26,34 @@ type entry struct {
 	standing
 	usage, most int64 // most is the demand, bounded by the maximum
 	demand      int64 // leaves
+	least       int64 // the minimum, as far as the pool and those under it want theirs
 	held        bool
 }
 
-// match is the outcome of one match, with sums over the pools that took part, which saturate.
-type match struct {
-	winner      int32 // position
-	usage, most int64
-}
-
-// Reason is why a pool is next.
-type Reason uint8
-
-const (
-	// NobodyWants means that no pool is next: all have what they want or may have, or are held.
-	NobodyWants Reason = iota
-	// BelowMinimum means the pool has less of its minimum than its siblings.
-	BelowMinimum
-	// LeastServed means the pool has the smallest usage per weight among its siblings.
-	LeastServed
-	// Leftover means the pool has weight zero and its weighted siblings want no more.
-	Leftover
-	// InTurn means the pool is first in rank or in line.
-	InTurn
-)
-
-var reasonNames = [...]string{
-	NobodyWants: "nobody wants it", BelowMinimum: "below minimum", LeastServed: "least served", Leftover: "leftover", InTurn: "in turn",
-}
-
-// String returns the reason in words.
-func (r Reason) String() string { return nameOf(reasonNames[:], uint8(r)) }
-
-// Pick is who is next, and why, as compared with its siblings. It is comparable.
-//
-// Safe for concurrent use.
-type Pick struct {
-	Pool   int // a pool without children; -1 if nobody wants the unit
-	Reason Reason
-	// Usage and Per are what was compared, as a ratio: the pool's usage, and the minimum or the weight. Per is 1 where
-	// neither counts.
-	Usage, Per int64
-}
-
-// String returns the pick as one line.
-func (p Pick) String() string {
-	if p.Pool < 0 {
-		return p.Reason.String()
-	}
-	return "pool " + strconv.Itoa(p.Pool) + ": " + p.Reason.String() +
-		", " + strconv.FormatInt(p.Usage, 10) + "/" + strconv.FormatInt(p.Per, 10)
-}
-
-// LogValue implements [slog.LogValuer].
-func (p Pick) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()),
-		slog.Int64("usage", p.Usage), slog.Int64("per", p.Per))
-}
+// sum is what pools have, are guaranteed as far as they want it, and may have together. It saturates.
+type sum struct{ usage, least, most int64 }
 
 // Index returns an index over the pools of the tree, which it does not change.
 //
 // Cost: O(n) time and memory.
 func (t *Tree) Index() *Index {
-	x := &Index{forest: t.forest, entries: make([]entry, t.Len()), matches: make([]match, 2*t.Len())}
-	for g := len(x.groups) - 1; g >= 0; g-- {
-		group := x.groups[g]
-		for i := group.first; i < group.end; i++ {
-			x.entries[i].demand = x.nodes[i].demand
-			x.enter(i)
-		}
-		for m := group.end - group.first - 1; m > 0; m-- {
-			x.play(group, m)
-		}
+	x := &Index{forest: t.forest, entries: make([]entry, t.Len()), winners: make([]int32, 2*t.Len())}
+	if len(x.groups) > 0 {
+		x.sums = make([]sum, 2*(t.Len()-int(x.groups[0].end)))
 	}
+	if x.policy.Order != LeastUsage {
+		x.shares = make([]int64, t.Len())
+	}
+	for i := range x.entries {
+		x.entries[i].demand = x.nodes[i].demand
+	}
+	x.rebuild()
 	return x
 }
 
 // Next returns the pool that should get the next free unit: from the top level down, the one that stands first by the
-// discipline of the group; see [Compare]. It changes nothing: tell the index what was done with [Index.Add].
+// discipline of the group and, under [Fair], by [Policy.Order]. It changes nothing: tell the index what was done with
+// [Index.Add].
 //
 // Cost: O(depth), no allocation.
 func (x *Index) Next() Pick {
@@ -108,33 +62,20 @@ func (x *Index) Next() Pick {
 	}
 	g := x.groups[0]
 	for {
-		i := x.matches[2*g.first+1].winner
+		i := x.winners[2*g.first+1]
 		n := &x.nodes[i]
 		if x.entries[i].turn == turnNone {
 			return Pick{Pool: -1}
 		}
 		if n.leaf() {
-			at := x.entries[i].standing
-			return Pick{Pool: int(n.pool), Reason: g.discipline.reason(at.turn), Usage: at.usage, Per: at.per}
+			return x.pick(g, i)
 		}
 		g = x.groups[n.children]
 	}
 }
 
-func (d Discipline) reason(t turn) Reason {
-	switch {
-	case t == turnNeedy:
-		return BelowMinimum
-	case d == FIFO:
-		return InTurn
-	case t == turnWeightless:
-		return Leftover
-	}
-	return LeastServed
-}
-
-// Add changes the usage of a pool without children by delta: +1 for a unit given, -1 for one returned. Usage stops at 0
-// and at the largest int64. It reports false, and does nothing, for an index that is not such a pool.
+// Add changes the usage of a pool without children by delta: +1 for a unit given, -1 for one returned. Usage stops at
+// 0 and at the largest int64. It reports false, and does nothing, for an index that is not such a pool.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Add(pool int, delta int64) bool {
@@ -145,14 +86,14 @@ func (x *Index) Add(pool int, delta int64) bool {
 	if usage := x.entries[i].usage; delta < 0 {
 		x.entries[i].usage = max(0, usage+delta)
 	} else {
-		x.entries[i].usage = addSaturating(usage, delta)
+		x.entries[i].usage = exact.Add(usage, delta)
 	}
 	x.update(i)
 	return true
 }
 
-// SetDemand changes what a pool without children wants, running and waiting together; less than 0 counts as 0. It reports
-// false, and does nothing, for an index that is not such a pool.
+// SetDemand changes what a pool without children wants, running and waiting together; less than 0 counts as 0. It
+// reports false, and does nothing, for an index that is not such a pool.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) SetDemand(pool int, demand int64) bool {
@@ -164,8 +105,28 @@ func (x *Index) SetDemand(pool int, demand int64) bool {
 	return ok
 }
 
-// Hold passes a pool over, with its children if it has any, until it is held no longer: for one that cannot use the unit
-// on offer, such as a job that waits for a machine with its data (section 4.2). It reports false for an unknown pool.
+// SetShares tells the index what the pools are due, one share a pool as from [Tree.Shares]. Orders other than
+// [LeastUsage] go by it, and need it again whenever shares change; LeastUsage does not read it. It returns an error if
+// there is not one share a pool.
+//
+// Cost: O(n), no allocation.
+func (x *Index) SetShares(shares []Share) error {
+	if len(shares) != len(x.nodes) {
+		return fmt.Errorf("fairshare: shares has %d entries, want one for each of the %d pools", len(shares), len(x.nodes))
+	}
+	if x.policy.Order == LeastUsage {
+		return nil
+	}
+	for i := range x.shares {
+		x.shares[i] = max(0, shares[x.nodes[i].pool].Slots)
+	}
+	x.rebuild()
+	return nil
+}
+
+// Hold passes a pool over, with its children if it has any, until it is held no longer: for one that cannot use the
+// unit on offer, such as a job that waits for a machine with its data (section 4.2). It reports false for an unknown
+// pool.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Hold(pool int, held bool) bool {
@@ -191,44 +152,4 @@ func (x *Index) leaf(pool int) (position int32, ok bool) {
 		return 0, false
 	}
 	return x.at[pool], true
-}
-
-// update enters a pool anew and replays its matches, and then those of its ancestors.
-func (x *Index) update(i int32) {
-	for ; i >= 0; i = x.nodes[i].parent {
-		x.enter(i)
-		g := x.groups[x.nodes[i].group]
-		for m := (g.end - g.first + i - g.first) / 2; m > 0; m /= 2 {
-			x.play(g, m)
-		}
-	}
-}
-
-// enter works out where a pool stands from its own usage or from its children's tournament.
-func (x *Index) enter(i int32) {
-	n, e := &x.nodes[i], &x.entries[i]
-	starved := e.held
-	if n.leaf() {
-		e.most = min(e.demand, n.max)
-	} else {
-		final := &x.matches[2*x.groups[n.children].first+1]
-		e.usage, e.most = final.usage, min(final.most, n.max)
-		starved = starved || x.entries[final.winner].turn == turnNone
-	}
-	if e.standing = newStanding(n.weight, n.min, e.most, e.usage); starved {
-		e.standing = standing{turn: turnNone, per: 1}
-	}
-	g := x.groups[n.group]
-	// What a pool has beyond its bounds is not to keep its siblings from what they want.
-	x.matches[g.first+g.end+(i-g.first)] = match{winner: i, usage: e.usage, most: max(e.most, e.usage)}
-}
-
-// play decides match m of a group.
-func (x *Index) play(g group, m int32) {
-	a, b := x.matches[2*g.first+2*m], x.matches[2*g.first+2*m+1]
-	winner := a.winner
-	if g.discipline.before(&x.nodes[b.winner], &x.nodes[a.winner], x.entries[b.winner].standing, x.entries[a.winner].standing) {
-		winner = b.winner
-	}
-	x.matches[2*g.first+m] = match{winner: winner, usage: addSaturating(a.usage, b.usage), most: addSaturating(a.most, b.most)}
 }

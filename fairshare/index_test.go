@@ -1,18 +1,21 @@
 package fairshare
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // slowIndex answers by walking the whole tree with rational numbers.
 type slowIndex struct {
 	*oracle
-	usage, demand []int64
-	held          []bool
+	usage, demand, share []int64
+	held                 []bool
 }
 
 func (x *slowIndex) used(i int) (sum int64) {
@@ -25,9 +28,17 @@ func (x *slowIndex) used(i int) (sum int64) {
 func (x *slowIndex) most(i int) int64 {
 	sum := x.demand[i]
 	for _, c := range x.children(i) {
-		sum = addSaturating(sum, max(x.most(c), x.used(c)))
+		sum = exact.Add(sum, max(x.most(c), x.used(c)))
 	}
 	return min(sum, x.pools[i].limit())
+}
+
+// least is the minimum as far as the pool, and each pool under it, wants its own.
+func (x *slowIndex) least(i int) (least int64) {
+	for _, c := range x.children(i) {
+		least += x.least(c)
+	}
+	return min(max(least, x.pools[i].Min), x.most(i))
 }
 
 func (x *slowIndex) wants(i int) bool {
@@ -45,11 +56,14 @@ func (x *slowIndex) wants(i int) bool {
 
 // before follows the three rules in the words of Compare and of the disciplines.
 func (x *slowIndex) before(a, b int, d Discipline) bool {
-	leastA, leastB := min(x.guarantee(a), x.most(a)), min(x.guarantee(b), x.most(b))
+	leastA, leastB := x.least(a), x.least(b)
 	usedA, usedB := x.used(a), x.used(b)
 	needyA, needyB := usedA < leastA, usedB < leastB
 	pa, pb := &x.pools[a], &x.pools[b]
+	byShare := x.policy.Order != LeastUsage
 	switch {
+	case byShare && d == Fair:
+		return x.shorter(a, b)
 	case needyA != needyB:
 		return needyA
 	case needyA:
@@ -61,14 +75,35 @@ func (x *slowIndex) before(a, b int, d Discipline) bool {
 		return pa.Rank < pb.Rank
 	case d == FIFO:
 		return a < b
-	case (pa.Weight == None) != (pb.Weight == None):
-		return pb.Weight == None
+	case byShare:
+		return x.shorter(a, b)
+	case (pa.Weight == Zero) != (pb.Weight == Zero):
+		return pb.Weight == Zero
+	}
+	if x.policy.Surplus == AboveMinimum {
+		usedA, usedB = usedA-leastA, usedB-leastB
 	}
 	wa, wb := max(pa.weight(), 1), max(pb.weight(), 1)
 	if c := ratio(usedA, wa).Cmp(ratio(usedB, wb)); c != 0 {
 		return c < 0
 	}
 	return a < b
+}
+
+// shorter reports whether a is farther below its share, in units or in proportion.
+func (x *slowIndex) shorter(a, b int) bool {
+	usedA, usedB := x.used(a), x.used(b)
+	if x.policy.Order == LargestDeficit {
+		return cmp.Or(cmp.Compare(usedA-x.share[a], usedB-x.share[b]), cmp.Compare(a, b)) < 0
+	}
+	zeroA, zeroB := x.share[a] == 0, x.share[b] == 0
+	switch {
+	case zeroA != zeroB:
+		return zeroB
+	case zeroA:
+		return cmp.Or(cmp.Compare(usedA, usedB), cmp.Compare(a, b)) < 0
+	}
+	return cmp.Or(ratio(usedA, x.share[a]).Cmp(ratio(usedB, x.share[b])), cmp.Compare(a, b)) < 0
 }
 
 func (x *slowIndex) next(parent int, d Discipline) int {
@@ -89,11 +124,15 @@ func TestIndexAgreesWithFullSearch(t *testing.T) {
 	for round := range 300 {
 		n := 1 + rng.IntN(12)
 		pools := randomPools(rng, n, round%2 == 0)
-		policy := Policy{Discipline: Discipline(rng.IntN(3))}
+		policy := Policy{Discipline: Discipline(rng.IntN(3)), Order: Order(rng.IntN(3)), Surplus: Surplus(rng.IntN(2))}
 		tree, err := New(pools, policy)
 		require.NoError(t, err)
 		index := tree.Index()
-		slow := &slowIndex{oracle: newOracle(pools, policy), usage: make([]int64, n), demand: make([]int64, n), held: make([]bool, n)}
+		slow := &slowIndex{
+			oracle: newOracle(pools, policy),
+			usage:  make([]int64, n), demand: make([]int64, n), share: make([]int64, n), held: make([]bool, n),
+		}
+		shares := make([]Share, n)
 		for i := range pools {
 			slow.demand[i] = pools[i].Demand
 		}
@@ -113,6 +152,12 @@ func TestIndexAgreesWithFullSearch(t *testing.T) {
 				if leaf {
 					slow.demand[i] = demand
 				}
+			case op == 2 && rng.IntN(2) == 0:
+				for i := range shares {
+					slow.share[i] = rng.Int64N(8)
+					shares[i].Slots = slow.share[i]
+				}
+				require.NoError(t, index.SetShares(shares))
 			case op == 2:
 				require.Equal(t, leaf, index.Add(i, -1))
 				if leaf {
@@ -222,23 +267,48 @@ func TestNextAndWeights(t *testing.T) {
 	require.Equal(t, int64(50), index.Usage(100))
 }
 
+// The orders by share lead to the shares, whatever the weights, where LeastUsage leaves a large pool short.
+func TestOrdersByShareLeadToShares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 24))
+	for round := range 500 {
+		pools := make([]Pool, 1+rng.IntN(10))
+		for i := range pools {
+			pools[i] = Pool{Weight: 1 + rng.Int64N(20), Demand: rng.Int64N(30), Min: rng.Int64N(5)}
+		}
+		total := int64(4*len(pools)) + rng.Int64N(100)
+		tree, err := New(pools, Policy{Order: []Order{LargestDeficit, SmallestPart}[round%2], Surplus: Surplus(rng.IntN(2))})
+		require.NoError(t, err)
+		shares, err := tree.Shares(nil, nil, total)
+		require.NoError(t, err)
+		index := tree.Index()
+		require.NoError(t, index.SetShares(shares))
+		for range total {
+			index.Add(index.Next().Pool, 1)
+		}
+		for i, s := range shares {
+			require.Equal(t, s.Slots, index.Usage(i), "pool %d of %+v", i, pools)
+		}
+	}
+}
+
 func TestIndexOfNothing(t *testing.T) {
 	tree, err := New(nil, Policy{})
 	require.NoError(t, err)
 	x := tree.Index()
 	assert.Equal(t, Pick{Pool: -1}, x.Next())
-	assert.Equal(t, "nobody wants it", x.Next().String())
+	assert.Equal(t, "wait nobody-wants", x.Next().String())
 	assert.False(t, x.Add(0, 1))
 	assert.False(t, x.Hold(-1, true))
 	assert.Zero(t, x.Usage(3))
 }
 
 func TestReasons(t *testing.T) {
-	tree, err := New([]Pool{{Weight: None, Demand: 2}, {Weight: 5, Demand: 1}, {Min: 3, Demand: 3}}, Policy{})
+	tree, err := New([]Pool{{Weight: Zero, Demand: 2}, {Weight: 5, Demand: 1}, {Min: 3, Demand: 3}}, Policy{})
 	require.NoError(t, err)
 	x := tree.Index()
 	for _, want := range []Pick{
-		{2, BelowMinimum, 0, 3}, {2, BelowMinimum, 1, 3}, {2, BelowMinimum, 2, 3}, {1, LeastServed, 0, 5}, {0, Leftover, 0, 1}, {0, Leftover, 1, 1}, {Pool: -1},
+		{2, BelowMinimum, 0, 3}, {2, BelowMinimum, 1, 3}, {2, BelowMinimum, 2, 3}, {1, LeastServed, 0, 5}, {0, Leftover, 0,
+			1}, {0, Leftover, 1, 1}, {Pool: -1},
 	} {
 		require.Equal(t, want, x.Next())
 		x.Add(want.Pool, 1)

@@ -3,6 +3,8 @@ package fairshare
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // level is the water level L = units/weight among the pools that stand at it.
@@ -26,7 +28,7 @@ type filler struct {
 	state                []state // by position
 	active               []int32
 	fractions            []int64
-	kinks                []kink
+	breakpoints          []breakpoint
 }
 
 func newFiller(n int) filler {
@@ -34,7 +36,7 @@ func newFiller(n int) filler {
 	part := func(i int) []int64 { return amounts[i*n : (i+1)*n : (i+1)*n] }
 	return filler{
 		lo: part(0), hi: part(1), want: part(2), weight: part(3), slots: part(4), rest: part(5), fractions: part(6),
-		state: make([]state, n), active: make([]int32, 0, n), kinks: make([]kink, 0, 2*n),
+		state: make([]state, n), active: make([]int32, 0, n), breakpoints: make([]breakpoint, 0, 2*n),
 	}
 }
 
@@ -87,12 +89,12 @@ func (f *filler) pass(l *level) bool {
 	var lowUnits, highUnits, lowWeight, highWeight int64
 	for _, i := range f.active {
 		lo, hi, w := f.lo[i], f.hi[i], f.weight[i]
-		switch at := product(l.units, w); { // over l.weight
-		case at.less(product(lo, l.weight)):
+		switch at := exact.Product(l.units, w); { // over l.weight
+		case at.Less(exact.Product(lo, l.weight)):
 			f.state[i] = low
 			lowUnits += lo
 			lowWeight += w
-		case product(hi, l.weight).less(at):
+		case exact.Product(hi, l.weight).Less(at):
 			f.state[i] = high
 			highUnits += hi
 			highWeight += w
@@ -104,20 +106,20 @@ func (f *filler) pass(l *level) bool {
 		return false
 	}
 	// Clamping changes the sum by low + high - L·(their weights). Each of low and high is at most l.units.
-	var clamped wide
-	clamped.hi, clamped.lo = bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
-	if product(l.units, lowWeight+highWeight).less(clamped) {
-		f.drop(low)
+	var clamped exact.Wide
+	clamped.Hi, clamped.Lo = bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
+	if exact.Product(l.units, lowWeight+highWeight).Less(clamped) {
+		f.fix(low)
 		l.units, l.weight = l.units-lowUnits, l.weight-lowWeight
 	} else {
-		f.drop(high)
+		f.fix(high)
 		l.units, l.weight = l.units-highUnits, l.weight-highWeight
 	}
 	return true
 }
 
-// drop takes the pools in state s out of the active ones.
-func (f *filler) drop(s state) {
+// fix takes the pools in state s out of the active ones.
+func (f *filler) fix(s state) {
 	kept := f.active[:0]
 	for _, i := range f.active {
 		if f.state[i] != s {
@@ -127,35 +129,36 @@ func (f *filler) drop(s state) {
 	f.active = kept
 }
 
-// kink is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper end.
-type kink struct {
+// breakpoint is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper end.
+type breakpoint struct {
 	pool int32
 	end  bool
 }
 
-func (f *filler) units(k kink) int64 {
+func (f *filler) units(k breakpoint) int64 {
 	if k.end {
 		return f.hi[k.pool]
 	}
 	return f.lo[k.pool]
 }
 
-// sweep finds the level among the active pools from the sorted kinks, where l is the guess that leaves all of them free.
+// sweep finds the level among the active pools from the sorted breakpoints, where l is the guess that leaves all of them
+// free.
 func (f *filler) sweep(l level) level {
-	f.kinks = f.kinks[:0]
+	f.breakpoints = f.breakpoints[:0]
 	var fixed, weight int64
 	for _, i := range f.active {
 		f.state[i] = low
 		fixed += f.lo[i]
-		f.kinks = append(f.kinks, kink{pool: i}, kink{pool: i, end: true})
+		f.breakpoints = append(f.breakpoints, breakpoint{pool: i}, breakpoint{pool: i, end: true})
 	}
-	slices.SortFunc(f.kinks, f.byLevel)
-	for _, k := range f.kinks {
+	slices.SortFunc(f.breakpoints, f.byLevel)
+	for _, k := range f.breakpoints {
 		at := level{units: f.units(k), weight: f.weight[k.pool]}
-		// Up to this kink the sum is fixed + L·weight. Stop where that reaches the units there are.
-		if compareProducts(at.units, weight, l.units-fixed, at.weight) >= 0 {
+		// Up to this breakpoint the sum is fixed + L·weight. Stop where that reaches the units there are.
+		if exact.CompareProducts(at.units, weight, l.units-fixed, at.weight) >= 0 {
 			if l = (level{units: l.units - fixed, weight: weight}); weight == 0 {
-				l = at // nobody is free: every level between two kinks will do
+				l = at // nobody is free: every level between two breakpoints will do
 			}
 			break
 		}
@@ -168,14 +171,14 @@ func (f *filler) sweep(l level) level {
 			weight += f.weight[k.pool]
 		}
 	}
-	f.drop(low)
-	f.drop(high)
+	f.fix(low)
+	f.fix(high)
 	return l
 }
 
-// byLevel orders kinks by level. At the same level pools begin before they end.
-func (f *filler) byLevel(a, b kink) int {
-	switch c := compareProducts(f.units(a), f.weight[b.pool], f.units(b), f.weight[a.pool]); {
+// byLevel orders breakpoints by level. At the same level pools begin before they end.
+func (f *filler) byLevel(a, b breakpoint) int {
+	switch c := exact.CompareProducts(f.units(a), f.weight[b.pool], f.units(b), f.weight[a.pool]); {
 	case c != 0 || a.end == b.end:
 		return c
 	case b.end:

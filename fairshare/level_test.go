@@ -27,7 +27,7 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 		}
 		total := least + rng.Int64N(most-least)
 		l := f.level(0, int32(n), total)
-		if len(f.kinks) > 0 {
+		if len(f.breakpoints) > 0 {
 			swept++ // the passes did not suffice
 		}
 		f.round(l, 0, int32(n), total)
@@ -45,7 +45,8 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 	require.Positive(t, swept)
 }
 
-// Where all pools are at their lower ends, every level up to the first of them will do; it must be a number all the same.
+// Where all pools are at their lower ends, every level up to the first of them will do; it must be a number all the
+// same.
 func TestSweepWithNobodyAtTheLevel(t *testing.T) {
 	f := newFiller(2)
 	f.weight[0], f.lo[0], f.hi[0] = 1, 4, 5

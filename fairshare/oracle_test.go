@@ -3,6 +3,8 @@ package fairshare
 import (
 	"math/big"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // The oracle works in exact rational arithmetic, on the pools as the caller wrote them, by the definition: among
@@ -91,21 +93,36 @@ func (o *oracle) bound(i int) {
 		hi = new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 100), big.NewInt(1))
 	}
 	if children := o.children(i); len(children) > 0 {
-		sumLo, sumHi, sumMin := new(big.Rat), new(big.Rat), new(big.Rat)
+		sumLo, sumHi := new(big.Rat), new(big.Rat)
 		for _, c := range children {
 			o.bound(c)
 			sumLo.Add(sumLo, o.lo[c])
 			sumHi.Add(sumHi, o.hi[c])
-			sumMin.Add(sumMin, whole(o.guarantee(c)))
 		}
-		least, hi = ratMax(least, sumMin), sumHi
+		least, hi = ratMax(least, sumLo), sumHi // a child's minimum that it does not want lifts nobody
 	}
-	if p.Max == None {
+	if p.Max == Zero {
 		hi = new(big.Rat)
 	} else if p.Max > 0 {
 		hi = ratMin(hi, whole(p.Max))
 	}
 	o.lo[i], o.hi[i] = ratMin(least, hi), hi
+}
+
+// needed is the minimum as far as the pool, and each pool under it, wants its own.
+func (o *oracle) needed(i int) (needed int64) {
+	for _, c := range o.children(i) {
+		needed += o.needed(c)
+	}
+	return min(max(needed, o.pools[i].Min), o.wanted(i))
+}
+
+func (o *oracle) wanted(i int) int64 {
+	sum := o.pools[i].Demand
+	for _, c := range o.children(i) {
+		sum = exact.Add(sum, o.wanted(c))
+	}
+	return min(sum, o.pools[i].limit())
 }
 
 func (o *oracle) guarantee(i int) int64 {
@@ -126,7 +143,7 @@ func (o *oracle) divide(siblings []int, d Discipline, total *big.Rat) (shares ma
 	}
 	feasible = least.Cmp(total) <= 0
 	if !feasible {
-		if o.policy.Infeasible == Scale {
+		if o.policy.OnInfeasible == Scale {
 			shares = map[int]*big.Rat{}
 			for _, i := range siblings {
 				shares[i] = new(big.Rat).Quo(new(big.Rat).Mul(lo[i], total), least)
@@ -145,7 +162,7 @@ func (o *oracle) divide(siblings []int, d Discipline, total *big.Rat) (shares ma
 func (o *oracle) serve(siblings []int, d Discipline, lo, hi map[int]*big.Rat, surplus *big.Rat) map[int]*big.Rat {
 	key := func(i int) [3]int {
 		k := [3]int{int(o.pools[i].Rank), 0, 0}
-		if o.pools[i].Weight == None && d != FIFO {
+		if o.pools[i].Weight == Zero && d != FIFO {
 			k[1] = 1
 		}
 		switch d {
@@ -167,15 +184,21 @@ func (o *oracle) serve(siblings []int, d Discipline, lo, hi map[int]*big.Rat, su
 		section := order[:n]
 		order = order[n:]
 		var buckets []bucket
+		var bases []*big.Rat
 		total, most := new(big.Rat).Set(surplus), new(big.Rat)
 		for _, i := range section {
 			w := int64(1)
 			if o.pools[i].Weight > 0 && d != FIFO {
 				w = o.pools[i].Weight
 			}
-			buckets = append(buckets, bucket{lo[i], hi[i], whole(w)})
-			total.Add(total, lo[i])
-			most.Add(most, hi[i])
+			base := new(big.Rat)
+			if o.policy.Surplus == AboveMinimum {
+				base = lo[i]
+			}
+			bases = append(bases, base)
+			buckets = append(buckets, bucket{new(big.Rat).Sub(lo[i], base), new(big.Rat).Sub(hi[i], base), whole(w)})
+			total.Add(total, buckets[len(buckets)-1].lo)
+			most.Add(most, buckets[len(buckets)-1].hi)
 		}
 		filled := make([]*big.Rat, n)
 		if most.Cmp(total) <= 0 {
@@ -187,8 +210,8 @@ func (o *oracle) serve(siblings []int, d Discipline, lo, hi map[int]*big.Rat, su
 		}
 		surplus = new(big.Rat).Set(surplus)
 		for k, i := range section {
-			shares[i] = filled[k]
-			surplus.Sub(surplus, new(big.Rat).Sub(filled[k], lo[i]))
+			shares[i] = new(big.Rat).Add(filled[k], bases[k])
+			surplus.Sub(surplus, new(big.Rat).Sub(shares[i], lo[i]))
 		}
 	}
 	return shares

@@ -1,32 +1,64 @@
 package fairshare
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/exact"
+)
+
+// Order is who among siblings under [Fair] gets the next free unit. A pool that wants more, whose usage is below its
+// demand and its maximum, stands before one that does not, under every order.
+type Order uint8
+
+const (
+	// LeastUsage serves pools below their minimum first, by the part of it that they have, and then whoever has the
+	// smallest usage per weight; pools of weight zero come last. It needs no shares, and is the order of Hadoop's and
+	// Spark's fair schedulers. With [AboveMinimum] only the usage above the minimum counts.
+	LeastUsage Order = iota
+	// LargestDeficit serves the pool "farthest below its fair share", as section 4.1 of the paper has it: the one that
+	// misses most units. Minimums count through the share. Pools that have their share come after all others, the one
+	// with least above it first. An [Index] must be told the shares; see [Index.SetShares].
+	LargestDeficit
+	// SmallestPart is the same in proportion: it serves the pool with the smallest part of its share, so that a small
+	// pool does not wait until a large one has all but a few units. Pools with a share of zero come last.
+	SmallestPart
+)
+
+var orderNames = [...]string{LeastUsage: "least-usage", LargestDeficit: "largest-deficit",
+	SmallestPart: "smallest-part"}
+
+// String returns the name of the order.
+func (o Order) String() string { return enum.Name(orderNames[:], int(o), "Order") }
+
+// MarshalText returns the order's name.
+func (o Order) MarshalText() ([]byte, error) {
+	return enum.Text(orderNames[:], int(o), "fairshare: Order")
+}
 
 // Contender is a pool and what it has now. Its Parent, Discipline and Rank are not read.
-//
-// Safe for concurrent use.
 type Contender struct {
 	Pool
 	Usage int64 // units in use
+	Share int64 // units due, which LeastUsage does not read
 }
 
-// Compare says which of two siblings under [Fair] should get the next free unit: negative for a, positive for b, zero if
-// they stand equal, and then the lower index should have it.
-//
-//  1. A pool that wants more stands before one that does not. It wants more while Usage is below Demand and Max.
-//  2. A pool below its minimum stands before one that is not; of two such, the one with the smaller part of its minimum.
-//  3. Of the others the one with the smaller usage per weight comes first, and pools of weight zero come last.
-//
-// This is a strict weak order for all pools that [New] accepts, weight zero and minimum zero included. Serving in this
-// order is how the paper's scheduler reaches the shares as slots become free (section 4.1: the one farthest below).
+// Compare says which of two siblings under [Fair] and [WaterLevel] should get the next free unit: negative for a,
+// positive for b, zero if they stand equal, and then the lower index should have it. It is a strict weak order for
+// all pools that [New] accepts, weight zero and minimum zero included.
 //
 // Cost: O(1), exact in 128 bits, no allocation.
-func Compare(a, b Contender) int {
-	return compareStanding(a.standing(), b.standing())
+func (o Order) Compare(a, b Contender) int {
+	return compareStanding(o.standing(&a), o.standing(&b))
 }
 
-func (c *Contender) standing() standing {
-	return newStanding(c.weight(), c.Min, min(c.Demand, c.limit()), c.Usage)
+func (o Order) standing(c *Contender) standing {
+	most := min(c.Demand, c.limit())
+	if o == LeastUsage {
+		return newStanding(c.weight(), min(c.Min, most), 0, most, c.Usage)
+	}
+	return o.byShare(max(c.Usage, 0), max(c.Share, 0), most)
 }
 
 // turn is the first thing that siblings are compared by.
@@ -34,6 +66,7 @@ type turn uint8
 
 const (
 	turnNeedy turn = iota // below its minimum
+	turnShort             // below its share
 	turnWeighted
 	turnWeightless
 	turnNone // wants no more
@@ -45,29 +78,44 @@ type standing struct {
 	usage, per int64
 }
 
-// newStanding places a pool that may have up to most.
-func newStanding(weight, least, most, usage int64) standing {
+// newStanding places a pool that may have up to most, by its usage; of what is above the minimum, base does not count.
+func newStanding(weight, least, base, most, usage int64) standing {
 	usage = max(usage, 0)
-	switch least = min(least, most); {
+	switch {
 	case usage >= most:
 		return standing{turn: turnNone, per: 1}
 	case usage < least:
 		return standing{turn: turnNeedy, usage: usage, per: least}
 	case weight > 0:
-		return standing{turn: turnWeighted, usage: usage, per: weight}
+		return standing{turn: turnWeighted, usage: usage - base, per: weight}
 	}
-	return standing{turn: turnWeightless, usage: usage, per: 1}
+	return standing{turn: turnWeightless, usage: usage - base, per: 1}
+}
+
+// byShare places a pool by what it misses of its share.
+func (o Order) byShare(usage, share, most int64) standing {
+	switch {
+	case usage >= most:
+		return standing{turn: turnNone, per: 1}
+	case o == SmallestPart && share == 0:
+		return standing{turn: turnWeightless, usage: usage, per: 1}
+	case o == SmallestPart:
+		return standing{turn: turnShort, usage: usage, per: share}
+	case usage < share:
+		return standing{turn: turnShort, usage: math.MaxInt64 - (share - usage), per: 1}
+	}
+	return standing{turn: turnWeighted, usage: usage - share, per: 1}
 }
 
 func compareStanding(a, b standing) int {
 	if a.turn != b.turn {
 		return cmp.Compare(a.turn, b.turn)
 	}
-	return compareProducts(a.usage, b.per, b.usage, a.per)
+	return exact.CompareProducts(a.usage, b.per, b.usage, a.per)
 }
 
-// before reports whether node x, standing at a, comes before its sibling y, standing at b. Minimums come first under
-// every discipline, as they do in the shares.
+// before reports whether node x, standing at a, comes before its sibling y, standing at b. Under FIFO and MultiLevel
+// minimums come first, as they do in the shares.
 func (d Discipline) before(x, y *node, a, b standing) bool {
 	if d != Fair && a.above() && b.above() && x.rank != y.rank {
 		return x.rank < y.rank
@@ -81,4 +129,4 @@ func (d Discipline) before(x, y *node, a, b standing) bool {
 }
 
 // above reports whether the pool has its minimum and wants more.
-func (s standing) above() bool { return s.turn == turnWeighted || s.turn == turnWeightless }
+func (s standing) above() bool { return s.turn != turnNeedy && s.turn != turnNone }

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,7 @@ func slotsOf(shares []fairshare.Share) (slots []int64) {
 }
 
 // Section 3.1 and Figure 3: 100 slots, minimums 50, 10, 25, 15 and demands 46, 18, 28, 16 give 46, 14, 25, 15.
-func TestFigure3(t *testing.T) {
+func TestSection31Figure3(t *testing.T) {
 	shares, err := fairshare.Shares([]fairshare.Pool{
 		{Min: 50, Demand: 46}, {Min: 10, Demand: 18}, {Min: 25, Demand: 28}, {Min: 15, Demand: 16},
 	}, 100)
@@ -61,8 +60,8 @@ func TestAppendixAFeasibility(t *testing.T) {
 	assert.Equal(t, fairshare.InfeasibleError{Minimums: 110, Total: 100}, *infeasible)
 }
 
-// Section 3.2: with tasks of one minute, a new job that needs 10 % of the slots has them after 6 s on average, without a
-// kill, because the index gives it every slot that becomes free.
+// Section 3.2: with tasks of one minute, a new job that needs 10 % of the slots has them after 6 s on average,
+// without a kill, because the index gives it every slot that becomes free.
 func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 	const slots, seeds = 100, 200
 	rng := rand.New(rand.NewPCG(32, 6))
@@ -93,43 +92,9 @@ func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 	assert.InDelta(t, 6, total/seeds, 1) // the band is 5 to 7 s
 }
 
-// Section 3.2: a pool that does not get its minimum within Tmin, or its fair share within Tfair, makes a claim; the most
-// recently launched tasks are killed, and no pool is taken below its fair share.
-func TestSection32Timeouts(t *testing.T) {
-	tree, err := fairshare.New([]fairshare.Pool{{Demand: 100}, {Demand: 100, Min: 20}}, fairshare.Policy{})
-	require.NoError(t, err)
-	s, err := fairshare.NewStarvation(tree, fairshare.Preemption{Patience: fairshare.Patience{Min: time.Minute, Fair: 2 * time.Minute}})
-	require.NoError(t, err)
-	shares, err := tree.Shares(nil, nil, 100)
-	require.NoError(t, err)
-	start := time.Unix(0, 0)
-	tasks := make([]fairshare.Task, 100)
-	for i := range tasks {
-		tasks[i].Started = start.Add(time.Duration(i*37%100) * time.Second)
-	}
-	usage := []int64{100, 0}
-	require.NoError(t, s.Observe(start, shares, usage))
-	assert.Empty(t, s.Plan(start.Add(time.Minute-1), tasks, 0).Claims, "not before Tmin")
-
-	plan := s.Plan(start.Add(time.Minute), tasks, 0)
-	require.Len(t, plan.Victims, 20)
-	for k, v := range plan.Victims {
-		assert.Equal(t, start.Add(time.Duration(99-k)*time.Second), tasks[v.Task].Started, "newest first")
-	}
-	require.NoError(t, s.Observe(start.Add(time.Minute), shares, []int64{80, 20}))
-	plan = s.Plan(start.Add(2*time.Minute), tasks[:80], 0)
-	require.Len(t, plan.Claims, 1)
-	assert.Equal(t, fairshare.FairTimeout, plan.Claims[0].Cause)
-	assert.Len(t, plan.Victims, 30)
-
-	require.NoError(t, s.Observe(start.Add(2*time.Minute), shares, []int64{45, 20}))
-	plan = s.Plan(start.Add(time.Hour), tasks[:45], 35)
-	assert.Empty(t, plan.Victims, "free slots are used first, and the other pool is below its share")
-}
-
-// Section 2.1: Hadoop's own order is FIFO with priorities; section 7.2: multi-level queues serve one class of jobs before
-// the other, or share between classes by weight.
-func TestDisciplines(t *testing.T) {
+// Section 2.1: Hadoop's own order is FIFO with priorities; section 7.2: multi-level queues serve one class of jobs
+// before the other, or share between classes by weight.
+func TestSection72Disciplines(t *testing.T) {
 	jobs := []fairshare.Pool{{Rank: 1, Demand: 6}, {Demand: 6}, {Demand: 6}}
 	for _, c := range []struct {
 		discipline fairshare.Discipline
@@ -153,17 +118,50 @@ func TestDisciplines(t *testing.T) {
 	}
 }
 
-// Section 3.2: a pool's minimum and its fair share are two deficits, of which the larger counts, never their sum.
-func TestLargerDeficitCounts(t *testing.T) {
-	tree, err := fairshare.New([]fairshare.Pool{{Demand: 10}, {Demand: 10, Min: 4}}, fairshare.Policy{})
-	require.NoError(t, err)
-	s, err := fairshare.NewStarvation(tree, fairshare.Preemption{})
-	require.NoError(t, err)
-	shares, err := tree.Shares(nil, nil, 10)
-	require.NoError(t, err)
-	start := time.Unix(0, 0)
-	require.NoError(t, s.Observe(start, shares, []int64{9, 1}))
-	claims := s.Claims(start.Add(time.Hour))
-	require.Len(t, claims, 1)
-	assert.Equal(t, int64(4), claims[0].Deficit) // 3 by minimum, 4 by fair share
+// Section 4.1: head-of-line scheduling serves "the job farthest below its fair share". Of shares 14 and 86 with 10
+// and 40 in use that is the second, in units and in proportion; by usage alone, as Hadoop's own comparator has it, it
+// is the first.
+func TestSection41FarthestBelowItsShare(t *testing.T) {
+	pools := []fairshare.Pool{{Demand: 14}, {Demand: 100}}
+	usage := []int64{10, 40}
+	for order, want := range map[fairshare.Order]fairshare.Pick{
+		fairshare.LeastUsage:     {Pool: 0, Reason: fairshare.LeastServed, Usage: 10, Per: 1},
+		fairshare.LargestDeficit: {Pool: 1, Reason: fairshare.BelowShare, Usage: 40, Per: 86},
+		fairshare.SmallestPart:   {Pool: 1, Reason: fairshare.BelowShare, Usage: 40, Per: 86},
+	} {
+		tree, err := fairshare.New(pools, fairshare.Policy{Order: order})
+		require.NoError(t, err)
+		shares, err := tree.Shares(nil, nil, 100)
+		require.NoError(t, err)
+		require.Equal(t, []int64{14, 86}, slotsOf(shares))
+		index := tree.Index()
+		require.NoError(t, index.SetShares(shares))
+		index.Add(0, usage[0])
+		index.Add(1, usage[1])
+		assert.Equal(t, want, index.Next(), "%v", order)
+		a := fairshare.Contender{Pool: pools[0], Usage: usage[0], Share: shares[0].Slots}
+		b := fairshare.Contender{Pool: pools[1], Usage: usage[1], Share: shares[1].Slots}
+		assert.Equal(t, want.Pool == 0, order.Compare(a, b) < 0, "%v", order)
+	}
+}
+
+// Section 3.1 divides what is left "starting with the bucket with the least water": a guarantee counts towards it.
+// Kueue divides what its queues borrow, so that a guarantee of 40 has no part in it.
+func TestSection31SurplusAboveMinimum(t *testing.T) {
+	pools := []fairshare.Pool{{Min: 40, Demand: 100}, {Demand: 100}, {Demand: 5}}
+	for surplus, want := range map[fairshare.Surplus][]int64{
+		fairshare.WaterLevel:   {48, 47, 5},
+		fairshare.AboveMinimum: {68, 27, 5}, // 40 + 28 - rounding, 0 + 27.5
+	} {
+		tree, err := fairshare.New(pools, fairshare.Policy{Surplus: surplus})
+		require.NoError(t, err)
+		shares, err := tree.Shares(nil, nil, 100)
+		require.NoError(t, err)
+		assert.Equal(t, want, slotsOf(shares), "%v", surplus)
+		index := tree.Index()
+		for range 100 {
+			index.Add(index.Next().Pool, 1)
+		}
+		assert.Equal(t, want, []int64{index.Usage(0), index.Usage(1), index.Usage(2)}, "%v, one at a time", surplus)
+	}
 }

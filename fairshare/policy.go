@@ -1,36 +1,48 @@
 package fairshare
 
-import "fmt"
+import (
+	"fmt"
 
-// Policy is what an operator chooses about the tree as a whole. The zero value is the paper's.
-//
-// Safe for concurrent use.
+	"github.com/straggler-go/straggler/internal/enum"
+)
+
+// Policy is what an operator chooses about the tree as a whole. The zero value is the paper's, except that
+// [LeastUsage] needs no shares where [LargestDeficit] does.
 type Policy struct {
-	// Infeasible says what to do when the minimums add up to more than there is.
-	Infeasible Infeasible
+	// OnInfeasible says what to do when the minimums add up to more than there is.
+	OnInfeasible OnInfeasible
 	// Basis says what a pool may claim beyond its minimum.
 	Basis Basis
 	// Discipline divides the total among the pools of the top level.
 	Discipline Discipline
+	// Surplus says whether minimums count when what is above them is divided.
+	Surplus Surplus
+	// Order says who among siblings gets the next free unit; only an [Index] reads it.
+	Order Order
 }
 
-// Infeasible is what to do when the minimums of siblings, each capped by what the pool wants, add up to more than there
-// is for them. The paper assumes that they never do (appendix A). No choice hands out more than there is.
-type Infeasible uint8
+// OnInfeasible is what to do when the minimums of siblings, each capped by what the pool wants, add up to more than
+// there is for them. The paper assumes that they never do (appendix A). No choice hands out more than there is.
+type OnInfeasible uint8
 
 const (
 	// Refuse returns an [*InfeasibleError] with the sum and the total.
-	Refuse Infeasible = iota
+	Refuse OnInfeasible = iota
 	// Scale gives every pool the same fraction of its minimum.
 	Scale
 	// ByWeight divides by weight as usual, with the minimums as maximums: small guarantees are kept in full.
 	ByWeight
 )
 
-var infeasibleNames = [...]string{Refuse: "refuse", Scale: "scale", ByWeight: "by-weight"}
+var onInfeasibleNames = [...]string{Refuse: "refuse", Scale: "scale", ByWeight: "by-weight"}
 
 // String returns the name of the choice.
-func (i Infeasible) String() string { return nameOf(infeasibleNames[:], uint8(i)) }
+func (o OnInfeasible) String() string { return enum.Name(onInfeasibleNames[:], int(o), "OnInfeasible") }
+
+// MarshalText returns the choice's name.
+func (o OnInfeasible) MarshalText() ([]byte, error) {
+	return enum.Text(onInfeasibleNames[:], int(o), "fairshare: OnInfeasible")
+}
 
 // Basis is what bounds a share from above, besides Max.
 type Basis uint8
@@ -48,16 +60,47 @@ const (
 var basisNames = [...]string{Demanded: "demanded", Entitled: "entitled", Steady: "steady"}
 
 // String returns the name of the basis.
-func (b Basis) String() string { return nameOf(basisNames[:], uint8(b)) }
+func (b Basis) String() string { return enum.Name(basisNames[:], int(b), "Basis") }
+
+// MarshalText returns the basis's name.
+func (b Basis) MarshalText() ([]byte, error) {
+	return enum.Text(basisNames[:], int(b), "fairshare: Basis")
+}
+
+// Surplus is how what is left above the minimums is divided by weight.
+type Surplus uint8
+
+const (
+	// WaterLevel raises the emptiest pools first, to one level: what a pool has as its minimum counts (Figure 3).
+	WaterLevel Surplus = iota
+	// AboveMinimum gives every pool its part on top of its minimum, which does not count: a large guarantee costs its
+	// pool nothing of the surplus. It is how Kueue shares what its queues borrow above their nominal quota. A pool then
+	// gets min(m, d) + L·w, at most d, and [Share.Level] is L, units per weight above the minimum.
+	AboveMinimum
+)
+
+var surplusNames = [...]string{WaterLevel: "water-level", AboveMinimum: "above-minimum"}
+
+// String returns the name of the choice.
+func (s Surplus) String() string { return enum.Name(surplusNames[:], int(s), "Surplus") }
+
+// MarshalText returns the choice's name.
+func (s Surplus) MarshalText() ([]byte, error) {
+	return enum.Text(surplusNames[:], int(s), "fairshare: Surplus")
+}
 
 func (p Policy) check() error {
 	switch {
-	case p.Infeasible > ByWeight:
-		return fmt.Errorf("fairshare: policy: Infeasible is %d, want Refuse, Scale or ByWeight", p.Infeasible)
+	case p.OnInfeasible > ByWeight:
+		return fmt.Errorf("fairshare: Policy.OnInfeasible is %d, want Refuse, Scale or ByWeight", p.OnInfeasible)
 	case p.Basis > Steady:
-		return fmt.Errorf("fairshare: policy: Basis is %d, want Demanded, Entitled or Steady", p.Basis)
+		return fmt.Errorf("fairshare: Policy.Basis is %d, want Demanded, Entitled or Steady", p.Basis)
 	case p.Discipline > MultiLevel:
-		return fmt.Errorf("fairshare: policy: Discipline is %d, want Fair, FIFO or MultiLevel", p.Discipline)
+		return fmt.Errorf("fairshare: Policy.Discipline is %d, want Fair, FIFO or MultiLevel", p.Discipline)
+	case p.Surplus > AboveMinimum:
+		return fmt.Errorf("fairshare: Policy.Surplus is %d, want WaterLevel or AboveMinimum", p.Surplus)
+	case p.Order > SmallestPart:
+		return fmt.Errorf("fairshare: Policy.Order is %d, want LeastUsage, LargestDeficit or SmallestPart", p.Order)
 	}
 	return nil
 }

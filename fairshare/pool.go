@@ -3,31 +3,31 @@ package fairshare
 import (
 	"fmt"
 	"math"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 const (
 	// Unlimited is a demand that no share can satisfy, for a pool that takes whatever it is given.
 	Unlimited = math.MaxInt64
-	// None stands for the number zero in Weight and Max, where a literal 0 means the default.
-	None = -1
+	// Zero stands for the number zero in Weight and Max, where a literal 0 means the default.
+	Zero = -1
 )
 
 // Pool is one claimant: a queue, a user or a job, or a group of them. Amounts are whole units of one resource: slots,
-// millicores, bytes. Weight, Min, Max, Discipline and Rank are an operator's choices; Demand is what the host observes.
-// The zero value is a pool at the top level with weight 1, no minimum, no maximum, and nothing to run.
-//
-// Safe for concurrent use.
+// millicores, bytes. Weight, Min, Max, Discipline and Rank are an operator's choices; Demand is what the host
+// observes. The zero value is a pool at the top level with weight 1, no minimum, no maximum, and nothing to run.
 type Pool struct {
 	// Parent is the pool that this one divides the share of. Zero is the top level; see [Under].
 	Parent Parent
 	// Weight is w: of what is shared by level, a pool of weight 2 gets twice what a pool of weight 1 gets. Only ratios
-	// matter: for 1.5 to 1, say 3 and 2. Zero means 1; [None] means weight zero: such a pool has its minimum, and shares
+	// matter: for 1.5 to 1, say 3 and 2. Zero means 1; [Zero] means weight zero: such a pool has its minimum, and shares
 	// equally with others of weight zero what the weighted pools leave. Weights have no effect under [FIFO].
 	Weight int64
 	// Min is m: what the pool is guaranteed as long as it wants it. A pool with children is guaranteed at least the sum
-	// of what they are.
+	// of what they are, where a child's minimum counts only as far as that child wants it.
 	Min int64
-	// Max is the most that the pool may have. Zero means no maximum; [None] closes the pool.
+	// Max is the most that the pool may have. Zero means no maximum; [Zero] closes the pool.
 	Max int64
 	// Demand is d: running and waiting together, for a pool without children. The demand of a pool with children is
 	// the sum of what they want, so its own must be zero.
@@ -39,8 +39,6 @@ type Pool struct {
 }
 
 // Parent refers to a pool's parent. The zero value is the top level.
-//
-// Safe for concurrent use.
 type Parent int
 
 // Under returns the reference to the pool with the given index as parent.
@@ -66,14 +64,19 @@ const (
 var disciplineNames = [...]string{Fair: "fair", FIFO: "fifo", MultiLevel: "multi-level"}
 
 // String returns the name of the discipline.
-func (d Discipline) String() string { return nameOf(disciplineNames[:], uint8(d)) }
+func (d Discipline) String() string { return enum.Name(disciplineNames[:], int(d), "Discipline") }
+
+// MarshalText returns the discipline's name.
+func (d Discipline) MarshalText() ([]byte, error) {
+	return enum.Text(disciplineNames[:], int(d), "fairshare: Discipline")
+}
 
 // weight returns w with the default filled in.
 func (p *Pool) weight() int64 {
 	switch p.Weight {
 	case 0:
 		return 1
-	case None:
+	case Zero:
 		return 0
 	}
 	return p.Weight
@@ -84,7 +87,7 @@ func (p *Pool) limit() int64 {
 	switch p.Max {
 	case 0:
 		return Unlimited
-	case None:
+	case Zero:
 		return 0
 	}
 	return p.Max
@@ -94,27 +97,19 @@ func (p *Pool) limit() int64 {
 func (p *Pool) check(i, n int) error {
 	switch {
 	case p.Parent < 0 || int(p.Parent) > n:
-		return fmt.Errorf("fairshare: pool %d: Parent is pool %d, want one of the %d pools", i, p.Parent.Index(), n)
-	case p.Weight < None:
-		return fmt.Errorf("fairshare: pool %d: Weight is %d, want a positive number, 0 for 1, or None", i, p.Weight)
-	case p.Max < None:
-		return fmt.Errorf("fairshare: pool %d: Max is %d, want a positive number, 0 for no maximum, or None", i, p.Max)
+		return fmt.Errorf("fairshare: pools[%d].Parent is pool %d, want one of the %d pools", i, p.Parent.Index(), n)
+	case p.Weight < Zero:
+		return fmt.Errorf("fairshare: pools[%d].Weight is %d, want a positive number, 0 for 1, or Zero", i, p.Weight)
+	case p.Max < Zero:
+		return fmt.Errorf("fairshare: pools[%d].Max is %d, want a positive number, 0 for no maximum, or Zero", i, p.Max)
 	case p.Min < 0:
-		return fmt.Errorf("fairshare: pool %d: Min is %d, want at least 0", i, p.Min)
+		return fmt.Errorf("fairshare: pools[%d].Min is %d, want at least 0", i, p.Min)
 	case p.Min > p.limit():
-		return fmt.Errorf("fairshare: pool %d: Min is %d, above its Max of %d", i, p.Min, p.limit())
+		return fmt.Errorf("fairshare: pools[%d].Min is %d, above its Max of %d", i, p.Min, p.limit())
 	case p.Demand < 0:
-		return fmt.Errorf("fairshare: pool %d: Demand is %d, want at least 0", i, p.Demand)
+		return fmt.Errorf("fairshare: pools[%d].Demand is %d, want at least 0", i, p.Demand)
 	case p.Discipline > MultiLevel:
-		return fmt.Errorf("fairshare: pool %d: Discipline is %d, want Fair, FIFO or MultiLevel", i, p.Discipline)
+		return fmt.Errorf("fairshare: pools[%d].Discipline is %d, want Fair, FIFO or MultiLevel", i, p.Discipline)
 	}
 	return nil
-}
-
-// nameOf looks an enum's name up, and stays printable for a value that has none.
-func nameOf(names []string, value uint8) string {
-	if int(value) < len(names) {
-		return names[value]
-	}
-	return "unknown"
 }

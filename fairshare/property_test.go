@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // checkShares holds shares against the oracle: bounds, exact sums, rounding within one, and how far rounding at every
@@ -26,6 +28,8 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 			s := shares[i]
 			got := whole(s.Slots)
 			require.LessOrEqual(t, got.Cmp(o.hi[i]), 0, "pool %d above its bound: %v", i, s)
+			require.Zero(t, whole(s.Min).Cmp(o.lo[i]), "pool %d: %v", i, s)
+			require.Equal(t, o.needed(i), s.Needed, "pool %d: %v", i, s)
 			gap := new(big.Rat).Sub(got, want[i])
 			require.Negative(t, gap.Abs(gap).Cmp(whole(1)), "pool %d: %v, want about %v", i, s, want[i].FloatString(6))
 			real, _ := want[i].Float64()
@@ -36,18 +40,23 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 					weight = 1
 				}
 				level := min(max(s.Level*float64(weight), float64(s.Min)), float64(s.Max))
+				if policy.Surplus == AboveMinimum {
+					level = min(float64(s.Min)+s.Level*float64(weight), float64(s.Max))
+				}
 				require.InEpsilon(t, level+1, s.Real+1, 1e-14, "pool %d: %v", i, s)
 			}
 			sum.Add(sum, got)
 			most.Add(most, o.hi[i])
 			visit(i, pools[i].Discipline, s.Slots)
 		}
-		require.Zero(t, sum.Cmp(ratMin(most, whole(total))), "children of %d have %v of %d, and want %v", parent, sum, total, most)
+		require.Zero(t, sum.Cmp(ratMin(most, whole(total))), "children of %d have %v of %d, and want %v", parent, sum,
+			total, most)
 	}
 	visit(-1, policy.Discipline, total)
 	for i, real := range o.fluid(whole(total)) {
 		gap := new(big.Rat).Sub(whole(shares[i].Slots), real)
-		require.Negative(t, gap.Abs(gap).Cmp(whole(int64(o.depth(i)))), "pool %d: %v, in the fluid tree %v", i, shares[i], real.FloatString(6))
+		require.Negative(t, gap.Abs(gap).Cmp(whole(int64(o.depth(i)))), "pool %d: %v, in the fluid tree %v", i, shares[i],
+			real.FloatString(6))
 	}
 }
 
@@ -80,12 +89,12 @@ func TestSharesOfLargeTotals(t *testing.T) {
 		for i := range pools {
 			pools[i] = Pool{Weight: 1 + rng.Int64N(1<<59), Demand: rng.Int64N(total), Min: rng.Int64N(total / 16)}
 		}
-		tree, err := New(pools, Policy{Infeasible: Scale})
+		tree, err := New(pools, Policy{OnInfeasible: Scale})
 		require.NoError(t, err)
 		total := total - rng.Int64N(1<<rng.IntN(62))
 		shares, err := tree.Shares(nil, nil, total)
 		require.NoError(t, err)
-		checkShares(t, pools, Policy{Infeasible: Scale}, total, shares)
+		checkShares(t, pools, Policy{OnInfeasible: Scale}, total, shares)
 	}
 }
 
@@ -97,7 +106,7 @@ func TestSharesOfTheLargestTotal(t *testing.T) {
 		{{}, {Parent: Under(0), Demand: Unlimited}, {Parent: Under(0), Demand: 5}},
 		{{Demand: total - 1}, {Demand: 2}},
 		{{Demand: total - 1}, {Demand: 1}},
-		{{Weight: None, Demand: Unlimited}, {Weight: None, Min: 7, Demand: Unlimited}, {Demand: 3}},
+		{{Weight: Zero, Demand: Unlimited}, {Weight: Zero, Min: 7, Demand: Unlimited}, {Demand: 3}},
 		{{Min: total - 3, Demand: Unlimited}, {Weight: 1 << 62, Demand: Unlimited}, {Demand: 2}},
 	} {
 		for _, d := range []Discipline{Fair, FIFO, MultiLevel} {
@@ -111,8 +120,9 @@ func TestSharesOfTheLargestTotal(t *testing.T) {
 	}
 }
 
-// Weighted max-min fairness by its two conditions: nothing is left while anyone wants it, and nobody who wants more has
-// less for its weight than someone who could give: a pool above its own minimum. Rounding may tip that by one unit.
+// Weighted max-min fairness by its two conditions: nothing is left while anyone wants it, and nobody who wants more
+// has less for its weight than someone who could give: a pool above its own minimum. Rounding may tip that by one
+// unit.
 func TestNobodyIsEnvious(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for range 2000 {
@@ -132,7 +142,8 @@ func TestNobodyIsEnvious(t *testing.T) {
 			for j, b := range shares {
 				wants, gives := a.Real < float64(a.Max), b.Real > float64(b.Min)
 				if wants && gives {
-					require.GreaterOrEqual(t, a.Real/float64(pools[i].Weight), b.Real/float64(pools[j].Weight)-1e-9, "%d envies %d: %v, %v", i, j, a, b)
+					require.GreaterOrEqual(t, a.Real/float64(pools[i].Weight), b.Real/float64(pools[j].Weight)-1e-9,
+						"%d envies %d: %v, %v", i, j, a, b)
 					if pools[i].Weight == pools[j].Weight {
 						require.GreaterOrEqual(t, a.Slots+1, b.Slots)
 					}
@@ -148,12 +159,12 @@ func TestSharesAreMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 1000 {
 		pools := randomPools(rng, 1+rng.IntN(10), false)
-		tree, err := New(pools, Policy{Infeasible: Scale})
+		tree, err := New(pools, Policy{OnInfeasible: Scale})
 		require.NoError(t, err)
 		total := randomTotal(rng, pools)
 		less, err := tree.Shares(nil, nil, total)
 		require.NoError(t, err)
-		more, err := tree.Shares(nil, nil, addSaturating(total, 1+rng.Int64N(5)))
+		more, err := tree.Shares(nil, nil, exact.Add(total, 1+rng.Int64N(5)))
 		require.NoError(t, err)
 		for i := range pools {
 			require.GreaterOrEqual(t, more[i].Real, less[i].Real*(1-1e-15))

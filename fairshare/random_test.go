@@ -3,6 +3,8 @@ package fairshare
 import (
 	"cmp"
 	"math/rand/v2"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // randomPools draws a valid forest. Numbers are small, so that ties are frequent, or spread over all magnitudes.
@@ -19,7 +21,7 @@ func randomPools(rng *rand.Rand, n int, tree bool) []Pool {
 		if tree && k > 0 && rng.IntN(4) > 0 {
 			p.Parent = Under(permutation[rng.IntN(k)])
 		}
-		p.Weight = []int64{0, None, 1, 2, 3, 1 + rng.Int64N(1000), 1 + rng.Int64N(1<<40)}[rng.IntN(7)]
+		p.Weight = []int64{0, Zero, 1, 2, 3, 1 + rng.Int64N(1000), 1 + rng.Int64N(1<<40)}[rng.IntN(7)]
 		p.Discipline = Discipline(rng.IntN(3))
 		p.Rank = rng.Int32N(3)
 		if p.Demand = amount(); rng.IntN(8) == 0 {
@@ -43,9 +45,9 @@ func finishPools(rng *rand.Rand, pools []Pool, amount func() int64) {
 	}
 	for i := range pools {
 		if rng.IntN(3) == 0 {
-			pools[i].Max = addSaturating(o.guarantee(i), amount())
+			pools[i].Max = exact.Add(o.guarantee(i), amount())
 			if pools[i].Max == 0 && rng.IntN(2) == 0 {
-				pools[i].Max = None
+				pools[i].Max = Zero
 			}
 		}
 	}
@@ -53,9 +55,9 @@ func finishPools(rng *rand.Rand, pools []Pool, amount func() int64) {
 
 func randomPolicy(rng *rand.Rand) Policy {
 	return Policy{
-		Infeasible: []Infeasible{Scale, ByWeight}[rng.IntN(2)],
-		Basis:      Basis(rng.IntN(3)),
-		Discipline: Discipline(rng.IntN(3)),
+		OnInfeasible: []OnInfeasible{Scale, ByWeight}[rng.IntN(2)],
+		Basis:        Basis(rng.IntN(3)),
+		Discipline:   Discipline(rng.IntN(3)),
 	}
 }
 
@@ -63,9 +65,9 @@ func randomTotal(rng *rand.Rand, pools []Pool) int64 {
 	var sum int64
 	for _, p := range pools {
 		if p.Demand != Unlimited {
-			sum = addSaturating(sum, p.Demand)
+			sum = exact.Add(sum, p.Demand)
 		}
-		sum = addSaturating(sum, p.Min)
+		sum = exact.Add(sum, p.Min)
 	}
-	return rng.Int64N(addSaturating(cmp.Or(sum, 1), 1))
+	return rng.Int64N(exact.Add(cmp.Or(sum, 1), 1))
 }

@@ -1,5 +1,7 @@
 package fairshare
 
+import "github.com/straggler-go/straggler/internal/exact"
+
 // round writes whole shares that add up to total into slots.
 func (f *filler) round(l level, first, end int32, total int64) {
 	for i := first; i < end; i++ {
@@ -10,7 +12,7 @@ func (f *filler) round(l level, first, end int32, total int64) {
 		case high:
 			f.slots[i] = f.hi[i]
 		default:
-			f.slots[i], f.rest[i] = mulDiv(l.units, f.weight[i], l.weight)
+			f.slots[i], f.rest[i] = exact.MulDiv(l.units, f.weight[i], l.weight)
 		}
 		total -= f.slots[i]
 	}
@@ -38,7 +40,7 @@ func (f *filler) real(l level, i int32) float64 {
 	if f.state[i] != free {
 		return float64(f.slots[i])
 	}
-	whole, rest := mulDiv(l.units, f.weight[i], l.weight)
+	whole, rest := exact.MulDiv(l.units, f.weight[i], l.weight)
 	return float64(whole) + float64(rest)/float64(l.weight)
 }
 

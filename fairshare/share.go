@@ -1,8 +1,11 @@
 package fairshare
 
 import (
+	"fmt"
 	"log/slog"
 	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Shares divides total among the pools by the paper's rule and returns one share a pool, in the pools' order. It is
@@ -21,8 +24,6 @@ func Shares(pools []Pool, total int64) ([]Share, error) {
 }
 
 // Share is what a pool gets, and why. It is comparable and holds no NaN.
-//
-// Safe for concurrent use.
 type Share struct {
 	// Slots is the share in whole units. Siblings' slots add up exactly to what there was to divide among them, or to all
 	// that they want if that is less.
@@ -31,10 +32,14 @@ type Share struct {
 	// parent has, not of the parent's own Real.
 	Real float64
 	// Min and Max are the bounds that held: the guarantee, capped by what the pool wants, and the most that it could get
-	// on the basis chosen. Real is Level times the weight, clamped to them; weight zero, and any under [FIFO], counts as 1.
+	// on the basis chosen. Real is Level times the weight, clamped to them; weight zero, and any under [FIFO], counts as
+	// 1.
 	Min, Max int64
 	// Demand is what the pool wants, its maximum and those of its children considered.
 	Demand int64
+	// Needed is the part of Min that the pool and those under it want, each its own. It is less than Min only on a basis
+	// that ignores demand.
+	Needed int64
 	// Level is the water level among the siblings served together with the pool, in units per weight: +Inf if all of them
 	// have all they want, 0 if those served before left nothing. Where minimums were scaled, it is the fraction of the
 	// minimum.
@@ -55,8 +60,8 @@ const (
 	AtMin
 	// AtLevel means the pool stands at the water level: its weight fixed the share.
 	AtLevel
-	// AtRank means that siblings served before left no more: those of a lower rank, earlier in a FIFO pool, or, for a pool
-	// of weight zero, those with a weight.
+	// AtRank means that siblings served before left no more: those of a lower rank, earlier in a FIFO pool, or, for a
+	// pool of weight zero, those with a weight.
 	AtRank
 	// AtCut means the minimums did not fit and were cut as the policy says.
 	AtCut
@@ -67,37 +72,32 @@ var boundNames = [...]string{
 }
 
 // String returns the name of the bound.
-func (b Bound) String() string { return nameOf(boundNames[:], uint8(b)) }
+func (b Bound) String() string { return enum.Name(boundNames[:], int(b), "Bound") }
 
-// String returns the share as one line, such as "14 slots by level (min 10, max 18, level 14)".
+// MarshalText returns the bound's name.
+func (b Bound) MarshalText() ([]byte, error) {
+	return enum.Text(boundNames[:], int(b), "fairshare: Bound")
+}
+
+// String returns the share as one line, such as "share level slots=14 min=10 max=18 level=14".
 func (s Share) String() string {
-	b := strconv.AppendInt(make([]byte, 0, 80), s.Slots, 10)
-	b = append(b, " slots by "...)
-	b = append(b, s.Bound.String()...)
-	b = append(b, " (min "...)
-	b = strconv.AppendInt(b, s.Min, 10)
-	b = append(b, ", max "...)
-	if s.Max == Unlimited {
-		b = append(b, "none"...)
-	} else {
-		b = strconv.AppendInt(b, s.Max, 10)
+	most := "none"
+	if s.Max != Unlimited {
+		most = strconv.FormatInt(s.Max, 10)
 	}
-	b = append(b, ", level "...)
-	b = strconv.AppendFloat(b, s.Level, 'g', 6, 64)
-	return string(append(b, ')'))
+	return fmt.Sprintf("share %v slots=%d min=%d max=%s level=%.6g", s.Bound, s.Slots, s.Min, most, s.Level)
 }
 
 // LogValue implements [slog.LogValuer].
 func (s Share) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Int64("slots", s.Slots), slog.Float64("real", s.Real), slog.String("bound", s.Bound.String()),
-		slog.Int64("min", s.Min), slog.Int64("max", s.Max), slog.Int64("demand", s.Demand), slog.Float64("level", s.Level))
+		slog.Int64("min", s.Min), slog.Int64("max", s.Max), slog.Int64("demand", s.Demand), slog.Int64("needed",
+			s.Needed), slog.Float64("level", s.Level))
 }
 
 // InfeasibleError reports that the minimums of the top level do not fit in the total. It cannot happen further down: a
 // pool is guaranteed what its children are, and New refuses a maximum below that.
-//
-// Safe for concurrent use.
 type InfeasibleError struct {
 	Minimums int64 // the sum of the minimums, each capped by what its pool wants
 	Total    int64

@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/straggler-go/straggler/internal/enum"
+)
+
+// Action is what a gate says.
+type Action uint8
+
+const (
+	// Wait means not now.
+	Wait Action = iota
+	// Admit means go on.
+	Admit
+)
+
+var actionNames = [...]string{Wait: "wait", Admit: "admit"}
+
+// String returns the name of the action.
+func (a Action) String() string { return enum.Name(actionNames[:], int(a), "Action") }
+
+// MarshalText returns the action's name.
+func (a Action) MarshalText() ([]byte, error) {
+	return enum.Text(actionNames[:], int(a), "fairshare/gate: Action")
+}
+
+// Reason is why a task was let in or not.
+type Reason uint8
+
+const (
+	// NotAsked is the zero value.
+	NotAsked Reason = iota
+	// BelowLimits means that no limit was reached.
+	BelowLimits
+	// NodeFull means that MaxReducers are on the node.
+	NodeFull
+	// Reserved means that what is left on the node is kept for short or production jobs.
+	Reserved
+	// JobCap means that the job has as many reducers on the node as its user allows.
+	JobCap
+	// JobCopying means that MaxCopying reducers of the job are copying on the node.
+	JobCopying
+	// NodeComputing means that MaxComputing reducers are computing on the node.
+	NodeComputing
+	// NetworkBusy means that the node's link is in use to MaxNetwork; the numbers are millionths of it.
+	NetworkBusy
+	// MemoryFull means that the task would not fit in the node's memory beside what the others hold.
+	MemoryFull
+	// DiskFull means that the task is expected to write more than is free and not owed to others.
+	DiskFull
+)
+
+var reasonNames = [...]string{
+	NotAsked: "not-asked", BelowLimits: "below-limits", NodeFull: "node-full", Reserved: "reserved", JobCap: "job-cap",
+	JobCopying: "job-copying", NodeComputing: "node-computing", NetworkBusy: "network-busy", MemoryFull: "memory-full",
+	DiskFull: "disk-full",
+}
+
+// String returns the name of the reason.
+func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+
+// MarshalText returns the reason's name.
+func (r Reason) MarshalText() ([]byte, error) {
+	return enum.Text(reasonNames[:], int(r), "fairshare/gate: Reason")
+}
+
+// Answer is what a gate says, with what it compared. The zero value is a no; it is comparable.
+type Answer struct {
+	Action      Action
+	Reason      Reason
+	Have, Limit int64 // of the limit that was reached, or of the number of reducers
+}
+
+// OK reports whether the task may go on.
+func (a Answer) OK() bool { return a.Action == Admit }
+
+// String returns the answer as one line, such as "wait node-full have=6 limit=6".
+func (a Answer) String() string {
+	return fmt.Sprintf("%v %v have=%d limit=%d", a.Action, a.Reason, a.Have, a.Limit)
+}
+
+// LogValue implements [slog.LogValuer].
+func (a Answer) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("action", a.Action.String()), slog.String("reason", a.Reason.String()),
+		slog.Int64("have", a.Have), slog.Int64("limit", a.Limit))
+}

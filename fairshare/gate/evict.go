@@ -1,0 +1,98 @@
+package gate
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/exact"
+)
+
+// Job is a running job that holds intermediate results.
+type Job struct {
+	Submitted   time.Time
+	Done, Tasks int   // finished tasks and all of them; less than 0 counts as 0
+	Bytes       int64 // intermediate results that evicting the job would delete
+}
+
+// EvictRule is how to choose the job whose intermediate results are deleted when disks are full (section 5.4). Both
+// rules spare one job, the leader, so that it always progresses. The paper shows why the job that uses the most space
+// is no choice: new jobs could evict old ones for ever.
+type EvictRule uint8
+
+const (
+	// LatestSubmitted evicts the job submitted last. The leader is the one submitted first.
+	LatestSubmitted EvictRule = iota
+	// LeastProgress evicts the job with the smallest share of its tasks done, the later submitted of two equal ones. The
+	// leader is the one with the largest, the earlier submitted of two. It can change only to a job that has overtaken.
+	LeastProgress
+)
+
+var evictRuleNames = [...]string{LatestSubmitted: "latest-submitted", LeastProgress: "least-progress"}
+
+// String returns the name of the rule.
+func (r EvictRule) String() string { return enum.Name(evictRuleNames[:], int(r), "EvictRule") }
+
+// MarshalText returns the rule's name.
+func (r EvictRule) MarshalText() ([]byte, error) {
+	return enum.Text(evictRuleNames[:], int(r), "fairshare/gate: EvictRule")
+}
+
+// Eviction is the answer of an [EvictRule]. It is comparable.
+type Eviction struct {
+	Rule   EvictRule
+	Job    int // whose intermediate results to delete; -1 for none
+	Leader int // the job that must not be evicted; -1 if there are no jobs
+	Bytes  int64
+}
+
+// String returns the answer as one line, such as "evict latest-submitted job=2 leader=0 bytes=50".
+func (e Eviction) String() string {
+	switch {
+	case e.Leader < 0:
+		return "keep no-jobs"
+	case e.Job < 0:
+		return fmt.Sprintf("keep only-leader leader=%d", e.Leader)
+	}
+	return fmt.Sprintf("evict %v job=%d leader=%d bytes=%d", e.Rule, e.Job, e.Leader, e.Bytes)
+}
+
+// LogValue implements [slog.LogValuer].
+func (e Eviction) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("rule", e.Rule.String()), slog.Int("job", e.Job), slog.Int("leader", e.Leader),
+		slog.Int64("bytes", e.Bytes))
+}
+
+// Evict returns the job to evict among those that hold bytes, and never the leader among all of the jobs. To make more
+// room, call it again without the evicted job's bytes. An evicted job starts again from nothing: its Done is then 0.
+// Ties go to the lower index as leader and to the higher one as victim. An unknown rule is taken as [LatestSubmitted].
+//
+// Cost: O(n) for n jobs, no allocation.
+func (r EvictRule) Evict(jobs []Job) Eviction {
+	e := Eviction{Rule: r, Job: -1, Leader: -1}
+	for i := range jobs {
+		if e.Leader < 0 || r.spares(&jobs[i], &jobs[e.Leader]) {
+			e.Leader = i
+		}
+	}
+	for i := range jobs {
+		if i != e.Leader && jobs[i].Bytes > 0 && (e.Job < 0 || !r.spares(&jobs[i], &jobs[e.Job])) {
+			e.Job, e.Bytes = i, jobs[i].Bytes
+		}
+	}
+	return e
+}
+
+// spares reports whether a is to be spared rather than b; it is a strict weak order.
+func (r EvictRule) spares(a, b *Job) bool {
+	if r == LeastProgress {
+		if c := exact.CompareProducts(a.done(), b.tasks(), b.done(), a.tasks()); c != 0 {
+			return c > 0
+		}
+	}
+	return a.Submitted.Before(b.Submitted)
+}
+
+func (j *Job) tasks() int64 { return int64(max(j.Tasks, j.Done, 1)) }
+func (j *Job) done() int64  { return int64(max(j.Done, 0)) }

@@ -1,0 +1,83 @@
+package preempt
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/straggler-go/straggler/internal/exact"
+)
+
+// candidacy is the outcome for a task before anyone's share is considered.
+func (p *Preemptor) candidacy(t *Task) Outcome {
+	switch {
+	case !p.known(t.Pool) || !p.leaf[t.Pool]:
+		return UnknownPool
+	case t.Dying:
+		return Dying
+	case t.Protected || p.watch[t.Pool].protected:
+		return Protected
+	}
+	return Spared
+}
+
+// sort puts the candidates into the order in which they are tried.
+func (l *planner) sort() {
+	config := &l.p.config
+	if config.ByMachine {
+		l.countByMachine()
+	}
+	slices.SortFunc(l.candidates, func(a, b int32) int {
+		x, y := &l.tasks[a], &l.tasks[b]
+		if config.ByMachine {
+			if c := cmp.Or(cmp.Compare(l.onMachine[b], l.onMachine[a]), cmp.Compare(x.Machine, y.Machine)); c != 0 {
+				return c
+			}
+		}
+		var c int
+		if config.Order == nil {
+			c = newestFirst(x, y)
+		} else {
+			c = config.Order(*x, *y)
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	})
+}
+
+// NewestFirst is the order in which tasks are killed where [Config.Order] is nil: copies before originals, and of
+// these the one started last.
+func NewestFirst(a, b Task) int { return newestFirst(&a, &b) }
+
+func newestFirst(a, b *Task) int {
+	if a.Copy != b.Copy {
+		if a.Copy {
+			return -1
+		}
+		return 1
+	}
+	return b.Started.Compare(a.Started)
+}
+
+// countByMachine adds up the candidates of each machine.
+func (l *planner) countByMachine() {
+	slices.SortFunc(l.candidates, func(a, b int32) int { return cmp.Compare(l.tasks[a].Machine, l.tasks[b].Machine) })
+	l.onMachine = zeroed(l.onMachine, len(l.tasks))
+	for rest := l.candidates; len(rest) > 0; {
+		var units int64
+		n := 0
+		for n < len(rest) && l.tasks[rest[n]].Machine == l.tasks[rest[0]].Machine {
+			units = exact.Add(units, l.tasks[rest[n]].slots())
+			n++
+		}
+		for _, task := range rest[:n] {
+			l.onMachine[task] = units
+		}
+		rest = rest[n:]
+	}
+}
+
+// zeroed returns a slice of n zeros in the place of s, if that is large enough.
+func zeroed[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}

@@ -1,0 +1,140 @@
+package preempt
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/fairshare"
+)
+
+// The fixture is a list of worked examples: pools and their running tasks, and below the dashes what is claimed and whom
+// it costs an hour later. To rewrite it run
+//
+//	go test ./fairshare/preempt -run Fixtures -rewrite
+//
+// and look at every line of the difference.
+var rewrite = flag.Bool("rewrite", false, "rewrite the fixtures in testdata")
+
+func TestFixtures(t *testing.T) {
+	const name = "testdata/plans.txt"
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var out strings.Builder
+	for i, section := range strings.Split(string(data), "\n\n") {
+		question, _, _ := strings.Cut(section, "\n----\n")
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		question = strings.TrimSuffix(strings.TrimSpace(question), "\n----")
+		fmt.Fprintf(&out, "%s\n----\n%s", question, work(t, question))
+	}
+	if *rewrite {
+		require.NoError(t, os.WriteFile(name, []byte(out.String()), 0o644))
+	}
+	assert.Equal(t, string(data), out.String())
+}
+
+func number(t *testing.T, text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	require.NoError(t, err, text)
+	return n
+}
+
+// work answers one section: comments, a line "plan total=6", and a line for each pool.
+func work(t *testing.T, question string) string {
+	c := cluster{forest: &forest{}}
+	var names []string
+	var waiting []Waiting
+	var config Config
+	for line := range strings.SplitSeq(question, "\n") {
+		fields := strings.Fields(line)
+		if fields[0] == "#" {
+			continue
+		}
+		if fields[0] != "plan" {
+			names, waiting = append(names, fields[0]), append(waiting, Waiting{})
+			c.forest.pools = append(c.forest.pools, fairshare.Pool{})
+		}
+		for _, f := range fields[1:] {
+			key, value, _ := strings.Cut(f, "=")
+			pool := len(names) - 1
+			switch key {
+			case "total":
+				c.total = number(t, value)
+			case "strict":
+				config.StrictFloor = true
+			case "demand":
+				c.forest.pools[pool].Demand = number(t, value)
+			case "waiting":
+				waiting[pool].Units = number(t, value)
+			case "tasks":
+				for i, task := range strings.Split(value, ",") {
+					c.tasks = append(c.tasks, Task{
+						Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, strings.TrimRight(task, "c!")),
+						Copy: strings.Contains(task, "c"), Protected: strings.Contains(task, "!"),
+					})
+				}
+			default:
+				t.Fatalf("unknown key %q", key)
+			}
+		}
+	}
+	return c.plan(t, config, names, waiting)
+}
+
+// plan shows the claims, the victims, and each pool before and after: # is what it uses, | its share.
+func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Waiting) string {
+	c.usage = make([]int64, len(names))
+	for _, task := range c.tasks {
+		c.usage[task.Pool] += task.Slots
+	}
+	s, shares := watched(t, c.pools, c.total, config)
+	c.shares = shares
+	for i, w := range waiting {
+		s.SetWaiting(i, w)
+	}
+	var out strings.Builder
+	bars := func(title string) {
+		for i, name := range names {
+			bar := []byte(strings.Repeat("#", int(c.used(i))) + strings.Repeat(" ", int(c.total-c.used(i))+1))
+			bar[c.shares[i].Slots] = '|'
+			fmt.Fprintf(&out, "%-6s %s %s\n", title, name, strings.TrimRight(string(bar), " "))
+		}
+	}
+	bars("before")
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, c.usage))
+	plan := s.Plan(time.Unix(3600, 0), c.tasks, []int64{c.free()})
+	for _, claim := range plan.Claims {
+		fmt.Fprintln(&out, claim)
+	}
+	for _, v := range plan.Victims {
+		fmt.Fprintln(&out, v)
+	}
+	c.kill(plan)
+	for _, claim := range plan.Claims {
+		c.start(claim.Pool, claim.Granted, waiting)
+	}
+	bars("after")
+	return out.String()
+}
+
+// kill ends the victims of a plan.
+func (c *cluster) kill(plan Plan) {
+	var left []Task
+	for i, task := range c.tasks {
+		if plan.Outcomes[i] == Killed {
+			c.usage[task.Pool] -= task.Slots
+		} else {
+			left = append(left, task)
+		}
+	}
+	c.tasks = left
+}

@@ -1,0 +1,128 @@
+package preempt
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/fairshare"
+)
+
+func TestCooldown(t *testing.T) {
+	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
+	start := time.Unix(0, 0)
+	require.NoError(t, s.Observe(start, shares, []int64{8, 0}))
+	due := start.Add(5 * time.Minute)
+	require.Len(t, s.Plan(due, runningTasks(0, 8), nil).Victims, 4)
+	assert.Empty(t, s.Plan(due.Add(15*time.Second-1), runningTasks(0, 8), nil).Claims)
+	assert.Len(t, s.Plan(due.Add(15*time.Second), runningTasks(0, 8), nil).Victims, 4, "the host did not carry it out")
+}
+
+// Timeouts come from the nearest ancestor that has its own.
+func TestTimeoutsAreInherited(t *testing.T) {
+	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 8}, {Demand: 8}, {Demand: 8}}
+	p := Config{Pools: make([]PoolConfig, 4)}
+	p.Pools[0].Timeouts = Timeouts{Min: time.Second, Fair: 2 * time.Second}
+	p.Pools[2].Timeouts = Timeouts{Fair: Never}
+	s, shares := watched(t, pools, 9, p)
+	start := time.Unix(1000, 0)
+	require.NoError(t, s.Observe(start, shares, []int64{0, 0, 1, 8}))
+	claimants := func(now time.Time) (list []int) {
+		for _, c := range s.Claims(now) {
+			list = append(list, c.Pool)
+		}
+		return list
+	}
+	assert.Empty(t, claimants(start.Add(2*time.Second-1)))
+	assert.Equal(t, []int{1}, claimants(start.Add(2*time.Second)))
+	assert.Equal(t, []int{1}, claimants(start.Add(time.Hour)), "pool 2 never claims its fair share")
+
+	back := start.Add(-10 * time.Minute)
+	require.NoError(t, s.Observe(back, shares, []int64{0, 0, 1, 8}))
+	assert.Equal(t, []int{1}, claimants(back), "no time has passed, and none is lost")
+	require.NoError(t, s.Observe(back.Add(time.Minute), shares, []int64{0, 3, 1, 5}))
+	assert.Empty(t, claimants(back.Add(time.Hour)), "it has its share")
+}
+
+// However often the clock steps back, a wait ends and a cool-down does not last for ever.
+func TestClockThatStepsBack(t *testing.T) {
+	start := time.Unix(1_000_000, 0)
+	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
+	usage := []int64{8, 0}
+	require.NoError(t, s.Observe(start, shares, usage))
+	for now := start; now.Before(start.Add(5 * time.Minute)); now = now.Add(10 * time.Second) {
+		require.NoError(t, s.Observe(now, shares, usage))
+		require.Empty(t, s.Claims(now))
+		require.NoError(t, s.Observe(now.Add(-time.Millisecond), shares, usage)) // as clocks do that are set often
+	}
+	due := start.Add(5 * time.Minute)
+	require.Len(t, s.Claims(due), 1)
+
+	require.Len(t, s.Plan(due.Add(1000*time.Hour), runningTasks(0, 8), nil).Victims,
+		4) // a clock far ahead, set right later
+	require.NoError(t, s.Observe(due, shares, usage))
+	assert.Empty(t, s.Claims(due.Add(15*time.Second-1)))
+	assert.Len(t, s.Claims(due.Add(15*time.Second)), 1)
+
+	back := start.Add(-time.Hour)
+	require.NoError(t, s.Observe(back, shares, usage))
+	assert.Len(t, s.Claims(back), 1, "the wait goes on")
+}
+
+func TestPreemptionIsChecked(t *testing.T) {
+	tree, err := fairshare.New([]fairshare.Pool{{Demand: 1}, {Demand: 1}}, fairshare.Policy{})
+	require.NoError(t, err)
+	for want, p := range map[string]Config{
+		"Config.Timeouts.Min is -2ns":           {Timeouts: Timeouts{Min: -2}},
+		"Config.Timeouts.Fair is -2ns":          {Timeouts: Timeouts{Fair: -2}},
+		"Config.Timeouts.Min is 5m0.000000001s": {Timeouts: Timeouts{Min: 5*time.Minute + 1}},
+		"Config.Threshold is 1.01":              {Threshold: 1.01},
+		"Config.Threshold is -1":                {Threshold: -1},
+		"Config.Target is 2":                    {Target: 2},
+		"Config.Cooldown is -2ns":               {Cooldown: -2},
+		"Config.Pools has 1 entries":            {Pools: make([]PoolConfig, 1)},
+		"Config.Pools[1].Timeouts.Min is 1h0m0s, want at most": {Pools: []PoolConfig{{},
+			{Timeouts: Timeouts{Min: time.Hour}}}},
+	} {
+		_, err := New(tree, p)
+		assert.ErrorContains(t, err, "fairshare/preempt: "+want)
+	}
+	s, err := New(tree, Config{Timeouts: Timeouts{Min: time.Hour, Fair: Never}})
+	require.NoError(t, err)
+	assert.ErrorContains(t, s.Observe(time.Time{}, nil, nil), "fairshare/preempt: shares has 0 entries and usage 0")
+}
+
+func TestConfigReadsBack(t *testing.T) {
+	s, _ := watched(t, []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 1}}, 1, Config{
+		Cooldown: NoCooldown, Pools: []PoolConfig{{Timeouts: Timeouts{Min: Never}, Protected: true},
+			{Timeouts: Timeouts{Fair: time.Hour}}},
+	})
+	assert.Equal(t, Config{
+		Timeouts: Timeouts{time.Minute, 5 * time.Minute}, Threshold: 1, Cooldown: NoCooldown,
+		Pools: []PoolConfig{{Timeouts{Never, 5 * time.Minute}, true}, {Timeouts{Never, time.Hour}, true}},
+	}, s.Config())
+}
+
+// Pools come and go; those that stay keep their waits and cool-downs.
+func TestResume(t *testing.T) {
+	start := time.Unix(0, 0)
+	old, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}, {Demand: 8}}, 12, Config{})
+	require.NoError(t, old.Observe(start, shares, []int64{12, 0, 0}))
+	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}, {Demand: 8}}, 12,
+		Config{}) // the old 2 and 0, and a new one
+	require.NoError(t, s.Resume(old, []int{2, -1, 0}))
+	require.NoError(t, s.Observe(start.Add(time.Minute), shares, []int64{0, 0, 12}))
+	claims := s.Claims(start.Add(5 * time.Minute))
+	require.Len(t, claims, 1)
+	assert.Equal(t, 0, claims[0].Pool)
+	assert.Len(t, s.Plan(start.Add(5*time.Minute), runningTasks(2, 12), nil).Victims, 4)
+
+	next, _ := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}, {Demand: 8}}, 12, Config{})
+	require.NoError(t, next.Resume(s, []int{0, 9, 2}))
+	require.NoError(t, next.Observe(start.Add(5*time.Minute), shares, []int64{0, 4, 8}))
+	assert.Empty(t, next.Claims(start.Add(5*time.Minute+15*time.Second-1)))
+	assert.Len(t, next.Claims(start.Add(5*time.Minute+15*time.Second)), 1)
+	assert.ErrorContains(t, next.Resume(s, nil), "fairshare/preempt: from has 0 entries")
+}

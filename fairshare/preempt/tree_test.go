@@ -1,0 +1,15 @@
+package preempt
+
+import "github.com/straggler-go/straggler/fairshare"
+
+// forest is the pools of a test, walked the slow way.
+type forest struct{ pools []fairshare.Pool }
+
+func (f *forest) children(parent int) (list []int) {
+	for i, p := range f.pools {
+		if p.Parent.Index() == parent {
+			list = append(list, i)
+		}
+	}
+	return list
+}
