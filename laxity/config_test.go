@@ -1,6 +1,7 @@
 package laxity
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -12,44 +13,16 @@ import (
 )
 
 func TestBadInputIsNamed(t *testing.T) {
-	lof := func(values []float64, l int, floor float64) error {
-		_, err := new(Scorer).Score(nil, values, l, floor)
-		return err
-	}
-	detector := func(c DetectorConfig) error { _, err := NewDetector(c); return err }
 	policy := func(p Policy) error { _, err := NewQueue(p); return err }
-	overloaded := func(l int, laxities ...time.Duration) error { _, err := Overloaded(laxities, l); return err }
 	perJob := func(tasks []Task, n int) error { _, err := PerJob(tasks, n); return err }
 	perWorker := func(tasks []Task, n int) error { _, err := PerWorker(tasks, n); return err }
-	nan, inf := math.NaN(), math.Inf(1)
 	for want, err := range map[string]error{
-		"l is 0, want 1 to 2, less than the number of values": lof([]float64{1, 2, 3}, 0, 0),
-		"l is 3, want 1 to 2, less than the number of values": lof([]float64{1, 2, 3}, 3, 0),
-		"values[1] is NaN":    lof([]float64{1, nan, 3}, 1, 0),
-		"values[2] is +Inf":   lof([]float64{1, 2, inf}, 1, 0),
-		"values[0] is 1e+300": lof([]float64{1e300, 2}, 1, 0),
-		"floor is NaN":        lof([]float64{1, 2}, 1, nan),
-		"floor is -1":         lof([]float64{1, 2}, 1, -1),
-		"the number of known laxities is 1, want 2 or more":           overloaded(1, 1, estimate.Unknown, NoDeadline),
-		"l is 2, want 1 to 1, less than the number of known laxities": overloaded(2, 1, 2, estimate.Unknown, NoDeadline),
-		"Neighbours is -1":                                       detector(DetectorConfig{Neighbours: -1}),
-		"Threshold is 0.5":                                       detector(DetectorConfig{Threshold: .5}),
-		"Threshold is NaN":                                       detector(DetectorConfig{Threshold: nan}),
-		"Spread is -2":                                           detector(DetectorConfig{Spread: -2}),
-		"Spread is +Inf":                                         detector(DetectorConfig{Spread: inf}),
-		"Resolution is -2ns":                                     detector(DetectorConfig{Resolution: -2}),
-		"Rule is 3":                                              policy(Policy{Rule: 3}),
-		"Margin is -1ns":                                         policy(Policy{Margin: -1}),
-		"tasks[1].Job is 2, want 0 to 1":                         perJob([]Task{{}, {Job: 2}}, 2),
-		"tasks[0].Worker is -1, want 0 to 1":                     perWorker([]Task{{Worker: -1}}, 2),
-		"the number of Workers is -1":                            perWorker(nil, -1),
-		"tasks[0].Job is 0, want 0 to -1":                        perJob([]Task{{}}, 0),
-		"values[0] is -1e+300, want -1e+290 to 1e+290":           lof([]float64{-1e300, 2}, 1, 0),
-		"the number of values is 1, want 2 or more":              lof([]float64{1}, 1, 0),
-		"the number of values is 0, want 2 or more":              lof(nil, 1, 0),
-		"Resolution is -1h0m0s, want 0 or more, or NoResolution": detector(DetectorConfig{Resolution: -time.Hour}),
-		"Threshold is +Inf, want a finite number of 1 or more, or 0 for the default": detector(DetectorConfig{Threshold: inf}),
-		"Spread is NaN, want a finite number of 0 or more, or AnySpread":             detector(DetectorConfig{Spread: nan}),
+		"Policy.Rule is 3":                   policy(Policy{Rule: 3}),
+		"Policy.Margin is -1ns":              policy(Policy{Margin: -1}),
+		"tasks[1].Job is 2, want 0 to 1":     perJob([]Task{{}, {Job: 2}}, 2),
+		"tasks[0].Worker is -1, want 0 to 1": perWorker([]Task{{Worker: -1}}, 2),
+		"the number of Workers is -1":        perWorker(nil, -1),
+		"tasks[0].Job is 0, want 0 to -1":    perJob([]Task{{}}, 0),
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
@@ -57,49 +30,16 @@ func TestBadInputIsNamed(t *testing.T) {
 	}
 }
 
-func TestDetectorDefaults(t *testing.T) {
-	d, err := NewDetector(DetectorConfig{})
-	require.NoError(t, err)
-	assert.Equal(t, DetectorConfig{Threshold: 2, Spread: 7.5, Resolution: time.Millisecond}, d.Config())
-	// One of three workers, one neighbour each.
-	assert.True(t, d.Judge(nil, []time.Duration{time.Second, 900 * time.Millisecond, time.Second})[1].Overloaded)
-	for _, v := range d.Judge(nil, []time.Duration{time.Second, 1, estimate.Unknown}) {
-		assert.False(t, v.Overloaded)
-		assert.Contains(t, []Reason{TooFewWorkers, NoLaxity}, v.Reason)
-	}
-	assert.Empty(t, d.Judge(nil, nil))
-}
-
-// A laxity a millisecond below a block of equal ones is no outlier at the default resolution, and is one without.
-func TestResolution(t *testing.T) {
-	laxities := []time.Duration{5e6, 5e6, 5e6, 5e6, 4e6, 5e6, 5e6}
-	fine, _ := NewDetector(DetectorConfig{Spread: AnySpread})
-	assert.False(t, fine.Judge(nil, laxities)[4].Overloaded)
-	paper, _ := NewDetector(DetectorConfig{Spread: AnySpread, Resolution: NoResolution})
-	v := paper.Judge(nil, laxities)[4]
-	assert.True(t, v.Overloaded)
-	assert.True(t, math.IsInf(v.Factor, 1))
-	assert.Equal(t, time.Duration(5e6), v.Bar)
-}
-
-// Strict at a tie: a laxity at the bar is not low, and a factor at the threshold does not exceed it.
-func TestTiesAtTheBars(t *testing.T) {
-	var v Verdict
-	v.judge(3, 2, 10, 10)
-	assert.Equal(t, NotLow, v.Reason)
-	v.judge(2, 2, 9, 10)
-	assert.Equal(t, AmongPeers, v.Reason)
-	v.judge(2.1, 2, 9, 10)
-	assert.Equal(t, StandsApart, v.Reason)
-}
-
 func TestUnknownAndEndless(t *testing.T) {
-	assert.Equal(t, NoDeadline, Job{Left: NoDeadline, Projected: 5}.Laxity())
-	assert.Equal(t, estimate.Unknown, Job{Left: 7, Projected: estimate.Unknown}.Laxity())
-	assert.Equal(t, time.Duration(7), Job{Left: 7, Projected: -3}.Laxity())
-	assert.Equal(t, estimate.Unknown+1, Job{Left: math.MinInt64, Projected: 5}.Laxity(), "saturates short of Unknown")
+	assert.Equal(t, NoDeadline, Job{TimeLeft: NoDeadline, Projected: 5}.Laxity())
+	assert.Equal(t, estimate.Unknown, Job{TimeLeft: 7, Projected: estimate.Unknown}.Laxity())
+	assert.Equal(t, time.Duration(7), Job{TimeLeft: 7, Projected: -3}.Laxity())
+	assert.Equal(t, estimate.Unknown+1, Job{TimeLeft: math.MinInt64, Projected: 5}.Laxity(), "saturates short of Unknown")
 	// What has no estimate is ordered by its deadline; what has no deadline comes after it and before what is lost.
-	jobs := []Job{{Left: NoDeadline}, {Left: 9, Projected: estimate.Unknown}, {Left: 9, Projected: 1}, {Left: 1, Projected: 2}}
+	jobs := []Job{
+		{TimeLeft: NoDeadline}, {TimeLeft: 9, Projected: estimate.Unknown}, {TimeLeft: 9, Projected: 1},
+		{TimeLeft: 1, Projected: 2},
+	}
 	assert.Equal(t, []int{2, 1, 0, 3}, Order(jobs))
 	assert.Equal(t, num63, Projected([]time.Duration{num63 - 1}, []time.Duration{num63 - 1}), "saturates")
 }
@@ -110,14 +50,14 @@ func TestMargin(t *testing.T) {
 		waiting, running Job
 		want             bool
 	}{
-		{Job{Left: 90}, Job{Left: 100}, false},                           // within the margin
-		{Job{Left: 89}, Job{Left: 100}, true},                            // beyond it
-		{Job{Left: 5}, Job{Left: -1}, true},                              // what is lost yields at once
-		{Job{Left: -50}, Job{Left: 5}, false},                            // and never takes over
-		{Job{Left: 100, Projected: 10}, Job{Left: 100}, false},           // a tie
-		{Job{Left: 100, Projected: 11}, Job{Left: 100}, true},            // just beyond
-		{Job{Left: NoDeadline}, Job{Left: NoDeadline}, false},            // nothing is urgent
-		{Job{Left: 3, Projected: estimate.Unknown}, Job{Left: 9}, false}, // counts as 3
+		{Job{TimeLeft: 90}, Job{TimeLeft: 100}, false},                           // within the margin
+		{Job{TimeLeft: 89}, Job{TimeLeft: 100}, true},                            // beyond it
+		{Job{TimeLeft: 5}, Job{TimeLeft: -1}, true},                              // what is lost yields at once
+		{Job{TimeLeft: -50}, Job{TimeLeft: 5}, false},                            // and never takes over
+		{Job{TimeLeft: 100, Projected: 10}, Job{TimeLeft: 100}, false},           // a tie
+		{Job{TimeLeft: 100, Projected: 11}, Job{TimeLeft: 100}, true},            // just beyond
+		{Job{TimeLeft: NoDeadline}, Job{TimeLeft: NoDeadline}, false},            // nothing is urgent
+		{Job{TimeLeft: 3, Projected: estimate.Unknown}, Job{TimeLeft: 9}, false}, // counts as 3
 	} {
 		q, err := NewQueue(p)
 		require.NoError(t, err)
@@ -132,19 +72,20 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// Two equal jobs of a second each on one slot, looked at each millisecond: they take turns without a margin, and hardly with.
+// Two equal jobs of a second each on one slot, looked at each millisecond: they take turns without a margin, and
+// hardly with.
 func TestMarginLimitsSwitching(t *testing.T) {
 	for margin, most := range map[time.Duration]int{0: 1000, 100 * time.Millisecond: 11, 2 * time.Second: 1} {
 		q, err := NewQueue(Policy{Margin: margin})
 		require.NoError(t, err)
 		now := time.Unix(0, 0)
 		left, needs, runs, switches := 5*time.Second, [2]time.Duration{time.Second, time.Second}, 0, 0
-		q.Push(now, Job{Left: left, Projected: needs[1]})
+		q.Push(now, Job{TimeLeft: left, Projected: needs[1]})
 		for q.Len() > 0 {
 			needs[runs] -= time.Millisecond
 			left -= time.Millisecond
 			now = now.Add(time.Millisecond)
-			running := Job{Left: left, Projected: needs[runs], Running: true}
+			running := Job{TimeLeft: left, Projected: needs[runs], Running: true}
 			_, preempts := q.Preempt(now, running)
 			if !preempts && needs[runs] > 0 {
 				continue
@@ -164,35 +105,35 @@ func TestQueueForgetsTickets(t *testing.T) {
 	q, now := new(Queue), time.Unix(0, 0)
 	_, ok := q.Preempt(now, Job{})
 	assert.False(t, ok)
-	a := q.Push(now, Job{Left: 5})
-	b := q.Push(now, Job{Left: 6})
+	a := q.Push(now, Job{TimeLeft: 5})
+	b := q.Push(now, Job{TimeLeft: 6})
 	assert.True(t, q.Remove(a))
 	assert.False(t, q.Remove(a))
 	assert.False(t, q.Update(now, a, Job{}))
 	assert.False(t, q.Update(now, -1, Job{}))
 	assert.False(t, q.Remove(99))
-	_, ok = q.Look(now, a)
+	_, ok = q.Get(now, a)
 	assert.False(t, ok)
-	assert.Equal(t, a, q.Push(now, Job{Left: 6}), "a ticket is used again")
+	assert.Equal(t, a, q.Push(now, Job{TimeLeft: 6}), "a ticket is used again")
 	c, _ := q.Pop(now)
 	assert.Equal(t, b, c.Ticket, "among equals the first to come, not the lowest ticket")
-	look, ok := q.Look(now.Add(2), a)
+	look, ok := q.Get(now.Add(2), a)
 	assert.True(t, ok)
-	assert.Equal(t, Choice{Ticket: a, Laxity: 4, Left: 4}, look)
+	assert.Equal(t, Choice{Ticket: a, Laxity: 4, TimeLeft: 4}, look)
 	// A clock that steps back counts as standing still.
-	look, _ = q.Look(now.Add(-time.Hour), a)
+	look, _ = q.Get(now.Add(-time.Hour), a)
 	assert.Equal(t, time.Duration(4), look.Laxity)
 	// What is late when it comes in has nothing left to turn.
 	late := new(Queue)
-	late.Push(now.Add(9), Job{Left: 1})
-	late.Push(now.Add(10), Job{Left: -1})
-	turns, ok := late.Turns()
+	late.Push(now.Add(9), Job{TimeLeft: 1})
+	late.Push(now.Add(10), Job{TimeLeft: -1})
+	turns, ok := late.NextLate()
 	assert.True(t, ok)
 	assert.Equal(t, now.Add(10), turns)
 	late.Remove(0)
-	_, ok = late.Turns()
+	_, ok = late.NextLate()
 	assert.False(t, ok)
-	_, ok = (&Queue{policy: Policy{Rule: LeastFirst}}).Turns()
+	_, ok = (&Queue{policy: Policy{Rule: LeastFirst}}).NextLate()
 	assert.False(t, ok)
 }
 
@@ -202,10 +143,20 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "deadline-first", DeadlineFirst.String())
 	assert.Equal(t, "Rule(9)", Rule(9).String())
 	assert.Equal(t, "no-job", Choice{Ticket: -1, Reason: NoJob}.String())
-	assert.Equal(t, "ticket=0 only-late laxity=unknown left=none", Choice{Reason: OnlyLate, Laxity: estimate.Unknown, Left: NoDeadline}.String())
-	assert.Equal(t, "fine no-laxity", Verdict{Reason: NoLaxity, Laxity: NoDeadline}.String())
-	assert.Equal(t, "[overloaded=true reason=stands-apart laxity=1ms bar=2ms factor=5 threshold=2]",
-		Verdict{true, StandsApart, 1e6, 2e6, 5, 2}.LogValue().String())
-	assert.Equal(t, "[ticket=3 reason=least-laxity laxity=1ms left=none]", Choice{3, LeastLaxity, 1e6, NoDeadline}.LogValue().String())
+	assert.Equal(t, "only-late ticket=0 laxity=unknown time-left=none",
+		Choice{Reason: OnlyLate, Laxity: estimate.Unknown, TimeLeft: NoDeadline}.String())
+	assert.Equal(t, "[reason=least-laxity ticket=3 laxity=1ms time-left=none]",
+		Choice{3, LeastLaxity, 1e6, NoDeadline}.LogValue().String())
 	assert.Equal(t, "[move=true reason=makes-room laxity=1ns]", Transfer{true, MakesRoom, 1}.LogValue().String())
+	text, err := json.Marshal([]any{NegativeLast, OnlyLate})
+	require.NoError(t, err)
+	assert.Equal(t, `["negative-last","only-late"]`, string(text))
+	var rule Rule
+	var reason Reason
+	require.NoError(t, rule.UnmarshalText([]byte("least-first")))
+	require.NoError(t, reason.UnmarshalText([]byte("started")))
+	assert.Equal(t, LeastFirst, rule)
+	assert.Equal(t, Started, reason)
+	assert.ErrorContains(t, rule.UnmarshalText([]byte("no")), "laxity: Rule is")
+	assert.ErrorContains(t, reason.UnmarshalText([]byte("no")), "laxity: Reason is")
 }

@@ -12,9 +12,9 @@ const ms = time.Millisecond
 
 func ExampleOrder() {
 	jobs := []laxity.Job{
-		{Left: 4000 * ms, Projected: 1500 * ms},
-		{Left: 2000 * ms, Projected: 1900 * ms},
-		{Left: 1000 * ms, Projected: 1200 * ms}, // expected to miss its deadline, so it must not cost others theirs
+		{TimeLeft: 4000 * ms, Projected: 1500 * ms},
+		{TimeLeft: 2000 * ms, Projected: 1900 * ms},
+		{TimeLeft: 1000 * ms, Projected: 1200 * ms}, // expected to miss its deadline, so it must not cost others theirs
 	}
 	for _, i := range laxity.Order(jobs) {
 		fmt.Println("job", i, "laxity", jobs[i].Laxity())
@@ -42,76 +42,47 @@ func ExampleQueue() {
 		return
 	}
 	now := time.Unix(0, 0)
-	tight := q.Push(now, laxity.Job{Left: 2000 * ms, Projected: 1500 * ms})
-	loose := q.Push(now, laxity.Job{Left: 4000 * ms, Projected: 1500 * ms})
+	tight := q.Push(now, laxity.Job{TimeLeft: 2000 * ms, Projected: 1500 * ms})
+	loose := q.Push(now, laxity.Job{TimeLeft: 4000 * ms, Projected: 1500 * ms})
 
 	now = now.Add(200 * ms)
-	fmt.Println(q.First(now))
+	fmt.Println(q.Peek(now))
 	// A task of the loose job turned out slow: the job needs much more.
-	q.Update(now, loose, laxity.Job{Left: 3800 * ms, Projected: 3700 * ms})
-	fmt.Println(q.First(now))
+	q.Update(now, loose, laxity.Job{TimeLeft: 3800 * ms, Projected: 3700 * ms})
+	fmt.Println(q.Peek(now))
 	// Nobody ran it in time.
 	now = now.Add(200 * ms)
-	fmt.Println(q.First(now))
+	fmt.Println(q.Peek(now))
 	q.Remove(tight)
-	fmt.Println(q.First(now))
+	fmt.Println(q.Peek(now))
 	// Output:
-	// ticket=0 least-laxity laxity=300ms left=1.8s true
-	// ticket=1 least-laxity laxity=100ms left=3.8s true
-	// ticket=0 least-laxity laxity=100ms left=1.6s true
-	// ticket=1 only-late laxity=-100ms left=3.6s true
+	// least-laxity ticket=0 laxity=300ms time-left=1.8s true
+	// least-laxity ticket=1 laxity=100ms time-left=3.8s true
+	// least-laxity ticket=0 laxity=100ms time-left=1.6s true
+	// only-late ticket=1 laxity=-100ms time-left=3.6s true
 }
 
 func ExampleQueue_Preempt() {
 	q, _ := laxity.NewQueue(laxity.Policy{Margin: 100 * ms})
 	now := time.Unix(0, 0)
-	q.Push(now, laxity.Job{Left: 2000 * ms, Projected: 1000 * ms})
+	q.Push(now, laxity.Job{TimeLeft: 2000 * ms, Projected: 1000 * ms})
 	for _, laxityOfRunning := range []time.Duration{900 * ms, 1050 * ms, 1150 * ms} {
-		running := laxity.Job{Left: 3000 * ms, Projected: 3000*ms - laxityOfRunning}
+		running := laxity.Job{TimeLeft: 3000 * ms, Projected: 3000*ms - laxityOfRunning}
 		c, switches := q.Preempt(now, running)
 		fmt.Println(laxityOfRunning, switches, c)
 	}
 	// Output:
 	// 900ms false running-first
 	// 1.05s false running-first
-	// 1.15s true ticket=0 least-laxity laxity=1s left=2s
-}
-
-func ExampleDetector() {
-	laxities := []time.Duration{
-		1650 * ms, 1640 * ms, 1655 * ms, 1662 * ms, 420 * ms, 1648 * ms, 1651 * ms, 1660 * ms, 2400 * ms, estimate.Unknown,
-	}
-	detector, err := laxity.NewDetector(laxity.DetectorConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for worker, v := range detector.Judge(nil, laxities) {
-		if v.Overloaded || v.Laxity == 2400*ms {
-			fmt.Println("worker", worker, v)
-		}
-	}
-	// Output:
-	// worker 4 overloaded stands-apart laxity=420ms bar=1.5835s factor=124.197 threshold=2
-	// worker 8 fine not-low laxity=2.4s bar=1.5835s factor=78.3103 threshold=2
-}
-
-func ExampleLOF() {
-	factors, err := laxity.LOF([]float64{10, 11, 12, 13, 30}, 2)
-	fmt.Printf("%.2f %v\n", factors, err)
-	_, err = laxity.LOF([]float64{10, 11}, 2)
-	fmt.Println(err)
-	// Output:
-	// [1.00 1.00 1.00 1.00 11.67] <nil>
-	// laxity: l is 2, want 1 to 1, less than the number of values
+	// 1.15s true least-laxity ticket=0 laxity=1s time-left=2s
 }
 
 func ExampleOffload() {
 	tasks := []laxity.Pending{
-		{Started: true, Remaining: 200 * ms, Left: 1000 * ms, Elsewhere: estimate.Unknown},
-		{Remaining: 300 * ms, Left: 1000 * ms, Elsewhere: 700 * ms},
-		{Remaining: 600 * ms, Left: 1000 * ms, Elsewhere: 900 * ms},
-		{Remaining: 300 * ms, Left: 1200 * ms, Elsewhere: 700 * ms},
+		{Started: true, Remaining: 200 * ms, TimeLeft: 1000 * ms, EndElsewhere: estimate.Unknown},
+		{Remaining: 300 * ms, TimeLeft: 1000 * ms, EndElsewhere: 700 * ms},
+		{Remaining: 600 * ms, TimeLeft: 1000 * ms, EndElsewhere: 900 * ms},
+		{Remaining: 300 * ms, TimeLeft: 1200 * ms, EndElsewhere: 700 * ms},
 	}
 	for i, t := range laxity.Offload(nil, tasks) {
 		fmt.Println("task", i, t)
@@ -125,9 +96,9 @@ func ExampleOffload() {
 
 func ExamplePerWorker() {
 	tasks := []laxity.Task{
-		{Worker: 0, Left: 2000 * ms, Remaining: 150 * ms, After: 200 * ms},
-		{Worker: 1, Left: 2000 * ms, Remaining: 1900 * ms, After: 200 * ms},
-		{Worker: 0, Left: 2000 * ms, Remaining: 500 * ms, After: 200 * ms},
+		{Worker: 0, TimeLeft: 2000 * ms, Remaining: 150 * ms, After: 200 * ms},
+		{Worker: 1, TimeLeft: 2000 * ms, Remaining: 1900 * ms, After: 200 * ms},
+		{Worker: 0, TimeLeft: 2000 * ms, Remaining: 500 * ms, After: 200 * ms},
 	}
 	workers, err := laxity.PerWorker(tasks, 2)
 	for i, w := range workers {
@@ -150,7 +121,7 @@ func Example_deadlines() {
 		q, _ := laxity.NewQueue(laxity.Policy{Rule: rule})
 		start := time.Unix(0, 0)
 		for _, j := range jobs { // tickets are 0, 1, 2
-			q.Push(start, laxity.Job{Left: j.deadline, Projected: j.needs})
+			q.Push(start, laxity.Job{TimeLeft: j.deadline, Projected: j.needs})
 		}
 		slots := []time.Duration{0, 0} // when each is free
 		met := 0

@@ -21,10 +21,10 @@ func text(d time.Duration) string {
 
 // field is text for log/slog.
 func field(name string, d time.Duration) slog.Attr {
-	if known(d) {
-		return slog.Duration(name, d)
+	if d == estimate.Unknown || d == NoDeadline {
+		return slog.String(name, text(d))
 	}
-	return slog.String(name, text(d))
+	return slog.Duration(name, d)
 }
 
 // String returns the choice as one line.
@@ -32,7 +32,8 @@ func (c Choice) String() string {
 	if c.Ticket < 0 {
 		return c.Reason.String()
 	}
-	return "ticket=" + strconv.Itoa(c.Ticket) + " " + c.Reason.String() + " laxity=" + text(c.Laxity) + " left=" + text(c.Left)
+	return c.Reason.String() + " ticket=" + strconv.Itoa(c.Ticket) + " laxity=" + text(c.Laxity) +
+		" time-left=" + text(c.TimeLeft)
 }
 
 // LogValue returns the choice as a group of fields, for log/slog.
@@ -40,8 +41,8 @@ func (c Choice) LogValue() slog.Value {
 	if c.Ticket < 0 {
 		return slog.GroupValue(slog.String("reason", c.Reason.String()))
 	}
-	return slog.GroupValue(slog.Int("ticket", c.Ticket), slog.String("reason", c.Reason.String()),
-		field("laxity", c.Laxity), field("left", c.Left))
+	return slog.GroupValue(slog.String("reason", c.Reason.String()), slog.Int("ticket", c.Ticket),
+		field("laxity", c.Laxity), field("time-left", c.TimeLeft))
 }
 
 // String returns the transfer as one line.
@@ -62,36 +63,6 @@ func (t Transfer) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.Bool("move", t.Move), slog.String("reason", t.Reason.String())}
 	if t.Laxity != estimate.Unknown {
 		attrs = append(attrs, field("laxity", t.Laxity))
-	}
-	return slog.GroupValue(attrs...)
-}
-
-// String returns the verdict as one line.
-func (v Verdict) String() string {
-	s := "fine"
-	if v.Overloaded {
-		s = "overloaded"
-	}
-	s += " " + v.Reason.String()
-	if known(v.Laxity) {
-		s += " laxity=" + v.Laxity.String()
-	}
-	if v.Threshold == 0 {
-		return s
-	}
-	return s + " bar=" + v.Bar.String() + " factor=" + strconv.FormatFloat(v.Factor, 'g', 6, 64) +
-		" threshold=" + strconv.FormatFloat(v.Threshold, 'g', 6, 64)
-}
-
-// LogValue returns the verdict as a group of fields, for log/slog.
-func (v Verdict) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.Bool("overloaded", v.Overloaded), slog.String("reason", v.Reason.String())}
-	if known(v.Laxity) {
-		attrs = append(attrs, slog.Duration("laxity", v.Laxity))
-	}
-	if v.Threshold != 0 {
-		attrs = append(attrs, slog.Duration("bar", v.Bar), slog.Float64("factor", v.Factor),
-			slog.Float64("threshold", v.Threshold))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -1,71 +1,12 @@
 package laxity
 
 import (
-	"encoding/binary"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-// Any values, any l: an error or one factor a value, none NaN or negative, the same twice, independent of the sequence.
-func FuzzLOF(f *testing.F) {
-	f.Add([]byte("0123456789abcdef0123456789abcdef"), 1, 0.0)
-	f.Add(make([]byte, 64), 3, 1.0)
-	f.Fuzz(func(t *testing.T, data []byte, l int, floor float64) {
-		var values []float64
-		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
-			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
-		}
-		var s Scorer
-		factors, err := s.Score(nil, values, l, floor)
-		if err != nil {
-			require.Empty(t, factors)
-			return
-		}
-		require.Len(t, factors, len(values))
-		for i := range factors {
-			require.GreaterOrEqual(t, factors[i], 0.0)
-			values[i], values[len(values)-1-i] = values[len(values)-1-i], values[i]
-			if i >= len(values)/2-1 {
-				break
-			}
-		}
-		reversed, err := s.Score(nil, values, l, floor)
-		require.NoError(t, err)
-		for i := range factors {
-			require.Equal(t, factors[i], reversed[len(factors)-1-i])
-		}
-	})
-}
-
-// Any laxities: one verdict each, and lowering the laxity of one worker never makes it fine by making it high.
-func FuzzDetector(f *testing.F) {
-	f.Add([]byte("0123456789abcdef0123456789abcdef"), 0)
-	f.Fuzz(func(t *testing.T, data []byte, l int) {
-		var laxities []time.Duration
-		for ; len(data) >= 8 && len(laxities) < 64; data = data[8:] {
-			laxities = append(laxities, time.Duration(binary.LittleEndian.Uint64(data)))
-		}
-		d, err := NewDetector(DetectorConfig{Neighbours: l})
-		if err != nil {
-			return
-		}
-		verdicts := d.Judge(nil, laxities)
-		require.Len(t, verdicts, len(laxities))
-		for i, v := range verdicts {
-			require.False(t, math.IsNaN(v.Factor))
-			require.Equal(t, v.Overloaded, v.Reason == StandsApart)
-			require.Equal(t, laxities[i], v.Laxity)
-			if v.Overloaded {
-				require.LessOrEqual(t, v.Laxity, v.Bar)
-			}
-			_, _ = v.String(), v.LogValue()
-		}
-		require.Equal(t, verdicts, d.Judge(nil, laxities))
-	})
-}
 
 // Any sequence of operations, clocks that step back included: the heaps stay in order and nothing panics.
 func FuzzQueue(f *testing.F) {
@@ -84,7 +25,7 @@ func FuzzQueue(f *testing.F) {
 			return time.Duration(b) - 100
 		}
 		for ; len(ops) >= 4; ops = ops[4:] {
-			now, job := base.Add(pick(ops[1])), Job{Left: pick(ops[2]), Projected: pick(ops[3])}
+			now, job := base.Add(pick(ops[1])), Job{TimeLeft: pick(ops[2]), Projected: pick(ops[3])}
 			switch ops[0] % 6 {
 			case 0, 1:
 				q.Push(now, job)
@@ -98,7 +39,7 @@ func FuzzQueue(f *testing.F) {
 				_, _ = c.String(), c.LogValue()
 			default:
 				q.Preempt(now, job)
-				q.Turns()
+				q.NextLate()
 			}
 			checkQueue(t, q)
 		}

@@ -13,9 +13,9 @@ const NoDeadline time.Duration = math.MaxInt64
 
 // Job is what is known about a job, as of now.
 type Job struct {
-	// Left is the time until the job's deadline: Deadline_j less the job's age. It is negative once that has passed, and
-	// [NoDeadline] if there is none.
-	Left time.Duration
+	// TimeLeft is the time until the job's deadline: Deadline_j less the job's age. It is negative once that has passed,
+	// and [NoDeadline] if there is none.
+	TimeLeft time.Duration
 	// Projected is Proj_exec_time, what the job still needs; see [Projected]. [estimate.Unknown] if nothing is known;
 	// any other negative time counts as 0.
 	Projected time.Duration
@@ -23,16 +23,16 @@ type Job struct {
 	Running bool
 }
 
-// Laxity returns Left - Projected [DynamicShare §3.2, equation 3]: how long the job may wait and still end in time. It
-// is [NoDeadline] for a job without one and [estimate.Unknown] for one whose need is unknown, and saturates.
+// Laxity returns TimeLeft - Projected [DynamicShare §3.2, equation 3]: how long the job may wait and still end in
+// time. It is [NoDeadline] for a job without one and [estimate.Unknown] for one whose need is unknown, and saturates.
 func (j Job) Laxity() time.Duration {
 	switch {
-	case j.Left == NoDeadline:
+	case j.TimeLeft == NoDeadline:
 		return NoDeadline
 	case j.Projected == estimate.Unknown:
 		return estimate.Unknown
 	}
-	return between(num.Sub(j.Left, max(j.Projected, 0)))
+	return between(num.Sub(j.TimeLeft, max(j.Projected, 0)))
 }
 
 // most returns the laxity, or the most that it can be: a job whose need is unknown has at most the time left.
@@ -40,7 +40,7 @@ func (j Job) most() time.Duration {
 	if laxity := j.Laxity(); laxity != estimate.Unknown {
 		return laxity
 	}
-	return between(j.Left)
+	return between(j.TimeLeft)
 }
 
 // between keeps a computed time off the two values that mean something else.

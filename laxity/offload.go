@@ -11,14 +11,14 @@ import (
 
 // Pending is a task on an overloaded worker, as of now.
 type Pending struct {
-	// Left is the time until the task must end: its job's deadline less what the job needs after it. [NoDeadline] if
+	// TimeLeft is the time until the task must end: its job's deadline less what the job needs after it. [NoDeadline] if
 	// none, as which any time above 146 years counts.
-	Left time.Duration
+	TimeLeft time.Duration
 	// Remaining is what the task needs on this worker once it runs, or [estimate.Unknown].
 	Remaining time.Duration
-	// Elsewhere is the time from now to its end if it moves to the best other worker, or [estimate.Unknown] if there
+	// EndElsewhere is the time from now to its end if it moves to the best other worker, or [estimate.Unknown] if there
 	// is none.
-	Elsewhere time.Duration
+	EndElsewhere time.Duration
 	// Started tasks run now and do not move.
 	Started bool
 }
@@ -39,7 +39,8 @@ type Transfer struct {
 // that it keeps, as few as possible of the others move, and all that stay end in time.
 //
 // A task whose need is unknown is left out of account, and so is one that has started if its need is unknown. A worker
-// with s slots can be approximated by one that takes an s-th of each Remaining. O(n log n); it allocates 16 bytes a task.
+// with s slots can be approximated by one that takes an s-th of each Remaining. O(n log n); it allocates 16 bytes a
+// task.
 func Offload(dst []Transfer, tasks []Pending) []Transfer {
 	start := len(dst)
 	w := worker{tasks: tasks, byDeadline: make([]int, 0, len(tasks))}
@@ -49,14 +50,14 @@ func Offload(dst []Transfer, tasks []Pending) []Transfer {
 			dst = append(dst, Transfer{Reason: Started, Laxity: estimate.Unknown})
 			w.busy = num.Add(w.busy, max(t.Remaining, 0))
 		case t.Remaining == estimate.Unknown:
-			dst = append(dst, Transfer{Reason: NoLaxity, Laxity: estimate.Unknown})
+			dst = append(dst, Transfer{Reason: NoEstimate, Laxity: estimate.Unknown})
 		default: // for now, the laxity elsewhere
-			dst = append(dst, Transfer{Laxity: Job{Left: t.Left, Projected: t.Elsewhere}.Laxity()})
+			dst = append(dst, Transfer{Laxity: Job{TimeLeft: t.TimeLeft, Projected: t.EndElsewhere}.Laxity()})
 			w.byDeadline = append(w.byDeadline, i)
 		}
 	}
 	slices.SortFunc(w.byDeadline, func(a, b int) int {
-		return cmp.Or(cmp.Compare(tasks[a].Left, tasks[b].Left), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(tasks[a].TimeLeft, tasks[b].TimeLeft), cmp.Compare(a, b))
 	})
 	w.transfers = dst[start:]
 	w.longest = longestFirst{tasks: tasks, heap: make([]int, 0, len(w.byDeadline))}
@@ -76,14 +77,15 @@ type worker struct {
 }
 
 // shed gives the reason to tasks that cannot stay: those that would be late even if they were alone, and whenever the
-// others up to a deadline take too long, the longest of them. LateElsewhere goes to tasks that would be late elsewhere, as
-// if there were no others. MakesRoom goes to the others; what was kept before and is late elsewhere stays.
+// others up to a deadline take too long, the longest of them. LateElsewhere goes to tasks that would be late
+// elsewhere, as if there were no others. MakesRoom goes to the others; what was kept before and is late elsewhere
+// stays.
 func (w *worker) shed(reason Reason) {
 	w.longest.heap = w.longest.heap[:0]
 	end := w.busy
 	for _, i := range w.byDeadline {
 		t, v := w.tasks[i], &w.transfers[i]
-		if t.Left > NoDeadline/2 { // nobody waits that long, and all that follow have as much time
+		if t.TimeLeft > NoDeadline/2 { // nobody waits that long, and all that follow have as much time
 			return
 		}
 		inTimeElsewhere := v.Laxity >= 0 // Unknown is negative
@@ -91,7 +93,7 @@ func (w *worker) shed(reason Reason) {
 			continue
 		}
 		remaining := max(t.Remaining, 0)
-		if num.Add(w.busy, remaining) > t.Left { // so that below no sum overflows
+		if num.Add(w.busy, remaining) > t.TimeLeft { // so that below no sum overflows
 			v.Reason = reason
 			continue
 		}
@@ -99,7 +101,7 @@ func (w *worker) shed(reason Reason) {
 		if inTimeElsewhere || reason == LateElsewhere {
 			w.longest.push(i)
 		}
-		for end > t.Left {
+		for end > t.TimeLeft {
 			out := w.longest.pop()
 			w.transfers[out].Reason = reason
 			end -= max(w.tasks[out].Remaining, 0)
@@ -119,7 +121,7 @@ func (w *worker) settle() {
 			v.Laxity = estimate.Unknown
 		default:
 			end = num.Add(end, max(t.Remaining, 0))
-			v.Reason, v.Laxity = EndsInTime, Job{Left: t.Left, Projected: end}.Laxity()
+			v.Reason, v.Laxity = EndsInTime, Job{TimeLeft: t.TimeLeft, Projected: end}.Laxity()
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestOffloadAgainstBruteForce(t *testing.T) {
 			switch v.Reason {
 			case MakesRoom:
 				moves |= 1 << i
-				require.Equal(t, tasks[i].Left-tasks[i].Elsewhere, v.Laxity)
+				require.Equal(t, tasks[i].TimeLeft-tasks[i].EndElsewhere, v.Laxity)
 				require.GreaterOrEqual(t, v.Laxity, time.Duration(0))
 			case LateElsewhere:
 				late |= 1 << i
@@ -61,8 +61,8 @@ func TestOffloadAgainstBruteForce(t *testing.T) {
 // The longest task has no other worker to go to, so it is the short one that moves, and both end in time.
 func TestOffloadMovesWhatEndsInTimeElsewhere(t *testing.T) {
 	transfers := Offload(nil, []Pending{
-		{Left: 10, Remaining: 8, Elsewhere: estimate.Unknown},
-		{Left: 10, Remaining: 5, Elsewhere: 9},
+		{TimeLeft: 10, Remaining: 8, EndElsewhere: estimate.Unknown},
+		{TimeLeft: 10, Remaining: 5, EndElsewhere: 9},
 	})
 	assert.Equal(t, []Transfer{{false, EndsInTime, 2}, {true, MakesRoom, 1}}, transfers)
 }
@@ -70,9 +70,9 @@ func TestOffloadMovesWhatEndsInTimeElsewhere(t *testing.T) {
 // One long task may need the room of several short ones.
 func TestOffloadMovesSeveralForOne(t *testing.T) {
 	transfers := Offload(nil, []Pending{
-		{Left: 10, Remaining: 3, Elsewhere: 4},
-		{Left: 10, Remaining: 3, Elsewhere: 5},
-		{Left: 11, Remaining: 9, Elsewhere: 12},
+		{TimeLeft: 10, Remaining: 3, EndElsewhere: 4},
+		{TimeLeft: 10, Remaining: 3, EndElsewhere: 5},
+		{TimeLeft: 11, Remaining: 9, EndElsewhere: 12},
 	})
 	assert.Equal(t, []Transfer{{true, MakesRoom, 6}, {true, MakesRoom, 5}, {false, EndsInTime, 2}}, transfers)
 }
@@ -80,33 +80,35 @@ func TestOffloadMovesSeveralForOne(t *testing.T) {
 // The laxity of what stays counts the tasks before it, and not those that leave.
 func TestOffloadLaxities(t *testing.T) {
 	transfers := Offload([]Transfer{{}}, []Pending{
-		{Left: 50, Remaining: 7, Started: true},
-		{Left: 20, Remaining: 3, Elsewhere: estimate.Unknown},
-		{Left: 30, Remaining: 40, Elsewhere: 35},
-		{Left: NoDeadline, Remaining: num63, Elsewhere: 1},
-		{Left: 40, Remaining: 5, Elsewhere: 1},
-		{Left: 40, Remaining: estimate.Unknown, Elsewhere: 1},
+		{TimeLeft: 50, Remaining: 7, Started: true},
+		{TimeLeft: 20, Remaining: 3, EndElsewhere: estimate.Unknown},
+		{TimeLeft: 30, Remaining: 40, EndElsewhere: 35},
+		{TimeLeft: NoDeadline, Remaining: num63, EndElsewhere: 1},
+		{TimeLeft: 40, Remaining: 5, EndElsewhere: 1},
+		{TimeLeft: 40, Remaining: estimate.Unknown, EndElsewhere: 1},
 	})
 	unknown := estimate.Unknown
 	assert.Equal(t, []Transfer{
 		{}, {false, Started, unknown}, {false, EndsInTime, 10}, {false, LateElsewhere, unknown},
-		{false, EndsInTime, NoDeadline}, {false, EndsInTime, 25}, {false, NoLaxity, unknown},
+		{false, EndsInTime, NoDeadline}, {false, EndsInTime, 25}, {false, NoEstimate, unknown},
 	}, transfers)
 }
 
 func randomPending(r *rand.Rand) []Pending {
 	tasks := make([]Pending, r.IntN(8))
 	for i := range tasks {
-		tasks[i] = Pending{Left: time.Duration(r.IntN(25)), Remaining: time.Duration(r.IntN(9)), Elsewhere: time.Duration(r.IntN(25))}
+		tasks[i] = Pending{
+			TimeLeft: time.Duration(r.IntN(25)), Remaining: time.Duration(r.IntN(9)), EndElsewhere: time.Duration(r.IntN(25)),
+		}
 		switch r.IntN(12) {
 		case 0:
 			tasks[i].Started = true
 		case 1:
 			tasks[i].Remaining = num63 // never ends here
 		case 2:
-			tasks[i].Left = NoDeadline
+			tasks[i].TimeLeft = NoDeadline
 		case 3:
-			tasks[i].Elsewhere = estimate.Unknown
+			tasks[i].EndElsewhere = estimate.Unknown
 		}
 	}
 	return tasks
@@ -114,7 +116,7 @@ func randomPending(r *rand.Rand) []Pending {
 
 // endsElsewhere reports whether a task ends in time if it moves.
 func endsElsewhere(t Pending) bool {
-	return t.Left == NoDeadline || t.Elsewhere != estimate.Unknown && t.Elsewhere <= t.Left
+	return t.TimeLeft == NoDeadline || t.EndElsewhere != estimate.Unknown && t.EndElsewhere <= t.TimeLeft
 }
 
 // onTime reports whether the tasks outside set all end in time, by deadline after those that have started. A started
@@ -132,10 +134,10 @@ func onTime(tasks []Pending, set int) bool {
 			stay = append(stay, t)
 		}
 	}
-	slices.SortStableFunc(stay, func(a, b Pending) int { return cmp.Compare(a.Left, b.Left) })
+	slices.SortStableFunc(stay, func(a, b Pending) int { return cmp.Compare(a.TimeLeft, b.TimeLeft) })
 	for _, t := range stay {
 		end += float64(t.Remaining)
-		if t.Left != NoDeadline && end > float64(t.Left) {
+		if t.TimeLeft != NoDeadline && end > float64(t.TimeLeft) {
 			return false
 		}
 	}

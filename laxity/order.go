@@ -26,8 +26,18 @@ const (
 var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
 
 // String returns the rule's name.
-func (r Rule) String() string {
-	return enum.Name(ruleNames[:], int(r), "Rule")
+func (r Rule) String() string { return enum.Name(ruleNames[:], int(r), "Rule") }
+
+// MarshalText returns the rule's name, or an error for a value that does not exist.
+func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], int(r), "laxity: Rule") }
+
+// UnmarshalText takes a rule's name.
+func (r *Rule) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(ruleNames[:], text, "laxity: Rule")
+	if err == nil {
+		*r = Rule(i)
+	}
+	return err
 }
 
 // Policy holds an operator's choices about the order. Its zero value is the paper's. Safe for concurrent use.
@@ -44,9 +54,9 @@ type Policy struct {
 func (p Policy) Validate() error {
 	switch {
 	case int(p.Rule) >= len(ruleNames):
-		return fmt.Errorf("laxity: Rule is %d, want NegativeLast, LeastFirst or DeadlineFirst", p.Rule)
+		return fmt.Errorf("laxity: Policy.Rule is %d, want NegativeLast, LeastFirst or DeadlineFirst", p.Rule)
 	case p.Margin < 0:
-		return fmt.Errorf("laxity: Margin is %v, want 0 or more", p.Margin)
+		return fmt.Errorf("laxity: Policy.Margin is %v, want 0 or more", p.Margin)
 	}
 	return nil
 }
@@ -80,7 +90,7 @@ func falseFirst(left bool) int {
 	return -1
 }
 
-func (p Policy) key(j Job) key { return p.place(j.most(), j.Left, j.Running) }
+func (p Policy) key(j Job) key { return p.place(j.most(), j.TimeLeft, j.Running) }
 
 func (p Policy) place(laxity, left time.Duration, running bool) key {
 	k := key{late: p.Rule == NegativeLast && laxity < 0, waiting: !running}
@@ -95,9 +105,9 @@ func (p Policy) place(laxity, left time.Duration, running bool) key {
 	return k
 }
 
-// Order appends the indices of jobs to dst, the job that should run first before all others. Equal laxities go to the job
-// that runs, then to the earlier deadline (equal deadlines to the lesser laxity), then to the lower index. A job whose
-// need is unknown counts with the most that its laxity can be, its time left. O(n log n), no allocation if dst
+// Order appends the indices of jobs to dst, the job that should run first before all others. Equal laxities go to the
+// job that runs, then to the earlier deadline (equal deadlines to the lesser laxity), then to the lower index. A job
+// whose need is unknown counts with the most that its laxity can be, its time left. O(n log n), no allocation if dst
 // has the capacity. An invalid rule counts as LeastFirst, a negative margin as none.
 func (p Policy) Order(dst []int, jobs []Job) []int {
 	n := len(dst)

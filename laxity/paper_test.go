@@ -1,9 +1,6 @@
 package laxity
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -15,16 +12,17 @@ import (
 
 // §3.2: Laxity_j = Deadline_j - Proj_exec_time_j, and the latter is the longest map task plus the longest reduce task.
 func TestLaxityIsDeadlineLessProjectedTime_3_2(t *testing.T) {
-	projected := Projected([]time.Duration{5 * time.Second, 7 * time.Second}, []time.Duration{3 * time.Second, time.Second})
+	maps := []time.Duration{5 * time.Second, 7 * time.Second}
+	projected := Projected(maps, []time.Duration{3 * time.Second, time.Second})
 	assert.Equal(t, 10*time.Second, projected)
 	// 15 s is the strict deadline of the Twitter jobs of §5.
-	assert.Equal(t, 5*time.Second, Job{Left: 15 * time.Second, Projected: projected}.Laxity())
+	assert.Equal(t, 5*time.Second, Job{TimeLeft: 15 * time.Second, Projected: projected}.Laxity())
 }
 
 // §3.2: the smallest laxity has the highest priority, and a job with negative laxity runs only when all that wait have
 // missed theirs.
 func TestNegativeLaxityComesLast_3_2(t *testing.T) {
-	jobs := []Job{{Left: -5}, {Left: 7}, {Left: 0}, {Left: -1}, {Left: 3}}
+	jobs := []Job{{TimeLeft: -5}, {TimeLeft: 7}, {TimeLeft: 0}, {TimeLeft: -1}, {TimeLeft: 3}}
 	assert.Equal(t, []int{2, 4, 1, 0, 3}, Order(jobs))
 	assert.Equal(t, []int{0, 3, 2, 4, 1}, Policy{Rule: LeastFirst}.Order(nil, jobs))
 }
@@ -33,168 +31,23 @@ func TestNegativeLaxityComesLast_3_2(t *testing.T) {
 func TestQueueFollowsTheThreeEvents_3_2(t *testing.T) {
 	var q Queue
 	now := time.Unix(1000, 0)
-	a := q.Push(now, Job{Left: 10 * time.Second, Projected: 8 * time.Second})
-	b := q.Push(now, Job{Left: 20 * time.Second, Projected: 17 * time.Second})
+	a := q.Push(now, Job{TimeLeft: 10 * time.Second, Projected: 8 * time.Second})
+	b := q.Push(now, Job{TimeLeft: 20 * time.Second, Projected: 17 * time.Second})
 	first := func() int {
-		c, ok := q.First(now)
+		c, ok := q.Peek(now)
 		require.True(t, ok)
 		return c.Ticket
 	}
 	assert.Equal(t, a, first())
-	c := q.Push(now, Job{Left: 5 * time.Second, Projected: 4 * time.Second})
+	c := q.Push(now, Job{TimeLeft: 5 * time.Second, Projected: 4 * time.Second})
 	assert.Equal(t, c, first(), "a job came in")
-	require.True(t, q.Update(now, b, Job{Left: 20 * time.Second, Projected: 20 * time.Second}))
+	require.True(t, q.Update(now, b, Job{TimeLeft: 20 * time.Second, Projected: 20 * time.Second}))
 	assert.Equal(t, b, first(), "a task finished and the job needs more than was thought")
-	turns, ok := q.Turns()
+	turns, ok := q.NextLate()
 	require.True(t, ok)
 	assert.Equal(t, now, turns)
 	now = now.Add(1)
 	assert.Equal(t, c, first(), "b can no longer end in time")
 	now = now.Add(3 * time.Second)
 	assert.Equal(t, b, first(), "all are lost, and b is the furthest behind")
-}
-
-// §3.3, §5 and Figure 6: 84 tasks, most with laxities near 1650 ms, and five significantly lower; exactly the workers of
-// those five are named. The figure's scatter is not printed. Here it is 10 to 40 ms for five neighbours, which is as
-// many as there are low values, and 10 to 80 ms for more; the low laxities lie anywhere from 600 to 1000 ms.
-func TestFiveLowLaxitiesOf84AreNamed_Figure6(t *testing.T) {
-	for l, scatters := range map[int][]float64{5: {10, 20, 40}, 10: {10, 40, 80}, 20: {10, 40, 80}} {
-		for _, scatter := range scatters {
-			for seed := range uint64(200) {
-				laxities, want := figure6(seed, scatter)
-				got, err := Overloaded(laxities, l)
-				require.NoError(t, err)
-				require.Equal(t, want, got, "l=%d scatter=%v ms seed=%d", l, scatter, seed)
-			}
-		}
-	}
-}
-
-// figure6 returns 84 laxities in whole milliseconds and the five workers, in order, whose laxity is low.
-func figure6(seed uint64, scatter float64) (laxities []time.Duration, low []int) {
-	r := rand.New(rand.NewPCG(seed, 84))
-	isLow := map[int]bool{}
-	for _, w := range r.Perm(84)[:5] {
-		isLow[w] = true
-	}
-	for w := range 84 {
-		v := 1650 + scatter*r.NormFloat64()
-		if isLow[w] {
-			v = 600 + 400*r.Float64()
-			low = append(low, w)
-		}
-		laxities = append(laxities, time.Duration(v)*time.Millisecond)
-	}
-	return laxities, low
-}
-
-// §3.3: "a value greater than 1" taken to the letter. It names the five, and most of the healthy workers: the reason
-// for the deviation.
-func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
-	d, err := NewDetector(DetectorConfig{Neighbours: 10, Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution})
-	require.NoError(t, err)
-	laxities, low := figure6(1, 20)
-	low84 := map[int]bool{}
-	for _, w := range low {
-		low84[w] = true
-	}
-	false1 := 0
-	for w, v := range d.Judge(nil, laxities) {
-		switch {
-		case low84[w]:
-			assert.True(t, v.Overloaded)
-		case v.Overloaded:
-			false1++
-		}
-	}
-	assert.Greater(t, false1, 10)
-
-	values := make([]float64, len(laxities))
-	for i, v := range laxities {
-		values[i] = float64(v)
-	}
-	factors, err := LOF(values, 10)
-	require.NoError(t, err)
-	above := 0
-	for _, f := range factors {
-		if f > 1 {
-			above++
-		}
-	}
-	assert.Greater(t, above, 84/2)
-}
-
-// The rates that DetectorConfig states, of jobs in which a worker is named though none is overloaded, over 1000 jobs each.
-func TestFalseAlarms(t *testing.T) {
-	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }
-	exponential := func(r *rand.Rand) float64 { return -r.ExpFloat64() }
-	paper := DetectorConfig{Neighbours: 10, Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution}
-	for _, c := range []struct {
-		about       string
-		config      DetectorConfig
-		workers     int
-		scatter     func(*rand.Rand) float64
-		least, most float64
-	}{
-		{"default", DetectorConfig{}, 84, normal, 0, .005},
-		{"default, few workers", DetectorConfig{}, 12, normal, .015, .045},
-		{"paper", paper, 84, normal, 1, 1},
-		{"threshold alone", DetectorConfig{Threshold: 3, Spread: AnySpread}, 84, normal, .24, .36},
-		{"default, long tail", DetectorConfig{}, 84, exponential, .55, .68},
-		{"wide spread, long tail", DetectorConfig{Spread: 20}, 84, exponential, 0, .02},
-	} {
-		d, err := NewDetector(c.config)
-		require.NoError(t, err)
-		r := rand.New(rand.NewPCG(9, uint64(c.workers)))
-		laxities, named := make([]time.Duration, c.workers), 0
-		var verdicts []Verdict
-		for range 1000 {
-			for i := range laxities {
-				laxities[i] = time.Duration(1650e6 + 40e6*c.scatter(r))
-			}
-			verdicts = d.Judge(verdicts[:0], laxities)
-			if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Overloaded }) {
-				named++
-			}
-		}
-		rate := float64(named) / 1000
-		assert.True(t, c.least <= rate && rate <= c.most, "%s: %v, want %v to %v", c.about, rate, c.least, c.most)
-	}
-}
-
-// §3.3, equations 4 and 5, worked out by hand for 10, 11, 12, 13, 30 and l = 2: every lrd of the first four is 2/3, that
-// of 30 is 2/(17+18), and (2/3)/(2/35) = 35/3.
-func TestFactorByHand_3_3(t *testing.T) {
-	factors, err := LOF([]float64{10, 11, 12, 13, 30}, 2)
-	require.NoError(t, err)
-	assert.InDeltaSlice(t, []float64{1, 1, 1, 1, 35. / 3}, factors, 1e-14)
-}
-
-// All values tied with the l-th nearest are neighbours [Breunig et al. 2000, definition 4]: with l = 1, 5 has both 0 and 10.
-// lrd(0) = lrd(10) = 1/5, lrd(5) = 2/10, so all factors are 1; by an arbitrary choice of one neighbour they would be as well,
-// so 12 is added, which makes 10's distance 2 and lrd(10) = 1/2.
-func TestTiedNeighboursAllCount(t *testing.T) {
-	factors, err := LOF([]float64{0, 5, 10, 12}, 1)
-	require.NoError(t, err)
-	// reach(5,0) = 5, reach(5,10) = 5: lrd(5) = 1/5. lrd(0) = 1/5, lrd(10) = lrd(12) = 1/2.
-	assert.InDeltaSlice(t, []float64{1, (1 + 2.5) / 2, 1, 1}, factors, 1e-14)
-}
-
-// Distances are compared as computed: 1e17 is equally far from 0, 1 and 3 in float64, so all three are neighbours for l = 1.
-// Their densities are 1, 1 and 1/2, and that of 1e17 is 1e-17.
-func TestTiesByRoundingCount(t *testing.T) {
-	factors, err := LOF([]float64{0, 1, 3, 1e17}, 1)
-	require.NoError(t, err)
-	assert.InEpsilon(t, 2.5/3*1e17, factors[3], 1e-12)
-}
-
-// More than l equal values are infinitely dense.
-func TestEqualValues(t *testing.T) {
-	factors, err := LOF([]float64{7, 7, 7, 7, 8, 20}, 3)
-	require.NoError(t, err)
-	assert.Equal(t, "[1 1 1 1 +Inf +Inf]", fmt.Sprint(factors))
-	factors, err = new(Scorer).Score(nil, []float64{7, 7, 7, 7, 8, 20}, 3, 1)
-	require.NoError(t, err)
-	// With a floor of 1 every density of the block and of 8 is 1. The neighbours of 20 are 8 and, tied, all four 7: 64/5.
-	assert.Equal(t, "[1 1 1 1 1 12.8]", fmt.Sprint(factors))
 }

@@ -51,8 +51,8 @@ func TestQueueAgainstSorting(t *testing.T) {
 		jobs := make([]Job, len(held))
 		for i, m := range held {
 			jobs[i] = m.job
-			if m.job.Left != NoDeadline {
-				jobs[i].Left -= now.Sub(m.at)
+			if m.job.TimeLeft != NoDeadline {
+				jobs[i].TimeLeft -= now.Sub(m.at)
 			}
 		}
 		for _, i := range p.Order(nil, jobs) {
@@ -60,7 +60,7 @@ func TestQueueAgainstSorting(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, held[i].ticket, c.Ticket)
 			require.Equal(t, jobs[i].Laxity(), c.Laxity)
-			require.Equal(t, jobs[i].Left, c.Left)
+			require.Equal(t, jobs[i].TimeLeft, c.TimeLeft)
 		}
 		_, ok := q.Pop(now)
 		require.False(t, ok)
@@ -68,10 +68,10 @@ func TestQueueAgainstSorting(t *testing.T) {
 }
 
 func randomJob(r *rand.Rand) Job {
-	j := Job{Left: time.Duration(r.IntN(30) - 5), Projected: time.Duration(r.IntN(20))}
+	j := Job{TimeLeft: time.Duration(r.IntN(30) - 5), Projected: time.Duration(r.IntN(20))}
 	switch r.IntN(10) {
 	case 0:
-		j.Left = NoDeadline
+		j.TimeLeft = NoDeadline
 	case 1:
 		j.Projected = estimate.Unknown
 	}
@@ -95,7 +95,7 @@ func TestOrderAgainstPairwiseRule(t *testing.T) {
 			} else {
 				require.Negative(t, b)
 			}
-			if a == b && jobs[order[k-1]].Left == jobs[order[k]].Left {
+			if a == b && jobs[order[k-1]].TimeLeft == jobs[order[k]].TimeLeft {
 				require.Less(t, order[k-1], order[k])
 			}
 		}
@@ -119,7 +119,7 @@ func TestViewsAgainstEquation3(t *testing.T) {
 		var tasks []Task
 		least := map[int]time.Duration{}
 		for range 1 + r.IntN(20) {
-			task := Task{Job: 1, Worker: r.IntN(4), Left: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
+			task := Task{Job: 1, Worker: r.IntN(4), TimeLeft: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
 			maps, tasks = append(maps, task.Remaining), append(tasks, task)
 			if before, ok := least[task.Worker]; !ok || task.Laxity() < before {
 				least[task.Worker] = task.Laxity()
@@ -127,7 +127,7 @@ func TestViewsAgainstEquation3(t *testing.T) {
 		}
 		jobs, err := PerJob(tasks, 2)
 		require.NoError(t, err)
-		require.Equal(t, Job{Left: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), jobs[1].Least)
+		require.Equal(t, Job{TimeLeft: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), jobs[1].Least)
 		require.Equal(t, Summary{Least: NoDeadline, First: -1}, jobs[0])
 		require.Equal(t, len(tasks), jobs[1].Tasks)
 		workers, err := PerWorker(tasks, 4)
@@ -140,7 +140,7 @@ func TestViewsAgainstEquation3(t *testing.T) {
 			}
 		}
 	}
-	sums, err := PerJob([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, Left: 3}}, 1)
+	sums, err := PerJob([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, TimeLeft: 3}}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []Summary{{Tasks: 2, Unestimated: 2, Least: NoDeadline, First: -1}}, sums)
 }

@@ -5,37 +5,38 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Queue holds jobs that wait, in the order of a [Policy]. While a job waits, its laxity falls as fast as that of every
 // other, so their order does not change and nothing is recomputed as time passes: the queue keeps the instant up to
-// which each job can wait. It changes on the three events of the paper [DynamicShare §3.2]: a job comes in ([Queue.Push]),
-// a task ends and its job's need is known better ([Queue.Update], [Queue.Remove]), a job can no longer end in time;
-// the last is seen to whenever the queue is given the time, and [Queue.Turns] says when to look.
+// which each job can wait. It changes on the three events of the paper [DynamicShare §3.2]: a job comes in
+// ([Queue.Push]), a task ends and its job's need is known better ([Queue.Update], [Queue.Remove]), a job can no longer
+// end in time; the last is seen to whenever the queue is given the time, and [Queue.NextLate] says when to look.
 //
-// A job is named by the ticket that Push returns. A ticket is free again once its job has left the queue, so tickets stay
-// below the largest number of jobs that waited at once, and a host may use them as indices of a slice of its own.
+// A job is named by the ticket that Push returns. A ticket is free again once its job has left the queue, so tickets
+// stay below the largest number of jobs that waited at once, and a host may use them as indices of a slice of its own.
 //
-// Push, Update, Remove, First and Pop take O(log n), First and Pop amortised: each job turns late at most once after
-// each Push or Update. They allocate only when the queue grows beyond the largest size it has had. A time before the
-// latest one given counts as that one. The zero value is an empty queue in the paper's order. Not safe for concurrent
-// use; one per worker, or per scheduler.
+// Push, Update, Remove, Peek and Pop take O(log n), Peek and Pop amortised: each job turns late at most once after
+// each Push or Update. They allocate only when the queue grows beyond the largest size it has had. A clock that steps
+// back costs nothing: no time has passed, and it goes on from there. The zero value is an empty queue in the paper's
+// order. Not safe for concurrent use; one per worker, or per scheduler.
 type Queue struct {
-	policy  Policy
-	epoch   time.Time
-	started bool
-	clock   time.Duration // the latest time given, since epoch
-	seq     uint64
-	jobs    []queued // by ticket
-	free    []int32
+	policy Policy
+	clock  clock.Clock
+	now    time.Duration // by the clock
+	seq    uint64
+	jobs   []queued // by ticket
+	free   []int32
 	// Late holds the jobs of negative laxity under NegativeLast and is empty under other rules; ahead holds the rest.
 	ahead, late heap
 }
 
 // queued is a job by its ticket.
 type queued struct {
-	start    time.Duration // the latest instant at which the job can start and still end in time, since epoch
-	deadline time.Duration // since epoch
+	start    time.Duration // the latest instant, by the clock, at which the job can start and still end in time
+	deadline time.Duration // by the clock
 	seq      uint64
 	position int32 // in its heap
 	late     bool
@@ -48,8 +49,8 @@ type Choice struct {
 	// Ticket names the job; -1 if there is none.
 	Ticket int
 	Reason Reason
-	// Laxity and Left are the job's, now. Laxity is [estimate.Unknown] if its need is.
-	Laxity, Left time.Duration
+	// Laxity and TimeLeft are the job's, now. Laxity is [estimate.Unknown] if its need is.
+	Laxity, TimeLeft time.Duration
 }
 
 // NewQueue returns an empty queue, or an error that names the field of p that is out of range.
@@ -114,8 +115,8 @@ func (q *Queue) Remove(ticket int) bool {
 	return true
 }
 
-// First returns the job that should run next and leaves it in the queue. It reports false if there is none.
-func (q *Queue) First(now time.Time) (Choice, bool) {
+// Peek returns the job that should run next and leaves it in the queue. It reports false if there is none.
+func (q *Queue) Peek(now time.Time) (Choice, bool) {
 	q.tick(now)
 	h := &q.ahead
 	if len(h.entries) == 0 {
@@ -136,9 +137,9 @@ func (q *Queue) First(now time.Time) (Choice, bool) {
 	return c, true
 }
 
-// Pop is First, and takes the job out.
+// Pop is Peek, and takes the job out.
 func (q *Queue) Pop(now time.Time) (Choice, bool) {
-	c, ok := q.First(now)
+	c, ok := q.Peek(now)
 	if ok {
 		q.Remove(c.Ticket)
 	}
@@ -148,21 +149,21 @@ func (q *Queue) Pop(now time.Time) (Choice, bool) {
 // Preempt returns the job that should take the place of running, which holds a slot and is not in the queue. It reports
 // false, with the reason RunningFirst or NoJob, if running should go on: at equal order, or within the policy's margin.
 func (q *Queue) Preempt(now time.Time, running Job) (Choice, bool) {
-	c, ok := q.First(now)
+	c, ok := q.Peek(now)
 	if !ok {
 		return c, false
 	}
 	first := &q.jobs[c.Ticket]
-	waits := q.policy.place(since(first.start, q.clock), since(first.deadline, q.clock), false)
-	runs := q.policy.place(running.most(), running.Left, true)
+	waits := q.policy.place(since(first.start, q.now), since(first.deadline, q.now), false)
+	runs := q.policy.place(running.most(), running.TimeLeft, true)
 	if waits.compare(runs) < 0 {
 		return c, true
 	}
 	return Choice{Ticket: -1, Reason: RunningFirst}, false
 }
 
-// Look returns the laxity and the time left of a job that waits. It reports false if there is no such ticket. O(1).
-func (q *Queue) Look(now time.Time, ticket int) (Choice, bool) {
+// Get returns the laxity and the time left of a job that waits. It reports false if there is no such ticket. O(1).
+func (q *Queue) Get(now time.Time, ticket int) (Choice, bool) {
 	q.tick(now)
 	if !q.has(ticket) {
 		return Choice{Ticket: -1, Reason: NoJob}, false
@@ -170,14 +171,17 @@ func (q *Queue) Look(now time.Time, ticket int) (Choice, bool) {
 	return q.describe(int32(ticket)), true
 }
 
-// Turns returns the first instant after which a job that could still end in time no longer can, unless it starts. It
+// NextLate returns the first instant after which a job that could still end in time no longer can, unless it starts. It
 // reports false under rules that make no difference between the two, and if there is no such job. O(1).
-func (q *Queue) Turns() (time.Time, bool) {
+func (q *Queue) NextLate() (time.Time, bool) {
 	if q.policy.Rule != NegativeLast || len(q.ahead.entries) == 0 {
 		return time.Time{}, false
 	}
 	start := q.jobs[q.ahead.entries[0].ticket].start
-	return q.epoch.Add(start), start != NoDeadline
+	if start == NoDeadline {
+		return time.Time{}, false
+	}
+	return q.clock.Last.Add(num.Sub(start, q.now)), true
 }
 
 func (q *Queue) has(ticket int) bool {
@@ -186,14 +190,11 @@ func (q *Queue) has(ticket int) bool {
 
 // tick moves the clock on, and the jobs that have turned late to their heap.
 func (q *Queue) tick(now time.Time) {
-	if !q.started {
-		q.epoch, q.started = now, true
-	}
-	q.clock = max(q.clock, now.Sub(q.epoch))
+	q.now = q.clock.At(now)
 	if q.policy.Rule != NegativeLast {
 		return
 	}
-	for len(q.ahead.entries) > 0 && q.ahead.entries[0].first < int64(q.clock) {
+	for len(q.ahead.entries) > 0 && q.ahead.entries[0].first < int64(q.now) {
 		e := q.ahead.entries[0]
 		q.ahead.remove(0, q.jobs)
 		q.jobs[e.ticket].late = true
@@ -201,12 +202,12 @@ func (q *Queue) tick(now time.Time) {
 	}
 }
 
-// place puts a job, as it is at q.clock, into the heap where it belongs.
+// place puts a job, as it is now, into the heap where it belongs.
 func (q *Queue) place(ticket int32, j Job) {
 	item := &q.jobs[ticket]
-	item.start, item.deadline = until(j.most(), q.clock), until(j.Left, q.clock)
+	item.start, item.deadline = until(j.most(), q.now), until(j.TimeLeft, q.now)
 	item.known = j.Laxity() != estimate.Unknown
-	item.late = q.policy.Rule == NegativeLast && item.start < q.clock
+	item.late = q.policy.Rule == NegativeLast && item.start < q.now
 	e := entry{first: int64(item.start), second: int64(item.deadline), seq: item.seq, ticket: ticket}
 	if q.policy.Rule == DeadlineFirst {
 		e.first, e.second = e.second, e.first
@@ -228,9 +229,9 @@ func (q *Queue) heapOf(item *queued) *heap {
 
 func (q *Queue) describe(ticket int32) Choice {
 	item := &q.jobs[ticket]
-	c := Choice{Ticket: int(ticket), Laxity: estimate.Unknown, Left: since(item.deadline, q.clock)}
+	c := Choice{Ticket: int(ticket), Laxity: estimate.Unknown, TimeLeft: since(item.deadline, q.now)}
 	if item.known {
-		c.Laxity = since(item.start, q.clock)
+		c.Laxity = since(item.start, q.now)
 	}
 	return c
 }

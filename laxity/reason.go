@@ -2,7 +2,7 @@ package laxity
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Reason says why: why a job is next, why a worker is or is not called overloaded, why a task stays or moves. The names
+// Reason says why: why a job is next, why a task stays or moves. The names
 // and values are stable.
 type Reason uint8
 
@@ -21,17 +21,8 @@ const (
 	// RunningFirst: the job that runs comes before those that wait, or at most within the margin after them.
 	RunningFirst
 
-	// StandsApart: the laxity is low and its factor exceeds the threshold.
-	StandsApart
-	// AmongPeers: the laxity is low, and its factor does not exceed the threshold.
-	AmongPeers
-	// NotLow: the laxity is not far enough below the median.
-	NotLow
-	// TooFewWorkers: there are not enough known laxities for the number of neighbours.
-	TooFewWorkers
-	// NoLaxity: the laxity is unknown, or there is no deadline.
-	NoLaxity
-
+	// NoEstimate: what the task needs is unknown.
+	NoEstimate
 	// EndsInTime: the task ends in time where it is, once the others have moved.
 	EndsInTime
 	// MakesRoom: the task is late here, or makes others late, and would end in time elsewhere.
@@ -44,11 +35,22 @@ const (
 
 var reasonNames = [...]string{
 	"no-reason", "least-laxity", "earliest-deadline", "only-late", "no-job", "running-first",
-	"stands-apart", "among-peers", "not-low", "too-few-workers", "no-laxity",
-	"ends-in-time", "makes-room", "late-elsewhere", "started",
+	"no-estimate", "ends-in-time", "makes-room", "late-elsewhere", "started",
 }
 
 // String returns the reason's name.
-func (r Reason) String() string {
-	return enum.Name(reasonNames[:], int(r), "Reason")
+func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+
+// MarshalText returns the reason's name, or an error for a value that does not exist.
+func (r Reason) MarshalText() ([]byte, error) {
+	return enum.Text(reasonNames[:], int(r), "laxity: Reason")
+}
+
+// UnmarshalText takes a reason's name.
+func (r *Reason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(reasonNames[:], text, "laxity: Reason")
+	if err == nil {
+		*r = Reason(i)
+	}
+	return err
 }

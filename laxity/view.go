@@ -12,22 +12,22 @@ import (
 type Task struct {
 	// Job and Worker are the host's indices, from 0.
 	Job, Worker int
-	// Left is the time until the deadline of the task's job, or [NoDeadline].
-	Left time.Duration
+	// TimeLeft is the time until the deadline of the task's job, or [NoDeadline].
+	TimeLeft time.Duration
 	// Remaining is what the task still needs on this worker, queueing included, or [estimate.Unknown].
 	Remaining time.Duration
 	// After is what the job needs once this stage is over: the longest reduce task for a map task, 0 for a reduce task.
 	After time.Duration
 }
 
-// Laxity returns the laxity that the job would have if this were its slowest task: Left - (Remaining + After). It is
-// [estimate.Unknown] if Remaining or After is.
+// Laxity returns the laxity that the job would have if this were its slowest task: TimeLeft - (Remaining + After). It
+// is [estimate.Unknown] if Remaining or After is.
 func (t Task) Laxity() time.Duration {
 	projected := estimate.Unknown
 	if t.Remaining != estimate.Unknown && t.After != estimate.Unknown {
 		projected = num.Add(max(t.Remaining, 0), max(t.After, 0))
 	}
-	return Job{Left: t.Left, Projected: projected}.Laxity()
+	return Job{TimeLeft: t.TimeLeft, Projected: projected}.Laxity()
 }
 
 // Summary sums up the laxities of the tasks of one job, or of those on one worker.
@@ -53,15 +53,15 @@ func (s *Summary) add(i int, laxity time.Duration) {
 	}
 }
 
-// PerJob sums up tasks by job; the Least of a job is the laxity of the job itself, as equation 3 has it. Jobs are numbered
-// from 0 up to jobs-1; a task of another one is an error that names the task. O(n), one allocation.
+// PerJob sums up tasks by job; the Least of a job is the laxity of the job itself, as equation 3 has it. Jobs are
+// numbered from 0 up to jobs-1; a task of another one is an error that names the task. O(n), one allocation.
 func PerJob(tasks []Task, jobs int) ([]Summary, error) {
 	return summarise("Job", tasks, jobs, func(t Task) int { return t.Job })
 }
 
-// PerWorker sums up tasks by worker. Pass the tasks of one job to get the laxities that a [Detector] compares, the
-// Least of each worker. Workers are numbered from 0 up to workers-1; a task on another one is an error that names
-// the task. O(n), one allocation.
+// PerWorker sums up tasks by worker. Pass the tasks of one job to get the laxities that package laxity/outlier
+// compares, the Least of each worker. Workers are numbered from 0 up to workers-1; a task on another one is an error
+// that names the task. O(n), one allocation.
 func PerWorker(tasks []Task, workers int) ([]Summary, error) {
 	return summarise("Worker", tasks, workers, func(t Task) int { return t.Worker })
 }

@@ -1,4 +1,4 @@
-package laxity
+package outlier
 
 import (
 	"math"
@@ -154,7 +154,8 @@ func TestLOFInvariants(t *testing.T) {
 func TestLOFExtremes(t *testing.T) {
 	tiny := math.SmallestNonzeroFloat64
 	for _, values := range [][]float64{
-		{-maxValue, maxValue, 0, 1}, {0, tiny, 2 * tiny, 1}, {0, tiny, 5 * tiny, maxValue}, {0, math.Copysign(0, -1), 0, tiny},
+		{-maxValue, maxValue, 0, 1}, {0, tiny, 2 * tiny, 1}, {0, tiny, 5 * tiny, maxValue},
+		{0, math.Copysign(0, -1), 0, tiny},
 	} {
 		for l := 1; l < len(values); l++ {
 			factors, err := LOF(values, l)

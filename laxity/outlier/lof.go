@@ -1,4 +1,4 @@
-package laxity
+package outlier
 
 import (
 	"fmt"
@@ -18,10 +18,11 @@ const (
 // about 1 for a value as close to its neighbours as these are to theirs, more for one that stands apart. The unit does
 // not matter. l is at least the number of outliers that may lie together, and less than the other values by as many.
 //
-// Neighbours are chosen as Breunig et al. define it: every other value at no more than the distance of the l-th nearest,
-// so more than l of them if some are tied. Distances are compared as computed: 0.3-0.25 and 0.25-0.2 are not tied. Where
-// more than l values are equal, their density is infinite: their factor is 1, and that of a value which has one of them
-// among its neighbours but is not one of them is +Inf. [Scorer] takes a floor against that. A factor is never NaN.
+// Neighbours are chosen as Breunig et al. define it: every other value at no more than the distance of the l-th
+// nearest, so more than l of them if some are tied. Distances are compared as computed: 0.3-0.25 and 0.25-0.2 are not
+// tied. Where more than l values are equal, their density is infinite: their factor is 1, and that of a value which
+// has one of them among its neighbours but is not one of them is +Inf. [Scorer] takes a floor against that. A factor
+// is never NaN.
 //
 // Fewer than 2 values, values that are not finite or beyond 1e290, and an l outside 1 to len(values)-1 are errors.
 // O(n log n + n l) time and O(n) memory, allocated anew; a [Scorer] keeps it.
@@ -84,17 +85,17 @@ func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, 
 
 func checkLOF(values []float64, l int, floor float64) error {
 	if len(values) < 2 {
-		return fmt.Errorf("laxity: the number of values is %d, want 2 or more", len(values))
+		return fmt.Errorf("outlier: the number of values is %d, want 2 or more", len(values))
 	}
 	if l < 1 || l >= len(values) {
-		return fmt.Errorf("laxity: l is %d, want 1 to %d, less than the number of values", l, len(values)-1)
+		return fmt.Errorf("outlier: l is %d, want 1 to %d, less than the number of values", l, len(values)-1)
 	}
 	if !(floor >= 0 && floor <= maxValue) {
-		return fmt.Errorf("laxity: floor is %v, want 0 to %g", floor, maxValue)
+		return fmt.Errorf("outlier: floor is %v, want 0 to %g", floor, maxValue)
 	}
 	for i, v := range values {
 		if !(math.Abs(v) <= maxValue) {
-			return fmt.Errorf("laxity: values[%d] is %v, want -%g to %g", i, v, maxValue, maxValue)
+			return fmt.Errorf("outlier: values[%d] is %v, want -%g to %g", i, v, maxValue, maxValue)
 		}
 	}
 	return nil

@@ -1,0 +1,40 @@
+package outlier_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/laxity/outlier"
+)
+
+const ms = time.Millisecond
+
+func ExampleDetector() {
+	laxities := []time.Duration{
+		1650 * ms, 1640 * ms, 1655 * ms, 1662 * ms, 420 * ms, 1648 * ms, 1651 * ms, 1660 * ms, 2400 * ms, estimate.Unknown,
+	}
+	detector, err := outlier.NewDetector(outlier.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for worker, v := range detector.Detect(nil, laxities) {
+		if v.Overloaded || v.Laxity == 2400*ms {
+			fmt.Println("worker", worker, v)
+		}
+	}
+	// Output:
+	// worker 4 overloaded stands-apart laxity=420ms bar=1.5835s factor=124.197 threshold=2
+	// worker 8 fine not-low laxity=2.4s bar=1.5835s factor=78.3103 threshold=2
+}
+
+func ExampleLOF() {
+	factors, err := outlier.LOF([]float64{10, 11, 12, 13, 30}, 2)
+	fmt.Printf("%.2f %v\n", factors, err)
+	_, err = outlier.LOF([]float64{10, 11}, 2)
+	fmt.Println(err)
+	// Output:
+	// [1.00 1.00 1.00 1.00 11.67] <nil>
+	// outlier: l is 2, want 1 to 1, less than the number of values
+}
