@@ -11,8 +11,8 @@ import "fmt"
 // up leaves its share to the others, and a rack without tasks is not in the list. turn, the task's index say, rotates
 // the machines of each rack, so that the lists of different tasks begin with different machines.
 //
-// An error names the rack with a negative count, or tells that the racks differ in number. O(length r), and it allocates
-// one count per rack besides what dst needs.
+// An error names the rack with a negative count, or tells that the racks differ in number. O(length r), and it
+// allocates one count per rack besides what dst needs.
 func Affinity(dst, spread []int, machines [][]int, length, turn int) ([]int, error) {
 	if len(spread) != len(machines) {
 		return dst, fmt.Errorf("placement: machines has %d racks, spread has %d", len(machines), len(spread))

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every prefix is within half a machine per rack of proportional while no rack has run out, and no machine is named twice.
+// Every prefix is within half a machine per rack of proportional while no rack has run out, and no machine is named
+// twice.
 func TestAffinityIsProportional(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {
@@ -40,7 +42,8 @@ func TestAffinityIsProportional(t *testing.T) {
 			count[rackOf[machine]]++
 			for j := range racks {
 				due := float64(i+1) * float64(spread[j]) / float64(tasks)
-				require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2+1e-9, "prefix %d of %v, spread %v", i+1, list, spread)
+				require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2+1e-9,
+					"prefix %d of %v, spread %v", i+1, list, spread)
 			}
 		}
 	}
@@ -50,7 +53,8 @@ func TestAffinityWhenRacksRunOut(t *testing.T) {
 	machines := [][]int{{10, 11}, {20, 21, 22, 23}, {30}}
 	list, err := Affinity([]int{99}, []int{3, 1, 0}, machines, 5, 0)
 	require.NoError(t, err)
-	assert.Equal(t, []int{99, 10, 11, 20, 21, 22}, list, "rack 0 is worth three of four, but has two machines; rack 2 has no task")
+	assert.Equal(t, []int{99, 10, 11, 20, 21, 22}, list,
+		"rack 0 is worth three of four, but has two machines; rack 2 has no task")
 	list, err = Affinity(nil, []int{3, 1, 0}, machines, 50, 1)
 	require.NoError(t, err)
 	assert.Equal(t, []int{11, 10, 21, 22, 23, 20}, list, "all there are, each rack's from its second")
@@ -82,7 +86,7 @@ func TestNearestPrefersNearerLevels(t *testing.T) {
 }
 
 func TestReadsFactor(t *testing.T) {
-	var r Reads
+	var r LocalityFactors
 	assert.Equal(t, 1.0, r.Factor(OtherRack), "nothing known")
 	assert.Equal(t, 1.0, r.Factor(Level(9)))
 	require.True(t, r.Observe(SameMachine, 300, 3*time.Second))
@@ -90,8 +94,9 @@ func TestReadsFactor(t *testing.T) {
 	require.True(t, r.Observe(OtherRack, 100, 5*time.Second)) // 400 bytes in 8 s: 0.02 s a byte
 	assert.InDelta(t, 0.5, r.Factor(SameMachine), 1e-12)
 	assert.InDelta(t, 2.5, r.Factor(OtherRack), 1e-12)
-	assert.Equal(t, 1.0, r.Factor(SameRack), "not observed: hardly faster than the machine's own, but not taken to be faster than average")
-	var slow Reads
+	assert.Equal(t, 1.0, r.Factor(SameRack),
+		"not observed: hardly faster than the machine's own, but not taken to be faster than average")
+	var slow LocalityFactors
 	require.True(t, slow.Observe(SameRack, 100, 10*time.Second))
 	require.True(t, slow.Observe(SameMachine, 100, time.Second))
 	assert.Equal(t, slow.Factor(SameRack), slow.Factor(OtherRack))
@@ -101,7 +106,7 @@ func TestReadsFactor(t *testing.T) {
 	assert.False(t, r.Observe(SameRack, 1, 0))
 	assert.False(t, r.Observe(SameRack, 1, -time.Second))
 	assert.False(t, r.Observe(Level(3), 1, time.Second))
-	var extreme Reads
+	var extreme LocalityFactors
 	require.True(t, extreme.Observe(SameMachine, 1e308, 1))
 	require.True(t, extreme.Observe(SameRack, 1e308, 1))
 	for level := range levels {
@@ -110,17 +115,44 @@ func TestReadsFactor(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, "rack 2 down", Link{2, Down}.String())
-	assert.Equal(t, []string{"same machine", "same rack", "other rack", "level 3"},
+	assert.Equal(t, "rack-2-down", Link{2, Down}.String())
+	assert.Equal(t, []string{"same-machine", "same-rack", "other-rack", "Level(3)"},
 		[]string{SameMachine.String(), SameRack.String(), OtherRack.String(), Level(3).String()})
-	assert.Equal(t, []string{"hybrid", "start", "equal", "rule 7"}, []string{Hybrid.String(), Start.String(), Equal.String(), Rule(7).String()})
+	assert.Equal(t, []string{"hybrid", "start", "equal", "BandwidthRule(7)"},
+		[]string{Hybrid.String(), Start.String(), Equal.String(), BandwidthRule(7).String()})
 	a := Assignment{Rack: []int{0, 1, 1}, Bottleneck: Link{1, Up}, Seconds: 2.5, Bound: 2}
-	assert.Equal(t, "3 tasks, longest transfer 2.5s on rack 1 up, at least 2s", a.String())
+	assert.Equal(t, "tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2 optimal=false", a.String())
 	assert.Equal(t, 0.25, a.Gap())
 	assert.Equal(t, []int{1, 2, 0}, a.Spread(3))
 	assert.Equal(t, []int{1}, a.Spread(1))
-	assert.Equal(t, "[tasks=3 bottleneck=rack 1 up seconds=2.5 bound=2 optimal=false]", a.LogValue().String())
+	assert.Equal(t, "[tasks=3 bottleneck=rack-1-up seconds=2.5 bound=2 optimal=false]", a.LogValue().String())
 	a.Optimal, a.Bound = true, a.Seconds
-	assert.Equal(t, "3 tasks, longest transfer 2.5s on rack 1 up, optimal", a.String())
+	assert.Equal(t, "tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2.5 optimal=true", a.String())
 	assert.True(t, slices.Equal([]int{0, 1, 2}, sequence(3)))
+}
+
+func TestEffortOfATime(t *testing.T) {
+	assert.Equal(t, Effort(10_000_000), Within(50*time.Millisecond))
+	assert.Equal(t, Effort(1), Within(0))
+	assert.Equal(t, Effort(1), Within(-time.Hour))
+}
+
+func TestEnumsRoundTrip(t *testing.T) {
+	text, err := json.Marshal(map[string]any{"link": Link{2, Down}, "rule": Equal, "level": SameRack})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"link": {"Rack": 2, "Direction": "down"}, "rule": "equal", "level": "same-rack"}`, string(text))
+	var back struct {
+		Link  Link
+		Rule  BandwidthRule
+		Level Level
+	}
+	require.NoError(t, json.Unmarshal(text, &back))
+	assert.Equal(t, Link{2, Down}, back.Link)
+	assert.Equal(t, Equal, back.Rule)
+	assert.Equal(t, SameRack, back.Level)
+	for _, bad := range []string{`{"Rule": "no"}`, `{"Level": "no"}`, `{"Link": {"Direction": "no"}}`} {
+		assert.ErrorContains(t, json.Unmarshal([]byte(bad), &back), "placement: ")
+	}
+	_, err = Level(7).MarshalText()
+	assert.ErrorContains(t, err, "placement: Level is 7")
 }

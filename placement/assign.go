@@ -5,23 +5,34 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"time"
 )
 
-// Limits of [Assign]. A positive limit is a number of steps of about five nanoseconds.
+// Effort limits how much work [Assign] does, and so how long it takes. It counts work and not time, so that the answer
+// is the same on every machine. [Within] makes one from a time.
+type Effort int64
+
 const (
-	// DefaultLimit grows as tasks times racks times either of them: some 25 ms for 20 tasks on 5 racks, 60 ms for 200 on 20,
-	// 1 s for 1000 on 40, and 5 s at most.
-	DefaultLimit = 0
-	// NoLimit searches until the best placement is proven, which may be longer than anyone can wait.
-	NoLimit = -1
+	// DefaultEffort grows as tasks times racks times either of them: some 25 ms for 20 tasks on 5 racks, 60 ms for 200 on
+	// 20, 1 s for 1000 on 40, and 5 s at most.
+	DefaultEffort Effort = 0
+	// Exhaustive searches until the best placement is proven, which may be longer than anyone can wait.
+	Exhaustive Effort = -1
 )
+
+// stepTime is what a step of work takes on one core of a machine of 2020.
+const stepTime = 5 * time.Nanosecond
+
+// Within returns the effort that takes about the given time on one core of a machine of 2020, and least effort for a
+// time of 0 or less. Whatever the effort, a placement is found first; see [Assign].
+func Within(d time.Duration) Effort { return Effort(max(1, d/stepTime)) }
 
 // Assignment is a placement of every task, and how good it is.
 type Assignment struct {
 	// Rack is the rack of each task, by the task's index.
 	Rack []int
-	// Bottleneck is the link that takes longest, or one of several, and Seconds how long that is: max_j c_j of the paper. If
-	// nothing moves, Seconds is 0 and the link means nothing.
+	// Bottleneck is the link that takes longest, or one of several, and Seconds how long that is: max_j c_j of the paper.
+	// If nothing moves, Seconds is 0 and the link means nothing.
 	Bottleneck Link
 	Seconds    float64
 	// Bound is a proven lower bound: no placement takes less, or, if Optimal, less by more than a billionth. It is never
@@ -40,7 +51,7 @@ func (a Assignment) Gap() float64 {
 	return (a.Seconds - a.Bound) / a.Bound
 }
 
-// Spread counts the tasks of each of so many racks. It allocates the result; O(tasks + racks).
+// Spread counts the tasks of each rack, of the given number of racks. It allocates the result; O(tasks + racks).
 func (a Assignment) Spread(racks int) []int {
 	count := make([]int, racks)
 	for _, j := range a.Rack {
@@ -53,11 +64,8 @@ func (a Assignment) Spread(racks int) []int {
 
 // String returns the assignment's quality as one line.
 func (a Assignment) String() string {
-	s := fmt.Sprintf("%d tasks, longest transfer %.6gs on %v, ", len(a.Rack), a.Seconds, a.Bottleneck)
-	if a.Optimal {
-		return s + "optimal"
-	}
-	return s + fmt.Sprintf("at least %.6gs", a.Bound)
+	return fmt.Sprintf("tasks=%d seconds=%.6g bottleneck=%v bound=%.6g optimal=%t",
+		len(a.Rack), a.Seconds, a.Bottleneck, a.Bound, a.Optimal)
 }
 
 // LogValue returns the assignment's quality as structured fields.
@@ -75,23 +83,24 @@ func (a Assignment) LogValue() slog.Value {
 // [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from
 // elsewhere; reading inside a rack is free.
 //
-// With the default limit, problems of at most a million placements are solved exactly; larger ones, and all with another
-// limit, as often as the proof fits into it. Otherwise the answer comes from a relaxation that is rounded and improved by local search;
-// see the package comment. However small the limit, it is never worse than dealing the tasks out in turn or placing them
-// one by one with a [Tracker].
+// With the default effort, problems of at most a million placements are solved exactly; larger ones, and all with
+// another effort, as often as the proof fits into it. Otherwise the answer comes from a relaxation that is rounded and
+// improved by local search; see the package comment. However small the effort, it is never worse than dealing the
+// tasks out in turn or placing them one by one with a [Placer].
 //
-// The answer is the same for the same problem on every machine. It is also equally good in whatever order tasks and racks
-// are listed, with two exceptions if it is not optimal: where racks are alike in bandwidth, slots and inputs but not in
-// which task reads what, and where the limit, or the size of the problem, leaves nothing better than dealing the tasks out
-// or placing them one by one in the order listed.
+// The answer is the same for the same problem on every machine. It is also equally good in whatever order tasks and
+// racks are listed, with two exceptions if it is not optimal: where racks are alike in bandwidth, slots and inputs but
+// not in which task reads what, and where the effort, or the size of the problem, leaves nothing better than dealing
+// the tasks out or placing them one by one in the order listed.
 //
 // Besides ill-formed figures, an error names the rack whose slots do not suffice, or that has data to move over a link
-// of bandwidth 0. The cost is bounded by the limit, plus O(n r log(n r)) to start from; memory is O(n r + r²). It allocates.
+// of bandwidth 0. The cost is bounded by the effort, plus O(n r log(n r)) to start from; memory is O(n r + r²). It
+// allocates.
 //
 // The paper's formula counts 2n terms where there are two per rack, and knows no slots; both are put right here.
-func Assign(p Problem, limit int) (Assignment, error) {
-	if limit < NoLimit {
-		return Assignment{}, fmt.Errorf("placement: limit is %d, want a number of steps, DefaultLimit or NoLimit", limit)
+func Assign(p Problem, effort Effort) (Assignment, error) {
+	if effort < Exhaustive {
+		return Assignment{}, fmt.Errorf("placement: Effort is %d, want DefaultEffort, Exhaustive or one of Within", effort)
 	}
 	if err := p.check(); err != nil {
 		return Assignment{}, err
@@ -104,7 +113,7 @@ func Assign(p Problem, limit int) (Assignment, error) {
 	if err != nil {
 		return Assignment{}, err
 	}
-	s := newSolver(m, limit)
+	s := newSolver(m, effort)
 	s.start(feasible)
 	s.improve()
 	s.offer(inTurn(m, &p))
@@ -116,20 +125,20 @@ func Assign(p Problem, limit int) (Assignment, error) {
 type solver struct {
 	m       *model
 	w       *work
-	modest  bool // the limit is the default one
+	modest  bool // the effort is the default one
 	best    *layout
 	longest float64
 	bound   float64
 	proven  bool
 }
 
-func newSolver(m *model, limit int) *solver {
-	s := &solver{m: m, w: &work{int64(limit)}, modest: limit == DefaultLimit, longest: math.Inf(1)}
-	switch limit {
-	case DefaultLimit:
+func newSolver(m *model, effort Effort) *solver {
+	s := &solver{m: m, w: &work{int64(effort)}, modest: effort == DefaultEffort, longest: math.Inf(1)}
+	switch effort {
+	case DefaultEffort:
 		n, r := float64(m.n), float64(m.r)
 		s.w.left = int64(min(5e6+float64(100*n*r*r)+float64(2*n*n*r), 1e9))
-	case NoLimit:
+	case Exhaustive:
 		s.w.left = math.MaxInt64
 	}
 	return s
@@ -146,7 +155,7 @@ func (s *solver) offer(l *layout) {
 	}
 }
 
-// start makes a placement that no limit rules out.
+// start makes a placement that no effort rules out.
 func (s *solver) start(feasible *layout) {
 	s.offer(feasible)
 	greedy := newLayout(s.m)
@@ -156,7 +165,7 @@ func (s *solver) start(feasible *layout) {
 	s.proven = s.closed()
 }
 
-// small problems are worth a second search and an attempt to prove the answer best, even within the default limit.
+// small problems are worth a second search and an attempt to prove the answer best, even within the default effort.
 func (s *solver) small() bool { return s.m.n*s.m.r <= 2000 }
 
 // few reports whether there are at most a million placements.
@@ -197,7 +206,7 @@ func (s *solver) improve() {
 const (
 	// patience is how many steps without a better placement end a search.
 	patience = 1000
-	// proofLimit is how much of the default limit may go into a proof.
+	// proofLimit is how much of the default effort may go into a proof.
 	proofLimit = 4_000_000
 )
 

@@ -4,49 +4,57 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
-// Rule is a way to estimate what bandwidth a phase may count on.
-type Rule uint8
+// BandwidthRule is a way to estimate what bandwidth a phase may count on. The values and names are stable.
+type BandwidthRule uint8
 
 // The rules that the paper compares [Mantri §6.4].
 const (
 	// Hybrid is Mantri's own: Start for a short phase, Equal for a long one.
-	Hybrid Rule = iota
+	Hybrid BandwidthRule = iota
 	// Start takes what was measured when the phase starts. A short phase is over before that changes.
 	Start
 	// Equal takes all links to be alike. Over a long phase the differences that come and go even out.
 	Equal
 )
 
-// String returns the rule's name in lower case.
-func (r Rule) String() string {
-	switch r {
-	case Hybrid:
-		return "hybrid"
-	case Start:
-		return "start"
-	case Equal:
-		return "equal"
+var ruleNames = [...]string{"hybrid", "start", "equal"}
+
+// String returns the rule's name.
+func (r BandwidthRule) String() string { return enum.Name(ruleNames[:], int(r), "BandwidthRule") }
+
+// MarshalText returns the rule's name, or an error for a value that does not exist.
+func (r BandwidthRule) MarshalText() ([]byte, error) {
+	return enum.Text(ruleNames[:], int(r), "placement: BandwidthRule")
+}
+
+// UnmarshalText takes a rule's name.
+func (r *BandwidthRule) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(ruleNames[:], text, "placement: BandwidthRule")
+	if err == nil {
+		*r = BandwidthRule(i)
 	}
-	return fmt.Sprintf("rule %d", r)
+	return err
 }
 
 // DefaultShort is how long a phase may take to count as short. The paper gives no figure.
 const DefaultShort = time.Minute
 
-// Bandwidths estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2, §6.4].
-// Its zero value is Mantri's hybrid rule. Safe for concurrent use.
-type Bandwidths struct {
+// BandwidthPolicy estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2,
+// §6.4]. Its zero value is Mantri's hybrid rule. Safe for concurrent use.
+type BandwidthPolicy struct {
 	// Rule is the rule to apply. Hybrid is the default.
-	Rule Rule
+	Rule BandwidthRule
 	// Short is how long a phase may take to count as short: the time that all its input would need at the measured
 	// bandwidths if it were spread over the links as evenly as they allow. 0 means DefaultShort. Only Hybrid reads it.
 	Short time.Duration
 }
 
 // Effective returns the estimator with its defaults filled in, for logs.
-func (b Bandwidths) Effective() Bandwidths {
+func (b BandwidthPolicy) Effective() BandwidthPolicy {
 	if b.Short == 0 {
 		b.Short = DefaultShort
 	}
@@ -54,21 +62,22 @@ func (b Bandwidths) Effective() Bandwidths {
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
-func (b Bandwidths) Validate() error {
+func (b BandwidthPolicy) Validate() error {
 	switch {
 	case b.Rule > Equal:
-		return fmt.Errorf("placement: Bandwidths.Rule is %d, want Hybrid, Start or Equal", b.Rule)
+		return fmt.Errorf("placement: BandwidthPolicy.Rule is %d, want Hybrid, Start or Equal", b.Rule)
 	case b.Short < 0:
-		return fmt.Errorf("placement: Bandwidths.Short is %v, want a positive duration, or 0 for the default", b.Short)
+		return fmt.Errorf("placement: BandwidthPolicy.Short is %v, want a positive duration, or 0 for the default", b.Short)
 	}
 	return nil
 }
 
 // Estimate takes a problem whose Up and Down are as measured when the phase starts and returns it with those that the
 // placement should use, and the rule that was applied: Start or Equal. Under Start the problem is returned as it is;
-// under Equal every link has the mean of all measured bandwidths, those of 0 counted in, those of +Inf left as they are.
-// An error names what is wrong with the estimator or the problem. O(n r); it allocates two slices of r under Equal.
-func (b Bandwidths) Estimate(measured Problem) (Problem, Rule, error) {
+// under Equal every link has the mean of all measured bandwidths, those of 0 counted in, those of +Inf left as they
+// are. An error names what is wrong with the estimator or the problem. O(n r); it allocates two slices of r under
+// Equal.
+func (b BandwidthPolicy) Estimate(measured Problem) (Problem, BandwidthRule, error) {
 	if err := b.Validate(); err != nil {
 		return Problem{}, b.Rule, err
 	}

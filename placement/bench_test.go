@@ -12,7 +12,7 @@ func BenchmarkAssign(b *testing.B) {
 				p := instance("shuffle", tasks, racks, 1)
 				var a Assignment
 				for b.Loop() {
-					a, _ = Assign(p, DefaultLimit)
+					a, _ = Assign(p, DefaultEffort)
 				}
 				b.ReportMetric(100*a.Gap(), "%gap")
 			})
@@ -28,7 +28,7 @@ func BenchmarkFamilies(b *testing.B) {
 				p := instance(family, size[0], size[1], 1)
 				var a Assignment
 				for b.Loop() {
-					a, _ = Assign(p, DefaultLimit)
+					a, _ = Assign(p, DefaultEffort)
 				}
 				b.ReportMetric(100*a.Gap(), "%gap")
 			})
@@ -36,11 +36,11 @@ func BenchmarkFamilies(b *testing.B) {
 	}
 }
 
-func BenchmarkTracker(b *testing.B) {
+func BenchmarkPlacer(b *testing.B) {
 	for _, racks := range []int{5, 40} {
 		b.Run(fmt.Sprintf("tasks=1000/racks=%d", racks), func(b *testing.B) {
 			p := instance("shuffle", 1000, racks, 1)
-			t, err := NewTracker(p)
+			t, err := NewPlacer(p)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -24,9 +24,9 @@ func TestRelaxationClosesItsGap(t *testing.T) {
 	}
 }
 
-// The system of equations grows as the square of the racks, so there is an end to it whatever the limit. What bounds the
-// answer then is the volume: all that the tasks read less the most that each can find in a rack, over all downlinks, or
-// over all uplinks.
+// The system of equations grows as the square of the racks, so there is an end to it whatever the effort. What bounds
+// the answer then is the volume: all that the tasks read less the most that each can find in a rack, over all
+// downlinks, or over all uplinks.
 func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	for racks, want := range map[int]bool{20: true, mostRacks + 1: false} {
 		p := instance("shuffle", 50, racks, 1)
@@ -45,8 +45,9 @@ func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	}
 }
 
-// A bound is proven only if rounding cannot have lifted it. Without a slot to spare, the prices of slots may grow without
-// end, and the bound is a small difference of large numbers; the sum of its terms in 400 bits tells what it should be.
+// A bound is proven only if rounding cannot have lifted it. Without a slot to spare, the prices of slots may grow
+// without end, and the bound is a small difference of large numbers; the sum of its terms in 400 bits tells what it
+// should be.
 func TestBoundIsBelowItsExactValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0

@@ -1,9 +1,10 @@
 // Package placement says in which rack each reduce task should run, so that no rack's link to the rest of the cluster
 // becomes the place where the phase waits.
 //
-// A reduce task reads from every map task, wherever it runs. What it reads inside its rack is nearly free; what it reads
-// from other racks leaves them by their uplinks and enters by its own rack's downlink, which all tasks of the rack share.
-// A rack with many tasks is slow for all of them, and so is a rack whose data everybody wants over a slow uplink.
+// A reduce task reads from every map task, wherever it runs. What it reads inside its rack is nearly free; what it
+// reads from other racks leaves them by their uplinks and enters by its own rack's downlink, which all tasks of the
+// rack share. A rack with many tasks is slow for all of them, and so is a rack whose data everybody wants over a slow
+// uplink.
 //
 // # The rule
 //
@@ -26,30 +27,33 @@
 // also rules out most racks for most tasks, and branch and bound does the rest.
 //
 // Against a mixed-integer solver with 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20 racks,
-// answers with the default limit are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
-// testdata/README.md. The bound that comes with an answer is often looser than that for a few large tasks, since it lets
-// them be split.
+// answers with the default effort are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
+// testdata/README.md. The bound that comes with an answer is often looser than that for a few large tasks, since it
+// lets them be split.
 //
 // # The other questions
 //
-//   - [Tracker]: where should this task run, given what is placed? For slots that become free one at a time.
+//   - [Placer]: where should this task run, given what is placed? For slots that become free one at a time.
 //   - [Affinity]: which machines should a task prefer, so that the phase spreads as wanted?
-//   - [Bandwidths]: measured at the start or equal for all, which bandwidths should a phase count on?
-//   - [Nearest], [Reads]: for phases other than reduce, which place is nearest to the data, and what does a worse one cost?
+//   - [BandwidthPolicy]: measured at the start or equal for all, which bandwidths should a phase count on?
+//   - [LinkRates]: what can each link carry, by what tasks achieved that read over it?
+//   - [Nearest], [LocalityFactors]: for phases other than reduce, which place is nearest to the data, and what does a
+//     worse one cost?
 //
 // # When it is wrong
 //
-// It sees one phase. Other traffic enters only as less bandwidth, and two phases placed at the same moment do not see each
-// other: the paper accepts that, since each keeps out of its own way. It takes links as the bottleneck: with full
+// It sees one phase. Other traffic enters only as less bandwidth, and two phases placed at the same moment do not see
+// each other: the paper accepts that, since each keeps out of its own way. It takes links as the bottleneck: with full
 // bisection bandwidth, or reducers that compute longer than they read, the placement hardly matters. It counts only
 // links of racks, not of machines. And it needs the sizes of the map outputs by rack, so the maps must have ended or
 // their sizes be foreseeable.
 //
 // # Cost and concurrency
 //
-// Assign takes a limit in steps of some five nanoseconds; by default some 25 ms of one core for 20 tasks on 5 racks,
-// 60 ms for 200 on 20 and one second for 1000 on 40. It cannot be interrupted, so a host that must answer in time sets the
-// limit. The other calls say what they cost. All values but Tracker and Reads are safe for concurrent use.
+// Assign is told how much work to do; by default some 25 ms of one core for 20 tasks on 5 racks, 60 ms for 200 on 20
+// and one second for 1000 on 40. It cannot be interrupted, so a host that must answer in time passes [Within] of it.
+// The other calls say what they cost. All values except Placer, LinkRates and LocalityFactors are safe for concurrent
+// use.
 //
 // Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.2, §6.1
 // and §6.4.

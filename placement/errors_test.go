@@ -17,38 +17,38 @@ func TestBadInput(t *testing.T) {
 		p    Problem
 		want string
 	}{
-		"ragged":       {Problem{Input: [][]float64{{1, 2}, {1}}, Up: even, Down: even}, "placement: Input[1] has 1 racks, Up has 2"},
-		"down differs": {Problem{Up: even, Down: even[:1]}, "placement: Down has 1 racks, Up has 2"},
-		"slots differ": {Problem{Up: even, Down: even, Slots: []int{1}}, "placement: Slots has 1 racks, Up has 2"},
+		"ragged":       {Problem{Input: [][]float64{{1, 2}, {1}}, Up: even, Down: even}, "placement: Problem.Input[1] has 1 racks, Problem.Up has 2"},
+		"down differs": {Problem{Up: even, Down: even[:1]}, "placement: Problem.Down has 1 racks, Problem.Up has 2"},
+		"slots differ": {Problem{Up: even, Down: even, Slots: []int{1}}, "placement: Problem.Slots has 1 racks, Problem.Up has 2"},
 		"no rack":      {Problem{Input: [][]float64{{}}}, "placement: 1 tasks and no rack"},
-		"negative":     {Problem{Input: [][]float64{{1, -2}}, Up: even, Down: even}, "placement: Input[0][1] is -2, want a finite number of at least 0"},
-		"nan":          {Problem{Input: [][]float64{{nan, 2}}, Up: even, Down: even}, "placement: Input[0][0] is NaN, want a finite number of at least 0"},
-		"infinite":     {Problem{Input: [][]float64{{1, inf}}, Up: even, Down: even}, "placement: Input[0][1] is +Inf, want a finite number of at least 0"},
-		"overflow":     {Problem{Input: [][]float64{{1e308, 1}, {1e308, 1}}, Up: even, Down: even}, "placement: the sum of Input overflows at task 1"},
-		"up":           {Problem{Up: []float64{1, -1}, Down: even}, "placement: Up[1] is -1, want a bandwidth of at least 0"},
-		"down":         {Problem{Up: even, Down: []float64{nan, 1}}, "placement: Down[0] is NaN, want a bandwidth of at least 0"},
-		"slots":        {Problem{Up: even, Down: even, Slots: []int{0, -1}}, "placement: Slots[1] is -1, want at least 0"},
+		"negative":     {Problem{Input: [][]float64{{1, -2}}, Up: even, Down: even}, "placement: Problem.Input[0][1] is -2, want a finite number of at least 0"},
+		"nan":          {Problem{Input: [][]float64{{nan, 2}}, Up: even, Down: even}, "placement: Problem.Input[0][0] is NaN, want a finite number of at least 0"},
+		"infinite":     {Problem{Input: [][]float64{{1, inf}}, Up: even, Down: even}, "placement: Problem.Input[0][1] is +Inf, want a finite number of at least 0"},
+		"overflow":     {Problem{Input: [][]float64{{1e308, 1}, {1e308, 1}}, Up: even, Down: even}, "placement: the sum of Problem.Input overflows at task 1"},
+		"up":           {Problem{Up: []float64{1, -1}, Down: even}, "placement: Problem.Up[1] is -1, want a bandwidth of at least 0"},
+		"down":         {Problem{Up: even, Down: []float64{nan, 1}}, "placement: Problem.Down[0] is NaN, want a bandwidth of at least 0"},
+		"slots":        {Problem{Up: even, Down: even, Slots: []int{0, -1}}, "placement: Problem.Slots[1] is -1, want at least 0"},
 		"few slots": {Problem{Input: [][]float64{{1, 1}, {1, 1}, {1, 1}}, Up: even, Down: even, Slots: []int{1, 1}},
-			"placement: Slots of 2 racks sum to 2, too few for 3 tasks"},
+			"placement: Problem.Slots of 2 racks sum to 2, too few for 3 tasks"},
 		"tiny bandwidth": {Problem{Input: [][]float64{{1e200, 1}}, Up: []float64{1, 1e-200}, Down: even},
-			"placement: Up[1] is 1e-200, too small to divide 1e+200 bytes by"},
+			"placement: Problem.Up[1] is 1e-200, too small to divide 1e+200 bytes by"},
 		"two racks cut off": {Problem{Input: [][]float64{{0, 0}, {1, 1}}, Up: []float64{0, 0}, Down: even},
-			"placement: Up[0] and Up[1] are 0, but Input[1] has data to move out of one of these racks"},
+			"placement: Problem.Up[0] and Up[1] are 0, but Input[1] has data to move out of one of these racks"},
 		"cut off and full": {Problem{Input: [][]float64{{1, 0}, {1, 0}}, Up: []float64{0, 1}, Down: even, Slots: []int{1, 9}},
-			"placement: Up[0] is 0, but Slots[0] is 1, too few for all tasks with data in that rack, task 1 for one"},
+			"placement: Problem.Up[0] is 0, but Slots[0] is 1, too few for all tasks with data in that rack, task 1 for one"},
 		"cut off both ways": {Problem{Input: [][]float64{{1, 1}}, Up: []float64{0, 1}, Down: []float64{0, 1}},
-			"placement: Down[0] and Up[0] are 0, but Input[0] has data to move into or out of that rack"},
+			"placement: Problem.Down[0] and Up[0] are 0, but Input[0] has data to move into or out of that rack"},
 		"no downlink": {Problem{Input: [][]float64{{1, 1}}, Up: even, Down: []float64{0, 0}},
-			"placement: Down[0] is 0 as is that of every rack, but Input[0] has data to move"},
+			"placement: Problem.Down[0] is 0 as is that of every rack, but Input[0] has data to move"},
 		"downlink full": {Problem{Input: [][]float64{{1, 1}, {1, 1}}, Up: even, Down: []float64{0, 1}, Slots: []int{5, 1}},
-			"placement: Slots are too few in the racks whose Down is not 0, rack 1 for one, to take task 1"},
+			"placement: Problem.Slots are too few in the racks whose Down is not 0, rack 1 for one, to take task 1"},
 	} {
-		_, err := Assign(c.p, DefaultLimit)
+		_, err := Assign(c.p, DefaultEffort)
 		assert.EqualError(t, err, c.want, name)
 	}
 	_, err := Assign(Problem{}, -2)
-	assert.EqualError(t, err, "placement: limit is -2, want a number of steps, DefaultLimit or NoLimit")
-	_, err = NewTracker(Problem{Up: even, Down: even[:1]})
+	assert.EqualError(t, err, "placement: Effort is -2, want DefaultEffort, Exhaustive or one of Within")
+	_, err = NewPlacer(Problem{Up: even, Down: even[:1]})
 	assert.Error(t, err)
 }
 
@@ -69,7 +69,7 @@ func TestDegenerateProblems(t *testing.T) {
 		"surplus slots":        {Problem{Input: [][]float64{{5, 3}}, Up: []float64{1, 1}, Down: []float64{1, 1}, Slots: []int{math.MaxInt, math.MaxInt}}, 3},
 		"largest and smallest": {Problem{Input: [][]float64{{1e150, 1e-150}}, Up: []float64{1, 1}, Down: []float64{1, 1}}, 1e-150},
 	} {
-		a, err := Assign(c.p, DefaultLimit)
+		a, err := Assign(c.p, DefaultEffort)
 		require.NoError(t, err, name)
 		check(t, c.p, a)
 		assert.Equal(t, c.want, a.Seconds, name)
@@ -77,19 +77,19 @@ func TestDegenerateProblems(t *testing.T) {
 	}
 }
 
-func TestBandwidthsValidate(t *testing.T) {
+func TestBandwidthPolicyValidate(t *testing.T) {
 	p := Problem{Up: []float64{1}, Down: []float64{1}}
-	for want, b := range map[string]Bandwidths{
-		"placement: Bandwidths.Rule is 3, want Hybrid, Start or Equal":                       {Rule: 3},
-		"placement: Bandwidths.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
+	for want, b := range map[string]BandwidthPolicy{
+		"placement: BandwidthPolicy.Rule is 3, want Hybrid, Start or Equal":                       {Rule: 3},
+		"placement: BandwidthPolicy.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
 	} {
 		assert.EqualError(t, b.Validate(), want)
 		_, _, err := b.Estimate(p)
 		assert.EqualError(t, err, want)
 	}
-	_, _, err := Bandwidths{}.Estimate(Problem{Up: []float64{-1}, Down: []float64{1}})
-	assert.EqualError(t, err, "placement: Up[0] is -1, want a bandwidth of at least 0")
-	assert.Equal(t, time.Minute, Bandwidths{}.Effective().Short)
+	_, _, err := BandwidthPolicy{}.Estimate(Problem{Up: []float64{-1}, Down: []float64{1}})
+	assert.EqualError(t, err, "placement: Problem.Up[0] is -1, want a bandwidth of at least 0")
+	assert.Equal(t, time.Minute, BandwidthPolicy{}.Effective().Short)
 }
 
 func TestAffinityBadInput(t *testing.T) {

@@ -123,7 +123,8 @@ func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 }
 
 func (m *model) sameInputs(a, b int) bool {
-	return slices.Equal(m.add[a*m.r:(a+1)*m.r], m.add[b*m.r:(b+1)*m.r]) && slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])
+	return slices.Equal(m.add[a*m.r:(a+1)*m.r], m.add[b*m.r:(b+1)*m.r]) &&
+		slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])
 }
 
 // branch places the tasks from depth on; bound is the relaxation's bound for what is placed. It returns false if it ran
@@ -148,7 +149,8 @@ func (e *exact) branch(depth int, bound float64) bool {
 		if bound+c.cost >= cut {
 			break
 		}
-		if !e.room(k, c.rack) || e.down[c.rack]+e.m.add[k*e.m.r+c.rack] >= cut || e.twin[depth] && c.rack < e.rack[e.order[depth-1]] {
+		if !e.room(k, c.rack) || e.down[c.rack]+e.m.add[k*e.m.r+c.rack] >= cut ||
+			e.twin[depth] && c.rack < e.rack[e.order[depth-1]] {
 			continue
 		}
 		up, down := e.up[c.rack], e.down[c.rack]

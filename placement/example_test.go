@@ -20,7 +20,7 @@ func ExampleAssign() {
 		Up:   []float64{50 * MB, 50 * MB, 50 * MB}, // bytes per second
 		Down: []float64{50 * MB, 50 * MB, 50 * MB},
 	}
-	a, err := placement.Assign(shuffle, placement.DefaultLimit)
+	a, err := placement.Assign(shuffle, placement.DefaultEffort)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,20 +29,20 @@ func ExampleAssign() {
 	fmt.Println(a)
 
 	// What two tasks in rack 0 and one in rack 1 would take.
-	adHoc, _ := placement.NewTracker(shuffle)
+	adHoc, _ := placement.NewPlacer(shuffle)
 	adHoc.Place(0, 0)
 	adHoc.Place(1, 0)
 	adHoc.Place(2, 1)
 	fmt.Println("ad hoc:", adHoc)
 	// Output:
 	// racks: [0 1 2]
-	// 3 tasks, longest transfer 4s on rack 0 up, optimal
-	// ad hoc: 3 of 3 tasks placed, longest transfer 8s on rack 0 down
+	// tasks=3 seconds=4 bottleneck=rack-0-up bound=4 optimal=true
+	// ad hoc: placed=3 tasks=3 seconds=8 bottleneck=rack-0-down
 }
 
 // Slots become free one at a time, and every task goes where it does the least harm.
-func ExampleTracker() {
-	t, err := placement.NewTracker(placement.Problem{
+func ExamplePlacer() {
+	t, err := placement.NewPlacer(placement.Problem{
 		Input: [][]float64{{30, 10}, {30, 10}, {10, 30}},
 		Up:    []float64{10, 10},
 		Down:  []float64{10, 10},
@@ -63,7 +63,7 @@ func ExampleTracker() {
 	// task 0 in rack 0: longest transfer 1s
 	// task 1 in rack 1: longest transfer 3s
 	// task 2 in rack 1: longest transfer 4s
-	// 2 of 3 tasks placed, longest transfer 4s on rack 0 up
+	// placed=2 tasks=3 seconds=4 bottleneck=rack-0-up
 }
 
 // A job manager that tries the machines of a list gets lists that lead to the wanted spread.
@@ -84,14 +84,14 @@ func ExampleAffinity() {
 }
 
 // A phase that outlasts the passing differences between links is placed as if all links were alike.
-func ExampleBandwidths() {
+func ExampleBandwidthPolicy() {
 	const GB = 1e9
 	phase := placement.Problem{
 		Input: [][]float64{{20 * GB, 20 * GB}, {20 * GB, 20 * GB}},
 		Up:    []float64{0.1 * GB, 0.3 * GB}, // as measured when the phase starts
 		Down:  []float64{0.2 * GB, 0.2 * GB},
 	}
-	p, rule, err := placement.Bandwidths{Short: time.Minute}.Estimate(phase)
+	p, rule, err := placement.BandwidthPolicy{Short: time.Minute}.Estimate(phase)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -108,11 +108,28 @@ func ExampleNearest() {
 	i, level := placement.Nearest(free, replicas)
 	fmt.Printf("machine %d, %v\n", free[i].Machine, level)
 
-	var reads placement.Reads
+	var reads placement.LocalityFactors
 	reads.Observe(placement.SameMachine, 600, 6*time.Second)
 	reads.Observe(placement.SameRack, 200, 4*time.Second)
 	fmt.Printf("location factor %.2f\n", reads.Factor(level)) // for estimate.Fresh.Location
 	// Output:
-	// machine 30, same rack
+	// machine 30, same-rack
 	// location factor 1.60
+}
+
+// Eight tasks at a time read from rack 1 into rack 0. What they achieve is what the two links can carry.
+func ExampleLinkRates() {
+	rates, err := placement.NewLinkRates(placement.LinkRatesConfig{Racks: 2})
+	if err != nil {
+		panic(err)
+	}
+	now := time.Unix(0, 0)
+	for range 100 { // a read ends every 5 s, and has taken 40 s
+		now = now.Add(5 * time.Second)
+		rates.Observe(now, 0, []float64{0, 500e6}, 40*time.Second)
+	}
+	phase := placement.Problem{Up: []float64{1e9, 1e9}, Down: []float64{1e9, 1e9}} // nominally
+	phase, known := rates.Fill(phase)
+	fmt.Printf("%d links known: down %.0f, up %.0f\n", known, phase.Down, phase.Up)
+	// Output: 2 links known: down [100000000 1000000000], up [1000000000 100000000]
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// feasible returns some placement within the slots that needs no link of bandwidth 0, or an error that says why there is
-// none. A task can run in one rack only, or in every rack that data can enter, or there and where all its data is, or,
-// without data, anywhere. So it is enough to take the tasks with the fewest racks first and to give each, if possible, a
-// rack that data cannot enter: whatever comes later and can run there has the same racks to choose from, or all.
+// feasible returns some placement within the slots that needs no link of bandwidth 0, or an error that says why there
+// is none. A task can run in one rack only, or in every rack that data can enter, or there and where all its data is,
+// or, without data, anywhere. So it is enough to take the tasks with the fewest racks first and to give each, if
+// possible, a rack that data cannot enter: whatever comes later and can run there has the same racks to choose from,
+// or all.
 func (m *model) feasible(p *Problem) (*layout, error) {
 	l, open := newLayout(m), make([]int, m.n)
 	for i, v := range m.add {
@@ -44,7 +45,9 @@ func (m *model) blocked(k int, p *Problem) error {
 			continue
 		}
 		if stuck != nowhere {
-			return fmt.Errorf("placement: Up[%d] and Up[%d] are 0, but Input[%d] has data to move out of one of these racks", stuck, j, task)
+			return fmt.Errorf("placement: Problem.Up[%d] and Up[%d] are 0, "+
+				"but Input[%d] has data to move out of one of these racks",
+				stuck, j, task)
 		}
 		stuck = j
 	}
@@ -56,11 +59,15 @@ func (m *model) blocked(k int, p *Problem) error {
 	}
 	switch {
 	case full != nowhere && stuck != nowhere:
-		return fmt.Errorf("placement: Up[%d] is 0, but Slots[%d] is %d, too few for all tasks with data in that rack, task %d for one", stuck, stuck, p.Slots[stuck], task)
+		return fmt.Errorf("placement: Problem.Up[%d] is 0, but Slots[%d] is %d, "+
+			"too few for all tasks with data in that rack, task %d for one", stuck, stuck, p.Slots[stuck], task)
 	case full != nowhere:
-		return fmt.Errorf("placement: Slots are too few in the racks whose Down is not 0, rack %d for one, to take task %d", full, task)
+		return fmt.Errorf("placement: Problem.Slots are too few in the racks whose Down is not 0, "+
+			"rack %d for one, to take task %d", full, task)
 	case stuck != nowhere:
-		return fmt.Errorf("placement: Down[%d] and Up[%d] are 0, but Input[%d] has data to move into or out of that rack", stuck, stuck, task)
+		return fmt.Errorf("placement: Problem.Down[%d] and Up[%d] are 0, "+
+			"but Input[%d] has data to move into or out of that rack",
+			stuck, stuck, task)
 	}
-	return fmt.Errorf("placement: Down[0] is 0 as is that of every rack, but Input[%d] has data to move", task)
+	return fmt.Errorf("placement: Problem.Down[0] is 0 as is that of every rack, but Input[%d] has data to move", task)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decode reads a problem of at most 12 tasks and 6 racks from bytes. Most numbers are small and whole, some are anything.
+// decode reads a problem of at most 12 tasks and 6 racks from bytes. Most numbers are small and whole, some are
+// anything.
 func decode(data []byte) Problem {
 	next := func() int {
 		if len(data) == 0 {
@@ -63,9 +64,9 @@ func FuzzAssign(f *testing.F) {
 	f.Add([]byte{3, 3, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, uint16(0))
 	f.Add([]byte{5, 2, 1, 0, 1, 3, 1, 0, 3, 4, 0, 0, 9, 2, 2, 7, 0, 1, 1}, uint16(50))
 	f.Add([]byte{8, 4, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 3, 17, 30, 1, 5, 8}, uint16(5000))
-	f.Fuzz(func(t *testing.T, data []byte, limit uint16) {
+	f.Fuzz(func(t *testing.T, data []byte, effort uint16) {
 		p := decode(data)
-		a, err := Assign(p, int(limit))
+		a, err := Assign(p, Effort(effort))
 		if err != nil {
 			assert.Empty(t, a.Rack)
 			assert.NotEmpty(t, err.Error())
@@ -81,19 +82,19 @@ func FuzzAssign(f *testing.F) {
 		if math.Pow(float64(len(p.Up)), float64(len(p.Input))) <= 2000 {
 			best := bruteForce(p)
 			require.LessOrEqual(t, a.Bound, best*(1+1e-8))
-			if limit == 0 {
+			if effort == 0 {
 				require.InDelta(t, best, a.Seconds, 1e-8*best)
 			}
 		}
 	})
 }
 
-func FuzzTracker(f *testing.F) {
+func FuzzPlacer(f *testing.F) {
 	f.Add([]byte{3, 3, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, []byte{0, 1, 2, 130, 0})
 	f.Add([]byte{5, 2, 1, 0, 1, 3, 1, 0, 3, 4, 0, 0, 9, 2, 2, 7, 0, 1, 1}, []byte{4, 3, 2, 1, 132, 2, 131, 128, 0})
 	f.Fuzz(func(t *testing.T, data, moves []byte) {
 		p := decode(data)
-		tracker, err := NewTracker(p)
+		tracker, err := NewPlacer(p)
 		if err != nil {
 			return
 		}

@@ -12,8 +12,8 @@ const (
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work and the numbers allow, from the prices of the volume on. If the work is too
-// little to begin, there are no fractions, and the bound is that of the volume.
+// relax solves the relaxation as far as the work and the numbers allow, from the prices of the volume on. If the work
+// is too little to begin, there are no fractions, and the bound is that of the volume.
 func relax(m *model, w *work) *relaxation {
 	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {

@@ -77,7 +77,8 @@ func TestTopHoldsTheThreeLargest(t *testing.T) {
 	}
 }
 
-// Tasks that hold racks which others need move on, along chains if need be, so an error means that there is no placement.
+// Tasks that hold racks which others need move on, along chains if need be, so an error means that there is no
+// placement.
 func TestFeasibleWheneverPossible(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	possible, refused := 0, 0
@@ -96,7 +97,7 @@ func TestFeasibleWheneverPossible(t *testing.T) {
 			p.Input = append(p.Input, row)
 			p.Slots[rng.IntN(racks)]++
 		}
-		_, err := Assign(p, DefaultLimit)
+		_, err := Assign(p, DefaultEffort)
 		if math.IsInf(bruteForce(p), 1) {
 			refused++
 			require.Error(t, err, "%+v", p)
@@ -109,14 +110,14 @@ func TestFeasibleWheneverPossible(t *testing.T) {
 	assert.Greater(t, refused, 300)
 }
 
-// The answers, bit for bit, are the same on every architecture: no product is fused into a sum, and nothing but the four
-// operations and the square root is used. The number below is the hash of the answers on amd64; a change of the search
-// changes it too, and then it is to be set anew.
+// The answers, bit for bit, are the same on every architecture: no product is fused into a sum, and nothing but the
+// four operations and the square root is used. The number below is the hash of the answers on amd64; a change of the
+// search changes it too, and then it is to be set anew.
 func TestSameAnswersOnEveryMachine(t *testing.T) {
 	hash := fnv.New64a()
 	for _, family := range families {
 		for _, size := range [][2]int{{8, 4}, {20, 5}, {60, 10}} {
-			a, err := Assign(instance(family, size[0], size[1], 1), DefaultLimit)
+			a, err := Assign(instance(family, size[0], size[1], 1), DefaultEffort)
 			require.NoError(t, err)
 			fmt.Fprintf(hash, "%v %b %b %v\n", a.Rack, a.Seconds, a.Bound, a.Optimal)
 		}

@@ -12,7 +12,7 @@ func TestExactUpToAMillionPlacements(t *testing.T) {
 	for _, size := range [][2]int{{19, 2}, {12, 3}, {9, 4}, {8, 5}, {7, 7}, {6, 10}, {4, 30}, {3, 100}} {
 		for _, family := range families {
 			for seed := range uint64(4) {
-				a, err := Assign(instance(family, size[0], size[1], seed), DefaultLimit)
+				a, err := Assign(instance(family, size[0], size[1], seed), DefaultEffort)
 				require.NoError(t, err)
 				assert.True(t, a.Optimal, "%s: %v", instanceName(family, size[0], size[1], seed), a)
 			}
@@ -20,23 +20,23 @@ func TestExactUpToAMillionPlacements(t *testing.T) {
 	}
 }
 
-// Work is paid for before it is done, so a limit that pays for nothing ends with what no limit rules out: one step of the
-// search alone would take seconds here.
-func TestLimitBoundsTheWork(t *testing.T) {
+// Work is paid for before it is done, so a effort that pays for nothing ends with what no effort rules out: one step
+// of the search alone would take seconds here.
+func TestEffortBoundsTheWork(t *testing.T) {
 	p := instance("skewed", 60_000, 2, 1)
 	a, err := Assign(p, 1)
 	require.NoError(t, err)
 	assert.LessOrEqual(t, a.Bound, a.Seconds)
 	p = instance("shuffle", 60, 10, 1)
 	m := newModel(&p)
-	for _, limit := range []int{1, 1000, 10_000, 100_000, 1_000_000} {
-		s := newSolver(m, limit)
+	for _, effort := range []Effort{1, 1000, 10_000, 100_000, 1_000_000} {
+		s := newSolver(m, effort)
 		feasible, err := m.feasible(&p)
 		require.NoError(t, err)
 		s.start(feasible)
 		s.improve()
-		assert.GreaterOrEqual(t, s.w.left, int64(0), "limit %d", limit)
-		assert.Less(t, s.w.left, max(int64(limit/10), m.iterationCost()), "limit %d: of no use", limit)
+		assert.GreaterOrEqual(t, s.w.left, int64(0), "effort %d", effort)
+		assert.Less(t, s.w.left, max(int64(effort/10), m.iterationCost()), "effort %d: of no use", effort)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestLimitBoundsTheWork(t *testing.T) {
 func TestManyRacks(t *testing.T) {
 	for _, size := range [][2]int{{1, 100_000}, {2, 1000}, {50, 1000}} {
 		p := instance("sparse", size[0], size[1], 1)
-		a, err := Assign(p, DefaultLimit)
+		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		link, seconds := a.Bottleneck, a.Seconds
 		assert.True(t, link.Rack >= 0 && seconds > 0 && a.Bound <= seconds)
@@ -53,12 +53,12 @@ func TestManyRacks(t *testing.T) {
 }
 
 // With time enough, problems far beyond a million placements are solved exactly: 4^14 are 268 million.
-func TestNoLimitProves(t *testing.T) {
+func TestExhaustiveProves(t *testing.T) {
 	for _, family := range families {
 		p := instance(family, 14, 4, 1)
-		usual, err := Assign(p, DefaultLimit)
+		usual, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
-		a, err := Assign(p, NoLimit)
+		a, err := Assign(p, Exhaustive)
 		require.NoError(t, err)
 		check(t, p, a)
 		assert.True(t, a.Optimal, family)
@@ -67,8 +67,8 @@ func TestNoLimitProves(t *testing.T) {
 	}
 }
 
-// Rounding alone must not look like progress to a search without a limit: this one never ended.
-func TestNoLimitEndsWhereDataIsNearlyLocal(t *testing.T) {
+// Rounding alone must not look like progress to a search without a effort: this one never ended.
+func TestExhaustiveEndsWhereDataIsNearlyLocal(t *testing.T) {
 	p := Problem{
 		Input: [][]float64{
 			{14623.889237356303, 9.692773341901694e-07}, {0.00016826062723104384, 0.0525665832023018},
@@ -77,7 +77,7 @@ func TestNoLimitEndsWhereDataIsNearlyLocal(t *testing.T) {
 		},
 		Up: []float64{1.142803628541575, 0.11552924109117756}, Down: []float64{1575.5472446750853, 12.502591186051294},
 	}
-	a, err := Assign(p, NoLimit)
+	a, err := Assign(p, Exhaustive)
 	require.NoError(t, err)
 	check(t, p, a)
 	assert.InDelta(t, bruteForce(p), a.Seconds, 1e-8*a.Seconds)

@@ -1,9 +1,10 @@
 package placement
 
 import (
-	"fmt"
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Place is a machine and the rack that it stands in, by the host's indices.
@@ -11,7 +12,7 @@ type Place struct {
 	Rack, Machine int
 }
 
-// Level is how far a task's input is from where the task runs.
+// Level is how far a task's input is from where the task runs. The values and names are stable.
 type Level uint8
 
 // The levels, nearest first.
@@ -22,17 +23,23 @@ const (
 	levels
 )
 
-// String returns the level in words.
-func (l Level) String() string {
-	switch l {
-	case SameMachine:
-		return "same machine"
-	case SameRack:
-		return "same rack"
-	case OtherRack:
-		return "other rack"
+var levelNames = [...]string{"same-machine", "same-rack", "other-rack"}
+
+// String returns the level's name.
+func (l Level) String() string { return enum.Name(levelNames[:], int(l), "Level") }
+
+// MarshalText returns the level's name, or an error for a value that does not exist.
+func (l Level) MarshalText() ([]byte, error) {
+	return enum.Text(levelNames[:], int(l), "placement: Level")
+}
+
+// UnmarshalText takes a level's name.
+func (l *Level) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(levelNames[:], text, "placement: Level")
+	if err == nil {
+		*l = Level(i)
 	}
-	return fmt.Sprintf("level %d", l)
+	return err
 }
 
 // Distance returns how near the nearest replica of a task's input is; OtherRack if there is none. O(len(replicas)), no
@@ -67,16 +74,16 @@ func Nearest(free, replicas []Place) (int, Level) {
 	return best, level
 }
 
-// Reads learns what reading costs at each level, for the locationFactor of Mantri's equation 3: estimate.Fresh wants it
-// relative to the average task of the phase, so that no copy starts where it has little chance to end first [Mantri §5.2].
-// The zero value is ready for use. Not safe for concurrent use; one per phase.
-type Reads struct {
+// LocalityFactors learns what reading costs at each level, for the locationFactor of Mantri's equation 3:
+// estimate.Fresh wants it relative to the average task of the phase, so that no copy starts where it has little chance
+// to end first [Mantri §5.2]. The zero value is ready for use. Not safe for concurrent use; one per phase.
+type LocalityFactors struct {
 	bytes, took [levels]float64
 }
 
-// Observe records that a task read so many bytes at the level in the given time. It reports whether that was used: a
+// Observe records that a task read the given bytes at the level in the given time. It reports whether that was used: a
 // level that does not exist is not, nor is a number of bytes or a time that is not positive and finite. O(1).
-func (r *Reads) Observe(level Level, bytes float64, took time.Duration) bool {
+func (r *LocalityFactors) Observe(level Level, bytes float64, took time.Duration) bool {
 	if level >= levels || !(bytes > 0) || math.IsInf(bytes, 1) || took <= 0 {
 		return false
 	}
@@ -88,7 +95,7 @@ func (r *Reads) Observe(level Level, bytes float64, took time.Duration) bool {
 // Factor returns how much longer a byte takes at the level than it took the average byte of the phase: 2 is twice as
 // long. A level without observations takes the factor of the next nearer one that has some, since it will hardly be
 // faster, but at least 1; without any it is 1. O(1), no allocation.
-func (r *Reads) Factor(level Level) float64 {
+func (r *LocalityFactors) Factor(level Level) float64 {
 	if level >= levels {
 		return 1
 	}

@@ -111,7 +111,7 @@ func TestWithinOnePercentOfSolver(t *testing.T) {
 		row, ok := rows[m.String()]
 		require.True(t, ok, m)
 		p := m.problem()
-		a, err := Assign(p, DefaultLimit)
+		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		check(t, p, a)
 		// The solver's own tolerance and the digits of its output.

@@ -49,8 +49,8 @@ func newModelIn(p *Problem, tasks, racks []int) *model {
 	return m
 }
 
-// normalise scales all seconds by a power of two, so that no product of them overflows. That changes no digit, but that
-// times of less than 2^-1022 of the longest, which no clock tells from none, may become none.
+// normalise scales all seconds by a power of two, so that no product of them overflows. That changes no digit, except
+// that times of less than 2^-1022 of the longest, which no clock tells from none, may become none.
 func (m *model) normalise() {
 	largest := 0.0
 	for i, v := range m.add {

@@ -88,7 +88,7 @@ func dealtOut(p Problem) float64 {
 
 // tracked is the transfer of a placement by a tracker, in the order of the tasks.
 func tracked(p Problem) float64 {
-	t, err := NewTracker(p)
+	t, err := NewPlacer(p)
 	if err != nil {
 		return math.NaN()
 	}

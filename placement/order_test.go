@@ -17,10 +17,10 @@ func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
 				continue
 			}
 			p := instance(family, size[0], size[1], 7)
-			want, err := Assign(p, DefaultLimit)
+			want, err := Assign(p, DefaultEffort)
 			require.NoError(t, err)
 			for range 2 {
-				got, err := Assign(shuffled(rng, p), DefaultLimit)
+				got, err := Assign(shuffled(rng, p), DefaultEffort)
 				require.NoError(t, err)
 				assert.Equal(t, want.Seconds, got.Seconds, "%s %v", family, size)
 				assert.Equal(t, want.Bound, got.Bound, "%s %v", family, size)
@@ -29,8 +29,8 @@ func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
 	}
 	for range 300 { // whole numbers, with many racks and tasks alike
 		p := randomProblem(rng, rng.IntN(6), 1+rng.IntN(4))
-		want, err := Assign(p, DefaultLimit)
-		got, errShuffled := Assign(shuffled(rng, p), DefaultLimit)
+		want, err := Assign(p, DefaultEffort)
+		got, errShuffled := Assign(shuffled(rng, p), DefaultEffort)
 		require.Equal(t, err == nil, errShuffled == nil)
 		require.InDelta(t, want.Seconds, got.Seconds, 1e-9*want.Seconds)
 	}

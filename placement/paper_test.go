@@ -21,7 +21,7 @@ func TestSection52EvenBeatsAdHoc(t *testing.T) {
 	adHoc, link := transfer(p, []int{0, 0, 1})
 	assert.Equal(t, 4.0, adHoc)
 	assert.Equal(t, Link{0, Down}, link)
-	a, err := Assign(p, DefaultLimit)
+	a, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	assert.Equal(t, 2.0, a.Seconds)
 	assert.Equal(t, []int{1, 1, 1}, a.Spread(3))
@@ -35,7 +35,7 @@ func TestSection52TwoTermsPerRack(t *testing.T) {
 		Input: [][]float64{{10, 20, 30}, {40, 50, 60}},
 		Up:    []float64{1, 1, 0.5}, Down: []float64{1, 1, 1}, Slots: []int{1, 1, 0},
 	}
-	a, err := Assign(p, DefaultLimit)
+	a, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	// Nothing may run in rack 2, so its uplink carries 30 + 60 at 0.5 a second: the fifth of six terms, beyond 2n = 4.
 	assert.Equal(t, Link{2, Up}, a.Bottleneck)
@@ -45,7 +45,7 @@ func TestSection52TwoTermsPerRack(t *testing.T) {
 // §5.2: "sizes of input in each rack for each of the tasks": what a task has in its own rack moves nowhere.
 func TestSection52LocalDataIsFree(t *testing.T) {
 	p := Problem{Input: [][]float64{{90, 10}, {10, 90}}, Up: []float64{1, 1}, Down: []float64{1, 1}}
-	a, err := Assign(p, DefaultLimit)
+	a, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1}, a.Rack)
 	assert.Equal(t, 10.0, a.Seconds)
@@ -54,30 +54,30 @@ func TestSection52LocalDataIsFree(t *testing.T) {
 // §5.2 and §6.4: a short phase uses the bandwidths measured at its start, a long one takes all links to be equal.
 func TestSection64HybridOfStartAndEqual(t *testing.T) {
 	measured := Problem{Input: [][]float64{{300, 300}}, Up: []float64{10, 30}, Down: []float64{20, 20}} // 600 bytes at 40 a second: 15 s
-	p, rule, err := Bandwidths{}.Estimate(measured)
+	p, rule, err := BandwidthPolicy{}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule)
 	assert.Equal(t, measured, p)
 
-	p, rule, err = Bandwidths{Short: 14 * time.Second}.Estimate(measured)
+	p, rule, err = BandwidthPolicy{Short: 14 * time.Second}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Equal, rule)
 	assert.Equal(t, []float64{20, 20}, p.Up)
 	assert.Equal(t, []float64{20, 20}, p.Down)
 	assert.Equal(t, []float64{10, 30}, measured.Up, "the measured problem is not changed")
 
-	_, rule, err = Bandwidths{Short: 15 * time.Second}.Estimate(measured)
+	_, rule, err = BandwidthPolicy{Short: 15 * time.Second}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule, "a phase of exactly Short is short")
-	_, rule, err = Bandwidths{Rule: Start, Short: 1}.Estimate(measured)
+	_, rule, err = BandwidthPolicy{Rule: Start, Short: 1}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule)
-	_, rule, err = Bandwidths{Rule: Equal}.Estimate(measured)
+	_, rule, err = BandwidthPolicy{Rule: Equal}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Equal, rule)
 
 	// A link that is down now comes back during a long phase; one that never matters still does not.
-	p, _, err = Bandwidths{Rule: Equal}.Estimate(Problem{Up: []float64{0, 30}, Down: []float64{30, math.Inf(1)}})
+	p, _, err = BandwidthPolicy{Rule: Equal}.Estimate(Problem{Up: []float64{0, 30}, Down: []float64{30, math.Inf(1)}})
 	require.NoError(t, err)
 	assert.Equal(t, []float64{20, 20}, p.Up)
 	assert.Equal(t, []float64{20, math.Inf(1)}, p.Down)
@@ -96,7 +96,7 @@ func TestSection61AffinityList(t *testing.T) {
 // With 33 tasks whose input is spread over 22 racks, one and a half per rack is what the placement comes to by itself.
 func TestTable2Spread(t *testing.T) {
 	p := evenShuffle(33, 22, 1)
-	a, err := Assign(p, DefaultLimit)
+	a, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	used := 0
 	for _, count := range a.Spread(22) {
@@ -136,7 +136,7 @@ func TestSection64TasksFinishTogether(t *testing.T) {
 	var ours, random []float64
 	for seed := range uint64(5) {
 		p := evenShuffle(40, 10, seed)
-		a, err := Assign(p, DefaultLimit)
+		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		ours = append(ours, medianOverSlowest(p, a.Rack))
 		rack := make([]int, 40)

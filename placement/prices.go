@@ -2,8 +2,8 @@ package placement
 
 import "math"
 
-// improveBound keeps the present prices if they prove a better lower bound than those before. At prices u, v >= 0 of up-
-// and downlinks that sum to 1 and p >= 0 of slots, every placement has
+// improveBound keeps the present prices if they prove a better lower bound than those before. At prices u, v >= 0 of
+// up- and downlinks that sum to 1 and p >= 0 of slots, every placement has
 //
 //	T >= sum_j u_j up_j + v_j down_j + p_j (tasks_j - slots_j),
 //
@@ -28,8 +28,8 @@ func (s *relaxation) improveBound() {
 	}
 }
 
-// byVolume prices links by their bandwidth, the uplinks, the downlinks, or both, whichever proves most: what must be moved
-// takes at least its bytes over the sum of the bandwidths. O(n r).
+// byVolume prices links by their bandwidth, the uplinks, the downlinks, or both, whichever proves most: what must be
+// moved takes at least its bytes over the sum of the bandwidths. O(n r).
 func byVolume(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{m: m, price: make([]float64, rows), trial: make([]float64, rows), bestPrice: make([]float64, rows)}
@@ -42,8 +42,9 @@ func byVolume(m *model) *relaxation {
 	return s
 }
 
-// bound is the lower bound that prices prove; NaN if they are no prices. It is less by what rounding may have added to its
-// terms, here and where the choices of single tasks are compared and their differences added up (see prune and branch).
+// bound is the lower bound that prices prove; NaN if they are no prices. It is less by what rounding may have added to
+// its terms, here and where the choices of single tasks are compared and their differences added up (see prune and
+// branch).
 func (m *model) bound(price []float64) float64 {
 	b, size := 0.0, 0.0 // size is the sum of the terms' absolute values
 	add := func(v float64) {

@@ -3,6 +3,8 @@ package placement
 import (
 	"fmt"
 	"math"
+
+	"github.com/straggler-go/straggler/internal/enum"
 )
 
 // Problem is what is to be placed and where: the facts that a host knows once the tasks of the phase before have
@@ -13,13 +15,13 @@ type Problem struct {
 	Input [][]float64
 	// Up and Down are b_u and b_d, the bandwidths that the phase may count on out of and into each rack, in bytes per
 	// second. A link of bandwidth 0 carries nothing, so no placement may need it; +Inf is a link that never matters.
-	// [Bandwidths] derives them from what was measured.
+	// [BandwidthPolicy] derives them from what was measured.
 	Up, Down []float64
 	// Slots is the number of tasks that each rack can hold. Nil means that every rack can hold all of them.
 	Slots []int
 }
 
-// Direction tells the two links of a rack apart.
+// Direction tells the two links of a rack apart. The values and names are stable.
 type Direction uint8
 
 // A rack's links.
@@ -28,12 +30,23 @@ const (
 	Down                  // into the rack
 )
 
-// String returns "up" or "down".
-func (d Direction) String() string {
-	if d == Down {
-		return "down"
+var directionNames = [...]string{"up", "down"}
+
+// String returns the direction's name.
+func (d Direction) String() string { return enum.Name(directionNames[:], int(d), "Direction") }
+
+// MarshalText returns the direction's name, or an error for a value that does not exist.
+func (d Direction) MarshalText() ([]byte, error) {
+	return enum.Text(directionNames[:], int(d), "placement: Direction")
+}
+
+// UnmarshalText takes a direction's name.
+func (d *Direction) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(directionNames[:], text, "placement: Direction")
+	if err == nil {
+		*d = Direction(i)
 	}
-	return "up"
+	return err
 }
 
 // Link is one of the two links of a rack.
@@ -42,30 +55,30 @@ type Link struct {
 	Direction Direction
 }
 
-// String returns the link as "rack 3 down".
-func (l Link) String() string { return fmt.Sprintf("rack %d %s", l.Rack, l.Direction) }
+// String returns the link as "rack-3-down".
+func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direction) }
 
 // check reports the first thing that is wrong with the problem's figures, whatever the placement.
 func (p *Problem) check() error {
 	r := len(p.Up)
 	if len(p.Down) != r {
-		return fmt.Errorf("placement: Down has %d racks, Up has %d", len(p.Down), r)
+		return fmt.Errorf("placement: Problem.Down has %d racks, Problem.Up has %d", len(p.Down), r)
 	}
 	if p.Slots != nil && len(p.Slots) != r {
-		return fmt.Errorf("placement: Slots has %d racks, Up has %d", len(p.Slots), r)
+		return fmt.Errorf("placement: Problem.Slots has %d racks, Problem.Up has %d", len(p.Slots), r)
 	}
 	if r == 0 && len(p.Input) > 0 {
 		return fmt.Errorf("placement: %d tasks and no rack", len(p.Input))
 	}
 	for j := range r {
 		if !(p.Up[j] >= 0) {
-			return fmt.Errorf("placement: Up[%d] is %v, want a bandwidth of at least 0", j, p.Up[j])
+			return fmt.Errorf("placement: Problem.Up[%d] is %v, want a bandwidth of at least 0", j, p.Up[j])
 		}
 		if !(p.Down[j] >= 0) {
-			return fmt.Errorf("placement: Down[%d] is %v, want a bandwidth of at least 0", j, p.Down[j])
+			return fmt.Errorf("placement: Problem.Down[%d] is %v, want a bandwidth of at least 0", j, p.Down[j])
 		}
 		if p.Slots != nil && p.Slots[j] < 0 {
-			return fmt.Errorf("placement: Slots[%d] is %d, want at least 0", j, p.Slots[j])
+			return fmt.Errorf("placement: Problem.Slots[%d] is %d, want at least 0", j, p.Slots[j])
 		}
 	}
 	return p.checkInput()
@@ -75,25 +88,25 @@ func (p *Problem) checkInput() error {
 	r, total := len(p.Up), 0.0
 	for k, row := range p.Input {
 		if len(row) != r {
-			return fmt.Errorf("placement: Input[%d] has %d racks, Up has %d", k, len(row), r)
+			return fmt.Errorf("placement: Problem.Input[%d] has %d racks, Problem.Up has %d", k, len(row), r)
 		}
 		for j, bytes := range row {
 			if !(bytes >= 0) || math.IsInf(bytes, 1) {
-				return fmt.Errorf("placement: Input[%d][%d] is %v, want a finite number of at least 0", k, j, bytes)
+				return fmt.Errorf("placement: Problem.Input[%d][%d] is %v, want a finite number of at least 0", k, j, bytes)
 			}
 			total += bytes
 		}
 		if math.IsInf(total, 1) {
-			return fmt.Errorf("placement: the sum of Input overflows at task %d", k)
+			return fmt.Errorf("placement: the sum of Problem.Input overflows at task %d", k)
 		}
 	}
 	for j := range r {
 		// A bandwidth so small that a time overflows would make two infinitely long transfers equally good.
 		if p.Up[j] > 0 && math.IsInf(total/p.Up[j], 1) {
-			return fmt.Errorf("placement: Up[%d] is %v, too small to divide %v bytes by", j, p.Up[j], total)
+			return fmt.Errorf("placement: Problem.Up[%d] is %v, too small to divide %v bytes by", j, p.Up[j], total)
 		}
 		if p.Down[j] > 0 && math.IsInf(total/p.Down[j], 1) {
-			return fmt.Errorf("placement: Down[%d] is %v, too small to divide %v bytes by", j, p.Down[j], total)
+			return fmt.Errorf("placement: Problem.Down[%d] is %v, too small to divide %v bytes by", j, p.Down[j], total)
 		}
 	}
 	return nil
@@ -114,5 +127,5 @@ func (p *Problem) checkSlots() error {
 	if free >= n {
 		return nil
 	}
-	return fmt.Errorf("placement: Slots of %d racks sum to %d, too few for %d tasks", len(p.Slots), free, n)
+	return fmt.Errorf("placement: Problem.Slots of %d racks sum to %d, too few for %d tasks", len(p.Slots), free, n)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check asserts what holds for every assignment, with any limit.
+// check asserts what holds for every assignment, with any effort.
 func check(t *testing.T, p Problem, a Assignment) {
 	t.Helper()
 	require.Len(t, a.Rack, len(p.Input))
@@ -48,7 +48,7 @@ func TestEqualsBruteForceOnRandomProblems(t *testing.T) {
 		tasks, racks := rng.IntN(6), 1+rng.IntN(4)
 		p := randomProblem(rng, tasks, racks)
 		want := bruteForce(p)
-		a, err := Assign(p, DefaultLimit)
+		a, err := Assign(p, DefaultEffort)
 		if math.IsInf(want, 1) {
 			infeasible++
 			require.Error(t, err, "%+v", p)
@@ -89,7 +89,7 @@ func TestEqualsBruteForceOnAllTinyProblems(t *testing.T) {
 					p.Input[i/racks][i%racks] = []float64{0, 1, 3}[code%3]
 					code /= 3
 				}
-				a, err := Assign(p, DefaultLimit)
+				a, err := Assign(p, DefaultEffort)
 				if want := bruteForce(p); err != nil || !a.Optimal || math.Abs(a.Seconds-want) > 1e-9*want {
 					t.Fatalf("%+v: got %v, error %v, want %v", p, a, err, want)
 				}
@@ -103,13 +103,13 @@ func TestNeverWorseThanSimplePlacements(t *testing.T) {
 		for _, family := range families {
 			for seed := range uint64(2) {
 				p := instance(family, size[0], size[1], seed)
-				for _, limit := range []int{1, 100_000, DefaultLimit} {
-					a, err := Assign(p, limit)
+				for _, effort := range []Effort{1, 100_000, DefaultEffort} {
+					a, err := Assign(p, effort)
 					require.NoError(t, err)
 					check(t, p, a)
 					name := instanceName(family, size[0], size[1], seed)
-					assert.LessOrEqual(t, a.Seconds, dealtOut(p)*(1+1e-12), "%s, limit %d: worse than in turn", name, limit)
-					assert.LessOrEqual(t, a.Seconds, tracked(p)*(1+1e-12), "%s, limit %d: worse than one by one", name, limit)
+					assert.LessOrEqual(t, a.Seconds, dealtOut(p)*(1+1e-12), "%s, effort %d: worse than in turn", name, effort)
+					assert.LessOrEqual(t, a.Seconds, tracked(p)*(1+1e-12), "%s, effort %d: worse than one by one", name, effort)
 				}
 			}
 		}
@@ -120,12 +120,12 @@ func TestMoreBandwidthNeverLengthens(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
 		p := randomProblem(rng, 1+rng.IntN(6), 2+rng.IntN(3))
-		before, err := Assign(p, DefaultLimit)
+		before, err := Assign(p, DefaultEffort)
 		if err != nil {
 			continue
 		}
 		widen(rng, &p)
-		after, err := Assign(p, DefaultLimit)
+		after, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		require.LessOrEqual(t, after.Bound, before.Bound*(1+1e-8))
 		require.LessOrEqual(t, after.Seconds, before.Seconds*(1+1e-8))
@@ -155,7 +155,7 @@ func relaxedBound(p *Problem) float64 {
 
 func TestUnitsDoNotMatter(t *testing.T) {
 	p := instance("skewed", 20, 5, 1)
-	want, err := Assign(p, DefaultLimit)
+	want, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	for _, exponent := range []int{-300, -30, 40, 900} {
 		q := Problem{Up: p.Up, Down: p.Down}
@@ -166,7 +166,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 			}
 			q.Input = append(q.Input, scaled)
 		}
-		got, err := Assign(q, DefaultLimit)
+		got, err := Assign(q, DefaultEffort)
 		require.NoError(t, err)
 		assert.Equal(t, want.Rack, got.Rack)
 		assert.Equal(t, math.Ldexp(want.Seconds, exponent), got.Seconds)
@@ -175,9 +175,9 @@ func TestUnitsDoNotMatter(t *testing.T) {
 
 func TestSameProblemSameAnswerAndInputUntouched(t *testing.T) {
 	p, untouched := instance("tight", 40, 10, 3), instance("tight", 40, 10, 3)
-	first, err := Assign(p, DefaultLimit)
+	first, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
-	second, err := Assign(p, DefaultLimit)
+	second, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
 	assert.Equal(t, first, second)
 	assert.Equal(t, untouched, p)
@@ -203,7 +203,7 @@ func TestNearlyLocalData(t *testing.T) {
 			p.Input = append(p.Input, row)
 		}
 		want := bruteForce(p)
-		a, err := Assign(p, DefaultLimit)
+		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		check(t, p, a)
 		require.InDelta(t, want, a.Seconds, 1e-8*want)

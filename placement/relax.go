@@ -11,9 +11,9 @@ import "math"
 // A column meets its own task's row and the three rows of its rack, so the normal equations reduce to a dense system
 // of 3r unknowns: O(n r² + r³) an iteration, and a few dozen iterations whatever the size.
 //
-// Nothing rests on it having converged: any prices of links and slots give a valid lower bound (see improveBound), and the
-// fractions are only a place to search from. Products that are added up are rounded first, float64(a*b), so that no
-// compiler fuses them and every machine finds the same fractions.
+// Nothing rests on it having converged: any prices of links and slots give a valid lower bound (see improveBound), and
+// the fractions are only a place to search from. Products that are added up are rounded first, float64(a*b), so that
+// no compiler fuses them and every machine finds the same fractions.
 type relaxation struct {
 	m *model
 	// The primal variables: x per task and rack; slack per row of a rack, rack j's at 3j, 3j+1, 3j+2 for up, down and
@@ -63,7 +63,8 @@ func (m *model) rightSide(j, q int) float64 {
 	return float64(m.slots[j])
 }
 
-// newRelaxation starts in the middle: every task spread evenly over the racks that it can run on, all links priced alike.
+// newRelaxation starts in the middle: every task spread evenly over the racks that it can run on, all links priced
+// alike.
 func newRelaxation(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{

@@ -11,7 +11,7 @@ type search struct {
 	longest  float64 // of best
 	goal     float64 // a placement this good ends the search
 	tabu     []int   // the first step at which a task may return to a rack
-	rest     []top   // of the links of all racks but the bottleneck's and this one
+	rest     []top   // of the links of all racks except the bottleneck's and this one
 	hot      int     // the rack of the bottleneck
 	stepped  int
 	improved int // the step at which best was found
@@ -25,7 +25,10 @@ type change struct {
 }
 
 func newSearch(start *layout, goal float64) *search {
-	s := &search{layout: start, best: newLayout(start.m), goal: goal, tabu: make([]int, len(start.m.save)), rest: make([]top, start.m.r)}
+	s := &search{
+		layout: start, best: newLayout(start.m), goal: goal,
+		tabu: make([]int, len(start.m.save)), rest: make([]top, start.m.r),
+	}
 	s.best.copyFrom(start)
 	_, s.longest = start.worst()
 	return s
@@ -75,8 +78,8 @@ func (s *search) forbid(k, j int) {
 	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
-// candidateCost is the work of finding the best step: a pass over links and tasks, a swap of each task in the bottleneck's
-// rack with each elsewhere, and a move of it to each rack if it may help.
+// candidateCost is the work of finding the best step: a pass over links and tasks, a swap of each task in the
+// bottleneck's rack with each elsewhere, and a move of it to each rack if it may help.
 func (s *search) candidateCost(link Link) int64 {
 	n, r, here := int64(s.m.n), int64(s.m.r), int64(s.count[link.Rack])
 	cost := 4*r + n + here*n

@@ -25,7 +25,7 @@ func inTurn(m *model, p *Problem) *layout {
 // oneByOne places the tasks with a tracker in the caller's order. It is incomplete if that leads nowhere.
 func oneByOne(m *model, p *Problem) *layout {
 	l, rack := newLayout(m), inverse(m.racks)
-	t := newTracker(p)
+	t := newPlacer(p)
 	task := inverse(m.tasks)
 	for k := range p.Input {
 		if j, _ := t.Next(k); t.Place(k, j) {
@@ -44,8 +44,8 @@ func inverse(permutation []int) []int {
 	return at
 }
 
-// greedy places the tasks given, in their order, each where the longest transfers come out least, and reports whether all
-// found a rack.
+// greedy places the tasks given, in their order, each where the longest transfers come out least, and reports whether
+// all found a rack.
 func (l *layout) greedy(tasks []int) bool {
 	rest := make([]top, l.m.r)
 	for _, k := range tasks {
@@ -81,8 +81,8 @@ func largestFirst(m *model, tasks []int) []int {
 	return sorted
 }
 
-// rounded places the tasks that the relaxation did not split where it put them, and the others greedily. It reports whether
-// that led to a placement.
+// rounded places the tasks that the relaxation did not split where it put them, and the others greedily. It reports
+// whether that led to a placement.
 func rounded(m *model, x []variable) (*layout, bool) {
 	l := newLayout(m)
 	if x == nil {

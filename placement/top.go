@@ -26,7 +26,8 @@ func (t *top) insert(v float64) {
 	}
 }
 
-// fillRest sets rest[j] to the top of all links but those of rack j and of one rack more, which may be nowhere. O(r).
+// fillRest sets rest[j] to the top of all links except those of rack j and of one rack more, which may be nowhere.
+// O(r).
 func (l *layout) fillRest(without int, rest []top) {
 	var order [len(top{}) + 2]int // links by falling load: three are left when a rack's two are not counted
 	var load [len(top{}) + 2]float64

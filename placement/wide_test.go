@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Bytes and bandwidths of one problem may differ by twelve decades: the search ends at every limit, no bound lies above
-// what brute force finds, and an answer that is called optimal is.
+// Bytes and bandwidths of one problem may differ by twelve decades: the search ends at every effort, no bound lies
+// above what brute force finds, and an answer that is called optimal is.
 func TestFiguresOverTwelveDecades(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 1))
 	wide := func() float64 { return math.Pow(10, 12*r.Float64()-6) }
@@ -28,17 +28,17 @@ func TestFiguresOverTwelveDecades(t *testing.T) {
 			p.Up[j], p.Down[j] = wide(), wide()
 		}
 		best := bruteForce(p)
-		for _, limit := range []int{NoLimit, DefaultLimit, 1, 100} {
-			a, err := Assign(p, limit)
+		for _, effort := range []Effort{Exhaustive, DefaultEffort, 1, 100} {
+			a, err := Assign(p, effort)
 			require.NoError(t, err)
-			require.GreaterOrEqual(t, a.Seconds, best*(1-1e-12), "limit %d: %+v", limit, p)
+			require.GreaterOrEqual(t, a.Seconds, best*(1-1e-12), "effort %d: %+v", effort, p)
 			require.LessOrEqual(t, a.Bound, a.Seconds)
 			if a.Optimal { // to a billionth, as documented
-				require.LessOrEqual(t, a.Seconds, best*(1+1e-9), "limit %d: %+v", limit, p)
+				require.LessOrEqual(t, a.Seconds, best*(1+1e-9), "effort %d: %+v", effort, p)
 			} else {
-				require.LessOrEqual(t, a.Bound, best*(1+1e-12), "limit %d: %+v", limit, p)
+				require.LessOrEqual(t, a.Bound, best*(1+1e-12), "effort %d: %+v", effort, p)
 			}
-			require.True(t, a.Optimal || limit > 0, "without a limit, and for so few tasks, the answer is exact: %+v", p)
+			require.True(t, a.Optimal || effort > 0, "without a effort, and for so few tasks, the answer is exact: %+v", p)
 		}
 	}
 }

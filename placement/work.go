@@ -1,6 +1,6 @@
 package placement
 
-// work counts down the steps that the caller allows. A step is about five nanoseconds on a machine of 2020.
+// work counts down the steps that the caller allows, each of a stepTime.
 type work struct{ left int64 }
 
 // take spends steps, before they are made, and reports whether there were enough left; if not, none are spent.

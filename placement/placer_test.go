@@ -22,12 +22,12 @@ func partial(p Problem, rack []int) float64 {
 	return longest
 }
 
-// A tracker under random placements and removals knows what a sum from scratch knows, and Next is the best of all racks.
-func TestTrackerAgainstRecount(t *testing.T) {
+// A placer under random placements and removals knows what a sum from scratch knows, and Next is the best of all racks.
+func TestPlacerAgainstRecount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		p := randomProblem(rng, 1+rng.IntN(7), 1+rng.IntN(4))
-		tracker, err := NewTracker(p)
+		placer, err := NewPlacer(p)
 		require.NoError(t, err)
 		rack := make([]int, len(p.Input))
 		for k := range rack {
@@ -36,23 +36,23 @@ func TestTrackerAgainstRecount(t *testing.T) {
 		for range 30 {
 			k := rng.IntN(len(rack))
 			if rack[k] >= 0 {
-				require.False(t, tracker.Place(k, rng.IntN(len(p.Up))))
-				require.True(t, tracker.Remove(k))
+				require.False(t, placer.Place(k, rng.IntN(len(p.Up))))
+				require.True(t, placer.Remove(k))
 				rack[k] = -1
 			} else {
-				rack[k] = place(t, tracker, p, rack, k, rng)
+				rack[k] = place(t, placer, p, rack, k, rng)
 			}
-			link, seconds := tracker.Bottleneck()
+			link, seconds := placer.Bottleneck()
 			require.InDelta(t, partial(p, rack), seconds, 1e-9)
 			require.True(t, link.Rack >= 0 && link.Rack < len(p.Up))
-			require.Equal(t, rack[k], tracker.Rack(k))
+			require.Equal(t, rack[k], placer.Rack(k))
 		}
 	}
 }
 
 // place asks Next, holds its answer against every rack, and places the task there or anywhere that is possible.
-func place(t *testing.T, tracker *Tracker, p Problem, rack []int, k int, rng *rand.Rand) int {
-	best, seconds := tracker.Next(k)
+func place(t *testing.T, placer *Placer, p Problem, rack []int, k int, rng *rand.Rand) int {
+	best, seconds := placer.Next(k)
 	least, possible := math.Inf(1), -1
 	for _, j := range rng.Perm(len(p.Up)) {
 		rack[k] = j
@@ -70,7 +70,7 @@ func place(t *testing.T, tracker *Tracker, p Problem, rack []int, k int, rng *ra
 	if rng.IntN(2) == 0 {
 		possible = best
 	}
-	require.True(t, tracker.Place(k, possible))
+	require.True(t, placer.Place(k, possible))
 	return possible
 }
 
@@ -84,57 +84,57 @@ func fitsPartly(p Problem, rack []int) bool {
 	return fits(p, placed)
 }
 
-func TestTrackerRefuses(t *testing.T) {
-	tracker, err := NewTracker(Problem{
+func TestPlacerRefuses(t *testing.T) {
+	placer, err := NewPlacer(Problem{
 		Input: [][]float64{{1, 1}, {1, 1}, {1, 0}}, Up: []float64{1, 1}, Down: []float64{0, 1}, Slots: []int{1, 1},
 	})
 	require.NoError(t, err, "slots for two of three tasks are enough, since tasks end")
-	assert.False(t, tracker.Place(-1, 0))
-	assert.False(t, tracker.Place(3, 0))
-	assert.False(t, tracker.Place(0, -1))
-	assert.False(t, tracker.Place(0, 2))
-	assert.False(t, tracker.Place(0, 0), "the downlink of rack 0 carries nothing")
-	assert.True(t, tracker.Place(2, 0), "but this task needs nothing from elsewhere")
-	assert.True(t, tracker.Place(0, 1))
-	rack, seconds := tracker.Next(1)
+	assert.False(t, placer.Place(-1, 0))
+	assert.False(t, placer.Place(3, 0))
+	assert.False(t, placer.Place(0, -1))
+	assert.False(t, placer.Place(0, 2))
+	assert.False(t, placer.Place(0, 0), "the downlink of rack 0 carries nothing")
+	assert.True(t, placer.Place(2, 0), "but this task needs nothing from elsewhere")
+	assert.True(t, placer.Place(0, 1))
+	rack, seconds := placer.Next(1)
 	assert.Equal(t, -1, rack, "no slot is left")
 	assert.Zero(t, seconds)
-	rack, _ = tracker.Next(0)
+	rack, _ = placer.Next(0)
 	assert.Equal(t, -1, rack, "placed already")
-	assert.False(t, tracker.Remove(1))
-	assert.False(t, tracker.Remove(7))
-	assert.Equal(t, -1, tracker.Rack(9))
-	assert.Equal(t, "2 of 3 tasks placed, longest transfer 1s on rack 0 up", tracker.String())
+	assert.False(t, placer.Remove(1))
+	assert.False(t, placer.Remove(7))
+	assert.Equal(t, -1, placer.Rack(9))
+	assert.Equal(t, "placed=2 tasks=3 seconds=1 bottleneck=rack-0-up", placer.String())
 }
 
 // Of racks that leave the same longest transfer, the one whose own downlink is done first.
-func TestTrackerBreaksTies(t *testing.T) {
-	tracker, err := NewTracker(Problem{
+func TestPlacerBreaksTies(t *testing.T) {
+	placer, err := NewPlacer(Problem{
 		Input: [][]float64{{0, 0, 9}, {1, 2, 3}}, Up: []float64{9, 9, 1}, Down: []float64{1, 2, 1},
 	})
 	require.NoError(t, err)
-	require.True(t, tracker.Place(0, 0)) // 9 s on rack 2 up, 9 s on rack 0 down
-	rack, seconds := tracker.Next(1)     // in rack 2 it leaves 9 s as they are, elsewhere it adds to rack 2 up
+	require.True(t, placer.Place(0, 0)) // 9 s on rack 2 up, 9 s on rack 0 down
+	rack, seconds := placer.Next(1)     // in rack 2 it leaves 9 s as they are, elsewhere it adds to rack 2 up
 	assert.Equal(t, 2, rack)
 	assert.Equal(t, 9.0, seconds)
-	even, err := NewTracker(Problem{Input: [][]float64{{1, 1, 1}}, Up: []float64{1, 1, 1}, Down: []float64{2, 3, 3}})
+	even, err := NewPlacer(Problem{Input: [][]float64{{1, 1, 1}}, Up: []float64{1, 1, 1}, Down: []float64{2, 3, 3}})
 	require.NoError(t, err)
 	rack, _ = even.Next(0)
 	assert.Equal(t, 1, rack, "the racks' uplinks take 1 s either way; racks 1 and 2 read faster, and 1 is first")
 }
 
-func TestTrackerDoesNotAllocate(t *testing.T) {
+func TestPlacerDoesNotAllocate(t *testing.T) {
 	p := instance("shuffle", 100, 20, 1)
-	tracker, err := NewTracker(p)
+	placer, err := NewPlacer(p)
 	require.NoError(t, err)
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
 		for k := range p.Input {
-			rack, _ := tracker.Next(k)
-			tracker.Place(k, rack)
+			rack, _ := placer.Next(k)
+			placer.Place(k, rack)
 		}
-		tracker.Bottleneck()
+		placer.Bottleneck()
 		for k := range p.Input {
-			tracker.Remove(k)
+			placer.Remove(k)
 		}
 	}))
 }
