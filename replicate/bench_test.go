@@ -35,6 +35,39 @@ func BenchmarkRedo(b *testing.B) {
 	}
 }
 
+// With a thousand machines, what is lost together has to be found.
+func BenchmarkRedoDomains(b *testing.B) {
+	b.Run("outputs=100000/edges=400000", func(b *testing.B) {
+		outputs := layered(100_000, 4)
+		for k := range outputs {
+			outputs[k].Domain = 1 + k%1000
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Redo(outputs); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkLossesSnapshot(b *testing.B) {
+	b.Run("machines=10000", func(b *testing.B) {
+		l, _ := NewLosses(10_000, LossesConfig{})
+		for i := range 100_000 {
+			l.Produced(time.Unix(int64(i), 0), i%10_000, 1)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			data, _ := l.MarshalBinary()
+			if err := new(Losses).UnmarshalBinary(data); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(data)))
+		}
+	})
+}
+
 // BenchmarkGraph is what a host pays when a task finishes: add its output, ask for its cost, decide.
 func BenchmarkGraph(b *testing.B) {
 	b.Run("inputs=4", func(b *testing.B) {

@@ -1,82 +1,122 @@
 package replicate
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Off, as the share of a [Budget], is a budget without limit; as the number of losses of an [Onset], it is none ever.
+// Off, as the share of a budget, is a budget without limit; as the number of losses of a [LossBursts], it is none ever.
 const Off = -1
 
-// Shares for [NewBudget].
 const (
-	// ReplicationShare is the part of the bytes processed that may be replicated [Mantri §5.3].
-	ReplicationShare = 0.10
-	// RecomputeShare is the part of the cluster time used that recomputing ahead of need may take. The paper has such a
-	// budget but does not give it; it reports a few per cent [Mantri §6.5].
-	RecomputeShare = 0.05
+	byteShare = 0.10 // of the bytes processed [Mantri §5.3]
+	timeShare = 0.05 // of the cluster time used
 )
 
-// Budget holds a job's tokens: a share of what the job has processed, granted as tasks finish, deducted as tokens are
-// spent, never negative. T is the unit: int64 for bytes, time.Duration for cluster time. Tokens are counted exactly, in
-// integers, with the share taken to the billionth; fractions of a token are not lost but wait for the next grant.
-//
-// Not safe for concurrent use; one per job.
-type Budget[T ~int64] struct {
-	billionths uint64 // the share
-	unlimited  bool
-	processed  T
-	spent      T
+// ByteBudget holds a job's tokens for copies, one a byte: a share of what the job has processed, granted as tasks
+// finish, deducted as copies are made, never negative [Mantri §5.3]. Tokens are counted exactly, in integers, with the
+// share taken to the billionth; fractions of a token are not lost and wait for the next grant. The zero value grants
+// [byteShare]. Not safe for concurrent use; one per job.
+type ByteBudget struct{ account }
+
+// NewByteBudget returns a budget without tokens that grants a share of what is processed, in (0, 1]; 0 means 0.1, [Off]
+// no limit. It is an error if the share is anything else.
+func NewByteBudget(share float64) (*ByteBudget, error) {
+	a, err := newAccount("ByteBudget", share)
+	return &ByteBudget{a}, err
 }
 
-// NewBudget returns a budget without tokens that grants a share of what is processed: ReplicationShare, RecomputeShare,
-// or another in [0, 1]; or Off for a budget without limit. An error tells that the share is out of range.
-func NewBudget[T ~int64](share float64) (*Budget[T], error) {
+// Grant adds the tokens for the bytes that a finished task has processed. A number that is not positive grants none.
+// O(1), no allocation.
+func (b *ByteBudget) Grant(processed int64) { b.grant(processed) }
+
+// Left returns how many tokens there are; the largest number if there is no limit.
+func (b *ByteBudget) Left() int64 { return b.left(byteShare) }
+
+// Spend takes the tokens for a copy that is made, and reports whether there were enough; if not, none are taken. A
+// negative number is refused. O(1), no allocation.
+func (b *ByteBudget) Spend(bytes int64) bool { return b.spend(bytes, b.Left()) }
+
+// Spent returns how many tokens were spent.
+func (b *ByteBudget) Spent() int64 { return b.spent }
+
+// TimeBudget holds the cluster time that a job may use to recompute ahead of need: a share of what its tasks have used,
+// kept as a [ByteBudget] keeps its tokens. The zero value grants a twentieth: the paper has such a budget and does not
+// give its size; it reports a few per cent [Mantri §6.5]. Not safe for concurrent use; one per job.
+type TimeBudget struct{ account }
+
+// NewTimeBudget returns a budget without time that grants a share of what is used, in (0, 1]; 0 means 0.05, [Off] no
+// limit. It is an error if the share is anything else.
+func NewTimeBudget(share float64) (*TimeBudget, error) {
+	a, err := newAccount("TimeBudget", share)
+	return &TimeBudget{a}, err
+}
+
+// Grant adds time for the cluster time that a finished task has used. One that is not positive grants none. O(1), no
+// allocation.
+func (b *TimeBudget) Grant(used time.Duration) { b.grant(int64(used)) }
+
+// Left returns how much time there is; the largest duration if there is no limit.
+func (b *TimeBudget) Left() time.Duration { return time.Duration(b.left(timeShare)) }
+
+// Spend takes the time for a recomputation that is made, and reports whether there was enough; if not, none is taken. A
+// negative time is refused. O(1), no allocation.
+func (b *TimeBudget) Spend(work time.Duration) bool { return b.spend(int64(work), int64(b.Left())) }
+
+// Spent returns how much time was spent.
+func (b *TimeBudget) Spent() time.Duration { return time.Duration(b.spent) }
+
+// account is what both budgets are: whole numbers of something.
+type account struct {
+	billionths uint64 // the share; 0 means the default
+	unlimited  bool
+	processed  int64
+	spent      int64
+}
+
+func newAccount(kind string, share float64) (account, error) {
 	if share == Off {
-		return &Budget[T]{unlimited: true}, nil
+		return account{unlimited: true}, nil
 	}
 	if !(share >= 0 && share <= 1) {
-		return nil, fmt.Errorf("replicate: the share of a budget is %v, want a share in [0, 1], or Off", share)
+		return account{}, badField("share of the "+kind, share, "a share in (0, 1], 0 for the default, or Off")
 	}
-	return &Budget[T]{billionths: uint64(math.Round(share * 1e9))}, nil
+	if share > 0 {
+		return account{billionths: max(1, billionths(share))}, nil
+	}
+	return account{}, nil
 }
 
-// Grant adds the tokens for what a finished task has processed. Nothing and less than nothing grant nothing. O(1), no
-// allocation.
-func (b *Budget[T]) Grant(processed T) {
+func billionths(share float64) uint64 { return uint64(math.Round(share * 1e9)) }
+
+func (a *account) grant(processed int64) {
 	if processed > 0 {
-		b.processed = T(saturatingSum(int64(b.processed), int64(processed)))
+		a.processed = saturatingSum(a.processed, processed)
 	}
 }
 
-// Left returns how many tokens there are; the largest number if the budget is without limit.
-func (b *Budget[T]) Left() T {
-	if b.unlimited {
+func (a *account) left(usual float64) int64 {
+	if a.unlimited {
 		return math.MaxInt64
 	}
-	high, low := bits.Mul64(uint64(b.processed), b.billionths)
+	share := a.billionths
+	if share == 0 {
+		share = billionths(usual)
+	}
+	high, low := bits.Mul64(uint64(a.processed), share)
 	granted, _ := bits.Div64(high, low, 1e9) // at most processed, so it fits
-	return T(granted) - b.spent
+	return int64(granted) - a.spent
 }
 
-// Spend takes the tokens for a copy or a recomputation that is made, and reports whether there were enough; if not, none
-// are taken. A negative price is refused. O(1), no allocation.
-func (b *Budget[T]) Spend(price T) bool {
-	if price < 0 || price > b.Left() {
+func (a *account) spend(price, left int64) bool {
+	if price < 0 || price > left {
 		return false
 	}
-	b.spent = T(saturatingSum(int64(b.spent), int64(price)))
+	a.spent = saturatingSum(a.spent, price)
 	return true
 }
 
-// Spent returns how many tokens were spent.
-func (b *Budget[T]) Spent() T { return b.spent }
-
-// String returns the budget as one line.
-func (b *Budget[T]) String() string {
-	if b.unlimited {
-		return fmt.Sprintf("%v spent, without limit", b.spent)
-	}
-	return fmt.Sprintf("%v spent, %v left", b.spent, b.Left())
-}
+func saturatingSum(a, b int64) int64 { return int64(num.Add(time.Duration(a), time.Duration(b))) }

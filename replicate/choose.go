@@ -2,7 +2,6 @@ package replicate
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -45,11 +44,4 @@ func compareProducts(a, b, c, d int64) int {
 	high1, low1 := bits.Mul64(uint64(a), uint64(b))
 	high2, low2 := bits.Mul64(uint64(c), uint64(d))
 	return cmp.Or(cmp.Compare(high1, high2), cmp.Compare(low1, low2))
-}
-
-func saturatingSum(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }

@@ -6,11 +6,13 @@ import "time"
 type Candidate struct {
 	// Cost is what it takes to have the output again, from [Redo] or [Graph.Cost].
 	Cost Cost
-	// Copy is t_rep, the time to move the data to another machine in the rack. It must not be negative.
+	// Copy is t_rep, the time to move the data to another machine in the rack; [CopyTimes] learns it. It must not be
+	// negative.
 	Copy time.Duration
 	// Bytes is the size of the output, the tokens that a copy takes.
 	Bytes int64
-	// ReplicaLoss is the probability in [0, 1] that the copy is lost when it is wanted. 0, the paper's rule, ignores that.
+	// ReplicaLoss is the probability in [0, 1] that the copy is lost when it is wanted because the output is. 0, the
+	// paper's rule, ignores that. [DecideTarget] looks for the machine.
 	ReplicaLoss float64
 }
 
@@ -20,13 +22,13 @@ type Candidate struct {
 //	Cost.Expected * (1 - ReplicaLoss) > Copy  and  Bytes <= tokens
 //
 // Equal times are not enough. The times are compared as they are logged, rounded to the nanosecond, so that a loss of
-// 0.1 of 30 s is not more than 3 s. The paper's rule has no ReplicaLoss; with it, the benefit counted is what the copy takes off the
-// expected cost. The caller takes the bytes of a copy that it makes from the budget. O(1), no allocation.
+// 0.1 of 30 s is not more than 3 s. The paper's rule has no ReplicaLoss; with it, the benefit counted is what the copy
+// takes off the expected cost. The caller takes the bytes of a copy that it makes from the budget. O(1), no allocation.
 func Decide(c Candidate, tokens int64) Decision {
 	d := Decision{Saves: c.saves(), Takes: c.Copy, Bytes: c.Bytes, Tokens: tokens}
 	switch {
 	case !c.known():
-		return Decision{Reason: Unknown}
+		return Decision{Reason: NoEstimate}
 	case d.Saves <= d.Takes:
 		d.Reason = SavesTooLittle
 	case c.Bytes > tokens:
@@ -49,11 +51,11 @@ func (c *Candidate) saves() time.Duration {
 	return duration(c.Cost.Expected.Seconds() * (1 - c.ReplicaLoss))
 }
 
-// Choose appends to dst the candidates to replicate when the tokens do not cover all that are worth it: most time saved,
-// less what copying takes, per byte first, skipping what does not fit, or the single candidate that saves more than all of those. What it
-// chooses saves at least half of what the best choice would. Every candidate chosen is one that [Decide] replicates
-// with the tokens that those before it left. Ties go to the candidate that saves more, then to the lowest index.
-// O(n log n); it allocates only if dst is too short for the candidates that are worth it.
+// Choose appends to dst the candidates to replicate when the tokens do not cover all that are worth it: most time
+// saved, less what copying takes, per byte first, skipping what does not fit, or the single candidate that saves more
+// than all of those. What it chooses saves at least half of what the best choice would. Every candidate chosen is one
+// that [Decide] replicates with the tokens that those before it left. Ties go to the candidate that saves more, then to
+// the lowest index. O(n log n); it allocates only if dst is too short for the candidates that are worth it.
 func Choose(dst []int, candidates []Candidate, tokens int64) []int {
 	return choose(dst, len(candidates), tokens, func(i int) (gain, price int64, ok bool) {
 		d := Decide(candidates[i], tokens)

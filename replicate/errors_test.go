@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -12,14 +13,14 @@ import (
 // Every error names the output, the edge, or the field, and the value.
 func TestBadGraphs(t *testing.T) {
 	for want, outputs := range map[string][]Output{
-		"replicate: Run of output 1 is -1s, want at least 0":                               {{}, {Run: -time.Second}},
-		"replicate: Loss of output 0 is NaN, want a probability in [0, 1]":                 {{Loss: math.NaN()}},
-		"replicate: Loss of output 0 is -0.1, want a probability in [0, 1]":                {{Loss: -0.1}},
-		"replicate: Loss of output 0 is 1.5, want a probability in [0, 1]":                 {{Loss: 1.5}},
-		"replicate: Inputs[1] of output 1 is 2, want an index below 2":                     {{}, {Inputs: []int{0, 2}}},
-		"replicate: Inputs[0] of output 0 is -1, want an index below 1":                    {{Inputs: []int{-1}}},
-		"replicate: Inputs[0] of output 1 is 1, which itself depends on output 1: a cycle": {{}, {Inputs: []int{1}}},
-		"replicate: Inputs[1] of output 3 is 1, which itself depends on output 3: a cycle": {
+		"replicate: outputs[1].Run is -1s, want 0 or more":                              {{}, {Run: -time.Second}},
+		"replicate: outputs[0].Loss is NaN, want a probability in [0, 1]":               {{Loss: math.NaN()}},
+		"replicate: outputs[0].Loss is -0.1, want a probability in [0, 1]":              {{Loss: -0.1}},
+		"replicate: outputs[0].Loss is 1.5, want a probability in [0, 1]":               {{Loss: 1.5}},
+		"replicate: outputs[1].Inputs[1] is 2, want an index below 2":                   {{}, {Inputs: []int{0, 2}}},
+		"replicate: outputs[0].Inputs[0] is -1, want an index below 1":                  {{Inputs: []int{-1}}},
+		"replicate: outputs[1].Inputs[0] is 1, want one that does not need it: a cycle": {{}, {Inputs: []int{1}}},
+		"replicate: outputs[3].Inputs[1] is 1, want one that does not need it: a cycle": {
 			{}, {Inputs: []int{0, 2}}, {Inputs: []int{3}}, {Inputs: []int{0, 1}}, {Inputs: []int{3}},
 		},
 	} {
@@ -34,9 +35,9 @@ func TestBadGraphs(t *testing.T) {
 func TestBadAdditions(t *testing.T) {
 	var g Graph
 	for want, o := range map[string]Output{
-		"replicate: Inputs[0] of output 0 is 0, want an output added before": {Inputs: []int{0}},
-		"replicate: Run of output 0 is -1ns, want at least 0":                {Run: -1},
-		"replicate: Loss of output 0 is 2, want a probability in [0, 1]":     {Loss: 2},
+		"replicate: outputs[0].Inputs[0] is 0, want an output added before": {Inputs: []int{0}},
+		"replicate: outputs[0].Run is -1ns, want 0 or more":                 {Run: -1},
+		"replicate: outputs[0].Loss is 2, want a probability in [0, 1]":     {Loss: 2},
 	} {
 		_, err := g.Add(o)
 		assert.EqualError(t, err, want)
@@ -56,19 +57,24 @@ func TestBadAdditions(t *testing.T) {
 
 func TestBadChoices(t *testing.T) {
 	for want, err := range map[string]error{
-		"replicate: the number of machines is -1, want 0 or more":                                second(NewLosses(-1, LossesConfig{})),
-		"replicate: LossesConfig.Window is -1s, want at least 16ns, or 0 for the default":        second(NewLosses(1, LossesConfig{Window: -time.Second})),
-		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default": second(NewLosses(1, LossesConfig{Prior: 1})),
-		"replicate: LossesConfig.Weight is NaN, want a positive number, or 0 for the default":    second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
-		"replicate: OnsetConfig.Losses is -2, want a positive number, 0 for the default, or Off": second(NewOnset(1, OnsetConfig{Losses: -2})),
-		"replicate: OnsetConfig.Losses is 1001, want at most 1000":                               second(NewOnset(1, OnsetConfig{Losses: 1001})),
-		"replicate: OnsetConfig.Window is -1ns, want a positive duration, or 0 for the default":  second(NewOnset(1, OnsetConfig{Window: -1})),
-		"replicate: the share of a budget is 1.5, want a share in [0, 1], or Off":                second(NewBudget[int64](1.5)),
-		"replicate: the share of a budget is NaN, want a share in [0, 1], or Off":                second(NewBudget[int64](math.NaN())),
+		"replicate: the number of machines is -1, want 0 or more":                                      second(NewLosses(-1, LossesConfig{})),
+		"replicate: LossesConfig.Window is -1s, want at least 16ns, or 0 for the default":              second(NewLosses(1, LossesConfig{Window: -time.Second})),
+		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":       second(NewLosses(1, LossesConfig{Prior: 1})),
+		"replicate: LossesConfig.Weight is NaN, want a positive number, or 0 for the default":          second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
+		"replicate: LossBurstsConfig.Losses is -2, want a positive number, 0 for the default, or Off":  second(NewLossBursts(1, LossBurstsConfig{Losses: -2})),
+		"replicate: LossBurstsConfig.Losses is 1001, want at most 1000":                                second(NewLossBursts(1, LossBurstsConfig{Losses: 1001})),
+		"replicate: LossBurstsConfig.Window is -1ns, want a positive duration, or 0 for the default":   second(NewLossBursts(1, LossBurstsConfig{Window: -1})),
+		"replicate: share of the ByteBudget is 1.5, want a share in (0, 1], 0 for the default, or Off": second(NewByteBudget(1.5)),
+		"replicate: share of the TimeBudget is NaN, want a share in (0, 1], 0 for the default, or Off": second(NewTimeBudget(math.NaN())),
+		"replicate: LossBurstsConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":   second(NewLossBursts(1, LossBurstsConfig{Prior: 1})),
+		"replicate: LossBurstsConfig.Weight is -1, want a positive number, or 0 for the default":       second(NewLossBursts(1, LossBurstsConfig{Weight: -1})),
+		"replicate: CopyTimesConfig.Bandwidth is -1, want a finite rate, 0 or more":                    second(NewCopyTimes(CopyTimesConfig{Bandwidth: -1})),
+		"replicate: CopyTimesConfig.MinSamples is -1, want a positive number, or 0 for the default":    second(NewCopyTimes(CopyTimesConfig{MinSamples: -1})),
+		"replicate: CopyTimesConfig.Keep is 3, want MinSamples to 2^30, or 0 for the default":          second(NewCopyTimes(CopyTimesConfig{Keep: 3})),
 	} {
 		assert.EqualError(t, err, want)
 	}
-	_, err := NewOnset(-1, OnsetConfig{})
+	_, err := NewLossBursts(-1, LossBurstsConfig{})
 	assert.EqualError(t, err, "replicate: the number of machines is -1, want 0 or more")
 }
 
@@ -78,9 +84,9 @@ func TestDefaultsReadBack(t *testing.T) {
 	l, err := NewLosses(0, LossesConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, LossesConfig{Window: 7 * 24 * time.Hour, Prior: 0.001, Weight: 100}, l.Config())
-	o, err := NewOnset(0, OnsetConfig{})
+	o, err := NewLossBursts(0, LossBurstsConfig{})
 	require.NoError(t, err)
-	assert.Equal(t, OnsetConfig{Losses: 1, Window: 15 * time.Minute}, o.Config())
+	assert.Equal(t, LossBurstsConfig{Losses: 1, Window: 15 * time.Minute, Prior: .76, Weight: 20}, o.Config())
 }
 
 // Facts that make no sense lead to no action, and the reason says so.
@@ -90,13 +96,13 @@ func TestUnknownFacts(t *testing.T) {
 		{Cost: hour, Copy: -1}, {Cost: hour, Bytes: -1}, {Cost: Cost{Expected: -1}},
 		{Cost: hour, ReplicaLoss: math.NaN()}, {Cost: hour, ReplicaLoss: 2}, {Cost: hour, ReplicaLoss: -0.1},
 	} {
-		assert.Equal(t, Decision{Reason: Unknown}, Decide(c, 100), "%+v", c)
+		assert.Equal(t, Decision{Reason: NoEstimate}, Decide(c, 100), "%+v", c)
 	}
-	for _, e := range []Endangered{
+	for _, e := range []AtRisk{
 		{Missing: math.NaN()}, {Missing: 1.5}, {Missing: -1}, {Missing: 1, Cost: Cost{Redo: -1}}, {Missing: 1, Cost: Cost{Work: -1}},
 	} {
 		e.Readers = 1
-		assert.Equal(t, Decision{Reason: Unknown}, Ahead(e, time.Hour), "%+v", e)
+		assert.Equal(t, Decision{Reason: NoEstimate}, DecideRecompute(e, time.Hour), "%+v", e)
 	}
 	l, err := NewLosses(2, LossesConfig{Prior: 0.2})
 	require.NoError(t, err)
@@ -107,12 +113,12 @@ func TestUnknownFacts(t *testing.T) {
 	assert.False(t, l.Produced(now, 0, -3))
 	assert.False(t, l.Lost(now, 0, 1e9+1))
 	assert.InDelta(t, 0.2, l.Probability(now, 7), 1e-12)
-	o, err := NewOnset(2, OnsetConfig{})
+	o, err := NewLossBursts(2, LossBurstsConfig{})
 	require.NoError(t, err)
 	assert.False(t, o.Lost(now, 2))
 	assert.False(t, o.Lost(now, -1))
 	assert.False(t, o.Active(now, 9))
-	off, err := NewOnset(2, OnsetConfig{Losses: Off})
+	off, err := NewLossBursts(2, LossBurstsConfig{Losses: Off})
 	require.NoError(t, err)
 	assert.False(t, off.Lost(now, 0))
 	assert.False(t, off.Active(now, 0))
@@ -165,7 +171,7 @@ func TestAnyDepth(t *testing.T) {
 }
 
 func TestBudgetArithmetic(t *testing.T) {
-	b, err := NewBudget[int64](0.29)
+	b, err := NewByteBudget(0.29)
 	require.NoError(t, err)
 	b.Grant(100)
 	assert.Equal(t, int64(29), b.Left(), ".29*100 is below 29 in floating point")
@@ -178,26 +184,69 @@ func TestBudgetArithmetic(t *testing.T) {
 	assert.Zero(t, b.Left(), "fractions wait")
 	b.Grant(1)
 	assert.Equal(t, int64(1), b.Left(), "for the next grant")
-	assert.Equal(t, "29 spent, 1 left", b.String())
 
-	full, err := NewBudget[int64](1)
+	full, err := NewByteBudget(1)
 	require.NoError(t, err)
 	full.Grant(math.MaxInt64)
 	full.Grant(math.MaxInt64)
 	assert.Equal(t, int64(math.MaxInt64), full.Left())
 
-	free, err := NewBudget[time.Duration](Off)
+	free, err := NewTimeBudget(Off)
 	require.NoError(t, err)
 	assert.True(t, free.Spend(math.MaxInt64))
 	assert.True(t, free.Spend(time.Hour))
 	assert.Equal(t, time.Duration(math.MaxInt64), free.Left())
 	assert.Equal(t, time.Duration(math.MaxInt64), free.Spent())
-	assert.Equal(t, "2562047h47m16.854775807s spent, without limit", free.String())
 
-	none, err := NewBudget[int64](0)
+	tiny, err := NewByteBudget(1e-300)
 	require.NoError(t, err)
-	none.Grant(1e9)
-	assert.Zero(t, none.Left())
+	tiny.Grant(1e9)
+	assert.Equal(t, int64(1), tiny.Left(), "a share is taken to the billionth, and never for none at all")
+}
+
+// The zero values have the defaults.
+func TestZeroValues(t *testing.T) {
+	var tokens ByteBudget
+	tokens.Grant(1000)
+	assert.Equal(t, int64(100), tokens.Left())
+	var cluster TimeBudget
+	cluster.Grant(time.Hour)
+	assert.Equal(t, 3*time.Minute, cluster.Left())
+
+	now := time.Unix(0, 0)
+	var l Losses
+	assert.False(t, l.Produced(now, 0, 1))
+	assert.InDelta(t, .001, l.Probability(now, 0), 1e-15)
+	l.Resize(2)
+	assert.True(t, l.Lost(now, 1, 1))
+	assert.Greater(t, l.Probability(now, 1), .001)
+	l.Resize(-1)
+	assert.False(t, l.Lost(now, 0, 1))
+	assert.Greater(t, l.Probability(now, 0), .001, "the cluster's share stays")
+
+	var b LossBursts
+	assert.False(t, b.Lost(now, 0))
+	assert.False(t, b.Found(now, 0))
+	b.Resize(1)
+	assert.Equal(t, 15*time.Minute, b.Config().Window)
+	assert.True(t, b.Lost(now, 0), "one loss, as in the paper")
+
+	var c CopyTimes
+	_, known := c.Estimate(1)
+	assert.False(t, known)
+	for range 5 {
+		assert.True(t, c.Observe(100, time.Second))
+	}
+	took, known := c.Estimate(300)
+	assert.True(t, known)
+	assert.Equal(t, 3*time.Second, took)
+
+	var g Graph
+	assert.Equal(t, Cost{}, g.Cost(0))
+	assert.Equal(t, "leave no-reason", Decision{}.String())
+	target, d := DecideTarget(Candidate{}, nil, 0)
+	assert.Equal(t, -1, target)
+	assert.Equal(t, Decision{Reason: NoEstimate}, d)
 }
 
 func TestReplicaThatMayBeLostToo(t *testing.T) {
@@ -210,12 +259,26 @@ func TestReplicaThatMayBeLostToo(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	d := Decide(Candidate{Cost: Cost{Expected: 3 * time.Second}, Copy: 2 * time.Second, Bytes: 70}, 80)
-	assert.Equal(t, "replicate: saves-time, saves 3s, takes 2s for 70 bytes of 80", d.String())
+	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=80", d.String())
 	assert.Equal(t, "[action=replicate reason=saves-time saves=3s takes=2s bytes=70 tokens=80]", d.LogValue().String())
-	assert.Equal(t, "leave: no-reason, saves 0s, takes 0s", Decision{}.String())
-	assert.Equal(t, "action 9", Action(9).String())
-	assert.Equal(t, "recompute", Recompute.String())
-	assert.Equal(t, "unknown", Unknown.String())
-	assert.Equal(t, "reason 99", Reason(99).String())
-	assert.Equal(t, "redo 2s (stalled 1s), expected 1s, work 2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, Work: 2e9}.String())
+	data, err := json.Marshal(d)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"Action":"replicate","Reason":"saves-time","Saves":3000000000`)
+
+	d.Tokens = math.MaxInt64
+	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=off", d.String())
+	assert.Equal(t, "[action=replicate reason=saves-time saves=3s takes=2s bytes=70]", d.LogValue().String())
+	d = DecideRecompute(AtRisk{Cost: Cost{Redo: 9e9, Work: 8e9}, Missing: 1, Readers: 1}, 7*time.Second)
+	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=7s", d.String())
+	assert.Equal(t, "[action=leave reason=over-budget saves=9s takes=8s allowed=7s]", d.LogValue().String())
+	d.Allowed = math.MaxInt64
+	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=off", d.String())
+	assert.Equal(t, "leave no-estimate", Decide(Candidate{Copy: -1}, 5).String())
+	assert.Equal(t, "[action=leave reason=no-estimate]", Decide(Candidate{Copy: -1}, 5).LogValue().String())
+	assert.Equal(t, "redo=2s stall=1s expected=1s work=2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, Work: 2e9}.String())
+
+	assert.Equal(t, "Action(9)", Action(9).String())
+	assert.Equal(t, "Reason(99)", Reason(99).String())
+	_, err = json.Marshal(Decision{Reason: 99})
+	assert.ErrorContains(t, err, "replicate: Reason is 99, want 0 to 7")
 }

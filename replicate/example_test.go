@@ -22,9 +22,9 @@ func ExampleRedo_chain() {
 		fmt.Println(c)
 	}
 	// Output:
-	// redo 20s (stalled 0s), expected 2s, work 20s
-	// redo 22s (stalled 2s), expected 2.2s, work 22s
-	// redo 22.2s (stalled 2.2s), expected 2.22s, work 22.2s
+	// redo=20s stall=0s expected=2s work=20s
+	// redo=22s stall=2s expected=2.2s work=22s
+	// redo=22.2s stall=2.2s expected=2.22s work=22.2s
 }
 
 // Many to one: any of a hundred map outputs that is lost makes the reduce task's recomputation wait.
@@ -64,14 +64,14 @@ func ExampleRedo_diamond() {
 	costs, _ = replicate.Redo(job)
 	fmt.Println(costs[join])
 	// Output:
-	// redo 1m3.75s (stalled 23.75s), expected 31.875s, work 1m10s
-	// redo 53.625s (stalled 13.625s), expected 26.8125s, work 54.25s
+	// redo=63.75s stall=23.75s expected=31.875s work=70s
+	// redo=53.625s stall=13.625s expected=26.8125s work=54.25s
 }
 
 // A host's loop: as each task of a chain finishes, its output is copied if that is worth it and the tokens suffice.
 func Example() {
 	const MB = int64(1e6)
-	tokens, err := replicate.NewBudget[int64](replicate.ReplicationShare)
+	tokens, err := replicate.NewByteBudget(0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -99,23 +99,65 @@ func Example() {
 		}
 	}
 	// Output:
-	// task 0: leave: over-budget, saves 10s, takes 6s for 60000000 bytes of 40000000
-	// task 1: replicate: saves-time, saves 12.5s, takes 6s for 60000000 bytes of 80000000
-	// task 2: replicate: saves-time, saves 10.03125s, takes 6s for 60000000 bytes of 60000000
-	// task 3: leave: over-budget, saves 10.025078125s, takes 6s for 60000000 bytes of 40000000
-	// task 4: replicate: saves-time, saves 12.506269531s, takes 6s for 60000000 bytes of 80000000
-	// task 5: replicate: saves-time, saves 10.031265674s, takes 6s for 60000000 bytes of 60000000
+	// task 0: leave over-budget saves=10s takes=6s bytes=60000000 tokens=40000000
+	// task 1: replicate saves-time saves=12.5s takes=6s bytes=60000000 tokens=80000000
+	// task 2: replicate saves-time saves=10.0312s takes=6s bytes=60000000 tokens=60000000
+	// task 3: leave over-budget saves=10.0251s takes=6s bytes=60000000 tokens=40000000
+	// task 4: replicate saves-time saves=12.5063s takes=6s bytes=60000000 tokens=80000000
+	// task 5: replicate saves-time saves=10.0313s takes=6s bytes=60000000 tokens=60000000
+}
+
+// What lies on one machine is lost together. The reduce task read three map outputs from its own disk and one from
+// another machine: if its output is gone, so are those three.
+func ExampleRedo_domain() {
+	const here, there = 1, 2 // machine numbers plus 1
+	job := []replicate.Output{
+		{Run: 20 * time.Second, Loss: 0.1, Domain: here},
+		{Run: 20 * time.Second, Loss: 0.1, Domain: here},
+		{Run: 20 * time.Second, Loss: 0.1, Domain: here},
+		{Run: 20 * time.Second, Loss: 0.1, Domain: there},
+		{Run: 30 * time.Second, Loss: 0.1, Domain: here, Inputs: []int{0, 1, 2, 3}},
+	}
+	costs, _ := replicate.Redo(job)
+	fmt.Println("together:     ", costs[4])
+	for i := range job {
+		job[i].Domain = 0
+	}
+	costs, _ = replicate.Redo(job)
+	fmt.Println("independently:", costs[4])
+	// Output:
+	// together:      redo=50s stall=20s expected=5s work=92s
+	// independently: redo=36.878s stall=6.878s expected=3.6878s work=38s
+}
+
+// Three machines of the rack could take a copy: a fast one that loses every fourth output, a slow safe one, and one
+// that is both in part.
+func ExampleDecideTarget() {
+	var paths replicate.CopyTimes
+	for range 5 {
+		paths.Observe(60e6, 3*time.Second) // what copies took
+	}
+	usual, _ := paths.Estimate(60e6)
+	out := replicate.Candidate{Cost: replicate.Cost{Expected: 12 * time.Second}, Bytes: 60e6}
+	target, d := replicate.DecideTarget(out, []replicate.Target{
+		{Copy: usual, Loss: .25},
+		{Copy: 4 * usual, Loss: .001},
+		{Copy: usual + time.Second, Loss: .01},
+	}, 80e6)
+	fmt.Println(target, d)
+	// Output:
+	// 2 replicate saves-time saves=11.88s takes=4s bytes=60000000 tokens=80000000
 }
 
 // A machine has lost two outputs within minutes. What else it holds is recomputed before anyone asks for it, the most
 // valuable first, within a budget of cluster time.
-func ExampleChooseAhead() {
-	onset, err := replicate.NewOnset(100, replicate.OnsetConfig{Losses: 2, Window: 10 * time.Minute})
+func ExampleChooseRecompute() {
+	bursts, err := replicate.NewLossBursts(100, replicate.LossBurstsConfig{Losses: 2, Window: 10 * time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	budget, err := replicate.NewBudget[time.Duration](replicate.RecomputeShare)
+	budget, err := replicate.NewTimeBudget(0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -123,22 +165,26 @@ func ExampleChooseAhead() {
 	budget.Grant(time.Hour) // cluster time that the job has used
 
 	start := time.Unix(0, 0)
-	fmt.Println(onset.Lost(start, 17))
-	fmt.Println(onset.Lost(start.Add(3*time.Minute), 17))
-	held := []replicate.Endangered{
-		{Cost: replicate.Cost{Redo: 50 * time.Second, Work: 50 * time.Second}, Missing: 0.9, Readers: 20},
-		{Cost: replicate.Cost{Redo: 80 * time.Second, Work: 200 * time.Second}, Missing: 0.9, Readers: 20},
-		{Cost: replicate.Cost{Redo: 70 * time.Second, Work: 90 * time.Second}, Missing: 0.9, Readers: 20},
-		{Cost: replicate.Cost{Redo: 99 * time.Second, Work: 99 * time.Second}, Missing: 0.9, Readers: 20, Copies: 1},
+	fmt.Println(bursts.Lost(start, 17))
+	fmt.Println(bursts.Lost(start.Add(3*time.Minute), 17))
+	missing, _ := bursts.Missing(start.Add(3*time.Minute), 17) // 0.93 until it has been seen
+	cost := func(redo, work time.Duration) replicate.Cost {
+		return replicate.Cost{Redo: redo * time.Second, Work: work * time.Second}
 	}
-	for _, i := range replicate.ChooseAhead(nil, held, budget.Left()) {
-		d := replicate.Ahead(held[i], budget.Left())
+	held := []replicate.AtRisk{
+		{Cost: cost(50, 50), Missing: missing, Readers: 20},
+		{Cost: cost(80, 200), Missing: missing, Readers: 20},
+		{Cost: cost(70, 90), Missing: missing, Readers: 20},
+		{Cost: cost(99, 99), Missing: missing, Readers: 20, Copies: 1},
+	}
+	for _, i := range replicate.ChooseRecompute(nil, held, budget.Left()) {
+		d := replicate.DecideRecompute(held[i], budget.Left())
 		budget.Spend(d.Takes)
 		fmt.Printf("output %d: %v\n", i, d)
 	}
 	// Output:
 	// false
 	// true
-	// output 0: recompute: loss-foreseen, saves 45s, takes 50s
-	// output 2: recompute: loss-foreseen, saves 1m3s, takes 1m30s
+	// output 0: recompute loss-foreseen saves=46.5s takes=50s allowed=180s
+	// output 2: recompute loss-foreseen saves=65.1s takes=90s allowed=130s
 }

@@ -1,14 +1,18 @@
 package replicate
 
 import (
+	"encoding"
 	"math/big"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// FuzzRedo reads a graph, with any edges, from bytes: three a task for time, loss and number of inputs, then the inputs.
+// FuzzRedo reads a graph, with any edges, from bytes: three a task for time, loss and number of inputs, then the
+// inputs.
 func FuzzRedo(f *testing.F) {
 	f.Add([]byte{10, 5, 0, 20, 5, 1, 0, 30, 9, 2, 0, 1})
 	f.Add([]byte{10, 5, 1, 1, 20, 5, 1, 0})
@@ -88,7 +92,7 @@ func FuzzBudget(f *testing.F) {
 	f.Add(0.1, int64(30), int64(2), int64(71), int64(9))
 	f.Add(1.0, int64(1<<62), int64(1<<61), int64(1<<62), int64(-1))
 	f.Fuzz(func(t *testing.T, share float64, grant1, spend1, grant2, spend2 int64) {
-		b, err := NewBudget[int64](share)
+		b, err := NewByteBudget(share)
 		if err != nil || share == Off {
 			return
 		}
@@ -115,8 +119,8 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
-// FuzzDecide checks what must hold whatever the facts: no copy beyond the tokens or for nothing, and more to save or less
-// to copy never turns a copy down.
+// FuzzDecide checks what must hold whatever the facts: no copy beyond the tokens or for nothing, and more to save or
+// less to copy never turns a copy down.
 func FuzzDecide(f *testing.F) {
 	f.Add(int64(3e9), int64(2e9), int64(10), 0.0, int64(10), int64(1))
 	f.Add(int64(-3), int64(2), int64(10), 0.5, int64(9), int64(1e9))
@@ -169,7 +173,7 @@ func FuzzTimes(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o, err := NewOnset(2, OnsetConfig{Losses: 2, Window: time.Duration(window)})
+		o, err := NewLossBursts(2, LossBurstsConfig{Losses: 2, Window: time.Duration(window)})
 		require.NoError(t, err)
 		for i, seconds := range []int64{a, b, c, d, a} {
 			now := time.Unix(seconds, int64(i))
@@ -181,8 +185,7 @@ func FuzzTimes(f *testing.F) {
 			}
 			o.Lost(now, i%2)
 		}
-		for i := range l.records {
-			r := &l.records[i]
+		for _, r := range append([]record{l.cluster}, l.machine...) {
 			outputs, lost := int64(0), int64(0)
 			for j := range r.outputs {
 				outputs += r.outputs[j]
@@ -190,6 +193,51 @@ func FuzzTimes(f *testing.F) {
 			}
 			require.Equal(t, r.sumOutputs, outputs)
 			require.Equal(t, r.sumLost, lost)
+		}
+	})
+}
+
+// FuzzSnapshots reads any bytes as each kind of state: an error, or a state that answers and is written as it was read.
+func FuzzSnapshots(f *testing.F) {
+	now := time.Unix(1e9, 0)
+	l, _ := NewLosses(2, LossesConfig{})
+	b, _ := NewLossBursts(2, LossBurstsConfig{Losses: 2})
+	c, _ := NewCopyTimes(CopyTimesConfig{Bandwidth: 1e8})
+	for i := range 9 {
+		l.Produced(now.Add(time.Duration(i)*time.Hour), i%2, 5)
+		l.Lost(now.Add(time.Duration(i)*time.Hour), i%2, 1)
+		b.Lost(now.Add(time.Duration(i)*time.Minute), i%2)
+		c.Observe(int64(i)*1000, time.Second)
+	}
+	for _, state := range []encoding.BinaryMarshaler{l, b, c, new(Losses), new(LossBursts), new(CopyTimes)} {
+		data, _ := state.MarshalBinary()
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, b, c := new(Losses), new(LossBursts), new(CopyTimes)
+		if l.UnmarshalBinary(data) == nil {
+			p := l.Probability(now, 0)
+			require.True(t, p >= 0 && p <= 1, p)
+			l.Produced(now, 0, 1)
+			snapshottest.Through(t, l)
+		} else {
+			require.Equal(t, new(Losses), l)
+		}
+		if b.UnmarshalBinary(data) == nil {
+			b.Lost(now, 0)
+			p, _ := b.Missing(now, 0)
+			require.True(t, p >= 0 && p <= 1, p)
+			snapshottest.Through(t, b)
+		} else {
+			require.Equal(t, new(LossBursts), b)
+		}
+		if c.UnmarshalBinary(data) == nil {
+			took, _ := c.Estimate(1e6)
+			require.GreaterOrEqual(t, took, time.Duration(0))
+			snapshottest.Through(t, c)
+		} else {
+			require.Equal(t, new(CopyTimes), c)
 		}
 	})
 }

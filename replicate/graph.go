@@ -18,10 +18,13 @@ type Graph struct {
 	inputs []int // of all outputs, one after the other
 	fresh  int   // the redo and work of nodes[:fresh] are up to date
 	stalls []stall
+	groups []int     // of the stalls, those of one domain together
+	before []float64 // by stall: the largest loss of a longer one of the same domain
 }
 
 type node struct {
 	run, loss  float64
+	domain     int
 	redo, work float64 // seconds
 	first, end int     // its part of inputs
 }
@@ -45,10 +48,10 @@ func (g *Graph) Add(o Output) (int, error) {
 	}
 	for i, j := range o.Inputs {
 		if j < 0 || j >= k {
-			return 0, fmt.Errorf("replicate: Inputs[%d] of output %d is %d, want an output added before", i, k, j)
+			return 0, fmt.Errorf("replicate: outputs[%d].Inputs[%d] is %d, want an output added before", k, i, j)
 		}
 	}
-	n := node{run: o.Run.Seconds(), loss: o.Loss, first: len(g.inputs)}
+	n := node{run: o.Run.Seconds(), loss: o.Loss, domain: o.Domain, first: len(g.inputs)}
 	g.inputs = append(g.inputs, o.Inputs...)
 	n.end = len(g.inputs)
 	g.nodes = append(g.nodes, n)
@@ -56,20 +59,23 @@ func (g *Graph) Add(o Output) (int, error) {
 }
 
 // SetLoss changes the probability that an output is lost, because it was replicated, because a copy is gone, or because
-// its machine is trusted less. It reports whether it could: not if there is no such output or the loss is not in [0, 1].
-// The costs of outputs added later change too; the next call of Cost works them out again. O(1), no allocation.
+// its machine is trusted less. It reports whether it could: not if there is no such output or the loss is not in [0,
+// 1]. The costs of outputs added later change too; the next call of Cost works them out again. O(1), no allocation.
 func (g *Graph) SetLoss(k int, loss float64) bool {
 	if k < 0 || k >= len(g.nodes) || !(loss >= 0 && loss <= 1) {
 		return false
 	}
 	g.nodes[k].loss = loss
 	g.fresh = min(g.fresh, k+1) // its own redo does not depend on its loss
+	if g.nodes[k].domain != 0 {
+		g.fresh = min(g.fresh, k) // except where it says which inputs are lost as well
+	}
 	return true
 }
 
 // Cost returns the cost of an output; the zero Cost if there is no such output. O(1) if nothing before it was added or
-// changed since the last call, else linear, but for sorting, in the edges from the first change on. It allocates only
-// when a task has more inputs than any before.
+// changed since the last call, else linear in the edges from the first change on, and the inputs of each task are
+// sorted. It allocates only when a task has more inputs than any before.
 func (g *Graph) Cost(k int) Cost {
 	if k < 0 || k >= len(g.nodes) {
 		return Cost{}
@@ -86,8 +92,14 @@ func (g *Graph) Cost(k int) Cost {
 
 func (g *Graph) refresh(n *node) {
 	g.stalls = g.stalls[:0]
+	grouped := n.domain // not 0 if there are domains
 	for _, j := range g.inputs[n.first:n.end] {
 		g.stalls = append(g.stalls, stall{g.nodes[j].redo, g.nodes[j].loss, j})
+		grouped |= g.nodes[j].domain
+	}
+	if grouped != 0 {
+		g.refreshGrouped(n)
+		return
 	}
 	if len(g.stalls) > 1 {
 		slices.SortFunc(g.stalls, longestFirst)
@@ -109,7 +121,7 @@ func longestFirst(a, b stall) int {
 	return cmp.Or(cmp.Compare(b.redo, a.redo), cmp.Compare(b.loss, a.loss), cmp.Compare(a.input, b.input))
 }
 
-// duration converts seconds that are not negative and no NaN.
+// duration converts seconds, which must be a number. It saturates.
 func duration(seconds float64) time.Duration {
 	d, _ := num.Duration(seconds)
 	return d

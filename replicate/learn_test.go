@@ -1,11 +1,15 @@
 package replicate
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // slowLosses keeps every event and counts those of the last 15 to 16 sixteenths of the window.
@@ -37,41 +41,45 @@ func (s *slowLosses) probability(now time.Duration, machine int) float64 {
 	return min(1, (lost+w*cluster)/(outputs+w))
 }
 
-func TestLossesAgainstACountOfAllEvents(t *testing.T) {
+func TestSection53LossesAgainstACountOfAllEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 50 {
 		l, err := NewLosses(3, LossesConfig{Window: 160 * time.Second, Weight: 10, Prior: 0.05})
 		require.NoError(t, err)
 		slow := slowLosses{config: l.Config()}
-		start, now := time.Unix(rng.Int64N(1e10)-5e9, rng.Int64N(1e9)), time.Duration(0)
+		// The host's clock steps back now and then. Time goes on from there.
+		host, now := time.Unix(rng.Int64N(1e10)-5e9, rng.Int64N(1e9)), time.Duration(0)
 		for range 200 {
-			seen := now
 			if rng.IntN(5) == 0 {
-				seen -= 20 * time.Second // a clock that steps back changes nothing
+				l.Probability(host, 0)
+				host = host.Add(-time.Duration(rng.IntN(1000)) * time.Second)
 			}
 			machine := rng.IntN(3)
 			e := lossEvent{at: now, machine: machine, outputs: rng.IntN(5) + 1}
-			require.True(t, l.Produced(start.Add(now), machine, e.outputs))
+			require.True(t, l.Produced(host, machine, e.outputs))
 			if rng.IntN(2) == 0 {
 				e.lost = 1 + rng.IntN(2)
-				require.True(t, l.Lost(start.Add(seen), machine, e.lost))
+				require.True(t, l.Lost(host, machine, e.lost))
 			}
 			slow.events = append(slow.events, e)
 			m := rng.IntN(3)
-			require.InDelta(t, slow.probability(now, m), l.Probability(start.Add(seen), m), 1e-12)
-			now += time.Duration(rng.IntN(30)) * time.Second
+			require.InDelta(t, slow.probability(now, m), l.Probability(host, m), 1e-12)
+			passed := time.Duration(rng.IntN(30)) * time.Second
 			if rng.IntN(30) == 0 {
-				now += 200 * time.Second
+				passed += 200 * time.Second
 			}
+			now += passed
+			host = host.Add(passed)
+			l = snapshottest.Through(t, l)
 		}
 	}
 }
 
-func TestOnsetAgainstACountOfAllLosses(t *testing.T) {
+func TestLossBurstsAgainstACountOfAllLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 100 {
 		needed := 1 + rng.IntN(3)
-		o, err := NewOnset(2, OnsetConfig{Losses: needed, Window: time.Minute})
+		o, err := NewLossBursts(2, LossBurstsConfig{Losses: needed, Window: time.Minute})
 		require.NoError(t, err)
 		var events [2][]time.Duration
 		now := time.Duration(0)
@@ -91,7 +99,109 @@ func TestOnsetAgainstACountOfAllLosses(t *testing.T) {
 					recent++
 				}
 			}
-			require.Equal(t, recent >= needed, got, "%d losses of %v within a minute of %v, %d needed", recent, events[machine], now, needed)
+			o = snapshottest.Through(t, o)
+			require.Equal(t, recent >= needed, got, "%d losses of %v within a minute of %v, %d needed",
+				recent, events[machine], now, needed)
+		}
+	}
+}
+
+// P(lost | burst) is learned from what was wanted from machines in a burst, and from nothing else.
+func TestMissingIsLearned(t *testing.T) {
+	b, err := NewLossBursts(3, LossBurstsConfig{Losses: 2, Window: time.Hour, Prior: .5, Weight: 10})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	at := func() time.Time { now = now.Add(time.Second); return now }
+	for range 1000 {
+		b.Found(at(), 2) // in no burst: no evidence
+	}
+	_, active := b.Missing(at(), 0)
+	assert.False(t, active)
+	assert.False(t, b.Lost(at(), 0))
+	assert.True(t, b.Lost(at(), 0), "the second loss begins it, and is not counted")
+	p, active := b.Missing(at(), 0)
+	assert.True(t, active)
+	assert.Equal(t, .5, p)
+	for range 30 {
+		b.Lost(at(), 0)
+	}
+	for range 10 {
+		assert.True(t, b.Found(at(), 0))
+	}
+	p, _ = b.Missing(at(), 0)
+	assert.InDelta(t, (30+5.)/(40+10), p, 1e-12)
+	_, active = b.Missing(at(), 1)
+	assert.False(t, active)
+	_, active = b.Missing(now.Add(2*time.Hour), 0)
+	assert.False(t, active, "over")
+
+	// Thousands: the older ones fade, and the answer follows a change.
+	for range 5000 {
+		b.Lost(at(), 0)
+	}
+	p, _ = b.Missing(at(), 0)
+	assert.Greater(t, p, .98)
+	for range 3000 {
+		b.Found(at(), 0)
+	}
+	_ = b.Lost(at(), 0)
+	_ = b.Lost(at(), 0)
+	p, active = b.Missing(at(), 0)
+	assert.True(t, active)
+	assert.Less(t, p, .35)
+}
+
+// The line through the copies: a part that each takes, and a time per byte.
+func TestCopyTimesAreALine(t *testing.T) {
+	c, err := NewCopyTimes(CopyTimesConfig{Bandwidth: 1e8})
+	require.NoError(t, err)
+	took, known := c.Estimate(5e8)
+	assert.True(t, known)
+	assert.Equal(t, 5*time.Second, took, "as assumed")
+	rng := rand.New(rand.NewPCG(3, 1))
+	for range 300 {
+		bytes := rng.Int64N(1e9)
+		require.True(t, c.Observe(bytes, 200*time.Millisecond+time.Duration(float64(bytes)/2e8*1e9)))
+		c = snapshottest.Through(t, c)
+	}
+	took, _ = c.Estimate(4e8)
+	assert.InDelta(t, 2.2, took.Seconds(), 1e-6)
+	took, _ = c.Estimate(0)
+	assert.InDelta(t, .2, took.Seconds(), 1e-6)
+
+	// The network becomes four times slower: after some hundreds of copies the line is the new one.
+	for range 1500 {
+		bytes := rng.Int64N(1e9)
+		c.Observe(bytes, 200*time.Millisecond+time.Duration(float64(bytes)/5e7*1e9))
+	}
+	took, _ = c.Estimate(4e8)
+	assert.InDelta(t, 8.2, took.Seconds(), .05)
+
+	assert.False(t, c.Observe(-1, time.Second))
+	assert.False(t, c.Observe(1, 0))
+	_, known = c.Estimate(-1)
+	assert.False(t, known)
+}
+
+// Whatever was seen, the estimate is a duration that does not fall with the size.
+func TestCopyTimesStayInRange(t *testing.T) {
+	for name, samples := range map[string][][2]int64{
+		"falls with the size": {{100, 9e9}, {200, 5e9}, {300, 1e9}, {100, 9e9}, {300, 1e9}},
+		"below the origin":    {{100, 1}, {200, 9e9}, {300, 20e9}, {100, 1}, {300, 20e9}},
+		"empty outputs":       {{0, 5}, {0, 7}, {0, 5}, {0, 7}, {0, 6}},
+		"one size":            {{7, 5e9}, {7, 6e9}, {7, 7e9}, {7, 6e9}, {7, 6e9}},
+		"the largest":         {{math.MaxInt64, math.MaxInt64}, {1, 1}, {math.MaxInt64, 1}, {1, math.MaxInt64}, {0, 1}},
+	} {
+		var c CopyTimes
+		for _, s := range samples {
+			require.True(t, c.Observe(s[0], time.Duration(s[1])), name)
+		}
+		last := time.Duration(0)
+		for _, bytes := range []int64{0, 1, 50, 100, 1e6, 1e15, math.MaxInt64} {
+			took, known := c.Estimate(bytes)
+			require.True(t, known, name)
+			require.GreaterOrEqual(t, took, last, "%s: %d bytes", name, bytes)
+			last = took
 		}
 	}
 }

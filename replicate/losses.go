@@ -1,9 +1,10 @@
 package replicate
 
 import (
-	"fmt"
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/clock"
 )
 
 // LossesConfig holds the choices of a [Losses]. Its zero value is usable. The paper says no more than that the
@@ -14,23 +15,50 @@ type LossesConfig struct {
 	Window time.Duration
 	// Prior is the probability of loss to assume before anything is known, in (0, 1). 0 means 0.001.
 	Prior float64
-	// Weight is the number of outputs at which a machine's own record weighs as much as the cluster's, and the cluster's as
-	// much as Prior. 0 means 100.
+	// Weight is the number of outputs at which a machine's own record weighs as much as the cluster's, and the
+	// cluster's as much as Prior. 0 means 100.
 	Weight float64
 }
 
-// Losses learns for each machine how probable it is that an output on it is lost before it is read: the share of the outputs of
-// the last Window that were, drawn towards the share of the whole cluster, which in turn is drawn towards Prior. So a
-// new machine is taken to be as good as the others, and one loss does not condemn it.
+func (c LossesConfig) withDefaults() LossesConfig {
+	if c.Window == 0 {
+		c.Window = 7 * 24 * time.Hour
+	}
+	if c.Prior == 0 {
+		c.Prior = 0.001
+	}
+	if c.Weight == 0 {
+		c.Weight = 100
+	}
+	return c
+}
+
+func (c LossesConfig) validate() error {
+	switch {
+	case c.Window < sixteenths:
+		return badField("LossesConfig.Window", c.Window, "at least 16ns, or 0 for the default")
+	case !(c.Prior > 0 && c.Prior < 1):
+		return badField("LossesConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
+	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
+		return badField("LossesConfig.Weight", c.Weight, "a positive number, or 0 for the default")
+	}
+	return nil
+}
+
+// Losses learns for each machine how probable it is that an output on it is lost before it is read: the share of the
+// outputs of the last Window that were, drawn towards the share of the whole cluster, which in turn is drawn towards
+// Prior. So a new machine is taken to be as good as the others, and one loss does not condemn it.
 //
 //	Probability = (lost + Weight*cluster) / (outputs + Weight), cluster likewise from Prior, at most 1
 //
-// The window slides in sixteenths. Times come from the host; one before the latest counts as the latest. Machines are
-// numbered from 0 by the host. Not safe for concurrent use; one per cluster.
+// The window slides in sixteenths. Times come from the host; time goes on from where its clock steps back to. Machines
+// are numbered from 0 by the host. The zero value has no machines, and answers with the cluster's share. Not safe for
+// concurrent use; one per cluster.
 type Losses struct {
 	config  LossesConfig
-	clock   clock
-	records []record // one per machine, and the cluster's
+	clock   clock.Clock
+	cluster record
+	machine []record
 }
 
 // sixteenths is how many parts a window slides in.
@@ -47,30 +75,22 @@ type record struct {
 // NewLosses returns a Losses for n machines, or an error that names the field that is out of range. It allocates 280
 // bytes a machine, and nothing after that.
 func NewLosses(n int, c LossesConfig) (*Losses, error) {
-	if c.Window == 0 {
-		c.Window = 7 * 24 * time.Hour
+	c = c.withDefaults()
+	if err := c.validate(); err != nil {
+		return nil, err
 	}
-	if c.Prior == 0 {
-		c.Prior = 0.001
+	if n < 0 {
+		return nil, badField("the number of machines", n, "0 or more")
 	}
-	if c.Weight == 0 {
-		c.Weight = 100
-	}
-	switch {
-	case n < 0:
-		return nil, fmt.Errorf("replicate: the number of machines is %d, want 0 or more", n)
-	case c.Window < sixteenths:
-		return nil, fmt.Errorf("replicate: LossesConfig.Window is %v, want at least 16ns, or 0 for the default", c.Window)
-	case !(c.Prior > 0 && c.Prior < 1):
-		return nil, fmt.Errorf("replicate: LossesConfig.Prior is %v, want a probability in (0, 1), or 0 for the default", c.Prior)
-	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
-		return nil, fmt.Errorf("replicate: LossesConfig.Weight is %v, want a positive number, or 0 for the default", c.Weight)
-	}
-	return &Losses{config: c, records: make([]record, n+1)}, nil
+	return &Losses{config: c, machine: make([]record, n)}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (l *Losses) Config() LossesConfig { return l.config }
+func (l *Losses) Config() LossesConfig { return l.config.withDefaults() }
+
+// Resize changes the number of machines. New ones come without a past; those beyond the number are forgotten, except in
+// the cluster's share. A number below 0 counts as 0. O(m) with m new machines; allocates only to grow.
+func (l *Losses) Resize(machines int) { l.machine = resized(l.machine, max(machines, 0)) }
 
 // Produced records that so many outputs were left on the machine. It reports whether that was used: a machine that does
 // not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
@@ -86,42 +106,43 @@ func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 // Probability returns the probability that an output of the machine is lost, in (0, 1]; for a machine that does not
 // exist, that of the cluster. O(1), no allocation.
 func (l *Losses) Probability(now time.Time, machine int) float64 {
-	at := l.sixteenth(now)
-	cluster := l.share(at, len(l.records)-1, l.config.Prior)
-	if machine < 0 || machine >= len(l.records)-1 {
+	at, c := l.sixteenth(now), l.Config()
+	cluster := l.cluster.share(at, c.Weight, c.Prior)
+	if machine < 0 || machine >= len(l.machine) {
 		return cluster
 	}
-	return l.share(at, machine, cluster)
+	return l.machine[machine].share(at, c.Weight, cluster)
 }
 
 // share is the share lost of a record, drawn towards prior.
-func (l *Losses) share(at int64, which int, prior float64) float64 {
-	r := &l.records[which]
+func (r *record) share(at int64, weight, prior float64) float64 {
 	r.advance(at)
-	lost := float64(r.sumLost) + float64(l.config.Weight*prior)
-	return min(1, lost/(float64(r.sumOutputs)+l.config.Weight))
+	lost := float64(r.sumLost) + float64(weight*prior)
+	return min(1, lost/(float64(r.sumOutputs)+weight))
 }
 
 func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
-	if machine < 0 || machine >= len(l.records)-1 || outputs < 0 || lost < 0 || outputs+lost == 0 || outputs+lost > 1e9 {
+	if machine < 0 || machine >= len(l.machine) || outputs < 0 || lost < 0 || outputs+lost == 0 || outputs+lost > 1e9 {
 		return false
 	}
 	at := l.sixteenth(now)
-	for _, which := range [...]int{machine, len(l.records) - 1} {
-		r := &l.records[which]
-		r.advance(at)
-		i := at % sixteenths
-		r.outputs[i] += outputs
-		r.sumOutputs += outputs
-		r.lost[i] += lost
-		r.sumLost += lost
-	}
+	l.machine[machine].count(at, outputs, lost)
+	l.cluster.count(at, outputs, lost)
 	return true
+}
+
+func (r *record) count(at, outputs, lost int64) {
+	r.advance(at)
+	i := at % sixteenths
+	r.outputs[i] += outputs
+	r.sumOutputs += outputs
+	r.lost[i] += lost
+	r.sumLost += lost
 }
 
 // sixteenth returns how many sixteenths of the window had passed since the first time seen.
 func (l *Losses) sixteenth(now time.Time) int64 {
-	return int64(l.clock.since(now)) / (int64(l.config.Window) / sixteenths)
+	return int64(l.clock.At(now)) / (int64(l.Config().Window) / sixteenths)
 }
 
 // advance empties the sixteenths that have left the window since.

@@ -1,12 +1,14 @@
 package replicate
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
-// enumerate is the expected time to redo output k, over all outcomes of which other outputs are lost: the slow way, with
-// plain recursion, that holds for any graph.
+// enumerate is the expected time to redo output k, over all outcomes of which other outputs are lost: the slow way,
+// with plain recursion, that holds for any graph.
 func enumerate(outputs []Output, k int) float64 {
 	mean := 0.0
 	for lost := range 1 << len(outputs) {
@@ -104,4 +106,50 @@ func renumbered(rng *rand.Rand, outputs []Output) (list []Output, at []int) {
 		list[at[k]] = Output{Run: o.Run, Loss: o.Loss, Inputs: inputs}
 	}
 	return list, at
+}
+
+// enumerateDomains is enumerate where the outputs of a domain are lost together: each domain draws one number, and
+// loses the outputs whose loss is above it.
+func enumerateDomains(outputs []Output, k int) float64 {
+	draws := map[int][]float64{} // by domain, the losses in it: where the outcome changes
+	for j, o := range outputs {
+		domain := domainOf(outputs, j)
+		draws[domain] = append(draws[domain], o.Loss)
+	}
+	domains := slices.Sorted(maps.Keys(draws))
+	mean, total := 0.0, 0.0
+	drawn := map[int]float64{}
+	var draw func(i int, probability float64)
+	draw = func(i int, probability float64) {
+		if i == len(domains) {
+			lost := 0
+			for j, o := range outputs {
+				if drawn[domainOf(outputs, j)] < o.Loss {
+					lost |= 1 << j
+				}
+			}
+			if lost>>k&1 == 1 {
+				mean += probability * redoGiven(outputs, lost, k)
+				total += probability
+			}
+			return
+		}
+		edges := append(slices.Clone(draws[domains[i]]), 0, 1)
+		slices.Sort(edges)
+		for e := range edges[1:] {
+			if width := edges[e+1] - edges[e]; width > 0 {
+				drawn[domains[i]] = (edges[e] + edges[e+1]) / 2
+				draw(i+1, probability*width)
+			}
+		}
+	}
+	draw(0, 1)
+	return mean / total
+}
+
+func domainOf(outputs []Output, j int) int {
+	if d := outputs[j].Domain; d != 0 {
+		return d
+	}
+	return -1 - j // one of its own
 }

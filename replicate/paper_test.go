@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -25,7 +26,8 @@ func TestSection53Figure11aChain(t *testing.T) {
 	assert.Equal(t, Cost{Redo: 46400 * time.Millisecond, Stall: 6400 * time.Millisecond, Expected: 23200 * time.Millisecond, Work: 46400 * time.Millisecond}, costs[2])
 }
 
-// §5.3, Figure 11b: replicating "reduces the likelihood of recomputation to the case when all replicas are unavailable".
+// §5.3, Figure 11b: replicating "reduces the likelihood of recomputation to the case when all replicas are
+// unavailable".
 func TestSection53Figure11bReplicas(t *testing.T) {
 	assert.InDelta(t, 0.02, AllLost(0.1, 0.2), 1e-15)
 	assert.Equal(t, 1.0, AllLost())
@@ -35,8 +37,8 @@ func TestSection53Figure11bReplicas(t *testing.T) {
 	assert.Equal(t, 30400*time.Millisecond, costs[1].Redo, "and what reads the output costs less to redo too")
 }
 
-// §5.3, Figure 11c and footnote 7: "if multiple inputs are lost, they are recomputed in parallel and the task is stalled
-// by the longest input", so with n equal inputs t_redo = t + t_1 (1 - (1-r)^n), more than for any one input.
+// §5.3, Figure 11c and footnote 7: "if multiple inputs are lost, they are recomputed in parallel and the task is
+// stalled by the longest input", so with n equal inputs t_redo = t + t_1 (1 - (1-r)^n), more than for any one input.
 func TestSection53Figure11cManyToOne(t *testing.T) {
 	outputs := []Output{}
 	last := Output{Run: 10 * time.Second, Loss: 0.5}
@@ -71,7 +73,64 @@ func TestSection53Diamond(t *testing.T) {
 	assert.Equal(t, 70*time.Second, costs[3].Work)
 }
 
-// §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate": strictly, and at decimals as written.
+// §4.2: recomputations cluster by machine, so what lies on one machine is lost together. Ten equal inputs on one
+// machine stall as often as one; and what the task read from the machine that lost its own output is gone with it.
+func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
+	job := func(of func(input int) int, own int) Cost {
+		var outputs []Output
+		last := Output{Run: 10 * time.Second, Loss: 0.1, Domain: own}
+		for k := range 10 {
+			outputs = append(outputs, Output{Run: 20 * time.Second, Loss: 0.1, Domain: of(k)})
+			last.Inputs = append(last.Inputs, k)
+		}
+		return mustRedo(t, append(outputs, last))[10]
+	}
+	apart := job(func(int) int { return 0 }, 0)
+	together := job(func(int) int { return 5 }, 0)
+	halves := job(func(k int) int { return 1 + k%2 }, 0)
+	local := job(func(int) int { return 5 }, 5)
+	assert.InDelta(t, 10+20*(1-math.Pow(.9, 10)), apart.Redo.Seconds(), 1e-9) // 23.0 s, the paper's
+	assert.Equal(t, 12*time.Second, together.Redo)                            // 10 + .1*20
+	assert.Equal(t, 13800*time.Millisecond, halves.Redo)                      // 10 + 20*(1-.9^2)
+	assert.Equal(t, 30*time.Second, local.Redo)                               // 10 + 20
+	assert.Equal(t, 210*time.Second, local.Work)                              // all ten of them
+	assert.Equal(t, together.Work, apart.Work, "on average as many are lost")
+}
+
+// §5.3: t_rep is the time to move the data to another machine of the rack, and which machine is the one where that is
+// worth most: a replica counts only if it is not lost as well.
+func TestSection53WhichMachineGetsTheCopy(t *testing.T) {
+	c := Candidate{Cost: Cost{Expected: 20 * time.Second}, Bytes: 1}
+	machines := []Target{{Copy: 2 * time.Second, Loss: 1}, {Copy: 5 * time.Second, Loss: .1}, {Copy: 4 * time.Second, Loss: .2}}
+	target, d := DecideTarget(c, machines, 1)
+	assert.Equal(t, 1, target) // saves 0, 18 and 16 s, less 2, 5 and 4
+	assert.Equal(t, 18*time.Second, d.Saves)
+	target, d = DecideTarget(c, machines, 0)
+	assert.Equal(t, -1, target)
+	assert.Equal(t, OverBudget, d.Reason)
+	target, d = DecideTarget(c, machines[:1], 1)
+	assert.Equal(t, -1, target)
+	assert.Equal(t, SavesTooLittle, d.Reason)
+}
+
+// §6.5: 76 % of the recomputations ahead of need became useful, 93 % if two losses begin a burst: what is assumed of
+// P(lost | burst) before it is seen.
+func TestSection65LossGivenABurst(t *testing.T) {
+	for losses, prior := range map[int]float64{1: .76, 2: .93} {
+		b, err := NewLossBursts(1, LossBurstsConfig{Losses: losses})
+		require.NoError(t, err)
+		now := time.Unix(0, 0)
+		for range losses {
+			b.Lost(now, 0)
+		}
+		p, active := b.Missing(now, 0)
+		assert.True(t, active)
+		assert.InDelta(t, prior, p, 1e-12)
+	}
+}
+
+// §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate": strictly, and at decimals as
+// written.
 func TestSection53CostBenefit(t *testing.T) {
 	for _, c := range []struct {
 		run    time.Duration
@@ -95,8 +154,8 @@ func TestSection53CostBenefit(t *testing.T) {
 	}
 }
 
-// §5.3: replication happens "when the cumulative cost of not replicating many successive tasks builds up": along a chain
-// of equal tasks, each not worth a copy by itself, a copy is due now and then, and makes the cost start anew.
+// §5.3: replication happens "when the cumulative cost of not replicating many successive tasks builds up": along a
+// chain of equal tasks, each not worth a copy by itself, a copy is due now and then, and makes the cost start anew.
 func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 	var g Graph
 	var copied []int
@@ -124,7 +183,7 @@ func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 // §5.3: replication is limited "to 10% of the data processed by the job", by tokens granted as tasks finish, with an
 // output replicated "only if an equal number of tokens are available".
 func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
-	tokens, err := NewBudget[int64](ReplicationShare)
+	tokens, err := NewByteBudget(0)
 	require.NoError(t, err)
 	valuable := Candidate{Cost: Cost{Expected: time.Hour}, Copy: time.Second, Bytes: 7}
 	var processed, copied int64
@@ -141,34 +200,34 @@ func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 		require.LessOrEqual(t, 10*copied, processed)
 	}
 	assert.Equal(t, int64(329), copied, "47 copies of 7 are the most that 330 tokens pay for")
-	exact, err := NewBudget[int64](ReplicationShare)
+	exact, err := NewByteBudget(0)
 	require.NoError(t, err)
 	exact.Grant(70)
 	assert.True(t, exact.Spend(7), "as many tokens as bytes are enough")
 	assert.Zero(t, exact.Left())
 }
 
-// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost", and takes a recomputation as
-// the onset of a problem of the machine; §6.5 compares with waiting for two in quick succession.
+// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost", and takes a
+// recomputation as the onset of a problem of the machine; §6.5 compares with waiting for two in quick succession.
 func TestSection53RecomputeAhead(t *testing.T) {
 	cost := Cost{Redo: 60 * time.Second, Work: 90 * time.Second}
-	lost := Endangered{Cost: cost, Missing: 1, Readers: 3}
-	d := Ahead(lost, 90*time.Second)
-	assert.Equal(t, Decision{Action: Recompute, Reason: LossForeseen, Saves: time.Minute, Takes: 90 * time.Second, Tokens: 90e9}, d)
-	assert.Equal(t, OverBudget, Ahead(lost, 89*time.Second).Reason)
+	lost := AtRisk{Cost: cost, Missing: 1, Readers: 3}
+	d := DecideRecompute(lost, 90*time.Second)
+	assert.Equal(t, Decision{Action: Recompute, Reason: LossForeseen, Saves: time.Minute, Takes: 90 * time.Second, Allowed: 90 * time.Second}, d)
+	assert.Equal(t, OverBudget, DecideRecompute(lost, 89*time.Second).Reason)
 	lost.Copies = 1
-	assert.Equal(t, CopyLeft, Ahead(lost, time.Hour).Reason)
+	assert.Equal(t, CopyLeft, DecideRecompute(lost, time.Hour).Reason)
 	lost.Copies, lost.Readers = 0, 0
-	assert.Equal(t, NotNeeded, Ahead(lost, time.Hour).Reason)
+	assert.Equal(t, NotNeeded, DecideRecompute(lost, time.Hour).Reason)
 	lost.Readers, lost.Missing = 1, 0
-	assert.Equal(t, SavesTooLittle, Ahead(lost, time.Hour).Reason)
+	assert.Equal(t, SavesTooLittle, DecideRecompute(lost, time.Hour).Reason)
 	lost.Missing = 0.76
-	assert.Equal(t, 45600*time.Millisecond, Ahead(lost, time.Hour).Saves)
+	assert.Equal(t, 45600*time.Millisecond, DecideRecompute(lost, time.Hour).Saves)
 
 	start := time.Unix(0, 0)
-	first, err := NewOnset(2, OnsetConfig{})
+	first, err := NewLossBursts(2, LossBurstsConfig{})
 	require.NoError(t, err)
-	second, err := NewOnset(2, OnsetConfig{Losses: 2, Window: time.Minute})
+	second, err := NewLossBursts(2, LossBurstsConfig{Losses: 2, Window: time.Minute})
 	require.NoError(t, err)
 	assert.True(t, first.Lost(start, 1), "one loss is enough")
 	assert.False(t, first.Active(start, 0), "but only for its machine")
@@ -182,17 +241,17 @@ func TestSection53RecomputeAhead(t *testing.T) {
 
 // §5.3: the cluster time for recomputing ahead of need has a budget too; what avoids most stall for it goes first.
 func TestSection53MostValuableFirst(t *testing.T) {
-	endangered := []Endangered{
+	atRisk := []AtRisk{
 		{Cost: Cost{Redo: 10 * time.Second, Work: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s a second
 		{Cost: Cost{Redo: 27 * time.Second, Work: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
 		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
 		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 0},
 	}
-	assert.Equal(t, []int{7, 2, 0}, ChooseAhead([]int{7}, endangered, 100*time.Second), "the second no longer fits")
-	assert.Equal(t, []int{2, 0, 1}, ChooseAhead(nil, endangered, 120*time.Second))
-	endangered[1].Cost.Redo = 30 * time.Second
-	assert.Equal(t, []int{1}, ChooseAhead(nil, endangered, 90*time.Second), "more than the two others together save")
-	assert.Empty(t, ChooseAhead(nil, endangered, 9*time.Second))
+	assert.Equal(t, []int{7, 2, 0}, ChooseRecompute([]int{7}, atRisk, 100*time.Second), "the second no longer fits")
+	assert.Equal(t, []int{2, 0, 1}, ChooseRecompute(nil, atRisk, 120*time.Second))
+	atRisk[1].Cost.Redo = 30 * time.Second
+	assert.Equal(t, []int{1}, ChooseRecompute(nil, atRisk, 90*time.Second), "more than the two others together save")
+	assert.Empty(t, ChooseRecompute(nil, atRisk, 9*time.Second))
 }
 
 // §4.2: half of the recomputations happen on 5 % of the machines: those stand out, and the rest do not suffer for them.

@@ -187,17 +187,17 @@ func TestNothingAllocates(t *testing.T) {
 		require.NoError(t, err)
 	}
 	candidates := make([]Candidate, 50)
-	endangered := make([]Endangered, 50)
+	atRisk := make([]AtRisk, 50)
 	for i := range candidates {
 		candidates[i] = Candidate{Cost: g.Cost(i), Bytes: int64(50 - i), ReplicaLoss: 0.1}
-		endangered[i] = Endangered{Cost: g.Cost(i), Missing: 0.5, Readers: 1}
+		atRisk[i] = AtRisk{Cost: g.Cost(i), Missing: 0.5, Readers: 1}
 	}
 	chosen := make([]int, 0, 50)
-	tokens, err := NewBudget[int64](ReplicationShare)
+	tokens, err := NewByteBudget(0)
 	require.NoError(t, err)
 	losses, err := NewLosses(10, LossesConfig{})
 	require.NoError(t, err)
-	onset, err := NewOnset(10, OnsetConfig{Losses: 2})
+	onset, err := NewLossBursts(10, LossBurstsConfig{Losses: 2})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
@@ -206,8 +206,8 @@ func TestNothingAllocates(t *testing.T) {
 		g.Cost(99)
 		Decide(candidates[4], 10)
 		chosen = Choose(chosen[:0], candidates, 500)
-		Ahead(endangered[4], time.Second)
-		chosen = ChooseAhead(chosen[:0], endangered, time.Minute)
+		DecideRecompute(atRisk[4], time.Second)
+		chosen = ChooseRecompute(chosen[:0], atRisk, time.Minute)
 		tokens.Grant(1000)
 		tokens.Spend(50)
 		losses.Produced(now, 3, 5)
