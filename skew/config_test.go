@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -34,51 +35,56 @@ func TestBadInputIsNamed(t *testing.T) {
 	like := func(d, p int, seed uint64) *Sketch { s, _ := NewSketch(d, p, seed); return s }
 	full := like(2, 3, 1)
 	require.NoError(t, full.Add(1, math.MaxInt64))
-	one := []Reducer{{Rate: 1}}
-	nan := math.NaN()
+	one := []Reducer{{SecondsPerUnit: 1}}
+	of := func(r ...Reducer) Problem { return Problem{Sizes: []int64{1, 2}, Reducers: r} }
+	always := func(seconds float64) Problem {
+		return of(Reducer{Seconds: func(int64) float64 { return seconds }})
+	}
+	nan, inf := math.NaN(), math.Inf(1)
 	for want, err := range map[string]error{
-		"there are no Reducers":                                        assign(Problem{Sizes: []int64{1}}),
-		"there are 1 partitions, want 2 or more":                       assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: 1}, {Rate: 1}}}),
-		"Sizes[1] is -1":                                               assign(Problem{Sizes: []int64{1, -1}, Reducers: one}),
-		"Sizes[1] is 9223372036854775807":                              assign(Problem{Sizes: []int64{1, math.MaxInt64}, Reducers: one}),
-		"Reducers[0].Rate is 0":                                        assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{}}}),
-		"Reducers[0].Rate is NaN":                                      assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: nan}}}),
-		"Reducers[0].Rate is +Inf":                                     assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: math.Inf(1)}}}),
-		"Seconds has 2 rows, want 1":                                   assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: make([][]float64, 2)}),
-		"Seconds[0] has 2 times, want 1":                               assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{1, 2}}}),
-		"Seconds[0][0] is NaN":                                         assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{nan}}}),
-		"Seconds[0][0] is -1":                                          assign(Problem{Sizes: []int64{1}, Reducers: one, Seconds: [][]float64{{-1}}}),
-		"Rule is 3":                                                    onSketch(Policy{Rule: 3}, full, one...),
-		"rows is 0, want 1 or more: the sketch has no":                 onSketch(Policy{}, nil, one...),
-		"there are 3 partitions, want 4 or more":                       onSketch(Policy{}, full, make([]Reducer, 4)...),
-		"partitions is 0":                                              sizes(0, 1),
-		"maps is 0":                                                    sizes(1, 0),
-		"map task is 2, want 0 to 1":                                   report(2, 1, 2),
-		"map task is -1, want 0 to 1":                                  report(-1, 1, 2),
-		"map task 1 reports 3 sizes, want 2":                           report(1, 1, 2, 3),
-		"sizes[1] of map task 0 is -2":                                 report(0, 1, -2),
-		"sizes[1] of map task 0 is 9223372036854775807":                report(0, 1, math.MaxInt64),
-		"rows is 0, want 1 or more":                                    sketch(0, 1),
-		"partitions is -1":                                             sketch(1, -1),
-		"rows is 1073741824, want 268435456 at most with 1 partitions": sketch(1<<30, 1),
-		"the number of values is -1":                                   add(-1),
+		"Problem.Reducers has 0 rows":                                                assign(of()),
+		"Problem.Sizes has 2 rows, want 3 or more":                                   assign(of(one[0], one[0], one[0])),
+		"Problem.Sizes[1] is -1":                                                     assign(Problem{Sizes: []int64{1, -1}, Reducers: one}),
+		"Problem.Sizes[1] is 9223372036854775807":                                    assign(Problem{Sizes: []int64{1, math.MaxInt64}, Reducers: one}),
+		"Reducers[0].SecondsPerUnit is 0":                                            assign(of(Reducer{})),
+		"Reducers[0].SecondsPerUnit is NaN":                                          assign(of(Reducer{SecondsPerUnit: nan})),
+		"Reducers[0].SecondsPerUnit is +Inf":                                         assign(of(Reducer{SecondsPerUnit: inf})),
+		"Reducers[0].KnownTo is -1":                                                  assign(of(Reducer{SecondsPerUnit: 1, KnownTo: -1})),
+		"Reducers[0].Seconds(2) is NaN, want 0 to":                                   assign(always(nan)),
+		"Reducers[0].Seconds(2) is -1":                                               assign(always(-1)),
+		"Reducers[0].Seconds(2) is +Inf":                                             assign(always(inf)),
+		"Policy.Rule is 3":                                                           onSketch(Policy{Rule: 3}, full, one...),
+		"rows is 0, want 1 or more: the sketch has no":                               onSketch(Policy{}, nil, one...),
+		"Problem.Sizes has 3 rows, want 4 or more":                                   onSketch(Policy{}, full, make([]Reducer, 4)...),
+		"Reducers[0].Seconds(9223372036854775807) is -":                              onSketch(Policy{}, full, always(-2).Reducers...),
+		"partitions is 0":                                                            sizes(0, 1),
+		"maps is 0":                                                                  sizes(1, 0),
+		"map task is 2, want 0 to 1":                                                 report(2, 1, 2),
+		"map task is -1, want 0 to 1":                                                report(-1, 1, 2),
+		"map task 1 reports 3 sizes, want 2":                                         report(1, 1, 2, 3),
+		"sizes[1] of map task 0 is -2":                                               report(0, 1, -2),
+		"sizes[1] of map task 0 is 9223372036854775807":                              report(0, 1, math.MaxInt64),
+		"rows is 0, want 1 or more":                                                  sketch(0, 1),
+		"partitions is -1":                                                           sketch(1, -1),
+		"rows is 1073741824, want 268435456 at most with 1 partitions":               sketch(1<<30, 1),
+		"the number of values is -1":                                                 add(-1),
 		"the number of values is 9223372036854775807, want 0 to 9223372036854775806": add(1, math.MaxInt64),
-		"the other sketch is nil":                                         merge(nil),
-		"the other sketch has 2 rows, 3 partitions and seed 2":            merge(like(2, 3, 2)),
-		"the other sketch has 3 rows, 3 partitions and seed 1":            merge(like(3, 3, 1)),
-		"the other sketch has 2 rows, 4 partitions and seed 1, want 2, 3": merge(like(2, 4, 1)),
-		"has counted 9223372036854775807 values, want at most 0":          full.Merge(full),
-		"the sketch has no hash functions":                                new(Sketch).Add(1, 1),
+		"the other sketch is nil":                                                    merge(nil),
+		"the other sketch has 2 rows, 3 partitions and seed 2":                       merge(like(2, 3, 2)),
+		"the other sketch has 3 rows, 3 partitions and seed 1":                       merge(like(3, 3, 1)),
+		"the other sketch has 2 rows, 4 partitions and seed 1, want 2, 3":            merge(like(2, 4, 1)),
+		"has counted 9223372036854775807 values, want at most 0":                     full.Merge(full),
+		"the sketch has no hash functions":                                           new(Sketch).Add(1, 1),
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
 		assert.Contains(t, err.Error(), "skew: ")
 	}
-	assert.Equal(t, "skew: Rule is 3, want EarliestEnd, LoadBalance or Hash", onRule(3).Error())
+	assert.Equal(t, "skew: Policy.Rule is 3, want EarliestEnd, LoadBalance or ByHash", onRule(3).Error())
 }
 
 func onRule(r Rule) error {
-	_, err := Policy{Rule: r}.Assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{Rate: 1}}})
+	_, err := Policy{Rule: r}.Assign(Problem{Sizes: []int64{1}, Reducers: []Reducer{{SecondsPerUnit: 1}}})
 	return err
 }
 
@@ -153,32 +159,34 @@ func TestSizesCountAMapTaskOnce(t *testing.T) {
 	assert.Equal(t, 1, s.Missing())
 }
 
-// A time at the limit fits; a limit that has passed lets nothing in.
-func TestLimitIsInclusive(t *testing.T) {
+// An end at the deadline fits; a deadline that has passed lets nothing in.
+func TestDeadlineIsInclusive(t *testing.T) {
 	for limit, fits := range map[time.Duration]bool{2 * time.Second: true, 2*time.Second - 1: false, -1: false, 0: true} {
-		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{Rate: 1, Limit: limit}}})
+		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: limit}}})
 		require.NoError(t, err)
 		assert.Equal(t, fits, len(plan.Unfit) == 0, limit)
 	}
 }
 
-// On a limit in decimals the decimal answer is right: 3 times 0.1 s and 0.1 s + 0.2 s fit in 0.3 s, whatever rounding says.
-func TestLimitInDecimals(t *testing.T) {
-	reducers := []Reducer{{Rate: .1, Limit: 300 * time.Millisecond}}
+// On a deadline in decimals the decimal answer is right: 3 times 0.1 s and 0.1 s + 0.2 s fit in 0.3 s, whatever
+// rounding says.
+func TestDeadlineInDecimals(t *testing.T) {
+	reducers := []Reducer{{SecondsPerUnit: .1, Deadline: 300 * time.Millisecond}}
 	for limit, unfit := range map[time.Duration][]int{300 * time.Millisecond: nil, 300*time.Millisecond - 1: {1}} {
-		reducers[0].Limit = limit
+		reducers[0].Deadline = limit
 		plan, err := Assign(Problem{Sizes: []int64{2, 1}, Reducers: reducers})
 		require.NoError(t, err)
 		assert.Equal(t, unfit, plan.Unfit, limit)
-		plan, err = Assign(Problem{Sizes: []int64{2, 1}, Reducers: reducers, Seconds: [][]float64{{.2, .1}}})
+		byEstimate := []Reducer{{Deadline: limit, Seconds: func(size int64) float64 { return float64(size) * .1 }}}
+		plan, err = Assign(Problem{Sizes: []int64{2, 1}, Reducers: byEstimate})
 		require.NoError(t, err)
 		assert.Equal(t, unfit, plan.Unfit, limit)
 	}
 }
 
-func TestBaselinesReportWhatEndsBeyondALimit(t *testing.T) {
-	p := Problem{Sizes: []int64{3, 2, 1}, Reducers: []Reducer{{Rate: 1, Limit: time.Second}, {Rate: 1}}}
-	plan, err := Policy{Rule: Hash}.Assign(p)
+func TestBaselinesReportWhatEndsBeyondADeadline_5(t *testing.T) {
+	p := Problem{Sizes: []int64{3, 2, 1}, Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: time.Second}, {SecondsPerUnit: 1}}}
+	plan, err := Policy{Rule: ByHash}.Assign(p)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1, 0}, plan.Reducer)
 	assert.Equal(t, []int{0, 2}, plan.Unfit)
@@ -191,10 +199,53 @@ func TestBaselinesReportWhatEndsBeyondALimit(t *testing.T) {
 func TestNames(t *testing.T) {
 	assert.Equal(t, "load-balance", LoadBalance.String())
 	assert.Equal(t, "Rule(7)", Rule(7).String())
+	data, err := json.Marshal([]Rule{EarliestEnd, ByHash})
+	require.NoError(t, err)
+	assert.Equal(t, `["earliest-end","by-hash"]`, string(data))
+	var rules []Rule
+	require.NoError(t, json.Unmarshal(data, &rules))
+	assert.Equal(t, []Rule{EarliestEnd, ByHash}, rules)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`["hash"]`), &rules), `skew: Rule is "hash", want one of: earliest-end`)
+	_, err = Rule(9).MarshalText()
+	assert.EqualError(t, err, "skew: Rule is 9, want 0 to 2")
 	plan := Plan{Reducer: []int{0, 0, -1}, Load: []int64{5}, Unfit: []int{2}, Seconds: 2.5}
-	assert.Equal(t, "partitions=3 reducers=1 ends=2.5s balance=100.0% unfit=1", plan.String())
-	assert.Equal(t, "[partitions=3 reducers=1 ends=2.5s balance=100 unfit=1]", plan.LogValue().String())
-	assert.Equal(t, 1.0, GrahamBound(1))
-	assert.Equal(t, 1.0, GrahamBound(-3))
+	assert.Equal(t, "partitions=3 reducers=1 ends=2.5s balance=1 unfit=1", plan.String())
+	assert.Equal(t, "[partitions=3 reducers=1 ends=2.5s balance=1 unfit=1]", plan.LogValue().String())
 	assert.Equal(t, time.Duration(math.MaxInt64), Plan{Seconds: 1e300}.Duration())
+}
+
+// The zero values of policy and plan answer.
+func TestZeroPlan(t *testing.T) {
+	assert.Equal(t, "partitions=0 reducers=0 ends=0s balance=1 unfit=0", Plan{}.String())
+	assert.Equal(t, 1.0, Plan{}.Balance())
+}
+
+// An estimate that levels off after the largest run that it knows makes the rest look free, and one worker gets it all;
+// KnownTo says where that begins.
+func TestKnownToKeepsAnEstimateFromLevellingOff(t *testing.T) {
+	levels := func(size int64) float64 { return min(float64(size), 10) }
+	p := Problem{
+		Sizes:    []int64{10, 10, 10, 10, 10, 10},
+		Reducers: []Reducer{{Seconds: levels}, {Seconds: levels, Ready: 1}},
+	}
+	plan, err := Assign(p)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{60, 0}, plan.Load)
+	for r := range p.Reducers {
+		p.Reducers[r].KnownTo = 10
+	}
+	plan, err = Assign(p)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{30, 30}, plan.Load)
+	assert.InDelta(t, 30, plan.Seconds, 1e-6)
+}
+
+// Empty partitions are no work, whatever an estimate says of nothing.
+func TestEmptyPartitionsTakeNoTime(t *testing.T) {
+	asked := []int64{}
+	fixed := func(size int64) float64 { asked = append(asked, size); return 5 }
+	plan, err := Assign(Problem{Sizes: []int64{0, 0, 3}, Reducers: []Reducer{{Seconds: fixed}, {Seconds: fixed}}})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{3, 0}, plan.Load)
+	assert.NotContains(t, asked, int64(0))
 }

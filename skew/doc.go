@@ -1,21 +1,25 @@
-// Package skew says which reduce task gets which partition when partitions are of uneven size and workers of uneven speed.
+// Package skew says which reduce task gets which partition when partitions are of uneven size and workers of uneven
+// speed.
 //
 // # Sizes
 //
-// A job has p partitions and R reduce tasks, with p no less than R. Each map task m counts the size S_m(i) of its part of
-// partition i, and the size of the partition is S(i) = sum of S_m(i) over m: [Sizes] adds them up, each map task once.
+// A job has p partitions and R reduce tasks, with p no less than R. Each map task m counts the size S_m(i) of its part
+// of partition i, and the size of the partition is S(i) = sum of S_m(i) over m: [Sizes] adds them up, each map task
+// once.
 //
 // # Who reduces what
 //
 // [Assign] takes the partitions in the order of their size, the largest first, and gives each to the reduce task that
-// would end it first, of those that would still end within their limit:
+// would end first with it, of those that would still end within their deadline. All partitions of a reduce task are
+// timed together, so that its start-up counts once:
 //
-//	time of r with i = Ready_r + Seconds(S(P_r), r) + Seconds(S(i), r)
+//	end of r with i = Ready_r + Seconds(S(P_r) + S(i), r)
 //
-// What fits nowhere is reported. So a fast worker gets more and larger partitions than a slow one, on purpose. [Policy]
-// offers two baselines to compare with: [LoadBalance], which evens out the sizes whatever the speeds, and [Hash], which
-// deals out partitions by number. [Balance] and [Skewness] measure what comes out, [LargestFirst] is the order by itself
-// and [GrahamBound] what it guarantees on equal workers.
+// The time is the size times [Reducer.SecondsPerUnit], or whatever [Reducer.Seconds] makes of the size: a k-NN
+// estimate, as the paper has it. What fits nowhere is reported. So a fast worker gets more and larger partitions than a
+// slow one, on purpose. [Policy] offers two baselines to compare with: [LoadBalance], which evens out the sizes
+// whatever the speeds, and [ByHash], which deals out partitions by number. [Balance] measures what comes out, and
+// [LargestFirst] is the order by itself.
 //
 // # Which hash
 //
@@ -25,18 +29,19 @@
 //
 // # When it is wrong
 //
-// Partitions are not split: the largest one bounds what any assignment can do. Time is taken to grow with size, so sizes
-// should measure what costs time: values to be reduced, or bytes. The rule is greedy; on equal workers it is within
-// [GrahamBound] of the best, on workers of different speed within 2 - 2/(R+1) of it if all are ready at once [Gonzalez et
-// al. 1977], and where limits bind it may leave out what a search would have placed.
+// Partitions are not split: the largest one bounds what any assignment can do. Time is taken to grow with size, so
+// sizes should measure what costs time: values to be reduced, or bytes. An estimate knows nothing beyond the runs that
+// it rests on ([Reducer.KnownTo]). The rule is greedy: if all are ready at once and time is proportional to size, it
+// ends within 4/3 - 1/(3R) of the best on equal workers [Graham 1969] and within 2 - 2/(R+1) of it on workers of
+// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed.
 //
 // # Cost and concurrency
 //
-// An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for concurrent
-// use; [Sizes] and [Sketch] are not.
+// An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for
+// concurrent use; [Sizes] and [Sketch] are not.
 //
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
-// ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch
-// and its Applications", 2005; Graham, "Bounds on Multiprocessing Timing Anomalies", 1969; Gonzalez, Ibarra and Sahni,
-// "Bounds for LPT Schedules on Uniform Processors", 1977.
+// ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min
+// Sketch and its Applications", 2005; Graham, "Bounds on Multiprocessing Timing Anomalies", 1969; Gonzalez, Ibarra and
+// Sahni, "Bounds for LPT Schedules on Uniform Processors", 1977.
 package skew

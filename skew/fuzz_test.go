@@ -45,7 +45,7 @@ func FuzzAssign(f *testing.F) {
 		c := Policy{Rule: Rule(policy % 4), PlaceAll: policy >= 128}
 		var p Problem
 		for r := range int(reducers % 16) {
-			p.Reducers = append(p.Reducers, Reducer{Rate: rate * float64(1+r%3), Limit: time.Duration(limit), Ready: time.Duration(r%4) * time.Second})
+			p.Reducers = append(p.Reducers, Reducer{SecondsPerUnit: rate * float64(1+r%3), Deadline: time.Duration(limit), Ready: time.Duration(r%4) * time.Second})
 		}
 		for ; len(data) >= 2 && len(p.Sizes) < 100; data = data[2:] {
 			p.Sizes = append(p.Sizes, int64(binary.LittleEndian.Uint16(data)))

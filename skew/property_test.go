@@ -29,7 +29,7 @@ func best(p Problem) float64 {
 		}
 		for r := range end {
 			before := end[r]
-			end[r] += float64(p.Sizes[i]) * p.Reducers[r].Rate
+			end[r] += float64(p.Sizes[i]) * p.Reducers[r].SecondsPerUnit
 			place(i+1, max(latest, end[r]))
 			end[r] = before
 		}
@@ -64,8 +64,8 @@ func TestAssignAgainstBruteForce(t *testing.T) {
 	assert.Greater(t, optimal, 200)
 }
 
-// On any problem without limits: when the reduce task that ends last got its last partition, of size s, every other would
-// have ended no sooner with it. Weighted by speed, T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
+// On any problem without deadlines: when the reduce task that ends last got its last partition, of size s, every other
+// would have ended no sooner with it. Weighted by speed, T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
 func TestAssignIsWithinItsBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
@@ -73,8 +73,8 @@ func TestAssignIsWithinItsBound(t *testing.T) {
 		var speeds, ready, total float64
 		for i := range p.Reducers {
 			p.Reducers[i].Ready = time.Duration(r.IntN(100)) * time.Millisecond
-			speeds += 1 / p.Reducers[i].Rate
-			ready += p.Reducers[i].Ready.Seconds() / p.Reducers[i].Rate
+			speeds += 1 / p.Reducers[i].SecondsPerUnit
+			ready += p.Reducers[i].Ready.Seconds() / p.Reducers[i].SecondsPerUnit
 		}
 		for range len(p.Reducers) + r.IntN(100) {
 			p.Sizes = append(p.Sizes, int64(r.ExpFloat64()*50))
@@ -85,6 +85,19 @@ func TestAssignIsWithinItsBound(t *testing.T) {
 		largest := float64(slices.Max(p.Sizes))
 		require.LessOrEqual(t, plan.Seconds*speeds, (ready+total+float64(len(p.Reducers)-1)*largest)*(1+1e-12))
 	}
+}
+
+// secondsOf is the time of a reduce task with so much, by the field comments.
+func secondsOf(r Reducer, size int64) float64 {
+	switch {
+	case r.Seconds == nil:
+		return float64(size) * r.SecondsPerUnit
+	case size == 0:
+		return 0
+	case r.KnownTo > 0 && size > r.KnownTo:
+		return r.Seconds(r.KnownTo) * float64(size) / float64(r.KnownTo)
+	}
+	return r.Seconds(size)
 }
 
 // checkPlan holds for the plan of any problem and any policy.
@@ -98,24 +111,19 @@ func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
 			require.False(t, c.PlaceAll || c.Rule != EarliestEnd)
 			continue
 		}
-		if load[r] == 0 && end[r] == 0 {
-			end[r] = max(p.Reducers[r].Ready, 0).Seconds()
-		}
 		load[r] += p.Sizes[i]
-		if p.Seconds != nil {
-			end[r] += p.Seconds[r][i]
-		} else {
-			end[r] += float64(p.Sizes[i]) * p.Reducers[r].Rate
-		}
 	}
 	require.Equal(t, load, plan.Load)
 	latest := 0.0
 	for r := range end {
+		if slices.Contains(plan.Reducer, r) {
+			end[r] = max(p.Reducers[r].Ready, 0).Seconds() + secondsOf(p.Reducers[r], load[r])
+		}
 		if end[r] != 0 {
 			require.InEpsilon(t, end[r], plan.End[r], 1e-9)
 		}
 		latest = max(latest, plan.End[r])
-		limit := p.Reducers[r].Limit
+		limit := p.Reducers[r].Deadline
 		if len(plan.Unfit) == 0 && limit != 0 && plan.End[r] > 0 || c == (Policy{}) && limit != 0 && plan.End[r] > 0 {
 			require.LessOrEqual(t, plan.End[r], limit.Seconds()+.5e-9) // to the nearest nanosecond
 		}
@@ -131,17 +139,9 @@ func checkUnfit(t *testing.T, p Problem, plan Plan) {
 	t.Helper()
 	for _, i := range plan.Unfit {
 		for r, reducer := range p.Reducers {
-			end := max(reducer.Ready, 0).Seconds()
-			if plan.End[r] > 0 {
-				end = plan.End[r]
-			}
-			if p.Seconds != nil {
-				end += p.Seconds[r][i]
-			} else {
-				end += float64(p.Sizes[i]) * reducer.Rate
-			}
-			require.NotZero(t, reducer.Limit)
-			require.Greater(t, end*(1+1e-9), reducer.Limit.Seconds())
+			end := max(reducer.Ready, 0).Seconds() + secondsOf(reducer, plan.Load[r]+p.Sizes[i])
+			require.NotZero(t, reducer.Deadline)
+			require.Greater(t, end*(1+1e-9), reducer.Deadline.Seconds())
 		}
 	}
 }
@@ -152,18 +152,16 @@ func TestPlansAreConsistent(t *testing.T) {
 		p := randomProblem(r)
 		for i := range p.Reducers {
 			p.Reducers[i].Ready = time.Duration(r.IntN(100)-50) * time.Millisecond
-			p.Reducers[i].Limit = time.Duration(max(0, r.IntN(300)-100)) * time.Millisecond
+			p.Reducers[i].Deadline = time.Duration(max(0, r.IntN(300)-100)) * time.Millisecond
 		}
 		if r.IntN(2) == 0 {
-			for range p.Reducers {
-				row := make([]float64, len(p.Sizes))
-				for i := range row {
-					row[i] = r.Float64() / 5
-				}
-				p.Seconds = append(p.Seconds, row)
+			for i := range p.Reducers {
+				fixed, perUnit := r.Float64()/20, p.Reducers[i].SecondsPerUnit
+				p.Reducers[i].Seconds = func(size int64) float64 { return fixed + perUnit*float64(size) }
+				p.Reducers[i].KnownTo = r.Int64N(100)
 			}
 		}
-		for _, c := range []Policy{{}, {PlaceAll: true}, {Rule: LoadBalance}, {Rule: Hash}} {
+		for _, c := range []Policy{{}, {PlaceAll: true}, {Rule: LoadBalance}, {Rule: ByHash}} {
 			plan, err := c.Assign(p)
 			require.NoError(t, err)
 			checkPlan(t, c, p, plan)
@@ -180,19 +178,15 @@ func TestSecondsAgreeWithRates(t *testing.T) {
 	for range 300 {
 		p := Problem{Reducers: make([]Reducer, 1+r.IntN(4))}
 		for i := range p.Reducers {
-			p.Reducers[i].Rate = float64(1 + r.IntN(5)) // whole, so that sums and products are exact
+			p.Reducers[i].SecondsPerUnit = float64(1 + r.IntN(5)) // whole, so that sums and products are exact
 		}
 		for range len(p.Reducers) + r.IntN(9) {
 			p.Sizes = append(p.Sizes, r.Int64N(50))
 		}
 		want, err := Assign(p)
 		require.NoError(t, err)
-		for _, reducer := range p.Reducers {
-			var row []float64
-			for _, size := range p.Sizes {
-				row = append(row, float64(size)*reducer.Rate)
-			}
-			p.Seconds = append(p.Seconds, row)
+		for i, reducer := range p.Reducers {
+			p.Reducers[i] = Reducer{Seconds: func(size int64) float64 { return float64(size) * reducer.SecondsPerUnit }}
 		}
 		got, err := Assign(p)
 		require.NoError(t, err)

@@ -27,9 +27,10 @@ func NewSizes(partitions, maps int) (*Sizes, error) {
 	return &Sizes{total: make([]int64, partitions), reported: make([]bool, maps), missing: maps}, nil
 }
 
-// Report adds the sizes that map task m, counted from 0, found. It reports false for a task that has reported before and
-// changes nothing then. It is an error, and changes nothing, if there is no such task, if sizes has not one entry for
-// each partition, if one is negative, or if the sum of all sizes would exceed the largest int64. O(p), no allocation.
+// Report adds the sizes that map task m, counted from 0, found. It reports false for a task that has reported before
+// and changes nothing then. It is an error, and changes nothing, if there is no such task, if sizes has not one entry
+// for each partition, if one is negative, or if the sum of all sizes would exceed the largest int64. O(p), no
+// allocation.
 func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	if m < 0 || m >= len(s.reported) {
 		return false, fmt.Errorf("skew: map task is %d, want 0 to %d", m, len(s.reported)-1)
@@ -43,7 +44,8 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	sum := s.sum
 	for i, size := range sizes {
 		if size < 0 || size > math.MaxInt64-sum {
-			return false, fmt.Errorf("skew: sizes[%d] of map task %d is %d, want 0 or more, and at most %d in all", i, m, size, int64(math.MaxInt64))
+			return false, fmt.Errorf("skew: sizes[%d] of map task %d is %d, want 0 or more, and at most %d in all",
+				i, m, size, int64(math.MaxInt64))
 		}
 		sum += size
 	}

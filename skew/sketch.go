@@ -14,17 +14,17 @@ const prime = 1<<61 - 1
 // maxCells bounds the counters of a sketch, so that a corrupt encoding cannot ask for all memory.
 const maxCells = 1 << 28
 
-// Sketch counts the sizes of p partitions under d hash functions at once: sketch[i, j] is the number of values whose key
-// the i-th function sends to partition j [DynamicShare §4.1, equations 6 and 7]. Each row is the exact size of each
-// partition under its function; nothing is estimated. Each map task fills one, and they add up with [Sketch.Merge] in any
-// order. Sketches of the same numbers and seed have the same functions.
+// Sketch counts the sizes of p partitions under d hash functions at once: sketch[i, j] is the number of values whose
+// key the i-th function sends to partition j [DynamicShare §4.1, equations 6 and 7]. Each row is the exact size of each
+// partition under its function; nothing is estimated. Each map task fills one, and they add up with [Sketch.Merge] in
+// any order. Sketches of the same numbers and seed have the same functions.
 //
-// The functions are pairwise independent on 64-bit keys: (a1*hi + a2*lo + b) mod (2^61-1) mod p, with hi and lo the halves
-// of the key and random a1, a2 and b. The paper's (a*x + b) mod pr is this with one multiplier, and independent only on
-// keys below pr.
+// The functions are pairwise independent on 64-bit keys: (a1*hi + a2*lo + b) mod (2^61-1) mod p, with hi and lo the
+// halves of the key and random a1, a2 and b. The paper's (a*x + b) mod pr is this with one multiplier, and independent
+// only on keys below pr.
 //
-// The zero value has no rows: it counts nothing, and is there to be decoded into. Not safe for concurrent use; one per map
-// task.
+// The zero value has no rows: it counts nothing, and is there to be decoded into. Not safe for concurrent use; one per
+// map task.
 type Sketch struct {
 	rows       []hash
 	partitions int
@@ -38,8 +38,8 @@ var errNoRows = errors.New("skew: rows is 0, want 1 or more: the sketch has no h
 
 type hash struct{ a1, a2, b uint64 }
 
-// NewSketch returns an empty sketch with the given number of hash functions, drawn from seed. It is an error if there is
-// no row or no partition, or if there are more than 2^28 counters. It needs 8 bytes a counter.
+// NewSketch returns an empty sketch with the given number of hash functions, drawn from seed. It is an error if there
+// is no row or no partition, or if there are more than 2^28 counters. It needs 8 bytes a counter.
 func NewSketch(rows, partitions int, seed uint64) (*Sketch, error) {
 	switch {
 	case rows < 1:
@@ -47,7 +47,8 @@ func NewSketch(rows, partitions int, seed uint64) (*Sketch, error) {
 	case partitions < 1:
 		return nil, fmt.Errorf("skew: partitions is %d, want 1 or more", partitions)
 	case rows > maxCells/partitions:
-		return nil, fmt.Errorf("skew: rows is %d, want %d at most with %d partitions", rows, maxCells/partitions, partitions)
+		return nil, fmt.Errorf("skew: rows is %d, want %d at most with %d partitions",
+			rows, maxCells/partitions, partitions)
 	}
 	s := &Sketch{rows: make([]hash, rows), partitions: partitions, seed: seed, cells: make([]int64, rows*partitions)}
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -97,8 +98,8 @@ func modulo(x uint64) uint64 {
 	return x
 }
 
-// HashKey turns a key of bytes into one of 64 bits (FNV-1a), for [Sketch.Add] and [Sketch.Partition]. It is not keyed: whoever
-// chooses the keys can make them collide under every hash function. O(n), no allocation.
+// HashKey turns a key of bytes into one of 64 bits (FNV-1a), for [Sketch.Add] and [Sketch.Partition]. It is not keyed:
+// whoever chooses the keys can make them collide under every hash function. O(n), no allocation.
 func HashKey[K ~string | ~[]byte](key K) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(key) {
@@ -107,8 +108,8 @@ func HashKey[K ~string | ~[]byte](key K) uint64 {
 	return h
 }
 
-// Add counts n values of a key, in each row. It is an error, and changes nothing, if n is negative or the sum of all would
-// exceed the largest int64. O(d), no allocation.
+// Add counts n values of a key, in each row. It is an error, and changes nothing, if n is negative or the sum of all
+// would exceed the largest int64. O(d), no allocation.
 func (s *Sketch) Add(key uint64, n int64) error {
 	if len(s.rows) == 0 {
 		return errNoRows
@@ -123,9 +124,9 @@ func (s *Sketch) Add(key uint64, n int64) error {
 	return nil
 }
 
-// Merge adds what other has counted to s. It is an error, and changes nothing, if other is nil, has other hash functions,
-// that is, another number of rows or partitions or another seed, or if the sum of all would exceed the largest int64.
-// O(d p), no allocation.
+// Merge adds what other has counted to s. It is an error, and changes nothing, if other is nil, has other hash
+// functions, that is, another number of rows or partitions or another seed, or if the sum of all would exceed the
+// largest int64. O(d p), no allocation.
 func (s *Sketch) Merge(other *Sketch) error {
 	switch {
 	case other == nil:
@@ -134,7 +135,8 @@ func (s *Sketch) Merge(other *Sketch) error {
 		return fmt.Errorf("skew: the other sketch has %d rows, %d partitions and seed %d, want %d, %d and %d",
 			len(other.rows), other.partitions, other.seed, len(s.rows), s.partitions, s.seed)
 	case other.total > math.MaxInt64-s.total:
-		return fmt.Errorf("skew: the other sketch has counted %d values, want at most %d", other.total, math.MaxInt64-s.total)
+		return fmt.Errorf("skew: the other sketch has counted %d values, want at most %d",
+			other.total, math.MaxInt64-s.total)
 	}
 	for i, n := range other.cells {
 		s.cells[i] += n
