@@ -1,0 +1,162 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// act does one random thing to a record and returns what it answers.
+func act(r *Record, now *time.Time, random *rand.Rand) string {
+	*now = now.Add(time.Duration(random.ExpFloat64() * 30 * float64(time.Second)))
+	if random.IntN(50) == 0 {
+		*now = now.Add(-time.Minute)
+	}
+	number := []int{0, 1, 2, 3, 7, 1 << 30, math.MaxInt, 1e6, 12, 13}[random.IntN(10)]
+	key := random.Uint64N(12)
+	a := Attempt{Ran: time.Duration(random.IntN(200)) * time.Second, Usual: time.Duration(random.IntN(60)) * time.Second}
+	if random.IntN(3) > 0 {
+		a.Done = random.Float64()
+	}
+	if number == 7 {
+		a.Ran *= 9
+	}
+	switch random.IntN(12) {
+	case 0, 1, 2:
+		r.End(*now, number, key, a, Outcome(random.IntN(3)))
+	case 3:
+		r.AddProgress(*now, number, random.Float64()-.2)
+	case 4:
+		if random.IntN(9) == 0 {
+			r.Forget(number)
+		}
+	case 5:
+		if random.IntN(9) == 0 {
+			r.SetClass(number, random.IntN(3))
+		}
+	default:
+		r.Running(*now, number, key, a)
+	}
+	asked := random.IntN(14)
+	total, _ := r.Progress(asked)
+	elsewhere, known := r.Elsewhere(asked, 7, 7)
+	answer := fmt.Sprint(r.Factor(asked), r.Judge(number), elsewhere, known, total, r.Len())
+	if random.IntN(4) == 0 {
+		answer += fmt.Sprint(r.AppendAvoid(nil))
+	}
+	return answer
+}
+
+// Restored after any history, a record answers and learns as if it had never stopped.
+func TestRecordRestored(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		c := Config{}
+		if seed%2 == 0 {
+			c = Config{Memory: time.Minute, Trust: 1, MaxMachines: 6, SlowFactor: 1.2, Limit: 20, MaxShare: .5}
+		}
+		old := newRecord(t, c)
+		now := time.Unix(1e9, 0)
+		for range random.IntN(400) {
+			act(old, &now, random)
+		}
+		data, err := old.MarshalBinary()
+		require.NoError(t, err)
+		var restored Record
+		require.NoError(t, restored.UnmarshalBinary(data))
+		again, err := restored.AppendBinary([]byte("x"))
+		require.NoError(t, err)
+		require.Equal(t, data, again[1:])
+		for range 200 {
+			pcg := rand.NewPCG(seed, random.Uint64())
+			saved, later := *pcg, now
+			want := act(old, &now, rand.New(pcg))
+			require.Equal(t, want, act(&restored, &later, rand.New(&saved)))
+		}
+	}
+}
+
+func TestSnapshotRefuses(t *testing.T) {
+	r := newRecord(t, Config{})
+	random, now := rand.New(rand.NewPCG(1, 1)), time.Unix(0, 0)
+	for range 300 {
+		act(r, &now, random)
+	}
+	data, err := r.MarshalBinary()
+	require.NoError(t, err)
+	for n := range data {
+		assert.ErrorContains(t, r.UnmarshalBinary(data[:n]), "machines: Record: snapshot: ", "cut to %d", n)
+	}
+	assert.Error(t, r.UnmarshalBinary(append(data[:len(data):len(data)], 0)))
+	after, err := r.MarshalBinary()
+	require.NoError(t, err)
+	assert.Equal(t, data, after, "an error changes nothing")
+	data[0]++
+	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 2, want 1")
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	r, _ := New(Config{})
+	random, now := rand.New(rand.NewPCG(1, 1)), time.Unix(0, 0)
+	for i := range 300 {
+		act(r, &now, random)
+		if i%100 == 99 {
+			data, _ := r.MarshalBinary()
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var r Record
+		if r.UnmarshalBinary(data) != nil {
+			return
+		}
+		again, _ := r.MarshalBinary()
+		if err := new(Record).UnmarshalBinary(again); err != nil {
+			t.Fatal(err)
+		}
+		random, now := rand.New(rand.NewPCG(1, 1)), r.clock.Last
+		for range 100 {
+			act(&r, &now, random)
+		}
+		sound(t, &r)
+	})
+}
+
+// sound checks what must always hold of a record.
+func sound(t testing.TB, r *Record) {
+	t.Helper()
+	known, flagged := 0, 0
+	var ended, failed float64
+	seen := 0
+	for i := r.oldest; i != none; i = r.machines[i].newer {
+		m := &r.machines[i]
+		seen++
+		require.Equal(t, i, r.places[m.number])
+		f := r.Factor(m.number) // brings it up to date
+		require.True(t, f > 0 && f < 1e19, "factor %v", f)
+		if m.known {
+			known++
+		}
+		if m.flag != none {
+			flagged++
+			require.Equal(t, i, r.flagged[m.flag])
+		}
+		ended += m.ended
+		failed += m.failed
+	}
+	require.Equal(t, len(r.places), seen)
+	require.LessOrEqual(t, seen, r.config.MaxMachines)
+	require.Equal(t, len(r.flagged), flagged)
+	classes := 0
+	for i := range r.classes {
+		classes += r.classes[i].locations.Len()
+	}
+	require.Equal(t, r.all.Len(), classes)
+	require.InDelta(t, ended, r.ended.Value(), 1e-3)
+	require.InDelta(t, failed, r.failed.Value(), 1e-3)
+}

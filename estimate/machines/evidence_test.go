@@ -1,0 +1,98 @@
+package machines
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slowMedian is the product-limit median by its definition: at each point, the survivors fall by the share of those at
+// risk that it is; where the survivors never fall to a half, the median of all values, bounds included.
+func slowMedian(values []weighed) float64 {
+	weight := func(keep func(weighed) bool) (sum float64) {
+		for _, v := range values {
+			if keep(v) {
+				sum += v.weight
+			}
+		}
+		return sum
+	}
+	sorted := slices.SortedFunc(slices.Values(values), func(a, b weighed) int { return cmp.Compare(a.ratio, b.ratio) })
+	survive := 1.
+	for i, v := range sorted {
+		if i > 0 && v.ratio == sorted[i-1].ratio {
+			continue
+		}
+		ends := weight(func(w weighed) bool { return w.ratio == v.ratio && !w.bound })
+		survive *= 1 - ends/weight(func(w weighed) bool { return w.ratio >= v.ratio })
+		if survive <= .5+1e-9 {
+			return v.ratio
+		}
+	}
+	for _, v := range sorted {
+		if weight(func(w weighed) bool { return w.ratio <= v.ratio }) >= weight(func(weighed) bool { return true })*(.5-1e-9) {
+			return v.ratio
+		}
+	}
+	return 1
+}
+
+func TestMedianAgreesWithItsDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	bounded := 0
+	for range 20000 {
+		var s sample
+		var values []weighed
+		for range r.IntN(len(s.values) + 1) {
+			v := weighed{float64(1 + r.IntN(6)), float64(1+r.IntN(4)) / 2, r.IntN(3) == 0}
+			values = append(values, v)
+			s.add(v)
+		}
+		require.Equal(t, slowMedian(values), s.median(), "%v", values)
+		if s.n > 0 && s.values[0].bound {
+			bounded++
+		}
+	}
+	require.Greater(t, bounded, 100)
+}
+
+func TestWhatAnAttemptShows(t *testing.T) {
+	for _, c := range []struct {
+		ran, usual time.Duration
+		done       float64
+		finished   bool
+		kind       kind
+		ratio      float64
+		seen       float64
+	}{
+		{ran: 40, usual: 20, finished: true, kind: point, ratio: 2, seen: 1},
+		{ran: 1, usual: 20, finished: true, kind: point, ratio: .05, seen: 1},
+		{ran: 10, usual: 20, done: .25, kind: point, ratio: 2, seen: 1},
+		{ran: 1, usual: 20, done: .0125, kind: point, ratio: 4, seen: .2},
+		{ran: 60, usual: 20, kind: bound, ratio: 3, seen: 1},
+		{ran: 60, usual: 20, done: math.NaN(), kind: bound, ratio: 3, seen: 1},
+		{ran: 60, usual: 20, done: 7, kind: point, ratio: 3, seen: 1},
+		{ran: 60, usual: 20, done: 1e-300, kind: point, ratio: 100, seen: 1},
+		{ran: 60, usual: 0, done: 1, finished: true, kind: silent},
+		{ran: -1, usual: 20, kind: silent},
+		{ran: 0, usual: 20, kind: bound, ratio: .01},
+	} {
+		e := Attempt{c.ran, c.usual, c.done}.shows(7, c.finished, 100)
+		assert.Equal(t, c.kind, e.kind, "%+v", c)
+		assert.InDelta(t, c.ratio, e.ratio, 1e-6, "%+v", c)
+		assert.InDelta(t, c.seen, float64(e.seen)/full, 1e-4, "%+v", c)
+		assert.Equal(t, time.Duration(7), e.at)
+	}
+}
+
+func TestEvidenceFades(t *testing.T) {
+	assert.Equal(t, 1., fade(0, time.Hour))
+	assert.Equal(t, .5, fade(time.Hour, time.Hour))
+	assert.Equal(t, .1, fade(3*time.Hour, time.Hour))
+}

@@ -1,0 +1,121 @@
+package machines
+
+// Which machines are remembered, and where: by the host's number, and by who was heard of last.
+
+// touch returns the place of a machine that was just heard of, a new one if it was not known; none for a negative
+// number.
+func (r *Record) touch(number int) int32 {
+	if number < 0 || r.places == nil {
+		return none
+	}
+	i, ok := r.places[number]
+	switch {
+	case !ok:
+		i = r.place(number)
+	case i == r.newest:
+		return i
+	default:
+		r.unlink(i)
+	}
+	m := &r.machines[i]
+	m.newer, m.older = none, r.newest
+	if r.newest != none {
+		r.machines[r.newest].newer = i
+	} else {
+		r.oldest = i
+	}
+	r.newest = i
+	return i
+}
+
+// place finds room for a machine that is not known; it is not linked yet.
+func (r *Record) place(number int) int32 {
+	if len(r.places) >= r.config.MaxMachines {
+		r.drop(r.oldest)
+	}
+	i := int32(len(r.machines))
+	if n := len(r.free); n > 0 {
+		i = r.free[n-1]
+		r.free = r.free[:n-1]
+	} else {
+		r.machines = append(r.machines, machine{})
+	}
+	r.machines[i] = machine{number: number, newer: none, older: none, flag: none}
+	r.places[number] = i
+	r.progress.join()
+	return i
+}
+
+// drop forgets the machine at a place.
+func (r *Record) drop(i int32) {
+	m := &r.machines[i]
+	r.take(m)
+	r.progress.leave(m.total)
+	r.unflag(i)
+	r.ended.Add(-m.ended)
+	r.failed.Add(-m.failed)
+	r.unlink(i)
+	delete(r.places, m.number)
+	r.free = append(r.free, i)
+	r.machines[i] = machine{}
+}
+
+func (r *Record) unlink(i int32) {
+	m := &r.machines[i]
+	if m.newer != none {
+		r.machines[m.newer].older = m.older
+	} else {
+		r.newest = m.older
+	}
+	if m.older != none {
+		r.machines[m.older].newer = m.newer
+	} else {
+		r.oldest = m.newer
+	}
+}
+
+// nearly is how far the centre of a class may move before its machines are flagged anew.
+const nearly = 1. / 16
+
+// flag notes whether a machine is one to look at for a verdict: all that are, and some that only nearly are.
+func (r *Record) flag(i int32) {
+	m := &r.machines[i]
+	least := r.config.SlowFactor * (1 - 2*nearly) * r.classes[m.class].base
+	switch suspect := m.location >= least || m.failed > r.config.Trust; {
+	case suspect && m.flag == none:
+		m.flag = int32(len(r.flagged))
+		r.flagged = append(r.flagged, i)
+	case !suspect:
+		r.unflag(i)
+	}
+}
+
+// reflag flags all machines anew if the centre of a class has moved.
+func (r *Record) reflag() {
+	moved := false
+	for i := range r.classes {
+		centre, base := r.centre(int32(i)), &r.classes[i].base
+		if centre < *base*(1-nearly) || centre > *base*(1+nearly) {
+			*base, moved = centre, true
+		}
+	}
+	if !moved {
+		return
+	}
+	for i := r.oldest; i != none; i = r.machines[i].newer {
+		r.flag(i)
+	}
+}
+
+func (r *Record) unflag(i int32) {
+	at := r.machines[i].flag
+	if at == none {
+		return
+	}
+	last := len(r.flagged) - 1
+	moved := r.flagged[last]
+	r.flagged[at] = moved
+	r.machines[moved].flag = at
+	r.flagged = r.flagged[:last]
+	r.machines[i].flag = none
+}

@@ -1,0 +1,185 @@
+package machines
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+const (
+	recent      = 16 // attempts that have ended, remembered for each machine
+	running     = 8  // attempts that run, remembered for each machine
+	maxMachines = 1 << 30
+	maxClasses  = 256
+	none        = -1
+)
+
+// Record is what is known of each machine of a cluster, in the host's numbering, which may be any: numbers need not be
+// dense, and a hash serves as one. A negative number is no machine. The zero value knows nothing and learns nothing;
+// make one with [New].
+//
+// Time goes by what [Record.Running], [Record.End] and [Record.AddProgress] are told; a clock that steps back costs
+// nothing (x/time/rate's rule). Answers are as of the latest event.
+//
+// Everything takes O(log m) for m machines, unless it says otherwise, and does not allocate once the machines are
+// known. A machine takes about 600 bytes.
+//
+// Not safe for concurrent use, [Record.Factor] and [Record.Judge] included, which bring what they answer up to date;
+// one per cluster. Behind the few methods that a host's phases call, it can stand locked.
+type Record struct {
+	config   Config
+	clock    clock.Clock
+	places   map[int]int32 // by the host's number
+	machines []machine
+	free     []int32
+	newest   int32 // of those in use, by their latest event
+	oldest   int32
+	all      estimate.Empirical // locations of the machines that have shown something
+	classes  []classRecord
+	flagged  []int32 // machines that may be slow or failing
+	ended    num.Sum // what counts of the attempts that have ended, in all
+	failed   num.Sum // what counts of those that failed
+	progress progress
+	asked    []int     // scratch of Elsewhere
+	own      []float64 // scratch of Elsewhere
+}
+
+// classRecord is what is known of the machines of one class.
+type classRecord struct {
+	locations estimate.Empirical // of those that have shown something
+	base      float64            // the centre by which machines were flagged
+}
+
+// machine is what is known of one. It is in the trees if it has shown something.
+type machine struct {
+	number       int
+	newer, older int32
+	flag         int32 // place in flagged, or none
+	class        int32
+	known        bool          // location stands in the trees
+	location     float64       // median ratio
+	weight       float64       // evidence that it rests on
+	ended        float64       // as it stands in Record.ended
+	failed       float64       // as it stands in Record.failed
+	found        time.Duration // when that was
+	total        int64         // LATE's total progress, in steps
+	past         [recent]evidence
+	pasts, next  uint8 // how many, and where the next one goes
+	present      [running]struct {
+		key uint64
+		evidence
+	}
+	presents uint8
+}
+
+// New returns an empty record, or an error that names the field that is out of range.
+func New(c Config) (*Record, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	return &Record{
+		config: c, places: map[int]int32{}, newest: none, oldest: none, classes: []classRecord{{base: 1}},
+	}, nil
+}
+
+// Config returns the configuration with its defaults filled in.
+func (r *Record) Config() Config { return r.config }
+
+// Len returns the number of machines that are remembered.
+func (r *Record) Len() int { return len(r.places) }
+
+// Running takes what an attempt that runs on a machine shows now. Key tells it from the machine's other attempts: any
+// number will do, as long as it stays the same and goes with [Record.End]. Of each machine the eight attempts that were
+// told of last are remembered. It reports whether the machine is one: a negative number is not.
+func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
+	at := r.clock.At(now)
+	i := r.touch(machine)
+	if i == none {
+		return false
+	}
+	m := &r.machines[i]
+	shown := a.shows(at, false, r.config.Limit)
+	place, stalest := -1, 0
+	for j := range m.present[:m.presents] {
+		if m.present[j].key == key {
+			place = j
+		}
+		if m.present[j].at < m.present[stalest].at {
+			stalest = j
+		}
+	}
+	switch {
+	case place >= 0 && shown.near(m.present[place].evidence):
+		m.present[place].at = at
+		r.refresh(i)
+		return true
+	case place >= 0:
+	case m.presents < running:
+		place = int(m.presents)
+		m.presents++
+	default:
+		place = stalest
+	}
+	m.present[place].key, m.present[place].evidence = key, shown
+	r.find(i)
+	return true
+}
+
+// End takes that an attempt has ended on a machine, and how. It need not have been told of while it ran; an attempt
+// that is not to count, such as one that never began, is ended with a Usual of 0. It reports whether the machine is
+// one.
+func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outcome) bool {
+	at := r.clock.At(now)
+	i := r.touch(machine)
+	if i == none || how > Failed {
+		return false
+	}
+	m := &r.machines[i]
+	for j := range m.present[:m.presents] {
+		if m.present[j].key == key {
+			m.presents--
+			m.present[j] = m.present[m.presents]
+			break
+		}
+	}
+	shown := a.shows(at, how == Finished, r.config.Limit)
+	shown.failed = how == Failed
+	m.past[m.next] = shown
+	m.next = (m.next + 1) % recent
+	m.pasts = min(m.pasts+1, recent)
+	r.find(i)
+	return true
+}
+
+// SetClass says that a machine is of a class, such as that of the machines with a GPU: machines are slow against their
+// class. At first every machine is of class 0. It reports false for a class that is not 0 to 255, and for a negative
+// machine.
+func (r *Record) SetClass(machine, class int) bool {
+	if class < 0 || class >= maxClasses {
+		return false
+	}
+	i := r.touch(machine)
+	if i == none {
+		return false
+	}
+	for len(r.classes) <= class {
+		r.classes = append(r.classes, classRecord{base: 1})
+	}
+	m := &r.machines[i]
+	if m.class == int32(class) {
+		return true
+	}
+	r.take(m)
+	m.class = int32(class)
+	r.find(i)
+	return true
+}
+
+// Forget drops all that is known of a machine: it has left, or another one has come under its number.
+func (r *Record) Forget(machine int) {
+	if i, ok := r.places[machine]; ok {
+		r.drop(i)
+	}
+}

@@ -1,0 +1,168 @@
+package machines
+
+import (
+	"cmp"
+	"log/slog"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/straggler-go/straggler/internal/enum"
+)
+
+// Standing is what is held of a machine. The names and values are stable.
+type Standing uint8
+
+const (
+	// Unknown: too little was seen of it to tell. It is the zero value.
+	Unknown Standing = iota
+	// Normal: nothing speaks against it.
+	Normal
+	// Spared: it is slow, but MaxShare of its class is slower still, or as slow.
+	Spared
+	// Slow: its factor against its class is SlowFactor or more.
+	Slow
+	// Failing: most of what ended there failed, and elsewhere less than a quarter did.
+	Failing
+)
+
+var standingNames = [...]string{"unknown", "normal", "spared", "slow", "failing"}
+
+// String returns the standing's name.
+func (s Standing) String() string { return enum.Name(standingNames[:], int(s), "Standing") }
+
+// MarshalText returns the standing's name; an error for a value that does not exist.
+func (s Standing) MarshalText() ([]byte, error) {
+	return enum.Text(standingNames[:], int(s), "machines: Standing")
+}
+
+// UnmarshalText reads a name.
+func (s *Standing) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(standingNames[:], text, "machines: Standing")
+	if err == nil {
+		*s = Standing(i)
+	}
+	return err
+}
+
+// Verdict is what is held of a machine and why. It is a plain value without NaN: comparable, one line as text, fields
+// in a structured log. The zero value is that of a machine nobody has heard of.
+type Verdict struct {
+	Standing Standing
+	// Factor is how many times slower than its class the machine is, and Threshold the least factor that is slow.
+	// Both are 0 if nothing is known.
+	Factor, Threshold float64
+	// Attempts is how many attempts' worth of evidence Factor rests on.
+	Attempts float64
+	// Failed is the share of what ended there that failed.
+	Failed float64
+}
+
+// Avoid reports whether a waiting task should not start there: the machine is Slow or Failing.
+func (v Verdict) Avoid() bool { return v.Standing == Slow || v.Standing == Failing }
+
+// String returns the verdict as one line, such as "slow factor=8.1 threshold=2 attempts=3".
+func (v Verdict) String() string {
+	b := append(make([]byte, 0, 64), v.Standing.String()...)
+	for _, f := range v.fields() {
+		if f.value != 0 {
+			b = append(append(append(b, ' '), f.key...), '=')
+			b = strconv.AppendFloat(b, f.value, 'g', 3, 64)
+		}
+	}
+	return string(b)
+}
+
+type field struct {
+	key   string
+	value float64
+}
+
+func (v Verdict) fields() [4]field {
+	return [...]field{{"factor", v.Factor}, {"threshold", v.Threshold}, {"attempts", v.Attempts}, {"failed", v.Failed}}
+}
+
+// LogValue returns the verdict as a group of fields, for log/slog.
+func (v Verdict) LogValue() slog.Value {
+	attrs := append(make([]slog.Attr, 0, 5), slog.String("standing", v.Standing.String()))
+	for _, f := range v.fields() {
+		if f.value != 0 {
+			attrs = append(attrs, slog.Float64(f.key, f.value))
+		}
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// Judge says whether a waiting task should start on a machine, and the numbers behind it. A machine is judged against
+// its class. At least half of the machines of a class of which anything is known are never slow, and MaxShare bounds
+// how many, equals aside, are; evidence fades, so a machine that gets no task for that reason gets one again after a
+// while, and if that is slow as well, one is enough to say so. Where the good machines have left, tell so by
+// [Record.Forget]: what is slow is slow against those that the record knows.
+func (r *Record) Judge(machine int) Verdict {
+	i, ok := r.places[machine]
+	if !ok {
+		return Verdict{}
+	}
+	r.refresh(i)
+	m := &r.machines[i]
+	var v Verdict
+	if m.known {
+		v = Verdict{Standing: Normal, Factor: m.location / r.centre(m.class), Attempts: m.weight}
+		v.Threshold = r.config.SlowFactor
+	}
+	if m.weight <= r.config.Trust {
+		v.Standing = Unknown
+	}
+	if m.ended > 0 {
+		v.Failed = m.failed / m.ended
+	}
+	switch {
+	case r.failing(m):
+		v.Standing = Failing
+	case v.Factor >= v.Threshold && v.Factor > 0 && r.slower(m) < r.most(m.class):
+		v.Standing = Slow
+	case v.Factor >= v.Threshold && v.Factor > 0:
+		v.Standing = Spared
+	}
+	return v
+}
+
+// failing reports whether most of what ended on a machine failed, while elsewhere little did: what fails everywhere is
+// the fault of the job.
+func (r *Record) failing(m *machine) bool {
+	ended, failed := r.ended.Value()-m.ended, r.failed.Value()-m.failed
+	return m.failed > r.config.Trust && m.failed > m.ended/2 && ended > r.config.Trust && failed < ended/4
+}
+
+// slower counts the machines of a class that are slower than one of them.
+func (r *Record) slower(m *machine) int {
+	c := &r.classes[m.class].locations
+	return c.Len() - c.Rank(math.Nextafter(m.location, math.Inf(1)))
+}
+
+// most returns how many machines of a class may be slow.
+func (r *Record) most(class int32) int {
+	n := r.classes[class].locations.Len()
+	return min(max(1, int(r.config.MaxShare*float64(n))), n/2)
+}
+
+// AppendAvoid appends the machines on which no waiting task should start, and no copy, to dst: the slowest first, and
+// of equals the lowest number. O(s log m) for s of them, and O(m) if the centre of a class has moved; it allocates
+// only to grow dst.
+func (r *Record) AppendAvoid(dst []int) []int {
+	if r.places == nil {
+		return dst
+	}
+	r.reflag()
+	from := len(dst)
+	for at := len(r.flagged) - 1; at >= 0; at-- { // a refresh may take the machine off the list
+		if number := r.machines[r.flagged[at]].number; r.Judge(number).Avoid() {
+			dst = append(dst, number)
+		}
+	}
+	slices.SortFunc(dst[from:], func(a, b int) int {
+		x, y := &r.machines[r.places[a]], &r.machines[r.places[b]]
+		return cmp.Or(cmp.Compare(y.location, x.location), cmp.Compare(a, b))
+	})
+	return dst
+}
