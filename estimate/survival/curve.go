@@ -1,0 +1,204 @@
+package survival
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// TailIndex is the index of the Pareto tail of a [Curve]: beyond all evidence, a task that has run for a is expected to
+// run for a/(TailIndex-1) more, which is half of it.
+const TailIndex = 3
+
+// Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
+// so long [Kaplan and Meier]: those of tasks that still run, or were killed. At a time x at which d of the r that took or
+// have run at least x end, P(T > x) falls by the factor 1 - d/r. Ends count before what is cut off at the same instant.
+//
+// The estimate does not reach 0 where the longest value is cut off. Beyond L, the longest of all values, it goes on as a
+// Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which a task of any age a >= L is expected to need a/2 more. So the expected
+// total E(T | T > a) never falls with a.
+//
+// Add values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of which nothing is known: its mean is +Inf and
+// its probabilities are 0. It implements estimate.Distribution. Not safe for concurrent use while it is changed.
+type Curve struct {
+	values []value
+	n      int // of them at the last Fit
+	ends   int // of which ended
+	// After Fit, by distinct time of an end:
+	at    []float64 // the time, ascending
+	above []float64 // P(T > at)
+	area  []float64 // of P(T > t) from 0 to at
+	// The same without one that runs and is older than at, and so at risk at every end:
+	aboveOthers []float64
+	areaOthers  []float64
+	longest     float64 // L
+	second      float64 // L without the longest, where that is a single one that runs or was killed; else L
+}
+
+// value is a time: its own, of one that ended, or one that it exceeds.
+type value struct {
+	x     float64
+	ended bool
+}
+
+// Reset removes all values and keeps the memory. The answers stay until the next Fit.
+func (c *Curve) Reset() { c.values = c.values[:0] }
+
+// Add adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether it was
+// taken: one that is negative, NaN or infinite is not.
+func (c *Curve) Add(x float64, ended bool) bool {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		return false
+	}
+	c.values = append(c.values, value{x + 0, ended})
+	return true
+}
+
+// Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
+func (c *Curve) Fit() {
+	slices.SortFunc(c.values, func(a, b value) int { return cmp.Compare(a.x, b.x) })
+	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
+	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
+	c.longest, c.second, c.ends = 0, 0, 0
+	above, area, others, areaOthers, before := 1.0, 0.0, 1.0, 0.0, 0.0
+	for i := 0; i < len(c.values); {
+		x, risk, ends := c.values[i].x, len(c.values)-i, 0
+		for ; i < len(c.values) && c.values[i].x == x; i++ {
+			if c.values[i].ended {
+				ends++
+			}
+		}
+		c.longest = x
+		if ends == 0 {
+			continue
+		}
+		c.ends += ends
+		area += float64(above * (x - before)) // no fused multiply-add: one answer everywhere
+		areaOthers += float64(others * (x - before))
+		above *= float64(risk-ends) / float64(risk)
+		others *= max(0, float64(risk-1-ends)) / float64(max(risk-1, 1))
+		before = x
+		c.at, c.above, c.area = append(c.at, x), append(c.above, above), append(c.area, area)
+		c.aboveOthers, c.areaOthers = append(c.aboveOthers, others), append(c.areaOthers, areaOthers)
+	}
+	c.n, c.second = len(c.values), c.longest
+	if n := c.n; n > 1 && !c.values[n-1].ended && c.values[n-2].x < c.longest {
+		c.second = c.values[n-2].x
+	}
+}
+
+// Len returns the number of values.
+func (c *Curve) Len() int { return c.n }
+
+// Ends returns how many of them are of tasks that ended.
+func (c *Curve) Ends() int { return c.ends }
+
+// Longest returns L, the longest of all values, from which on the tail holds; 0 if there is none.
+func (c *Curve) Longest() float64 { return c.longest }
+
+// index returns how many times of ends are at most x, or with strict below it.
+func (c *Curve) index(x float64, strict bool) int {
+	i, found := slices.BinarySearch(c.at, x)
+	if found && !strict {
+		i++
+	}
+	return i
+}
+
+// step returns P(T > t) after the first i ends and the area up to the last of them, at which it begins.
+func (c *Curve) step(i int) (above, area, from float64) {
+	if i == 0 {
+		return 1, 0, 0
+	}
+	return c.above[i-1], c.area[i-1], c.at[i-1]
+}
+
+// tail returns (L/t)^3.
+func (c *Curve) tail(t float64) float64 {
+	q := c.longest / t
+	return q * q * q
+}
+
+// Above returns P(T > t); 0 of an empty curve. O(log n).
+func (c *Curve) Above(t float64) float64 { return c.survives(t, false) }
+
+// survives returns P(T > t), or with strict P(T >= t).
+func (c *Curve) survives(t float64, strict bool) float64 {
+	switch {
+	case c.n == 0 || t != t:
+		return 0
+	case t < 0 || strict && t == 0:
+		return 1
+	}
+	above, _, _ := c.step(c.index(t, strict))
+	if t > c.longest {
+		above *= c.tail(t)
+	}
+	return above
+}
+
+// mass returns the area of P(T > t) from a to infinity. a must be at most L.
+func (c *Curve) mass(a float64) float64 {
+	last, total, from := c.step(len(c.at))
+	total += float64(last * (c.longest - from))
+	above, area, from := c.step(c.index(a, false))
+	upTo := area + float64(above*(a-from))
+	return max(0, total-upTo) + float64(last*c.longest/(TailIndex-1))
+}
+
+// Mean returns E(T). O(1).
+func (c *Curve) Mean() float64 {
+	if c.n == 0 {
+		return math.Inf(1)
+	}
+	return c.mass(0)
+}
+
+// CDF returns P(T <= t). O(log n).
+func (c *Curve) CDF(t float64) float64 { return c.below(t, false) }
+
+// Below returns P(T < t). O(log n).
+func (c *Curve) Below(t float64) float64 { return c.below(t, true) }
+
+func (c *Curve) below(t float64, strict bool) float64 {
+	if c.n == 0 {
+		return 0
+	}
+	return 1 - c.survives(t, strict)
+}
+
+// Quantile returns the smallest t with CDF(t) >= p; +Inf for a p of 1 if the curve does not reach it. O(log n).
+func (c *Curve) Quantile(p float64) float64 { return c.quantile(p, 1) }
+
+// quantile returns the smallest t at which P(T > t) is at most (1-p) of the whole.
+func (c *Curve) quantile(p, whole float64) float64 {
+	if c.n == 0 {
+		return math.Inf(1)
+	}
+	bar := remainder(p) * whole
+	i, _ := slices.BinarySearchFunc(c.above, bar, firstAtMost)
+	if i < len(c.at) {
+		return c.at[i]
+	}
+	last, _, _ := c.step(len(c.at))
+	return c.longest * tailQuantile(bar/last)
+}
+
+// firstAtMost makes a binary search of falling values find the first that is at most the bar.
+func firstAtMost(value, bar float64) int {
+	if value > bar {
+		return -1
+	}
+	return 1
+}
+
+// remainder returns 1-p, with p outside [0, 1] moved to the nearer end and NaN to 0.
+func remainder(p float64) float64 {
+	if p != p {
+		return 1
+	}
+	return 1 - min(max(p, 0), 1)
+}
+
+// tailQuantile returns how many times L a time is that only this share of those beyond L exceed; 1 or more.
+func tailQuantile(share float64) float64 { return max(1, 1/math.Cbrt(share)) }

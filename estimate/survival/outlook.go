@@ -1,0 +1,176 @@
+package survival
+
+import "math"
+
+// Outlook is the distribution of the time that a copy still needs, in seconds, by its progress, its age, and how far
+// predictions like it were off. [Shape.Outlook] fills it. The zero value is unknown. It implements estimate.Distribution.
+type Outlook struct {
+	left   [mostAtoms]float64 // ascending
+	weight [mostAtoms]float64 // their sum is 1
+	n      int
+}
+
+const mostAtoms = 2*remembered + len(unseen)
+
+// near is how far off, as a factor, a total still is as likely as the curve makes it.
+const near = 1.25
+
+// Prediction is what is known of a copy at its last report, or since.
+type Prediction struct {
+	// Age is how long it has run, and Total how long it will have run in all by its progress, in seconds.
+	Age, Total float64
+	// AtStage is what Total was when it passed the last of its parts; 0 if it is not known. What was too short then, and has
+	// grown since, is not too short by as much again.
+	AtStage float64
+	// Stage is how many parts it has passed.
+	Stage int
+	// Expected says that the times of tasks like it are known from elsewhere, so that no ends need be waited for.
+	Expected bool
+	// Scale is how many seconds of the task are one of the curve; 0 stands for 1.
+	Scale float64
+}
+
+// Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where all
+// that was predicted is over. While fewer than three tasks have ended, and nothing is known of how far predictions are off, or
+// only that it is far, all that looks slow may only have begun slowly: a tenth of the prediction stands for it then. That
+// is a choice, with room beyond the factor of 4 by which one in twenty is too long in public traces.
+//
+// Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a factor
+// of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. O(log n), no allocation.
+func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
+	o.n = 0
+	scale := p.Scale
+	if !(scale > 0) {
+		scale = 1
+	}
+	stage := min(max(p.Stage, 1), Parts)
+	if !p.Expected && curve.Ends() < fewEnds && s.wide(o, stage) {
+		o.left[0], o.weight[0], o.n = max(0, float64(p.Total*early)-p.Age), 1, 1
+		return true
+	}
+	a := adder{o: o, p: p, curve: curve, scale: scale}
+	a.all(s, stage)
+	if !(a.sum > 0) {
+		o.n = 0
+		return false
+	}
+	for i := range o.n {
+		o.weight[i] /= a.sum
+	}
+	return true
+}
+
+const (
+	fewEnds = 3
+	tooWide = 1.2 // the ratio of the quartiles
+	early   = 0.1 // of what is predicted counts before anything is known
+)
+
+// adder adds the values of an outlook.
+type adder struct {
+	o     *Outlook
+	p     Prediction
+	curve *Curve // nil: all totals are as likely
+	scale float64
+	sum   float64
+}
+
+// all adds the total that each error makes of the prediction.
+func (a *adder) all(s *Shape, stage int) {
+	a.o.n, a.sum = 0, 0
+	own, kind, guess := s.errorsAt(stage)
+	a.ring(own, float64(own.seen))
+	a.ring(kind, float64(min(kind.kept(), asMany)))
+	for _, ratio := range unseen {
+		a.atom(ratio, guess/float64(len(unseen)))
+	}
+}
+
+func (a *adder) ring(r *ring, weight float64) {
+	n := r.kept()
+	for i := range n {
+		a.atom(float64(r.ratio[i]), weight/float64(n))
+	}
+}
+
+// atom adds a total, in its place.
+func (a *adder) atom(ratio, weight float64) {
+	total := a.p.Total * ratio
+	if ratio > 1 && a.p.AtStage > 0 {
+		total = max(a.p.Total, a.p.AtStage*ratio)
+	}
+	if !(total > a.p.Age) || math.IsInf(total, 1) {
+		return
+	}
+	weight = float64(weight * a.prior(total/a.scale)) // no fused multiply-add into the sum
+	o, left := a.o, total-a.p.Age
+	i := o.n
+	for ; i > 0 && o.left[i-1] > left; i-- {
+		o.left[i], o.weight[i] = o.left[i-1], o.weight[i-1]
+	}
+	o.left[i], o.weight[i] = left, weight
+	o.n++
+	a.sum += weight
+}
+
+// prior is how likely the curve makes a total; 1 of all while too few have ended.
+func (a *adder) prior(total float64) float64 {
+	if a.curve == nil || a.curve.Ends() < fewEnds {
+		return 1
+	}
+	ends := a.curve.Ends()
+	return max(0, a.curve.Above(total/near)-a.curve.Above(total*near)) + 0.5/float64(ends+1)
+}
+
+// wide reports whether the middle half of the errors at a stage is far apart. It uses o.
+func (s *Shape) wide(o *Outlook, stage int) bool {
+	if own, kind, _ := s.errorsAt(stage); own.seen+kind.kept() == 0 {
+		return true // only what is expected unseen
+	}
+	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}
+	a.all(s, stage)
+	return o.value(0.75*a.sum) > tooWide*o.value(0.25*a.sum)
+}
+
+// value returns the smallest value up to which the weights come to sum.
+func (o *Outlook) value(sum float64) float64 {
+	if o.n == 0 {
+		return math.Inf(1)
+	}
+	for i := range o.n - 1 {
+		if sum -= o.weight[i]; sum <= 0 {
+			return o.left[i]
+		}
+	}
+	return o.left[o.n-1]
+}
+
+// Mean returns the expected value. O(1).
+func (o *Outlook) Mean() (mean float64) {
+	if o.n == 0 {
+		return math.Inf(1)
+	}
+	for i := range o.n {
+		mean += float64(o.left[i] * o.weight[i]) // no fused multiply-add: one answer everywhere
+	}
+	return mean
+}
+
+// CDF returns P(X <= x). O(1).
+func (o *Outlook) CDF(x float64) (p float64) {
+	for i := 0; i < o.n && o.left[i] <= x; i++ {
+		p += o.weight[i]
+	}
+	return min(p, 1)
+}
+
+// Below returns P(X < x). O(1).
+func (o *Outlook) Below(x float64) (p float64) {
+	for i := 0; i < o.n && o.left[i] < x; i++ {
+		p += o.weight[i]
+	}
+	return min(p, 1)
+}
+
+// Quantile returns the smallest x with CDF(x) >= p. O(1).
+func (o *Outlook) Quantile(p float64) float64 { return o.value(1 - remainder(p)) }

@@ -1,0 +1,185 @@
+package survival_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+)
+
+var _ estimate.Distribution = (*survival.Outlook)(nil)
+
+var model = estimate.Linear{Window: 100 * time.Second, Grace: 20 * time.Second}
+
+// run lets a copy report ten times in 100 s, and finish; done is what it has done after a share of its time.
+func run(s *survival.Shape, took time.Duration, done func(u float64) float64) {
+	var t survival.Trail
+	for age := 10 * time.Second; age < took; age += 10 * time.Second {
+		t.Report(age, done(float64(age)/float64(took)))
+	}
+	s.Finish(&t, took, model)
+}
+
+func linear(u float64) float64 { return u }
+
+// stalls passes the first third of its work in a twentieth of its time, and then nothing until nine tenths.
+func stalls(u float64) float64 {
+	switch {
+	case u < 0.05:
+		return u / 0.05 / 3
+	case u < 0.9:
+		return 1./3 + (u-0.05)/1000
+	}
+	return min(1, 0.334+(u-0.9)/0.1*0.666)
+}
+
+func TestLinearProgressIsTheIdentity(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	kind := new(survival.Shape)
+	for range 50 {
+		s := kind.Phase()
+		for range 5 {
+			run(s, time.Duration((50+100*r.Float64())*float64(time.Second)), linear)
+		}
+		for done := 0.; done <= 1; done += 0.001 {
+			require.Equal(t, done, s.Time(done))
+		}
+		for stage := range survival.Parts {
+			require.InDelta(t, 1, s.Bias(stage), 1e-3)
+		}
+	}
+}
+
+// A prediction that has always been right becomes certain: the outlook closes in on it, whatever the curve says.
+func TestLinearProgressBecomesCertain(t *testing.T) {
+	kind := new(survival.Shape)
+	var curve survival.Curve
+	for range 20 {
+		curve.Add(100, true)
+	}
+	curve.Fit()
+	before := 1.
+	for range 6 {
+		s := kind.Phase()
+		for range 100 {
+			run(s, 100*time.Second, linear)
+		}
+		var o survival.Outlook
+		require.True(t, s.Outlook(&o, survival.Prediction{Age: 10, Total: 500, Stage: 1}, &curve))
+		off := 1 - o.CDF(493) + o.CDF(487)
+		assert.Less(t, off, before)
+		before = off
+	}
+	assert.Less(t, before, 0.05)
+}
+
+func TestStalledProgressIsReadThroughItsShape(t *testing.T) {
+	s := new(survival.Shape)
+	for range 50 {
+		run(s, 100*time.Second, stalls)
+	}
+	assert.InDelta(t, 0.9, s.Time(0.42), 0.1)
+	assert.Less(t, s.Time(0.1), 0.1)
+	before := 0.
+	for done := 0.; done <= 1; done += 0.001 {
+		require.GreaterOrEqual(t, s.Time(done), before, "at %v", done)
+		before = s.Time(done)
+	}
+	assert.Equal(t, 1., s.Time(1))
+}
+
+// Where the speed that is reported is off, a task that looks half as long again as those that have ended probably is not; one that
+// looks ten times as long is.
+func TestAPredictionDoesNotOutvoteTheOthers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	s := new(survival.Shape)
+	var curve survival.Curve
+	for range 60 {
+		factor := math.Exp(0.4 * r.NormFloat64())
+		run(s, 100*time.Second, func(u float64) float64 { return min(1, factor*u) })
+		curve.Add(90+20*r.Float64(), true)
+	}
+	curve.Fit()
+	for total, want := range map[float64][2]float64{150: {80, 130}, 1000: {600, 1500}} {
+		var o survival.Outlook
+		require.True(t, s.Outlook(&o, survival.Prediction{Age: 10, Total: total, Stage: 1}, &curve))
+		assert.Greater(t, 10+o.Mean(), want[0])
+		assert.Less(t, 10+o.Mean(), want[1])
+	}
+}
+
+// Before anything is known of how far predictions are off, a tenth of one counts until three tasks have ended.
+func TestLittleIsSaidTooEarly(t *testing.T) {
+	var s survival.Shape
+	var o survival.Outlook
+	var curve survival.Curve
+	p := survival.Prediction{Age: 10, Total: 1000, Stage: 0}
+	for range 3 {
+		require.True(t, s.Outlook(&o, p, &curve))
+		require.Equal(t, 90., o.Mean())
+		require.True(t, s.Outlook(&o, survival.Prediction{Age: 10, Total: 99}, &curve))
+		require.Zero(t, o.Mean())
+		curve.Add(100+float64(curve.Len()), true)
+		curve.Fit()
+	}
+	require.True(t, s.Outlook(&o, p, &curve))
+	assert.Greater(t, o.Mean(), 200.)
+	p.Expected = true
+	require.True(t, s.Outlook(&o, p, new(survival.Curve)))
+	assert.Greater(t, o.Mean(), 200.)
+}
+
+// Whatever is reported, the answers are in order: no NaN, no value below the age, probabilities that rise to 1.
+func FuzzShape(f *testing.F) {
+	f.Add([]byte{10, 30, 200, 255, 3, 90, 17, 0, 128, 250})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := new(survival.Shape).Phase()
+		var curve survival.Curve
+		var trail survival.Trail
+		age := time.Duration(0)
+		for i, b := range data {
+			age += time.Duration(b) * time.Second
+			trail.Report(age, []float64{float64(b) / 200, math.NaN(), -1, math.Inf(1), 1e-300}[max(0, int(b)%9-4)])
+			var o survival.Outlook
+			p := survival.Prediction{
+				Age: age.Seconds(), Total: age.Seconds() * (1 + float64(b)/50), Stage: trail.Passed(), AtStage: float64(i),
+			}
+			if s.Outlook(&o, p, &curve) {
+				require.GreaterOrEqual(t, o.Mean(), 0.)
+				require.GreaterOrEqual(t, o.Quantile(0.9), o.Quantile(0.1))
+				require.InDelta(t, 1, o.CDF(math.Inf(1)), 1e-9)
+				require.GreaterOrEqual(t, o.CDF(10), o.Below(10))
+			}
+			if b%16 == 0 {
+				s.Finish(&trail, age, model)
+				curve.Add(age.Seconds(), true)
+				curve.Fit()
+				trail, age = survival.Trail{}, 0
+			}
+			before := 0.
+			for done := 0.; done <= 1; done += 0.05 {
+				require.GreaterOrEqual(t, s.Time(done), before)
+				before = s.Time(done) - 1e-12
+			}
+			require.Greater(t, s.Bias(trail.Passed()), 0.)
+		}
+	})
+}
+
+func TestShapeDoesNotAllocate(t *testing.T) {
+	s := new(survival.Shape).Phase()
+	var curve survival.Curve
+	curve.Add(1, true)
+	curve.Fit()
+	var o survival.Outlook
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		run(s, 100*time.Second, linear)
+		s.Outlook(&o, survival.Prediction{Age: 10, Total: 20, Stage: 1}, &curve)
+	}))
+}

@@ -1,0 +1,243 @@
+package survival_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+)
+
+var (
+	_ estimate.Distribution = (*survival.Curve)(nil)
+	_ estimate.Distribution = survival.Residual{}
+	_ estimate.Distribution = survival.Without{}
+)
+
+// entry is a time in whole units, of one that ended or of one that it exceeds.
+type entry struct {
+	x     int64
+	ended bool
+}
+
+// oracle is the product limit as it is defined, in rationals.
+type oracle []entry
+
+func (o oracle) longest() (l int64) {
+	for _, e := range o {
+		l = max(l, e.x)
+	}
+	return l
+}
+
+// above is P(T > t), or P(T >= t), for t up to L.
+func (o oracle) above(t int64, strict bool) *big.Rat {
+	s := big.NewRat(1, 1)
+	for x := int64(0); x < t || x == t && !strict; x++ {
+		risk, ends := int64(0), int64(0)
+		for _, e := range o {
+			if e.x >= x {
+				risk++
+			}
+			if e.x == x && e.ended {
+				ends++
+			}
+		}
+		if ends > 0 {
+			s.Mul(s, big.NewRat(risk-ends, risk))
+		}
+	}
+	return s
+}
+
+// mass is the area of P(T > t) from a to infinity.
+func (o oracle) mass(a int64) *big.Rat {
+	sum, l := new(big.Rat), o.longest()
+	for t := a; t < l; t++ {
+		sum.Add(sum, o.above(t, false))
+	}
+	tail := new(big.Rat).Mul(o.above(l, false), big.NewRat(l, survival.TailIndex-1))
+	return sum.Add(sum, tail)
+}
+
+func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
+
+func (o oracle) curve(c *survival.Curve) {
+	c.Reset()
+	for _, e := range o {
+		c.Add(float64(e.x), e.ended)
+	}
+	c.Fit()
+}
+
+// history makes a random one: ties, what is cut off at the instant of an end, all or none cut off.
+func history(r *rand.Rand) oracle {
+	o := make(oracle, 1+r.IntN(9))
+	most, cut := 1+r.Int64N(12), []float64{0, 1, r.Float64()}[r.IntN(3)]
+	for i := range o {
+		o[i] = entry{r.Int64N(most + 1), r.Float64() >= cut}
+	}
+	return o
+}
+
+func TestAgainstRationals(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	histories := 100_000
+	if testing.Short() {
+		histories = 5_000
+	}
+	var c survival.Curve
+	for range histories {
+		o := history(r)
+		o.curve(&c)
+		l := o.longest()
+		require.Equal(t, float64(l), c.Longest(), "%v", o)
+		for probe := range int64(3) {
+			at := min(r.Int64N(14), l+probe)
+			if at <= l {
+				require.InDelta(t, float(o.above(at, false)), c.Above(float64(at)), 1e-12, "%v at %d", o, at)
+				require.InDelta(t, 1-float(o.above(at, true)), c.Below(float64(at)), 1e-12, "%v at %d", o, at)
+			}
+			if at < l {
+				want := new(big.Rat).Quo(o.mass(at), o.above(at, false))
+				require.InDelta(t, float(want), survival.Residual{Curve: &c, Age: float64(at)}.Mean(), 1e-9, "%v at %d", o, at)
+			}
+		}
+		checkWithout(t, r, o, &c)
+	}
+}
+
+// checkWithout leaves out one that runs, and compares with the curve of the others.
+func checkWithout(t *testing.T, r *rand.Rand, o oracle, c *survival.Curve) {
+	own := r.IntN(len(o))
+	if o[own].ended || len(o) < 2 {
+		return
+	}
+	others := append(append(oracle{}, o[:own]...), o[own+1:]...)
+	w := survival.Without{Curve: c, Age: float64(o[own].x)}
+	require.InDelta(t, float(others.mass(0)), w.Mean(), 1e-9, "%v without %v", o, o[own])
+	var reference survival.Curve
+	others.curve(&reference)
+	for at := range int64(15) {
+		require.InDelta(t, reference.CDF(float64(at)), w.CDF(float64(at)), 1e-12, "%v without %v at %d", o, o[own], at)
+		require.InDelta(t, reference.Below(float64(at)), w.Below(float64(at)), 1e-12, "%v without %v at %d", o, o[own], at)
+	}
+	for _, p := range []float64{0, 0.1, 0.37, 0.5, 0.9} {
+		require.InEpsilon(t, 1+reference.Quantile(p), 1+w.Quantile(p), 1e-9, "%v without %v, %v", o, o[own], p)
+	}
+}
+
+// The expected total never falls with the age, tasks that are all as old as each other are not slow, and the quantiles and
+// the mean agree with the probabilities.
+func properties(t *testing.T, o oracle) {
+	if len(o) == 0 {
+		return
+	}
+	var c survival.Curve
+	o.curve(&c)
+	total, before := 0.0, 0.0
+	for a := 0.; a < float64(2*o.longest()+4); a += 0.25 {
+		left := survival.Residual{Curve: &c, Age: a}
+		require.GreaterOrEqual(t, a+left.Mean(), total-1e-9, "%v at age %v", o, a)
+		total = a + left.Mean()
+		require.GreaterOrEqual(t, c.CDF(a), before, "%v at %v", o, a)
+		before = c.CDF(a)
+		if a > 0 {
+			require.GreaterOrEqual(t, c.CDF(a), c.Below(a), "%v at %v", o, a)
+			for _, p := range []float64{0.05, 0.5, 0.95} {
+				q := left.Quantile(p)
+				require.GreaterOrEqual(t, left.CDF(q)+1e-9, p, "%v at age %v", o, a)
+				require.LessOrEqual(t, left.Below(q)-1e-9, p, "%v at age %v", o, a)
+			}
+		}
+	}
+	require.InDelta(t, c.Mean(), survival.Residual{Curve: &c, Age: 0}.Mean()*c.Above(0), 1e-9, "%v", o)
+}
+
+func TestProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		properties(t, history(r))
+	}
+}
+
+func FuzzProperties(f *testing.F) {
+	f.Add([]byte{1, 2, 131, 4})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := make(oracle, 0, 12)
+		for _, b := range data[:min(len(data), 12)] {
+			o = append(o, entry{int64(b & 31), b&128 == 0})
+		}
+		properties(t, o)
+	})
+}
+
+// While most of a first wave is as old and runs, what is left of one is no longer than a new one would take; and of tasks
+// that all take the same, the last to run never looks slow before it is late.
+func TestAllAsOld(t *testing.T) {
+	for _, ended := range []int{0, 1, 2, 5} {
+		var c survival.Curve
+		for i := range ended {
+			c.Add(10-float64(i)/10, true)
+		}
+		for range 40 {
+			c.Add(10, false)
+		}
+		c.Fit()
+		left := survival.Residual{Curve: &c, Age: 10}
+		assert.Less(t, left.Mean(), survival.Without{Curve: &c, Age: 10}.Mean(), "%d ended", ended)
+	}
+}
+
+// Ten tasks, nine of which took 1 s, and one that runs for 3 s: it is no evidence of what its copy would take.
+func TestOwnAgeIsNoEvidence(t *testing.T) {
+	var c survival.Curve
+	for range 9 {
+		c.Add(1, true)
+	}
+	c.Add(3, false)
+	c.Fit()
+	assert.InDelta(t, 0.9+0.1*4.5, c.Mean(), 1e-12)
+	assert.InDelta(t, 1, survival.Without{Curve: &c, Age: 3}.Mean(), 1e-12)
+	assert.InDelta(t, 1.5, survival.Residual{Curve: &c, Age: 3}.Mean(), 1e-12)
+}
+
+// Nothing is known of an empty curve, and what is no time is not taken.
+func TestNothingKnown(t *testing.T) {
+	var c survival.Curve
+	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
+		assert.False(t, c.Add(x, true))
+	}
+	for range 2 {
+		assert.Equal(t, math.Inf(1), c.Mean())
+		assert.Equal(t, math.Inf(1), c.Quantile(0.5))
+		assert.Zero(t, c.CDF(1))
+		assert.Equal(t, math.Inf(1), survival.Residual{}.Mean())
+		assert.Equal(t, math.Inf(1), survival.Residual{Curve: &c, Age: 1}.Quantile(0.5))
+		assert.Equal(t, math.Inf(1), survival.Without{Curve: &c, Age: 1}.Mean())
+		assert.Zero(t, survival.Without{}.CDF(1))
+		c.Fit()
+	}
+}
+
+func TestCurveDoesNotAllocate(t *testing.T) {
+	var c survival.Curve
+	fit := func() {
+		c.Reset()
+		for i := range 1000 {
+			c.Add(float64(i*7919%1000), i%3 > 0)
+		}
+		c.Fit()
+	}
+	fit()
+	assert.Zero(t, testing.AllocsPerRun(10, fit))
+	sum := 0.0
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		sum += survival.Residual{Curve: &c, Age: 300}.Mean() + survival.Without{Curve: &c, Age: 300}.Mean() + c.Quantile(0.9)
+	}))
+}
