@@ -1,0 +1,37 @@
+package causes
+
+import (
+	"fmt"
+	"math"
+)
+
+// Config holds an analyst's choices. Its zero value has the paper's figures. Safe for concurrent use.
+type Config struct {
+	// Outlier is how many times the median a task must exceed to be an outlier [Mantri §4.1]. More than 1; 0 means 1.5.
+	Outlier float64
+	// Residual is how far from the expected time a task may be, as a share of it, and still be explained [Mantri §4.2,
+	// footnote 3]. In (0, 1); 0 means .2. Others count as slow, and as evidence, beyond 1+Residual.
+	Residual float64
+}
+
+// Effective returns the configuration with its defaults filled in, also for what is out of range.
+func (c Config) Effective() Config {
+	if !(c.Outlier > 1) || math.IsInf(c.Outlier, 1) {
+		c.Outlier = 1.5
+	}
+	if !(c.Residual > 0 && c.Residual < 1) {
+		c.Residual = .2
+	}
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error {
+	switch {
+	case c.Outlier != 0 && (!(c.Outlier > 1) || math.IsInf(c.Outlier, 1)):
+		return fmt.Errorf("causes: Config.Outlier is %v, want a finite number over 1, or 0 for 1.5", c.Outlier)
+	case c.Residual != 0 && !(c.Residual > 0 && c.Residual < 1):
+		return fmt.Errorf("causes: Config.Residual is %v, want a share in (0, 1), or 0 for 0.2", c.Residual)
+	}
+	return nil
+}

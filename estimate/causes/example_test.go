@@ -1,0 +1,119 @@
+package causes_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+)
+
+// Twelve tasks on four machines: one has three times the bytes, and everything on machine 2 is slow.
+func ExampleExplain() {
+	var tasks []causes.Task
+	for i := range 12 {
+		t := causes.Task{Took: 10 * time.Second, Bytes: 64 << 20, Machine: i % 4}
+		if t.Machine == 2 {
+			t.Took = 25 * time.Second
+		}
+		tasks = append(tasks, t)
+	}
+	tasks[3].Bytes, tasks[3].Took = 192<<20, 30*time.Second
+
+	report := causes.Explain(causes.Phase{Tasks: tasks})
+	fmt.Println(report)
+	for _, o := range report.Outliers {
+		fmt.Println(o)
+	}
+	fmt.Println("machine", report.Machines)
+	fmt.Println(report.Outliers[1].Cause.Remedy())
+	// Output:
+	// tasks=12 outliers=4 median=10s slowest=30s slowdown=2.5 explained=0.75 excess=65s data=0.31 machine=0.69
+	// task=2 machine took=25s expected=10s times=2.5 machine=1
+	// task=3 data took=30s expected=30s times=3 data=1
+	// task=6 machine took=25s expected=10s times=2.5 machine=1
+	// task=10 machine took=25s expected=10s times=2.5 machine=1
+	// machine [index=2 ratio=2.5 tasks=3 slow=3 phases=1]
+	// start the largest tasks first (restart), or split them; a copy would take as long
+}
+
+// A training job: each step, eight workers in two stages of a pipeline. Worker 5 is slow, and so is the last stage.
+func ExampleCharge() {
+	var steps []causes.Phase
+	for range 20 {
+		step := causes.Phase{}
+		for worker := range 8 {
+			t := causes.Task{Took: time.Second, Machine: worker, Cohort: worker / 4}
+			if t.Cohort == 1 {
+				t.Took = 1300 * time.Millisecond
+			}
+			if worker == 5 {
+				t.Took *= 2
+			}
+			step.Tasks = append(step.Tasks, t)
+		}
+		steps = append(steps, step)
+	}
+	bill := causes.Charge(steps)
+	fmt.Println("steps took", bill.Slowest, "with even work", bill.Slowest-bill.Wait)
+	fmt.Println("machine", bill.Machine, "split", bill.Split, "unknown", bill.Unknown)
+	fmt.Println("slow machines", bill.Machines)
+	fmt.Println("slow stages", bill.Cohorts)
+	// Output:
+	// steps took 52s with even work 26.25s
+	// machine 22.75s split 3s unknown 0s
+	// slow machines [index=5 ratio=2 tasks=20 slow=20 phases=20]
+	// slow stages [index=1 ratio=1.3 tasks=80 slow=80 phases=20]
+}
+
+// A phase of one task a machine shows nothing about machines. What many phases have shown can stand in.
+func ExampleBill_Factor() {
+	phase := func() causes.Phase {
+		var p causes.Phase
+		for m := range 10 {
+			p.Tasks = append(p.Tasks, causes.Task{Took: time.Minute, Machine: m})
+		}
+		p.Tasks[7].Took *= 3
+		return p
+	}
+	last := phase()
+	fmt.Println(causes.Explain(last).Outliers[0])
+	last.Factor = causes.Charge([]causes.Phase{phase(), phase(), phase(), phase()}).Factor
+	fmt.Println(causes.Explain(last).Outliers[0])
+	// Output:
+	// task=7 unknown took=180s expected=60s times=3 unknown=1
+	// task=7 machine took=180s expected=60s times=3 machine=1
+}
+
+func ExampleOutliers() {
+	tasks := []causes.Task{
+		{Took: 10 * time.Second}, {Took: 11 * time.Second}, {Took: 9 * time.Second}, {Took: 15 * time.Second},
+		{Took: 16 * time.Second}, {Took: 40 * time.Second, Censored: true}, // still runs
+	}
+	fmt.Println(causes.Median(tasks), causes.Outliers(nil, tasks))
+	fmt.Println(causes.Config{Outlier: 2}.Outliers(nil, tasks))
+	// Output:
+	// 11s [5]
+	// [5]
+}
+
+func ExampleSlowdown() {
+	// The slowest by bytes a second is not the one that takes longest.
+	fmt.Println(causes.Slowdown([]causes.Task{
+		{Took: 10 * time.Second, Bytes: 100}, {Took: 11 * time.Second, Bytes: 110}, {Took: 30 * time.Second, Bytes: 300},
+		{Took: 20 * time.Second, Bytes: 50},
+	}))
+	// Output: 4
+}
+
+func ExampleModel_At() {
+	var p causes.Phase
+	for mb := range 20 {
+		p.Tasks = append(p.Tasks, causes.Task{Took: time.Duration(2000+500*mb) * time.Millisecond, Bytes: float64(mb)})
+	}
+	m := causes.Explain(p).Model
+	fmt.Println(m)
+	fmt.Println(m.At(30, 0).Round(time.Millisecond))
+	// Output:
+	// base=2s per-byte=0.5 per-remote=0 explained=1
+	// 17s
+}

@@ -1,0 +1,158 @@
+package causes
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Explain says why the phase's outliers were slow, by the paper's figures. See [Config.Explain].
+func Explain(p Phase) Report { return Config{}.Explain(p) }
+
+// Explain says why the phase's outliers were slow [Mantri §4.2]. The order in which tasks are listed makes no
+// difference, except to rounding and, in phases of more than 256 tasks, to which of them the fit begins with; beyond
+// 8192, to which it is made for. A field of c that is out of range counts as 0; see [Config.Validate]. O(n); it
+// allocates.
+func (c Config) Explain(p Phase) Report {
+	a := analyse(p, c)
+	return a.report()
+}
+
+func (a *analysis) report() Report {
+	r := Report{Tasks: len(a.phase.Tasks), Finished: a.finished}
+	times := make([]float64, 0, a.finished)
+	sum, explained := 0.0, 0
+	for i := range a.phase.Tasks {
+		t := &a.phase.Tasks[i]
+		if a.took[i] < 0 {
+			r.Skipped++
+			continue
+		}
+		if t.Censored {
+			continue
+		}
+		times = append(times, a.took[i])
+		sum += a.took[i]
+		r.Slowest = max(r.Slowest, t.Took)
+		if off := a.ran[i]/a.expected[i] - 1; off <= a.config.Residual && off >= -a.config.Residual {
+			explained++
+		}
+	}
+	if len(times) == 0 {
+		return r
+	}
+	middle := median(times)
+	r.Median, r.Mean = duration(middle), duration(sum/float64(len(times)))
+	r.Slowdown = Slowdown(a.phase.Tasks)
+	r.Model = a.printed(float64(explained) / float64(len(times)))
+	a.outliers(&r, middle)
+	a.suspects(&r)
+	return r
+}
+
+// printed is the model in the host's units.
+func (a *analysis) printed(explained float64) Model {
+	m := Model{Base: duration(a.model[0]), Explained: explained}
+	if a.unit[1] > 0 {
+		m.PerByte = finite(a.model[1] * a.unit[1])
+	}
+	if a.unit[2] > 0 {
+		m.PerRemote = finite(a.model[2] * a.unit[2])
+	}
+	return m
+}
+
+// outliers finds the tasks beyond the bar and shares out what they took beyond the median.
+func (a *analysis) outliers(r *Report, middle float64) {
+	var excess [causes]float64
+	bar, n := a.config.Outlier*middle, 0
+	for _, took := range a.took {
+		if took > bar {
+			n++
+		}
+	}
+	if n > 0 {
+		r.Outliers = make([]Outlier, 0, n)
+	}
+	for i := range a.phase.Tasks {
+		if a.took[i] < 0 {
+			continue
+		}
+		if a.took[i] <= bar {
+			if !a.phase.Tasks[i].Censored && a.ran[i] > a.bar*a.expected[i] {
+				r.Improvable++
+			}
+			continue
+		}
+		o := a.explain(i, middle)
+		r.Outliers = append(r.Outliers, o)
+		for c, part := range o.Parts.list() {
+			excess[c] += float64(part * (a.took[i] - middle))
+		}
+	}
+	for _, seconds := range excess {
+		r.Excess = num.Add(r.Excess, duration(seconds))
+	}
+	r.Parts = normal(excess)
+}
+
+// explain shares out what one task took beyond the median.
+func (a *analysis) explain(i int, middle float64) Outlier {
+	t := &a.phase.Tasks[i]
+	total := a.took[i] - middle
+	var l [causes]float64
+	l[LostInput] = min(a.took[i]-a.ran[i], total)
+	l[Data], l[Path] = a.added(i)
+	scale := 1.0
+	if a.scale != nil {
+		scale = a.scale[a.cohortIDs[i]]
+	}
+	l[Split] = max(0, a.expected[i]-a.expected[i]/scale)
+	o := Outlier{
+		Task: i, Took: t.Took, Times: a.took[i] / middle, Expected: duration(a.expected[i]),
+		Explained: a.ran[i] <= float64(a.bar*a.expected[i]), MachineRatio: a.slower(i), MomentRatio: a.busy(i),
+	}
+	if rest := a.ran[i] - a.expected[i]; !o.Explained {
+		machine, moment := float64((o.MachineRatio-1)*a.expected[i]), float64((o.MomentRatio-1)*a.expected[i])
+		if both := machine + moment; both > rest {
+			machine, moment = machine*(rest/both), moment*(rest/both)
+		}
+		l[Machine], l[Contention] = machine, moment
+	}
+	for _, part := range l {
+		total -= part
+	}
+	l[Unknown] = max(0, total)
+	o.Parts = normal(l)
+	o.Cause = o.Parts.Largest()
+	if named := o.Parts; o.Explained && o.Cause == Unknown {
+		named.Unknown = 0
+		o.Cause = named.Largest()
+	}
+	return o
+}
+
+// suspects lists the machines and the moments that are slow, the slowest first.
+func (a *analysis) suspects(r *Report) {
+	for id := range a.machine {
+		g := &a.machine[id]
+		if g.apart {
+			r.Machines = append(r.Machines, Suspect{Index: a.machines[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1})
+		}
+	}
+	slices.SortStableFunc(r.Machines, compareSuspects)
+	if a.momentIDs == nil {
+		return
+	}
+	for id, b := range a.momentBounds {
+		if ratio := a.momentRatio[id]; ratio > 1 {
+			r.Moments = append(r.Moments, Moment{From: b[0], To: b[1], Ratio: ratio, Tasks: a.moment[id].n})
+		}
+	}
+}
+
+func duration(seconds float64) time.Duration {
+	d, _ := num.Duration(seconds)
+	return d
+}

@@ -1,0 +1,175 @@
+package causes
+
+// group is the ratios of the tasks that share something: a machine, a cohort, a moment.
+type group struct {
+	n, slow     int     // tasks, and those whose ratio is at least the bar
+	median      float64 // lower median of the ratios
+	below, next float64 // the two order statistics between which the median without one task is found
+	apart       bool    // slow by more than coincidence; of machines
+}
+
+// others returns how many tasks the group has without one of them, whose ratio is v, and their lower median. A task
+// that is no evidence has a negative ratio, and is not in it.
+func (g *group) others(v float64) (n int, median float64) {
+	switch {
+	case v < 0:
+		return g.n, g.median
+	case v <= g.below:
+		return g.n - 1, g.next
+	}
+	return g.n - 1, g.below
+}
+
+// summarise splits the ratios by group, ids giving each its own or -1 for none, and sums up each of the n groups.
+func summarise(ids []int32, ratios []float64, n int, bar float64) []group {
+	groups := make([]group, n)
+	used := 0
+	for i, id := range ids {
+		if id >= 0 && ratios[i] >= 0 {
+			groups[id].n++
+			used++
+		}
+	}
+	ends, end := make([]int, n), 0
+	for id := range groups {
+		ends[id] = end
+		end += groups[id].n
+	}
+	values := make([]float64, used)
+	for i, id := range ids {
+		if v := ratios[i]; id >= 0 && v >= 0 {
+			values[ends[id]] = v
+			ends[id]++
+			if v >= bar {
+				groups[id].slow++
+			}
+		}
+	}
+	for id := range groups {
+		g := &groups[id]
+		g.order(values[ends[id]-g.n : ends[id]])
+	}
+	return groups
+}
+
+func (g *group) order(x []float64) {
+	if g.n < 2 {
+		g.median = median(x)
+		return
+	}
+	k := (g.n - 2) / 2
+	g.below = selectAt(x, k)
+	g.next = x[k+1]
+	for _, v := range x[k+2:] {
+		g.next = min(g.next, v)
+	}
+	if g.median = g.below; g.n%2 == 1 {
+		g.median = g.next
+	}
+}
+
+// compress numbers the distinct keys from 0, in the order in which they come; -1 stays for keys that are negative.
+func compress(n int, key func(i int) int) (ids []int32, keys []int) {
+	ids = make([]int32, n)
+	most := 0
+	for i := range n {
+		most = max(most, key(i))
+	}
+	var dense []int32 // by key: its number + 1
+	var sparse map[int]int32
+	if most < 2*n+1024 {
+		dense = make([]int32, most+1)
+	} else {
+		sparse = map[int]int32{}
+	}
+	for i := range n {
+		k := key(i)
+		if k < 0 {
+			ids[i] = -1
+			continue
+		}
+		var id int32
+		if dense != nil {
+			id = dense[k]
+		} else {
+			id = sparse[k]
+		}
+		if id == 0 {
+			keys = append(keys, k)
+			id = int32(len(keys))
+			if dense != nil {
+				dense[k] = id
+			} else {
+				sparse[k] = id
+			}
+		}
+		ids[i] = id - 1
+	}
+	return ids, keys
+}
+
+const (
+	unlikely = 0.001 // the chance below which slow tasks are no coincidence
+	mostOdds = 60    // trials beyond which the chance is computed as if there were so many, which makes it larger
+)
+
+// coincidence is the probability that the tasks of a group are so slow by chance, by what is slow elsewhere in the
+// phase: that so many of its n tasks are at or over the bar, or that half of them are at or over their own median.
+func (a *analysis) coincidence(g *group) float64 {
+	half := g.n - (g.n-1)/2
+	byBar := chance(g.slow, g.n, a.ranks.slow-g.slow, a.ranks.all-g.n)
+	byMedian := chance(half, g.n, max(0, a.ranks.atLeast(g.median)-half), a.ranks.all-g.n)
+	return min(byBar, byMedian)
+}
+
+// chance is the probability that so many of n tasks, or more, are slow by coincidence, where elsewhere some of others
+// are. A task more of each kind is added there, so that what was not seen is not taken for impossible.
+func chance(slow, n, slowElsewhere, elsewhere int) float64 {
+	if n > mostOdds {
+		slow, n = int(int64(slow)*mostOdds/int64(n)), mostOdds
+	}
+	if slow <= 0 {
+		return 1
+	}
+	p := float64(slowElsewhere+1) / float64(elsewhere+2)
+	// The sum over j >= slow of C(n,j) p^j (1-p)^(n-j), term by term from j = n down.
+	term, sum := 1.0, 0.0
+	for range n {
+		term *= p
+	}
+	for j := n; j >= slow; j-- {
+		sum += term
+		term = term * float64(j) / float64(n-j+1) * ((1 - p) / p)
+	}
+	return sum
+}
+
+// ranks counts the ratios of a phase by size, in steps of a twentieth.
+type ranks struct {
+	all, slow int
+	over      [128]int // over[k]: ratios of 1 + k/20 or more
+}
+
+func rankOf(ratio float64) int { return int(min(max(20*(ratio-1), 0), 127)) }
+
+func rank(ratios []float64, bar float64) (r ranks) {
+	for _, v := range ratios {
+		if v < 0 {
+			continue
+		}
+		r.all++
+		if v >= bar {
+			r.slow++
+		}
+		if v >= 1 {
+			r.over[rankOf(v)]++
+		}
+	}
+	for k := len(r.over) - 2; k >= 0; k-- {
+		r.over[k] += r.over[k+1]
+	}
+	return r
+}
+
+// atLeast returns how many ratios are at least the given one, or up to a twentieth below it.
+func (r *ranks) atLeast(ratio float64) int { return r.over[rankOf(ratio)] }

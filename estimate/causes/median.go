@@ -1,0 +1,66 @@
+package causes
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// median returns the lower median of x, the least value that at least half of x do not exceed, and reorders x; 0 if x
+// is empty. No NaN may be in it. O(n), and O(n log n) at worst.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return selectAt(x, (len(x)-1)/2)
+}
+
+// selectAt returns what would stand at index k if x were sorted, and reorders x so that nothing before k is larger and
+// nothing after it is smaller.
+func selectAt(x []float64, k int) float64 {
+	all := x
+	at := k
+	for rounds := 2 * bits.Len(uint(len(x))); len(x) > 12 && rounds > 0; rounds-- {
+		low, high := partition(x, pivot(x))
+		switch {
+		case at < low:
+			x = x[:low]
+		case at >= high:
+			x, at = x[high:], at-high
+		default:
+			return x[at]
+		}
+	}
+	slices.Sort(x)
+	return all[k]
+}
+
+// pivot is the median of three values of x, or, in a long one, that of three such medians.
+func pivot(x []float64) float64 {
+	n := len(x)
+	if n < 200 {
+		return middle(x[0], x[n/2], x[n-1])
+	}
+	k := n / 8
+	return middle(middle(x[0], x[k], x[2*k]), middle(x[3*k], x[4*k], x[5*k]), middle(x[6*k], x[7*k], x[n-1]))
+}
+
+func middle(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
+
+// partition reorders x into what is less than the pivot, equal to it, and more, and returns where the last two begin.
+func partition(x []float64, p float64) (low, high int) {
+	high = len(x)
+	for i := 0; i < high; {
+		switch v := x[i]; {
+		case v < p:
+			x[i], x[low] = x[low], v
+			low++
+			i++
+		case v > p:
+			high--
+			x[i], x[high] = x[high], v
+		default:
+			i++
+		}
+	}
+	return low, high
+}

@@ -1,0 +1,79 @@
+package causes_test
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+)
+
+// Steps of three training jobs of 16, 64 and 8 workers, one of which was slowed on purpose in the first job. The data
+// are those of a public artefact, and not part of the project.
+const trainingDir = "../../../shared/traces/bytedance-training"
+
+// trainingSteps reads a job: a phase a step, a task a worker, a cohort a stage of the pipeline.
+func trainingSteps(t *testing.T, job string) []causes.Phase {
+	t.Helper()
+	file, err := os.Open(filepath.Join(trainingDir, "compute-"+job+".csv"))
+	if os.IsNotExist(err) {
+		t.Skip("the trace is not here: ", err)
+	}
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"step", "rank", "stage", "dp_rank", "forward_s", "backward_s", "microbatches"}, lines[0])
+	var phases []causes.Phase
+	for i, line := range lines[1:] {
+		if i == 0 || line[0] != lines[i][0] {
+			phases = append(phases, causes.Phase{})
+		}
+		number := func(column int) float64 {
+			x, err := strconv.ParseFloat(line[column], 64)
+			require.NoError(t, err)
+			return x
+		}
+		p := &phases[len(phases)-1]
+		p.Tasks = append(p.Tasks, causes.Task{
+			Took:    time.Duration((number(4) + number(5)) * 1e9),
+			Machine: int(number(1)), Cohort: int(number(2)),
+		})
+	}
+	return phases
+}
+
+func TestTrainingNamesTheSlowedWorkerOf88(t *testing.T) {
+	slowed, workers := 0, 0
+	for _, job := range []string{"AR", "SE", "ST"} {
+		phases := trainingSteps(t, job)
+		workers += len(phases[0].Tasks)
+		bill := causes.Charge(phases)
+		t.Logf("%s: %v", job, bill)
+		slowed += len(bill.Machines)
+		switch job {
+		case "AR": // one worker was slowed: by the artefact, 100 % of the slowdown goes with it
+			require.Len(t, bill.Machines, 1)
+			assert.Equal(t, 0, bill.Machines[0].Index)
+			assert.Equal(t, causes.Machine, bill.Fault())
+			assert.Greater(t, bill.Parts().Machine, .9)
+		case "SE": // sequences of different lengths, and a long last stage: 69 % of the slowdown
+			assert.Empty(t, bill.Machines)
+			assert.Zero(t, bill.Machine)
+		case "ST": // a long last stage
+			assert.Empty(t, bill.Machines)
+			require.Len(t, bill.Cohorts, 1)
+			assert.Equal(t, 3, bill.Cohorts[0].Index)
+			assert.Equal(t, causes.Split, bill.Fault())
+			assert.Greater(t, bill.Parts().Split, .9)
+		}
+	}
+	assert.Equal(t, 88, workers)
+	assert.Equal(t, 1, slowed)
+}
