@@ -13,26 +13,25 @@ import (
 // All that happens on a progress report happens without an allocation, once a phase has been of its size for a while.
 func TestReportsDoNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	held := make([]int, 2000)
 	for i := range held {
-		held[i] = rates.Running(None, r.Float64(), 1+r.Float64())
+		held[i] = rates.Running(NoSample, ran(r.Float64(), 1+r.Float64()))
 	}
 	change := func() {
 		i := r.IntN(len(held))
-		held[i] = rates.Running(held[i], r.Float64(), 1+r.Float64())
+		held[i] = rates.Running(held[i], ran(r.Float64(), 1+r.Float64()))
 	}
 	for range 20 * len(held) {
 		change()
 	}
-	machines, _ := NewMachines(3, MachinesConfig{})
 	model := Linear{Window: time.Minute, Grace: time.Second}
 	var p Progress
 	var mean MeanRate
 	var wrapUp WrapUp
-	learned := Fresh{Rate: rates, Work: 3, Lag: time.Second}
-	foreign := Fresh{Rate: distuv.LogNormal{Mu: 1, Sigma: 1}, Work: 3}
-	parts := []Subphase{{Share: .5, Score: .5, Age: 1e9}, {Share: .5, Others: .1}}
+	learned := Fresh{UnitTime: rates, Work: 3, Lag: time.Second}
+	foreign := Fresh{UnitTime: distuv.LogNormal{Mu: 1, Sigma: 1}, Work: 3}
+	parts := []Subphase{{Share: .5, Score: .5, Age: 1e9}, {Share: .5, PeerRate: .1}}
 	age := time.Duration(0)
 	for name, f := range map[string]func(){
 		"Running": change,
@@ -41,13 +40,12 @@ func TestReportsDoNotAllocate(t *testing.T) {
 			model.Report(&p, age, age.Seconds())
 			sink = float64(model.Remaining(&p, age+2*time.Second, 1e9))
 		},
-		"Score":     func() { sink = float64(Score(.5, time.Second) + Subphases(parts)) },
-		"MeanRate":  func() { sink = mean.Others(mean.Replace(mean.Replace(-1, 2), 3)) },
+		"TimeLeft":  func() { sink = float64(TimeLeft(.5, time.Second) + TimeLeftBySubphase(parts)) },
+		"MeanRate":  func() { sink = mean.Without(mean.Replace(mean.Replace(-1, 2), 3)) },
 		"WrapUp":    func() { wrapUp.Observe(1, 3); sink = float64(wrapUp.Mean()) },
-		"Machines":  func() { machines.Observe(1, 2); sink = machines.Factor(1) },
 		"Fresh":     func() { sink = learned.Mean() + learned.Below(2) + learned.CDF(2) + learned.Quantile(.3) },
 		"a distuv":  func() { sink = foreign.Mean() + foreign.Below(2) + foreign.CDF(2) + foreign.Quantile(.3) },
-		"Rates":     func() { sink = rates.Mean() + rates.Below(2) + rates.CDF(2) + rates.Quantile(.3) + rates.all.Median() },
+		"UnitTimes": func() { sink = rates.Mean() + rates.Below(2) + rates.CDF(2) + rates.Quantile(.3) + rates.all.At(1) },
 		"Empirical": func() { x := rates.all.At(7); rates.all.Delete(x); rates.all.Insert(x) },
 	} {
 		assert.Zero(t, testing.AllocsPerRun(2000, f), name)

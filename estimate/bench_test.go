@@ -70,21 +70,21 @@ func BenchmarkEmpiricalQuantile(b *testing.B) {
 	})
 }
 
-func BenchmarkRatesRunning(b *testing.B) {
+func BenchmarkUnitTimesRunning(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("running=%d", n), func(b *testing.B) {
 			random := rand.New(rand.NewPCG(3, 3))
-			rates, _ := NewRates(RatesConfig{})
+			rates, _ := NewUnitTimes(UnitTimesConfig{})
 			ids := make([]int, n)
 			works := make([]float64, n)
 			for i := range ids {
 				works[i] = 1 + random.Float64()
-				ids[i] = rates.Running(None, random.Float64(), works[i])
+				ids[i] = rates.Running(NoSample, ran(random.Float64(), works[i]))
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				ids[i%n] = rates.Running(ids[i%n], random.Float64(), works[i%n])
+				ids[i%n] = rates.Running(ids[i%n], ran(random.Float64(), works[i%n]))
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func BenchmarkLinearReport(b *testing.B) {
 
 func BenchmarkFreshBelow(b *testing.B) {
 	eachSize(b, func(b *testing.B, e *Empirical, values []float64) {
-		fresh, sum := Fresh{Rate: e, Work: 100, Lag: time.Second}, 0.0
+		fresh, sum := Fresh{UnitTime: e, Work: 100, Lag: time.Second}, 0.0
 		for i := range b.N {
 			sum += fresh.Below(100 * values[i%len(values)])
 		}

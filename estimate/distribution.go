@@ -11,7 +11,7 @@ import (
 const Unknown time.Duration = math.MinInt64
 
 // Distribution is a random time, or a random time per unit of work, in seconds. The continuous distributions of
-// gonum.org/v1/gonum/stat/distuv have this shape, and so have [Empirical], [Rates] and [Fresh].
+// gonum.org/v1/gonum/stat/distuv have this shape, and so have [Empirical], [UnitTimes] and [Fresh].
 type Distribution interface {
 	// Mean returns the expected value.
 	Mean() float64
@@ -48,13 +48,13 @@ func quantile(d Distribution, p float64) float64 {
 
 // Fresh is t_new, the time that a new copy of a task would take [Mantri §5.5, equation 3]:
 //
-//	t_new = Rate*Location*Work + Lag
+//	t_new = UnitTime*Location*Work + Lag
 //
-// Its zero value is unknown. Safe for concurrent use as long as Rate is.
+// Its zero value is unknown. Safe for concurrent use as long as UnitTime is.
 type Fresh struct {
-	// Rate is processRate: the distribution of the time that one unit of work takes, in seconds. Nil is unknown.
-	Rate Distribution
-	// Work is d, the task's work in the units of Rate. It must be positive and finite; use 1 if Rate is a whole task's time.
+	// UnitTime is processRate: the distribution of the time that one unit of work takes, in seconds. Nil is unknown.
+	UnitTime Distribution
+	// Work is d, the task's work in units. It must be positive and finite; use 1 if UnitTime is a whole task's time.
 	Work float64
 	// Location is locationFactor: this machine and its network path against the phase's average. 0 stands for 1, the
 	// average; 2 is twice as slow.
@@ -70,7 +70,7 @@ func (f *Fresh) scale() (factor, lag float64, ok bool) {
 	if f.Location != 0 {
 		factor *= f.Location
 	}
-	ok = f.Rate != nil && f.Work > 0 && factor > 0 && num.Finite(factor)
+	ok = f.UnitTime != nil && f.Work > 0 && factor > 0 && num.Finite(factor)
 	return factor, max(f.Lag, 0).Seconds(), ok
 }
 
@@ -80,7 +80,7 @@ func (f Fresh) Mean() float64 {
 	if !ok {
 		return math.Inf(1)
 	}
-	mean := float64(f.Rate.Mean()*factor) + lag // the conversion forbids a fused multiply-add: one answer everywhere
+	mean := float64(f.UnitTime.Mean()*factor) + lag // no fused multiply-add: one answer everywhere
 	if !(mean >= 0) {
 		return math.Inf(1)
 	}
@@ -94,7 +94,7 @@ func (f Fresh) Below(x float64) float64 {
 	if !ok {
 		return 0
 	}
-	return Below(f.Rate, (x-lag)/factor)
+	return Below(f.UnitTime, (x-lag)/factor)
 }
 
 // CDF returns P(t_new <= x), x in seconds; 0 if t_new is unknown.
@@ -103,24 +103,25 @@ func (f Fresh) CDF(x float64) float64 {
 	if !ok {
 		return 0
 	}
-	return probability(f.Rate.CDF((x - lag) / factor))
+	return probability(f.UnitTime.CDF((x - lag) / factor))
 }
 
-// Quantile returns the p-quantile of t_new in seconds, or +Inf if it is unknown. A p outside [0, 1] counts as the nearer
-// end, NaN as 0.
+// Quantile returns the p-quantile of t_new in seconds, or +Inf if it is unknown. A p outside [0, 1] counts as the
+// nearer end, NaN as 0.
 func (f Fresh) Quantile(p float64) float64 {
 	factor, lag, ok := f.scale()
 	if !ok {
 		return math.Inf(1)
 	}
-	x := quantile(f.Rate, p)
+	x := quantile(f.UnitTime, p)
 	if !(x >= 0) {
 		return math.Inf(1)
 	}
 	return float64(x*factor) + lag
 }
 
-// Expected returns E(t_new) to the nearest nanosecond, or [Unknown]. A mean beyond the range of time.Duration saturates.
+// Expected returns E(t_new) to the nearest nanosecond, or [Unknown]. A mean beyond the range of time.Duration
+// saturates.
 func (f Fresh) Expected() time.Duration {
 	mean := f.Mean()
 	if math.IsInf(mean, 1) {

@@ -11,8 +11,9 @@
 // have stopped at its last report. (Equation 2 of the paper prints t d/d_read, which is the total, not the rest.)
 // [WrapUp] learns t_wrapup from finished tasks.
 //
-// [Score] is LATE's heuristic, (1-score)/(score/t). It errs when a task changes its speed between its subphases, as
-// LATE's own Figure 2 shows; [Subphases] is the per-subphase model that the paper sketches to mend that.
+// [TimeLeft] is LATE's heuristic, (1-score)/(score/t). It errs when a task changes its speed between its subphases, as
+// LATE's own Figure 2 shows; [TimeLeftBySubphase] is the per-subphase model that the paper sketches to mend that.
+// [Subphases] keeps the books for it, from reports of the subphase that a task is in.
 //
 // # A new copy's time
 //
@@ -20,34 +21,31 @@
 //
 //	t_new = processRate * locationFactor * d + schedLag
 //
-// The process rate comes from [Rates], which learns it from the tasks of a phase; from a host's own expectation; or
-// from any value of gonum's distuv that describes seconds per unit of work. The location factor may come from
-// [Machines], which learns how slow each machine is against its peers.
-//
-// [KNN] predicts the run time of a task from the past runs that were most like it, whatever the phase: by DynamicShare's
-// kernel-weighted nearest neighbours. Its [Prediction] is a distribution, and can stand in as Fresh.Rate with a Work of 1.
-// [Histogram] estimates what a new task will need of a resource.
+// The process rate comes from [UnitTimes], which learns it from the tasks of a phase; from a host's own expectation;
+// from past runs of tasks like it, by package knn below this one; or from any value of gonum's distuv that describes
+// seconds per unit of work. The location factor comes from package machines below this one, the record of what is known
+// of each machine; with it, UnitTimes counts its samples as if they had been taken on an average machine.
 //
 // [Empirical] is the exact distribution of a changing set of samples: insert, delete, rank and quantile in O(log n).
 //
 // # Symbols
 //
-//	t_rem       Linear.Remaining, Score, Subphases.Remaining    duration
+//	t_rem       Linear.Remaining, TimeLeft, TimeLeftBySubphase  duration
 //	t_new       Fresh                                           seconds
 //	d, d_read   work, done                                      units that the host chooses: bytes, records, a share
-//	processRate Rates                                           seconds per unit of work
+//	processRate UnitTimes                                       seconds per unit of work
 //	schedLag    Fresh.Lag                                       duration
 //	t_wrapup    WrapUp                                          duration
 //
 // # When it is wrong
 //
 // A linear model is as good as the work is even: a task whose last percent is its hardest looks fast until it gets
-// there. Rates describe the tasks that were seen; a phase whose first tasks are its quickest looks faster than it is.
-// An estimate that cannot be made is [Unknown], never zero.
+// there. [UnitTimes] describes the tasks that were seen; a phase whose first tasks are its quickest looks faster than
+// it is. An estimate that cannot be made is [Unknown], never zero.
 //
 // Configurations and distributions that are not changed are safe for concurrent use; what learns is not, and belongs
 // to one phase. Nothing here reads a clock: a time is the age of a copy, given by the host.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.5;
-// Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4; DynamicShare, §3.1, for k-NN.
+// Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4.
 package estimate

@@ -10,10 +10,10 @@ import (
 const MaxSample = 1e18
 
 // Empirical is the exact distribution of a changing multiset of values: each of its n values has probability 1/n. It
-// keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n), Mean and Len O(1).
-// For a million values it needs about 14 bytes a value if they came in random order, 17 if they keep changing, and 22 if
-// they came sorted. Memory is kept when values go, and used again: it allocates only when its tree needs more nodes than
-// ever before.
+// keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n), Mean and Len
+// O(1). For a million values it needs about 14 bytes a value if they came in random order, 17 if they keep changing,
+// and 22 if they came sorted. Memory is kept when values go, and used again: it allocates only when its tree needs
+// more nodes than ever before.
 //
 // The zero value is empty and ready to use. An empty distribution is that of a time that never comes: its mean and
 // quantiles are +Inf and its probabilities 0.
@@ -21,7 +21,7 @@ const MaxSample = 1e18
 // Not safe for concurrent use; one per phase. A copy of the struct shares its memory: pass a pointer.
 type Empirical struct {
 	tree tree
-	sum  total
+	sum  num.Sum
 }
 
 // Insert adds a value and reports whether it was taken: NaN, negative values and values above [MaxSample] are not, nor
@@ -32,7 +32,7 @@ func (e *Empirical) Insert(x float64) bool {
 	}
 	x += 0 // -0 becomes 0, or the answers would depend on which of the two came first
 	e.tree.insert(x)
-	e.sum.add(x)
+	e.sum.Add(x)
 	return true
 }
 
@@ -42,17 +42,32 @@ func (e *Empirical) Delete(x float64) bool {
 		return false
 	}
 	if e.tree.len() == 0 {
-		e.sum = total{}
+		e.sum = num.Sum{}
 		return true
 	}
-	e.sum.add(-x)
+	e.sum.Add(-x)
+	return true
+}
+
+// replace exchanges one value equal to old for x, as Delete and Insert would, and reports whether it did: x must be one
+// that Insert takes. It saves most of the work where values move little.
+func (e *Empirical) replace(old, x float64) bool {
+	if !(x >= 0 && x <= MaxSample) || !e.tree.replace(old, x+0) {
+		return false
+	}
+	if e.tree.len() == 1 {
+		e.sum = num.Sum{}
+	} else {
+		e.sum.Add(-old)
+	}
+	e.sum.Add(x)
 	return true
 }
 
 // Reset removes all values and keeps the memory.
 func (e *Empirical) Reset() {
 	e.tree.reset()
-	e.sum = total{}
+	e.sum = num.Sum{}
 }
 
 // Len returns the number of values.
@@ -64,7 +79,7 @@ func (e *Empirical) Mean() float64 {
 	if e.tree.len() == 0 {
 		return math.Inf(1)
 	}
-	return max(0, e.sum.value()/float64(e.tree.len()))
+	return max(0, e.sum.Value()/float64(e.tree.len()))
 }
 
 // Rank returns the number of values below x, strictly less.
@@ -109,17 +124,7 @@ func quantileIndex(p float64, n int) int {
 		return n - 1
 	}
 	// In floating point p*n may land just beyond the whole number k that p = k/n stands for: 0.07*100 is
-	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this together.
-	// The conversion forbids a fused multiply-subtract: one answer everywhere.
+	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this
+	// together. The conversion forbids a fused multiply-subtract: one answer everywhere.
 	return int(math.Ceil(float64(p*float64(n))-float64(float64(n)*0x1p-52))) - 1
-}
-
-// Median returns the middle value, or the mean of the two middle values.
-func (e *Empirical) Median() float64 {
-	n := e.tree.len()
-	low, high := e.At((n-1)/2), e.At(n/2)
-	if !num.Finite(low) {
-		return low
-	}
-	return low + float64((high-low)/2) // no fused multiply-add
 }

@@ -102,13 +102,13 @@ func firstOf(int, *rand.Rand) int    { return 0 }
 func lastOf(n int, _ *rand.Rand) int { return n - 1 }
 func zigzag(i int, _ *rand.Rand) float64 {
 	if i%2 == 0 {
-		return float64(math.MaxInt32 + i)
+		return math.MaxInt32 + float64(i)
 	}
-	return float64(math.MaxInt32 - i)
+	return math.MaxInt32 - float64(i)
 }
 
-// Each workload grows, churns, shrinks to nothing and grows again in the same memory. The tree is validated and compared
-// with a sorted slice all the way.
+// Each workload grows, churns, shrinks to nothing and grows again in the same memory. The tree is validated and
+// compared with a sorted slice all the way.
 func TestEmpiricalAgreesWithASortedSlice(t *testing.T) {
 	const size, churn = 4000, 2000
 	for _, w := range workloads {
@@ -221,7 +221,6 @@ func TestEmpiricalRejects(t *testing.T) {
 	assert.Zero(t, e.Len())
 	assert.Zero(t, e.CDF(5))
 	assert.True(t, math.IsInf(e.Quantile(.5), 1))
-	assert.True(t, math.IsInf(e.Median(), 1))
 	for _, x := range []float64{0, math.Copysign(0, -1), MaxSample} {
 		assert.True(t, e.Insert(x), "%v", x)
 	}
@@ -237,14 +236,6 @@ func TestEmpiricalRejects(t *testing.T) {
 	assert.False(t, e.Insert(1), "the counts of the tree are full")
 }
 
-func TestEmpiricalMedian(t *testing.T) {
-	e := new(Empirical)
-	for i, want := range []float64{5, 4, 3, 2.5, 2} { // of 5; 3 5; 1 3 5; 1 2 3 5; 1 2 2 3 5
-		e.Insert([]float64{5, 3, 1, 2, 2}[i])
-		assert.Equal(t, want, e.Median())
-	}
-}
-
 func TestEmpiricalReset(t *testing.T) {
 	e, values := filled(5000)
 	e.Reset()
@@ -258,4 +249,37 @@ func TestEmpiricalReset(t *testing.T) {
 	})
 	assert.Zero(t, allocs, "the memory is kept")
 	require.NoError(t, e.tree.check())
+}
+
+// To exchange a value for a neighbour gives, to the last bit of the sum, what taking it out and putting the other in
+// gives.
+func TestReplaceAgreesWithDeleteAndInsert(t *testing.T) {
+	for _, n := range []int{1, 2, 40, 64, 65, 300, 5000} {
+		r := rand.New(rand.NewPCG(uint64(n), 9))
+		a, values := filled(n)
+		b, _ := filled(n)
+		for range 3000 {
+			i := r.IntN(n)
+			x := values[i] + .02*(r.Float64()-.5)
+			if r.IntN(4) == 0 {
+				x = values[r.IntN(n)]
+			}
+			if !(x >= 0) {
+				require.False(t, a.replace(values[i], x))
+				continue
+			}
+			require.True(t, a.replace(values[i], x))
+			require.True(t, b.Delete(values[i]))
+			require.True(t, b.Insert(x))
+			values[i] = x
+			require.Equal(t, b.sum, a.sum)
+			require.Equal(t, b.Rank(x), a.Rank(x))
+			require.False(t, a.replace(-1, .5) || a.replace(7, .5) || a.replace(values[i], -1))
+			require.False(t, a.replace(values[i], math.NaN()) || a.replace(math.NaN(), 1))
+		}
+		require.NoError(t, a.tree.check())
+		for i := range n {
+			require.Equal(t, b.At(i), a.At(i))
+		}
+	}
 }

@@ -45,17 +45,17 @@ func ExampleLinear_window() {
 }
 
 // How long would a new copy take? The phase's own tasks tell.
-func ExampleRates() {
-	rates, err := estimate.NewRates(estimate.RatesConfig{})
+func ExampleUnitTimes() {
+	perMegabyte, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rates.Finish(10, 100, false) // 100 MB in 10 s
-	rates.Finish(30, 150, false)
-	rates.Finish(30, 100, false)
+	perMegabyte.Finish(estimate.NoSample, estimate.Run{Age: 10 * time.Second, Work: 100}) // 100 MB in 10 s
+	perMegabyte.Finish(estimate.NoSample, estimate.Run{Age: 30 * time.Second, Work: 150})
+	perMegabyte.Running(estimate.NoSample, estimate.Run{Age: 15 * time.Second, Work: 100, Done: 50})
 
-	fresh := estimate.Fresh{Rate: rates, Work: 200, Lag: 2 * time.Second}
+	fresh := estimate.Fresh{UnitTime: perMegabyte, Work: 200, Lag: 2 * time.Second}
 	fmt.Println("expected:      ", fresh.Expected())
 	fmt.Printf("in under 60 s:  %.2f\n", fresh.Below(60))
 	fmt.Printf("95 %% take up to %.0f s\n", fresh.Quantile(.95))
@@ -66,26 +66,27 @@ func ExampleRates() {
 }
 
 // Before enough tasks were seen, what the host expects of the phase stands in.
-func ExampleRates_prior() {
-	rates, err := estimate.NewRates(estimate.RatesConfig{Prior: distuv.Uniform{Min: 1, Max: 3}})
+func ExampleUnitTimes_prior() {
+	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{Prior: distuv.Uniform{Min: 1, Max: 3}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(rates.Samples(), "samples:", rates.Mean())
-	for range estimate.DefaultMinSamples {
-		rates.Finish(40, 10, false)
+	fmt.Println(times.Samples(), "samples:", times.Mean())
+	for range 3 {
+		times.Finish(estimate.NoSample, estimate.Run{Age: 40 * time.Second, Work: 10})
 	}
-	fmt.Println(rates.Samples(), "samples:", rates.Mean())
+	fmt.Println(times.Samples(), "samples:", times.Mean())
 	// Output:
 	// 0 samples: 2
 	// 3 samples: 4
 }
 
-// Any distribution of gonum can be the rate. This task's time has a median of 60 s; the machine is twice as slow.
+// Any distribution of gonum can stand for the time of a unit. This task's time has a median of 60 s; the machine is
+// twice as slow.
 func ExampleFresh() {
 	fresh := estimate.Fresh{
-		Rate:     distuv.LogNormal{Mu: math.Log(60), Sigma: 1},
+		UnitTime: distuv.LogNormal{Mu: math.Log(60), Sigma: 1},
 		Work:     1,
 		Location: 2,
 	}
@@ -99,16 +100,16 @@ func ExampleFresh() {
 }
 
 // LATE's Figure 2: two equal tasks that read at 5 %/s up to half and at 1 %/s from there, 20 s after the first began.
-func ExampleScore() {
-	fmt.Println("T1:", estimate.Score(.6, 20*time.Second).Round(10*time.Millisecond))
-	fmt.Println("T2:", estimate.Score(.5, 10*time.Second))
+func ExampleTimeLeft() {
+	fmt.Println("T1:", estimate.TimeLeft(.6, 20*time.Second).Round(10*time.Millisecond))
+	fmt.Println("T2:", estimate.TimeLeft(.5, 10*time.Second))
 	// Output:
 	// T1: 13.33s
 	// T2: 10s
 }
 
 // The same two tasks, each subphase by itself: T2 ends last, and the mean of the other task's rate says when.
-func ExampleSubphases() {
+func ExampleTimeLeftBySubphase() {
 	const half = .5
 	var second estimate.MeanRate // over the tasks that have entered the second subphase
 	second.Replace(-1, .1/10)    // T1 has done 10 % in 10 s there
@@ -119,33 +120,13 @@ func ExampleSubphases() {
 	}
 	t2 := []estimate.Subphase{
 		{Share: half, Score: .5, Age: 10 * time.Second},
-		{Share: half, Others: second.Others(-1)},
+		{Share: half, PeerRate: second.Without(-1)},
 	}
-	fmt.Println("T1:", estimate.Subphases(t1))
-	fmt.Println("T2:", estimate.Subphases(t2))
+	fmt.Println("T1:", estimate.TimeLeftBySubphase(t1))
+	fmt.Println("T2:", estimate.TimeLeftBySubphase(t2))
 	// Output:
 	// T1: 40s
 	// T2: 50s
-}
-
-// Which machines are slower than their peers? One slow task is no proof; ten are.
-func ExampleMachines() {
-	machines, err := estimate.NewMachines(3, estimate.MachinesConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	machines.Observe(1, 3) // one task took three times as long as usual
-	for range 10 {
-		machines.Observe(2, 3)
-	}
-	for i := range 3 {
-		fmt.Printf("machine %d: %.2f\n", i, machines.Factor(i))
-	}
-	// Output:
-	// machine 0: 1.00
-	// machine 1: 1.50
-	// machine 2: 2.46
 }
 
 // The exact distribution of a changing set of values.
@@ -154,7 +135,7 @@ func ExampleEmpirical() {
 	for _, seconds := range []float64{9, 11, 10, 10, 60} {
 		e.Insert(seconds)
 	}
-	fmt.Println("mean", e.Mean(), "median", e.Median(), "p80", e.Quantile(.8))
+	fmt.Println("mean", e.Mean(), "median", e.Quantile(.5), "p80", e.Quantile(.8))
 	fmt.Println("P(X < 10) =", e.Below(10), " P(X <= 10) =", e.CDF(10))
 
 	e.Delete(60)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzEmpirical takes its input as a program: an operation, and the value it is about, over and over. Few distinct values
-// make for many duplicates; a run repeats an operation, so that short inputs reach deep trees.
+// FuzzEmpirical takes its input as a program: an operation, and the value it is about, over and over. Few distinct
+// values make for many duplicates; a run repeats an operation, so that short inputs reach deep trees.
 func FuzzEmpirical(f *testing.F) {
 	f.Add([]byte{0, 1, 200, 0, 2, 200, 0, 3, 200, 1, 2, 200})
 	f.Add([]byte{2, 0, 255, 2, 9, 255, 3, 0, 255, 2, 5, 255, 1, 5, 99})
@@ -62,8 +62,8 @@ func step(t *testing.T, e *Empirical, o *oracle, op byte, arg float64, i int) {
 	}
 }
 
-// FuzzQuantile checks the definition on its inverse: CDF(Quantile(p)) is at least p, and no smaller value's is, up to the
-// rounding that Quantile allows p.
+// FuzzQuantile checks the definition on its inverse: CDF(Quantile(p)) is at least p, and no smaller value's is, up to
+// the rounding that Quantile allows p.
 func FuzzQuantile(f *testing.F) {
 	f.Add(uint16(100), .07)
 	f.Add(uint16(49), 1./49)
@@ -125,23 +125,23 @@ func FuzzLinear(f *testing.F) {
 	})
 }
 
-// FuzzScore checks that neither of LATE's estimates is negative, and that more score never makes one longer.
-func FuzzScore(f *testing.F) {
+// FuzzTimeLeft checks that neither of LATE's estimates is negative, and that more score never makes one longer.
+func FuzzTimeLeft(f *testing.F) {
 	f.Add(.6, int64(20e9), .5, .1, int64(10e9), .01)
 	f.Add(0., int64(0), 0., 0., int64(0), 0.)
 	f.Add(5e-324, int64(math.MaxInt64), math.MaxFloat64, math.Inf(1), int64(math.MaxInt64), 5e-324)
 	f.Fuzz(func(t *testing.T, score float64, age int64, share, part float64, partAge int64, others float64) {
-		left := Score(score, time.Duration(age))
+		left := TimeLeft(score, time.Duration(age))
 		if left < 0 && left != Unknown {
-			t.Fatalf("Score(%v, %d) = %v", score, age, left)
+			t.Fatalf("TimeLeft(%v, %d) = %v", score, age, left)
 		}
-		if more := Score(score+.1, time.Duration(age)); left != Unknown && more > left {
-			t.Fatalf("Score(%v, %d) = %v, at .1 more %v", score, age, left, more)
+		if more := TimeLeft(score+.1, time.Duration(age)); left != Unknown && more > left {
+			t.Fatalf("TimeLeft(%v, %d) = %v, at .1 more %v", score, age, left, more)
 		}
-		parts := []Subphase{{Share: .5, Score: score, Age: time.Duration(age)}, {Share: share, Score: part, Age: time.Duration(partAge), Others: others}}
-		left = Subphases(parts)
+		parts := []Subphase{{Share: .5, Score: score, Age: time.Duration(age)}, {Share: share, Score: part, Age: time.Duration(partAge), PeerRate: others}}
+		left = TimeLeftBySubphase(parts)
 		if left < 0 && left != Unknown {
-			t.Fatalf("Subphases(%+v) = %v", parts, left)
+			t.Fatalf("TimeLeftBySubphase(%+v) = %v", parts, left)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 // the equation does, and takes every silence for a stop. Safe for concurrent use.
 type Linear struct {
 	// Window is the time over which the moving average forgets: progress made that long before the last report counts
-	// 37 % if there were reports in between, up to 40 % if there were none. The paper gives no figure. 0 means the copy's
-	// whole life.
+	// 37 % if there were reports in between, up to 40 % if there were none. The paper gives no figure. 0 means the
+	// copy's whole life.
 	Window time.Duration
 	// Grace is how long a copy may be silent before it is taken to have stopped at its last report. Until then it is
 	// taken to go on at its rate. 0 means that it stops at once.
@@ -55,8 +55,9 @@ func (m Linear) Report(p *Progress, age time.Duration, done float64) bool {
 }
 
 // average returns the sums of the moving average at the given age, if gain units were read since the last report. A gap
-// weighs what its moments weigh: each moment counts e^(-x) after x windows, and so over a long gap the early part counts
-// less. A rational function stands in for the exponential, which is not the same to the last bit on all architectures.
+// weighs what its moments weigh: each moment counts e^(-x) after x windows, and so over a long gap the early part
+// counts less. A rational function stands in for the exponential, which is not the same to the last bit on all
+// architectures.
 func (m Linear) average(p *Progress, age time.Duration, gain float64) (read, passed float64) {
 	gap := (age - p.at).Seconds()
 	if m.Window <= 0 || gap == 0 {
@@ -81,11 +82,12 @@ func (p *Progress) Rate() float64 {
 // no progress and is within Grace, if all its progress was reported at the age of 0, which makes no rate, or if work is
 // not a positive finite number.
 //
-// A copy that shows no progress for longer than Grace has no rate; the printed model would give it for ever. It is given
-// its age: having done nothing in that time, it will take at least as long again. So a copy that starts slowly is not
-// killed at its first report, and one that hangs does not go unnoticed.
-// O(1), no allocation. More age never makes the answer shorter, but for Grace, within which time runs down; more progress
-// never makes it longer, but for the first of it, from which on the equation holds.
+// A copy that shows no progress for longer than Grace has no rate; the printed model would give it for ever. It is
+// given its age: having done nothing in that time, it will take at least as long again. So a copy that starts slowly
+// is not killed at its first report, and one that hangs does not go unnoticed.
+//
+// O(1), no allocation. More age never makes the answer shorter, except within Grace, when time runs down. More progress
+// never makes it longer, except that the first progress of all may: from then on the equation holds.
 func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Duration {
 	age = max(age, p.at)
 	wrapUp := max(m.WrapUp, 0)
@@ -116,10 +118,10 @@ func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Dur
 // Validate reports the field that is out of range, if any.
 func (m Linear) Validate() error {
 	if m.Window < 0 {
-		return fmt.Errorf("estimate: Window is %v, want 0 or more", m.Window)
+		return fmt.Errorf("estimate: Linear.Window is %v, want 0 or more", m.Window)
 	}
 	if m.Grace < 0 {
-		return fmt.Errorf("estimate: Grace is %v, want 0 or more", m.Grace)
+		return fmt.Errorf("estimate: Linear.Grace is %v, want 0 or more", m.Grace)
 	}
 	return nil
 }

@@ -213,6 +213,6 @@ func TestLinearForgottenProgress(t *testing.T) {
 
 func TestLinearValidate(t *testing.T) {
 	assert.NoError(t, Linear{}.Validate())
-	assert.ErrorContains(t, Linear{Window: -1}.Validate(), "estimate: Window")
-	assert.ErrorContains(t, Linear{Grace: -1}.Validate(), "estimate: Grace")
+	assert.ErrorContains(t, Linear{Window: -1}.Validate(), "estimate: Linear.Window")
+	assert.ErrorContains(t, Linear{Grace: -1}.Validate(), "estimate: Linear.Grace")
 }

@@ -9,51 +9,69 @@ const (
 	moved    = 0.05 // the least change of a mean task's work, as a share, that counts: less is noise
 )
 
-// fit finds the overhead again and, if it has moved, all rates.
-func (r *Rates) fit() {
-	r.stale, r.fitted = 0, r.all.Len()
-	if r.all.Len() < leastFit {
+// fit finds the overhead again and, if it has moved, all unit times.
+func (u *UnitTimes) fit() {
+	u.stale, u.fitted = 0, u.all.Len()
+	if u.all.Len() < leastFit {
 		return
 	}
-	overhead, mean := r.leastSquares()
-	if math.Abs(overhead-r.overhead) <= moved*(mean+r.overhead) {
+	overhead, mean := u.leastSquares()
+	if math.Abs(overhead-u.overhead) <= moved*(mean+u.overhead) {
+		if u.origin.moved(len(u.samples)) {
+			u.rebuild()
+		}
 		return
 	}
-	r.overhead = overhead
-	r.all.Reset()
-	for i := range r.samples {
-		s := &r.samples[i]
-		if s.rate < 0 {
+	u.overhead = overhead
+	u.rebuild()
+}
+
+// rebuild finds all unit times again, after the overhead or the factors of machines have moved.
+func (u *UnitTimes) rebuild() {
+	u.origin.settled()
+	u.all.Reset()
+	for i := range u.samples {
+		s := &u.samples[i]
+		if s.unitTime < 0 {
 			continue
 		}
-		s.rate = s.seconds / r.Work(s.work)
-		r.all.Insert(s.rate) // takes it: add has seen that it would with no overhead at all
+		s.unitTime = u.normal(i) / u.Work(s.work)
+		if !u.all.Insert(s.unitTime) { // add has seen that it would, but a factor may be tiny
+			s.unitTime = MaxSample
+			u.all.Insert(s.unitTime)
+		}
 	}
+}
+
+// normal returns the seconds of the i-th sample as they would have been on an average machine.
+func (u *UnitTimes) normal(i int) float64 {
+	if u.config.Factors == nil {
+		return u.samples[i].seconds
+	}
+	return u.samples[i].seconds / u.origin.of(i)
 }
 
 // leastSquares fits seconds = base + slope*work, three times: first to all samples alike, then without the outliers of
 // the time before and weighing each sample by the square of 1/time, since tasks scatter in proportion to their time. It
 // returns base/slope and the mean work.
-func (r *Rates) leastSquares() (overhead, mean float64) {
+func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 	line := line{base: math.Inf(1)} // nothing is an outlier of it
 	for pass := range 3 {
 		var n int
-		var sum, meanWork, meanSeconds float64
-		for i := range r.samples {
-			if weight, work := r.weigh(i, line, mean); weight > 0 {
-				n++
-				sum += weight
-				meanWork += float64(weight / sum * (work - meanWork)) // no fused multiply-add: one answer everywhere
-				meanSeconds += float64(weight / sum * (r.samples[i].seconds - meanSeconds))
+		var sum, meanWork, meanSeconds, variance, covariance float64
+		for i := range u.samples {
+			weight, work, seconds := u.weigh(i, line, mean)
+			if weight == 0 {
+				continue
 			}
-		}
-		var variance, covariance float64
-		for i := range r.samples {
-			if weight, work := r.weigh(i, line, mean); weight > 0 {
-				off := weight * (work - meanWork)
-				variance += float64(off * (work - meanWork))
-				covariance += float64(off * (r.samples[i].seconds - meanSeconds))
-			}
+			n++
+			sum += weight
+			off, part := work-meanWork, weight/sum
+			meanWork += float64(part * off) // no fused multiply-add: one answer everywhere
+			meanSeconds += float64(part * (seconds - meanSeconds))
+			// From the mean before and the mean after, so that one walk is enough [Welford 1962].
+			variance += float64(weight * off * (work - meanWork))
+			covariance += float64(weight * off * (seconds - meanSeconds))
 		}
 		if pass == 0 {
 			mean = meanWork
@@ -86,17 +104,22 @@ func through(work, seconds, slope float64) line {
 	return line{0, seconds / work}
 }
 
-// weigh returns the weight of the i-th sample in a fit after line, 0 for none and for outliers, and its own work.
-func (r *Rates) weigh(i int, line line, mean float64) (weight, work float64) {
-	s := &r.samples[i]
-	work = max(s.work, r.config.Floor)
+// weigh returns the weight of the i-th sample in a fit after line, 0 for none and for outliers, its own work, and the
+// seconds that it would have taken on an average machine.
+func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds float64) {
+	s := &u.samples[i]
+	if s.unitTime < 0 {
+		return 0, 0, 0
+	}
+	work, seconds = max(s.work, u.config.Floor), u.normal(i)
 	expected := line.at(work)
 	switch {
-	case s.rate < 0, s.seconds > trimmed*expected:
-		return 0, 0
+	case seconds > trimmed*expected:
+		return 0, 0, 0
 	case math.IsInf(expected, 1): // the first time
-		return 1, work
+		return 1, work, seconds
 	}
-	relative := line.at(mean) / max(expected, line.at(mean)/100) // of a task that reads nearly nothing, not without bound
-	return relative * relative, work
+	// Bounded, for tasks that read nearly nothing.
+	relative := line.at(mean) / max(expected, line.at(mean)/100)
+	return relative * relative, work, seconds
 }

@@ -10,16 +10,16 @@ import (
 )
 
 // learned returns what n tasks teach, whose works differ by a factor of ten; every tenth takes slow times as long.
-func learned(n int, slow float64, seconds func(work float64) float64) *Rates {
+func learned(n int, slow float64, seconds func(work float64) float64) *UnitTimes {
 	r := rand.New(rand.NewPCG(7, 7))
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range n {
 		work := 1 + 9*r.Float64()
 		took := seconds(work) * (.9 + .2*r.Float64())
 		if i%10 == 5 {
 			took *= slow
 		}
-		rates.Finish(took, work, false)
+		rates.Finish(NoSample, ran(took, work))
 	}
 	return rates
 }
@@ -47,29 +47,29 @@ func TestOverhead(t *testing.T) {
 // Where time does not depend on bytes, a task with few of them is not promised to be quick to run again.
 func TestOverheadKeepsSmallTasksFromLookingQuick(t *testing.T) {
 	flat := learned(200, 1, func(float64) float64 { return 60 })
-	small := Fresh{Rate: flat, Work: flat.Work(1)}
+	small := Fresh{UnitTime: flat, Work: flat.Work(1)}
 	assert.InDelta(t, 60, small.Mean(), 3)
 	proportional := learned(200, 1, func(w float64) float64 { return 60 * w })
-	small = Fresh{Rate: proportional, Work: proportional.Work(1)}
+	small = Fresh{UnitTime: proportional, Work: proportional.Work(1)}
 	assert.InDelta(t, 60, small.Mean(), 6)
 }
 
 func TestOverheadOfEqualWorksIsNone(t *testing.T) {
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 100 {
-		rates.Finish(1+float64(i%7), 5, false)
+		rates.Finish(NoSample, ran(1+float64(i%7), 5))
 	}
 	assert.Zero(t, rates.Overhead())
 }
 
-// The overhead is fitted again each time the samples have doubled, or have all changed, and not more often: the cost of an
-// update must not grow with the phase.
+// The overhead is fitted again each time the samples have doubled, or have all changed, and not more often: the cost
+// of an update must not grow with the phase.
 func TestOverheadIsFittedSeldom(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	fits := 0
 	update := func(id int) int {
-		id = rates.Running(id, r.Float64(), 1+r.Float64())
+		id = rates.Running(id, ran(r.Float64(), 1+r.Float64()))
 		if rates.stale == 0 {
 			fits++
 		}
@@ -77,7 +77,7 @@ func TestOverheadIsFittedSeldom(t *testing.T) {
 	}
 	ids := make([]int, 4096)
 	for i := range ids {
-		ids[i] = update(None)
+		ids[i] = update(NoSample)
 	}
 	assert.Equal(t, 10, fits, "at 8, 16, ... 4096")
 	for i := range 10 * len(ids) {
@@ -88,16 +88,16 @@ func TestOverheadIsFittedSeldom(t *testing.T) {
 
 // Where most places have become free, a fit, which walks over them all, must not come after a handful of updates.
 func TestOverheadIsFittedSeldomAfterManySamplesWent(t *testing.T) {
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 4096 {
-		rates.Running(None, float64(1+i%7), float64(1+i%5))
+		rates.Running(NoSample, ran(float64(1+i%7), float64(1+i%5)))
 	}
 	for id := range 4096 - 10 {
 		rates.Drop(id)
 	}
 	fits := 0
 	for i := range 20 * 1024 {
-		rates.Running(4090, float64(1+i%7), float64(1+i%5))
+		rates.Running(4090, ran(float64(1+i%7), float64(1+i%5)))
 		if rates.stale == 0 {
 			fits++
 		}
@@ -108,25 +108,25 @@ func TestOverheadIsFittedSeldomAfterManySamplesWent(t *testing.T) {
 }
 
 // A sample that only an overhead makes possible would be lost when the overhead falls again, and its id with it.
-func TestRatesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
-	rates, _ := NewRates(RatesConfig{})
+func TestUnitTimesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	var flat []int
 	for i := range 64 {
-		flat = append(flat, rates.Running(None, 60, 1+float64(i%5)))
+		flat = append(flat, rates.Running(NoSample, ran(60, 1+float64(i%5))))
 	}
 	require.Positive(t, rates.Overhead())
 	for _, work := range []float64{0, 1e-300, 1e-18} {
-		assert.Equal(t, None, rates.Running(None, 60, work), "%v", work)
-		assert.False(t, rates.Finish(60, work, false), "%v", work)
+		assert.Equal(t, NoSample, rates.Running(NoSample, ran(60, work)), "%v", work)
+		assert.False(t, rates.Finish(NoSample, ran(60, work)), "%v", work)
 	}
-	small := rates.Running(None, 60, 1e-9)
-	require.NotEqual(t, None, small)
+	small := rates.Running(NoSample, ran(60, 1e-9))
+	require.NotEqual(t, NoSample, small)
 	for _, id := range flat {
 		rates.Drop(id)
 	}
 	for i := range 4096 {
 		work := 1 + float64(i%5)
-		rates.Finish(60*work, work, false)
+		rates.Finish(NoSample, ran(60*work, work))
 	}
 	require.InDelta(t, 0, rates.Overhead(), 1e-12)
 	assert.InEpsilon(t, 60/1e-9, rates.Quantile(1), 1e-3)
@@ -137,20 +137,20 @@ func TestRatesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
 
 // Where a coarse clock gives most tasks no time at all, the last fit may be to those alone.
 func TestOverheadOfTasksThatTakeNoTime(t *testing.T) {
-	rates, _ := NewRates(RatesConfig{})
+	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 30 {
-		rates.Running(None, 6, 6*(1+float64(i%5)))
+		rates.Running(NoSample, ran(6, 6*(1+float64(i%5))))
 	}
 	for i := range 400 {
 		work := .375 * (1 + float64(i%5))
-		rates.Running(None, 0, work)
+		rates.Running(NoSample, ran(0, work))
 		require.GreaterOrEqual(t, rates.Overhead(), 0.)
 		require.GreaterOrEqual(t, rates.Mean(), 0.)
 	}
 }
 
-// What a small task is promised does not jump to and fro with every fit. The estimates of 100 tasks, one of ten of which
-// is an outlier, settle over 30 rounds of reports; from the tenth on no fit moves the promise by a tenth.
+// What a small task is promised does not jump to and fro with every fit. The estimates of 100 tasks, one of ten of
+// which is an outlier, settle over 30 rounds of reports; from the tenth on no fit moves the promise by a tenth.
 func TestOverheadIsSteady(t *testing.T) {
 	for name, seconds := range map[string]func(work float64) float64{
 		"proportional": func(w float64) float64 { return w },
@@ -160,11 +160,11 @@ func TestOverheadIsSteady(t *testing.T) {
 		jumps := 0
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			rates, _ := NewRates(RatesConfig{Floor: .1})
+			rates, _ := NewUnitTimes(UnitTimesConfig{Floor: .1})
 			var work, took [100]float64
 			var ids [100]int
 			for i := range ids {
-				ids[i], work[i] = None, math.Exp(.7*r.NormFloat64())
+				ids[i], work[i] = NoSample, math.Exp(.7*r.NormFloat64())
 				took[i] = seconds(work[i]) * math.Exp(.2*r.NormFloat64())
 				if i%10 == 0 {
 					took[i] *= 1.5 + 3*r.Float64()
@@ -173,7 +173,7 @@ func TestOverheadIsSteady(t *testing.T) {
 			last := 0.
 			for round := range 30 {
 				for i := range ids {
-					ids[i] = rates.Running(ids[i], took[i]*math.Exp(.5/float64(1+round)*r.NormFloat64()), work[i])
+					ids[i] = rates.Running(ids[i], ran(took[i]*math.Exp(.5/float64(1+round)*r.NormFloat64()), work[i]))
 				}
 				small := rates.Work(.35) * rates.Mean()
 				if round > 10 && math.Abs(small/last-1) > .1 {

@@ -16,8 +16,8 @@ import (
 // LATE §4.2, Figure 2: the score grows by 5 % per second to 50 % and then by 1 % per second; T1 begins at 0 s, T2 at
 // 10 s; at 20 s the heuristic gives T1 13.3 s and T2 10 s, and so has them end in the wrong order.
 func TestLATE42Figure2Heuristic(t *testing.T) {
-	t1 := estimate.Score(.6, 20*time.Second)
-	t2 := estimate.Score(.5, 10*time.Second)
+	t1 := estimate.TimeLeft(.6, 20*time.Second)
+	t2 := estimate.TimeLeft(.5, 10*time.Second)
 	assert.Equal(t, 13333333333*time.Nanosecond, t1) // (1 - .6)/(.6/20 s) = 40/3 s
 	assert.Equal(t, 10*time.Second, t2)              // (1 - .5)/(.5/10 s)
 	assert.Greater(t, t1, t2, "the misjudgement that the figure shows")
@@ -26,8 +26,8 @@ func TestLATE42Figure2Heuristic(t *testing.T) {
 // LATE §4.2: in truth T1 has 40 s left and T2 50 s; by subphases both come out right.
 func TestLATE42Figure2BySubphases(t *testing.T) {
 	fast := estimate.Subphase{Share: .5, Score: .5, Age: 10 * time.Second}
-	t1 := estimate.Subphases([]estimate.Subphase{fast, {Share: .5, Score: .1, Age: 10 * time.Second, Others: 99}})
-	t2 := estimate.Subphases([]estimate.Subphase{fast, {Share: .5, Others: .01}})
+	t1 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Share: .5, Score: .1, Age: 10 * time.Second, PeerRate: 99}})
+	t2 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Share: .5, PeerRate: .01}})
 	assert.Equal(t, 40*time.Second, t1, "a subphase that has begun goes by its own rate, whatever the others do")
 	assert.Equal(t, 50*time.Second, t2, "one that has not, by the others' mean rate")
 }
@@ -40,15 +40,15 @@ func TestLATE42AverageRateOfOthers(t *testing.T) {
 	m.Replace(-1, 2)
 	old := m.Replace(-1, 1)
 	m.Replace(old, 4)
-	assert.Equal(t, 3.0, m.Others(own))
-	assert.Equal(t, 5.0, m.Others(-1))
+	assert.Equal(t, 3.0, m.Without(own))
+	assert.Equal(t, 5.0, m.Without(-1))
 }
 
 // LATE §4: a task with score 0 has rate 0 and so no end.
 func TestLATE4NoProgress(t *testing.T) {
-	assert.Equal(t, time.Duration(math.MaxInt64), estimate.Score(0, time.Second))
-	assert.Zero(t, estimate.Score(1, time.Second))
-	assert.Equal(t, estimate.Unknown, estimate.Score(.5, 0), "progress in no time makes no rate")
+	assert.Equal(t, time.Duration(math.MaxInt64), estimate.TimeLeft(0, time.Second))
+	assert.Zero(t, estimate.TimeLeft(1, time.Second))
+	assert.Equal(t, estimate.Unknown, estimate.TimeLeft(.5, 0), "progress in no time makes no rate")
 }
 
 // Mantri §5.5, equation 2. Printed, t_elapsed d/d_read is the total: 100 s for a copy that has read 40 % in 40 s. What
@@ -117,7 +117,7 @@ func TestMantri55Equation3(t *testing.T) {
 	for _, r := range []float64{1, 2, 6} {
 		rates.Insert(r)
 	}
-	fresh := estimate.Fresh{Rate: &rates, Work: 10, Location: 2, Lag: 5 * time.Second}
+	fresh := estimate.Fresh{UnitTime: &rates, Work: 10, Location: 2, Lag: 5 * time.Second}
 	assert.Equal(t, 65.0, fresh.Mean()) // (25 + 45 + 125)/3
 	assert.Equal(t, 65*time.Second, fresh.Expected())
 	assert.Equal(t, 1./3, fresh.Below(45), "strictly less: the sample at 45 s does not count")
@@ -129,15 +129,14 @@ func TestMantri55Equation3(t *testing.T) {
 
 // Mantri §5.5: processRate comes from all tasks of the phase, running ones included.
 func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
-	rates, err := estimate.NewRates(estimate.RatesConfig{})
+	rates, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	require.NoError(t, err)
-	rates.Finish(10, 10, false)
-	rates.Finish(30, 10, false)
-	held := rates.Running(estimate.None, 20/.25, 10) // a quarter of its 10 units in 20 s
-	assert.Equal(t, 4.0, rates.Mean())               // (1 + 3 + 8)/3
-	held = rates.Running(held, 20, 10)
+	rates.Finish(estimate.NoSample, estimate.Run{Age: 10 * time.Second, Work: 10})
+	rates.Finish(estimate.NoSample, estimate.Run{Age: 30 * time.Second, Work: 10})
+	held := rates.Running(estimate.NoSample, estimate.Run{Age: 20 * time.Second, Work: 10, Done: 2.5})
+	assert.Equal(t, 4.0, rates.Mean()) // (1 + 3 + 8)/3
+	held = rates.Running(held, estimate.Run{Age: 20 * time.Second, Work: 10, Done: 10})
 	assert.Equal(t, 2.0, rates.Mean())
 	rates.Drop(held) // it failed: no sample
 	assert.Equal(t, 2, rates.Samples())
-	assert.Equal(t, 2, rates.Finished())
 }

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Quantile by its definition on all exact boundaries p = k/n, and between and beside them, with p a decimal or a quotient.
+// Quantile by its definition on all exact boundaries p = k/n, and between and beside them, with p a decimal or a
+// quotient.
 func TestQuantileOnExactBoundaries(t *testing.T) {
 	e, o := new(Empirical), new(oracle)
 	for n := 1; n <= 400; n++ {

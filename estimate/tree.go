@@ -4,7 +4,8 @@ import "math"
 
 // tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes live in two slices and refer to each other
 // by index, so the garbage collector sees two objects whatever the size. Full nodes are split on the way down and thin
-// ones refilled on the way down, so neither insert nor remove ever walks back up, but for the maxima.
+// ones refilled on the way down, so neither insert nor remove ever walks back up, except
+// to set the maxima.
 type tree struct {
 	leaves    []leaf
 	inners    []inner
@@ -46,7 +47,10 @@ func (t *tree) reset() {
 // find returns the first child that can hold the first value >= x; n if there is none.
 func (in *inner) find(x float64) int {
 	i := 0
-	for i < int(in.n) && in.max[i] < x {
+	if in.max[in.n-1] < x { // ages grow: what is put in is often the largest
+		return int(in.n)
+	}
+	for in.max[i] < x {
 		i++
 	}
 	return i
@@ -100,78 +104,6 @@ func (t *tree) at(k int) float64 {
 		node = in.child[i]
 	}
 	return t.leaves[node].value[k]
-}
-
-func (t *tree) insert(x float64) {
-	if t.size == 0 {
-		t.reset()
-		t.root = t.newLeaf()
-	}
-	if t.full(t.root, t.height) {
-		t.growRoot()
-	}
-	at := t.root
-	for level := t.height; level > 0; level-- {
-		in := &t.inners[at]
-		i := min(in.find(x), int(in.n)-1)
-		if t.full(in.child[i], level-1) {
-			t.split(at, i, level-1)
-			in = &t.inners[at] // split may have moved the nodes
-			if x > in.max[i] {
-				i++
-			}
-		}
-		in.count[i]++
-		in.max[i] = max(in.max[i], x)
-		at = in.child[i]
-	}
-	l := &t.leaves[at]
-	i := l.find(x)
-	copy(l.value[i+1:l.n+1], l.value[i:l.n])
-	l.value[i] = x
-	l.n++
-	t.size++
-}
-
-// remove takes one value equal to x out and reports whether there was one. It refills thin nodes before it can know.
-func (t *tree) remove(x float64) bool {
-	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // NaN too
-		return false
-	}
-	var path [maxHeight]struct {
-		node int32
-		i    int
-	}
-	at := t.root
-	for level := t.height; level > 0; level-- {
-		i := t.inners[at].find(x)
-		if t.thin(t.inners[at].child[i], level-1) {
-			t.refill(at, i, level-1)
-			i = t.inners[at].find(x)
-		}
-		path[level].node, path[level].i = at, i
-		at = t.inners[at].child[i]
-	}
-	l := &t.leaves[at]
-	i := l.find(x)
-	found := l.value[i] == x
-	if found {
-		copy(l.value[i:], l.value[i+1:l.n])
-		l.n--
-		t.size--
-		for level := 1; level <= t.height; level++ {
-			in, i := &t.inners[path[level].node], path[level].i
-			in.count[i]--
-			in.max[i] = t.largest(in.child[i], level-1)
-		}
-	}
-	for t.height > 0 && t.inners[t.root].n == 1 {
-		old := t.root
-		t.root = t.inners[old].child[0]
-		t.freeInner = append(t.freeInner, old)
-		t.height--
-	}
-	return found
 }
 
 func (t *tree) newLeaf() int32 {

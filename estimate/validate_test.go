@@ -19,8 +19,8 @@ func (t *tree) bytes() int {
 
 // check reports the first invariant of the tree that does not hold: values ascend across all leaves; each inner node's
 // counts and maxima are those of its children; every node but the root is filled to its minimum and none beyond its
-// capacity; the root has two children or is a leaf; all leaves are equally deep; size is the number of values; and every
-// node of the two slices is in use or on a free list, once.
+// capacity; the root has two children or is a leaf; all leaves are equally deep; size is the number of values; and
+// every node of the two slices is in use or on a free list, once.
 func (t *tree) check() error {
 	c := checker{tree: t, last: math.Inf(-1), leaves: make([]bool, len(t.leaves)), inners: make([]bool, len(t.inners))}
 	if t.size == 0 {

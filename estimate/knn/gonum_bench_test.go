@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func BenchmarkKNNGonum(b *testing.B) {
 	}
 }
 
-func scaledPoint(k *KNN, x []float64) kdtree.Point {
+func scaledPoint(k *Regressor, x []float64) kdtree.Point {
 	p := make(kdtree.Point, len(x))
 	for i := range p {
 		p[i] = x[i] * k.inverse[i]

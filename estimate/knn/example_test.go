@@ -1,19 +1,20 @@
-package estimate_test
+package knn_test
 
 import (
 	"fmt"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/knn"
 )
 
 // Past map tasks on one worker: size in megabytes, CPU and memory in percent.
-func ExampleKNN() {
-	runs, err := estimate.NewKNN(estimate.KNNConfig{})
+func ExampleRegressor() {
+	runs, err := knn.New(knn.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var p estimate.Prediction
+	var p knn.Prediction
 	if err := runs.Predict(&p, []float64{64, 50, 20}); err != nil {
 		fmt.Println(err)
 	}
@@ -31,18 +32,18 @@ func ExampleKNN() {
 	fmt.Printf("known: %v mean: %.1f s, %d runs, 80%% within %.1f s\n", p.Known(), p.Mean(), p.Len(), p.Quantile(.8))
 
 	// As t_new of a further copy, for a restart policy.
-	fresh := estimate.Fresh{Rate: &p, Work: 1}
+	fresh := estimate.Fresh{UnitTime: &p, Work: 1}
 	fmt.Println(fresh.Expected())
 	fmt.Println(runs.Predict(&p, []float64{64}))
 	// Output:
 	// known: false mean: +Inf
 	// known: true mean: 8.4 s, 9 runs, 80% within 10.0 s
 	// 8.4s
-	// estimate: x has 1 parameters, want 3
+	// knn: x has 1 parameters, want 3
 }
 
 func ExampleHistogram() {
-	cpu, err := estimate.NewHistogram(estimate.HistogramConfig{})
+	cpu, err := knn.NewHistogram(knn.HistogramConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

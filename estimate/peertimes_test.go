@@ -9,26 +9,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Leaving samples out gives what a Rates without them would give.
-func TestOthersAgreesWithRatesWithoutThem(t *testing.T) {
+// Leaving samples out gives what a UnitTimes without them would give.
+func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 2))
 	for range 400 {
 		n := 3 + r.IntN(60)
-		own := min(r.IntN(4), n-1)
-		with, _ := NewRates(RatesConfig{FixedOverhead: true, MinSamples: 1})
-		without, _ := NewRates(RatesConfig{FixedOverhead: true, MinSamples: 1})
+		own := min(r.IntN(12), n-1)
+		with, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true, MinSamples: 1})
+		without, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true, MinSamples: 1})
 		var ids []int
 		for i := range n {
 			seconds := float64(r.IntN(8)) // many equal
-			id := with.Running(None, seconds, 2)
+			id := with.Running(NoSample, ran(seconds, 2))
 			if i < own {
 				ids = append(ids, id)
 			} else {
-				without.Running(None, seconds, 2)
+				without.Running(NoSample, ran(seconds, 2))
 			}
 		}
-		var others Others
-		with.Others(&others, append(ids, None)...)
+		var others PeerTimes
+		with.Peers(&others, append(append(ids, NoSample), ids...)...) // each counts once
 		require.InDelta(t, without.Mean(), others.Mean(), 1e-14)
 		for range 20 {
 			x, p := float64(r.IntN(10))/2, r.Float64()
@@ -41,30 +41,30 @@ func TestOthersAgreesWithRatesWithoutThem(t *testing.T) {
 	}
 }
 
-func TestOthersWhenNothingWouldBeLeft(t *testing.T) {
-	var others Others
-	rates, _ := NewRates(RatesConfig{MinSamples: 2})
-	a := rates.Running(None, 3, 1)
-	rates.Others(&others, a)
+func TestPeersWhenNothingWouldBeLeft(t *testing.T) {
+	var others PeerTimes
+	rates, _ := NewUnitTimes(UnitTimesConfig{MinSamples: 2})
+	a := rates.Running(NoSample, ran(3, 1))
+	rates.Peers(&others, a)
 	assert.Equal(t, rates.Mean(), others.Mean(), "too few samples: the same unknown")
-	b := rates.Running(None, 5, 1)
-	rates.Others(&others, a, b)
+	b := rates.Running(NoSample, ran(5, 1))
+	rates.Peers(&others, a, b)
 	assert.Equal(t, 4.0, others.Mean(), "all are own: none is left out")
-	rates.Others(&others, b)
+	rates.Peers(&others, b)
 	assert.Equal(t, 3.0, others.Mean())
-	rates.Others(&others, b, 99, -7)
+	rates.Peers(&others, b, 99, -7)
 	assert.Equal(t, 3.0, others.Mean(), "numbers that there are not are none")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		rates.Others(&others, a)
+		rates.Peers(&others, a)
 		sink = others.Mean() + others.Below(4) + others.CDF(4) + others.Quantile(.5)
 	}))
 }
 
-func TestOthersZeroValueNeverComes(t *testing.T) {
-	var others Others
+func TestPeerTimesZeroValueNeverComes(t *testing.T) {
+	var others PeerTimes
 	assert.Equal(t, math.Inf(1), others.Mean())
 	assert.Equal(t, math.Inf(1), others.Quantile(.5))
 	assert.Zero(t, others.Below(1e300)+others.CDF(1e300))
-	fresh := Fresh{Rate: &others, Work: 1}
+	fresh := Fresh{UnitTime: &others, Work: 1}
 	assert.Equal(t, Unknown, fresh.Expected())
 }

@@ -1,21 +1,23 @@
-package estimate
+package knn
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/straggler-go/straggler/estimate"
 )
 
 const (
 	// DefaultDimensions is the number of parameters of a task: its size, and the CPU and memory that it needs.
 	DefaultDimensions = 3
-	// DefaultMaxRuns is how many past runs a [KNN] remembers. The paper gives no figure.
+	// DefaultMaxRuns is how many past runs a [Regressor] remembers. The paper gives no figure.
 	DefaultMaxRuns = 10000
 	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
 	maxParameter = 1e100
-	// constantSpread is the standard deviation, against the largest value, at and below which a parameter is constant but
-	// for rounding; leastSpread is the same in absolute terms.
+	// constantSpread is the standard deviation, against the largest value, at and below which a parameter is constant
+	// up to rounding; leastSpread is the same in absolute terms.
 	constantSpread, leastSpread = 1e-12, 1e-40
 	maxDimensions               = 64
 	maxRuns                     = 1 << 30
@@ -26,19 +28,20 @@ type Scaling uint8
 
 const (
 	// ScaleDeviation divides each parameter by its population standard deviation over the runs, and ignores one that is
-	// the same in all of them. It is the zero value, and not the paper's: unscaled, a size in bytes would drown the rest.
+	// the same in all of them. It is the zero value, and not the paper's: unscaled, a size in bytes would drown the
+	// rest.
 	ScaleDeviation Scaling = iota
 	// ScaleNone takes the parameters as they are, as the paper does. Use it for parameters that the host has scaled.
 	ScaleNone
 )
 
-// KNNConfig holds the choices of a [KNN]. Its zero value is usable.
-type KNNConfig struct {
+// Config holds the choices of a [Regressor]. Its zero value is usable.
+type Config struct {
 	// Dimensions is the number of parameters of a task, 64 at most. 0 means [DefaultDimensions].
 	Dimensions int
-	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the paper has it
-	// grow as n^(4/5), and gives no factor. For 100,000 runs that is 10,000, so a bound is worth setting for a long
-	// history. It never exceeds the number of runs.
+	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the paper
+	// has it grow as n^(4/5), and gives no factor. For 100,000 runs that is 10,000, so a bound is worth setting for a
+	// long history. It never exceeds the number of runs.
 	Neighbours int
 	// MaxRuns is the number of runs that are remembered; each further one takes the place of the oldest. 0 means
 	// [DefaultMaxRuns].
@@ -47,49 +50,50 @@ type KNNConfig struct {
 	Scaling Scaling
 }
 
-func (c KNNConfig) validate() error {
+func (c Config) validate() error {
 	switch {
 	case c.Dimensions < 0 || c.Dimensions > maxDimensions:
-		return fmt.Errorf("estimate: Dimensions is %d, want 0 to %d", c.Dimensions, maxDimensions)
+		return fmt.Errorf("knn: Config.Dimensions is %d, want 0 to %d", c.Dimensions, maxDimensions)
 	case c.Neighbours < 0:
-		return fmt.Errorf("estimate: Neighbours is %d, want 0 or more", c.Neighbours)
+		return fmt.Errorf("knn: Config.Neighbours is %d, want 0 or more", c.Neighbours)
 	case c.MaxRuns < 0 || c.MaxRuns > maxRuns:
-		return fmt.Errorf("estimate: MaxRuns is %d, want 0 to %d", c.MaxRuns, maxRuns)
+		return fmt.Errorf("knn: Config.MaxRuns is %d, want 0 to %d", c.MaxRuns, maxRuns)
 	case c.Scaling > ScaleNone:
-		return fmt.Errorf("estimate: Scaling is %d, want ScaleDeviation or ScaleNone", c.Scaling)
+		return fmt.Errorf("knn: Config.Scaling is %d, want ScaleDeviation or ScaleNone", c.Scaling)
 	}
 	return nil
 }
 
-// KNN predicts the running time of a task from past runs of tasks like it, by k-nearest-neighbour regression with the
-// Epanechnikov kernel [DynamicShare §3.1, equations 1 and 2]:
+// Regressor predicts the running time of a task from past runs of tasks like it, by k-nearest-neighbour regression
+// with the Epanechnikov kernel [DynamicShare §3.1, equations 1 and 2]:
 //
 //	m(x) = sum W_i y_i / sum W_i over the k runs nearest to x,  W_i = 1 - (|x - x_i|/R)^2
 //
-// where x is the vector of the task's parameters, y_i the time of run i, and R the distance of the farthest of the k, so
-// that one has no weight. (Equation 1 divides by n, the number of all runs; with the weights of equation 2, that is too
-// small by k/n.) Where all weights are 0, because k is 1 or all k lie equally far away, the answer is the plain mean of
-// every run at that distance.
+// where x is the vector of the task's parameters, y_i the time of run i, and R the distance of the farthest of the k,
+// so that one has no weight. (Equation 1 divides by n, the number of all runs; with the weights of equation 2, that
+// is too small by k/n.) Where all weights are 0, because k is 1 or all k lie equally far away, the answer is the
+// plain mean of every run at that distance.
 //
-// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew once
-// a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from does
-// not.
+// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew
+// once a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from
+// does not.
 //
 // Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
 // its own, may be made at once.)
-type KNN struct {
-	config   KNNConfig
+type Regressor struct {
+	config   Config
 	x        []float64 // parameters, run by run
 	y        []float64 // seconds
 	oldest   int       // where the next run goes, once MaxRuns is reached
 	added    int       // ever
-	measured int       // how many runs had been added when inverse and tree were made
+	measured int       // how many runs had been added when inverse was made
+	indexed  int       // how many had been when the tree was made: the same, or more after a snapshot
 	inverse  []float64 // 1 over the divisor of each parameter; 0 for one that is ignored
 	tree     knnTree
 }
 
-// NewKNN returns a KNN without runs, or an error that names the field that is out of range.
-func NewKNN(c KNNConfig) (*KNN, error) {
+// New returns a Regressor without runs, or an error that names the field that is out of range.
+func New(c Config) (*Regressor, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
@@ -99,7 +103,7 @@ func NewKNN(c KNNConfig) (*KNN, error) {
 	if c.MaxRuns == 0 {
 		c.MaxRuns = DefaultMaxRuns
 	}
-	k := &KNN{config: c, inverse: make([]float64, c.Dimensions)}
+	k := &Regressor{config: c, inverse: make([]float64, c.Dimensions)}
 	for i := range k.inverse {
 		k.inverse[i] = 1
 	}
@@ -108,13 +112,13 @@ func NewKNN(c KNNConfig) (*KNN, error) {
 }
 
 // Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the number of runs.
-func (k *KNN) Config() KNNConfig { return k.config }
+func (k *Regressor) Config() Config { return k.config }
 
 // Len returns the number of runs that are remembered.
-func (k *KNN) Len() int { return len(k.y) }
+func (k *Regressor) Len() int { return len(k.y) }
 
 // Divisors appends what each parameter is divided by before distances are taken to dst; 0 for one that is ignored.
-func (k *KNN) Divisors(dst []float64) []float64 {
+func (k *Regressor) Divisors(dst []float64) []float64 {
 	for _, inverse := range k.inverse {
 		divisor := 0.0
 		if inverse > 0 {
@@ -125,16 +129,17 @@ func (k *KNN) Divisors(dst []float64) []float64 {
 	return dst
 }
 
-// Add remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x does not
-// have Dimensions entries, if one is not finite or beyond 1e100, or if seconds is not from 0 to [MaxSample]. Runs that
-// failed or were killed say nothing about the time and do not belong here. Amortised O(log n), as one call in n/32 takes
-// O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates only while the number of runs grows.
-func (k *KNN) Add(x []float64, seconds float64) error {
+// Add remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x does
+// not have Dimensions entries, if one is not finite or beyond 1e100, or if seconds is not from 0 to
+// [estimate.MaxSample]. Runs that failed or were killed say nothing about the time and do not belong here. Amortised
+// O(log n), as one call in n/32 takes O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates
+// only while the number of runs grows.
+func (k *Regressor) Add(x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
 	}
-	if !(seconds >= 0 && seconds <= MaxSample) {
-		return fmt.Errorf("estimate: seconds is %v, want 0 to %g", seconds, float64(MaxSample))
+	if !(seconds >= 0 && seconds <= estimate.MaxSample) {
+		return fmt.Errorf("knn: seconds is %v, want 0 to %g", seconds, float64(estimate.MaxSample))
 	}
 	if len(k.y) < k.config.MaxRuns {
 		k.x, k.y = append(k.x, x...), append(k.y, seconds)
@@ -150,36 +155,42 @@ func (k *KNN) Add(x []float64, seconds float64) error {
 	return nil
 }
 
-func (k *KNN) check(x []float64) error {
+func (k *Regressor) check(x []float64) error {
 	if k.config.Dimensions == 0 {
-		return errors.New("estimate: the KNN has no Dimensions; make it with NewKNN")
+		return errors.New("knn: the Regressor has no Dimensions; make it with New")
 	}
 	if len(x) != k.config.Dimensions {
-		return fmt.Errorf("estimate: x has %d parameters, want %d", len(x), k.config.Dimensions)
+		return fmt.Errorf("knn: x has %d parameters, want %d", len(x), k.config.Dimensions)
 	}
 	for i, v := range x {
 		if !(math.Abs(v) <= maxParameter) {
-			return fmt.Errorf("estimate: x[%d] is %v, want -%g to %g", i, v, maxParameter, maxParameter)
+			return fmt.Errorf("knn: x[%d] is %v, want -%g to %g", i, v, maxParameter, maxParameter)
 		}
 	}
 	return nil
 }
 
 // measure makes the divisors and the tree anew.
-func (k *KNN) measure() {
+func (k *Regressor) measure() {
 	if k.config.Scaling == ScaleDeviation {
 		for i := range k.inverse {
 			k.inverse[i] = k.inverseDeviation(i)
 		}
 	}
+	k.measured = k.added
+	k.index()
+}
+
+// index makes the tree anew, if there are enough runs for one.
+func (k *Regressor) index() {
 	if len(k.y) >= treeRuns {
 		k.tree.build(k.x, k.y, k.oldest, k.added-len(k.y), k.inverse)
 	}
-	k.measured = k.added
+	k.indexed = k.added
 }
 
 // inverseDeviation returns 1 over the population standard deviation of parameter i; 0 if it is constant.
-func (k *KNN) inverseDeviation(i int) float64 {
+func (k *Regressor) inverseDeviation(i int) float64 {
 	n, d := float64(len(k.y)), k.config.Dimensions
 	var sum, largest, squares float64
 	for j := i; j < len(k.x); j += d {
@@ -199,7 +210,7 @@ func (k *KNN) inverseDeviation(i int) float64 {
 }
 
 // neighbours returns k for the present number of runs.
-func (k *KNN) neighbours() int {
+func (k *Regressor) neighbours() int {
 	if n := k.config.Neighbours; n > 0 {
 		return min(n, len(k.y))
 	}

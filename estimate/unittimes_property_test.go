@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// slowRates is Rates by its description: lists of samples, and every answer computed afresh. The overhead is taken from
-// the fast one and checked on its own below.
-type slowRates struct {
-	config                RatesConfig
+// slowUnitTimes is UnitTimes by its description: lists of samples, and every answer computed afresh. The overhead is
+// taken from the fast one and checked on its own below.
+type slowUnitTimes struct {
+	config                UnitTimesConfig
 	first, other, running [][2]float64 // seconds, work
 }
 
-func (s *slowRates) finish(seconds, work float64, firstWave bool) {
+func (s *slowUnitTimes) finish(seconds, work float64, firstWave bool) {
 	switch {
 	case firstWave && !s.config.KeepFirstWave:
 		s.first = append(s.first, [2]float64{seconds, work})
@@ -29,7 +29,7 @@ func (s *slowRates) finish(seconds, work float64, firstWave bool) {
 	s.other = append(s.other, [2]float64{seconds, work})
 }
 
-func (s *slowRates) all(overhead float64) []float64 {
+func (s *slowUnitTimes) all(overhead float64) []float64 {
 	var all []float64
 	for _, sample := range slices.Concat(s.first, s.other, s.running) {
 		all = append(all, sample[0]/(max(sample[1], s.config.Floor)+overhead))
@@ -38,29 +38,29 @@ func (s *slowRates) all(overhead float64) []float64 {
 	return all
 }
 
-func TestRatesAgreesWithLists(t *testing.T) {
+func TestUnitTimesAgreesWithLists(t *testing.T) {
 	prior := distuv.LogNormal{Mu: 1, Sigma: .5}
-	for _, config := range []RatesConfig{
+	for _, config := range []UnitTimesConfig{
 		{}, {Floor: 20}, {KeepFirstWave: true}, {MinSamples: 8, Prior: prior}, {Floor: 3, MinSamples: 1}, {FixedOverhead: true},
 	} {
 		r := rand.New(rand.NewPCG(3, 14))
-		fast, err := NewRates(config)
+		fast, err := NewUnitTimes(config)
 		require.NoError(t, err)
-		slow := slowRates{config: config}
+		slow := slowUnitTimes{config: config}
 		var ids []int
 		overheads := map[float64]bool{}
 		for step := range 900 {
 			work := 100 * r.Float64()
-			seconds := (30 + work) * r.Float64()
+			seconds := span((30 + work) * r.Float64()).Seconds()
 			switch i := len(ids) - 1; r.IntN(4) {
 			case 0:
-				id := fast.Running(None, seconds, work)
-				require.NotEqual(t, None, id)
+				id := fast.Running(NoSample, ran(seconds, work))
+				require.NotEqual(t, NoSample, id)
 				ids, slow.running = append(ids, id), append(slow.running, [2]float64{seconds, work})
 			case 1:
 				if i >= 0 {
 					i = r.IntN(i + 1)
-					ids[i] = fast.Running(ids[i], seconds, work)
+					ids[i] = fast.Running(ids[i], ran(seconds, work))
 					slow.running[i] = [2]float64{seconds, work}
 				}
 			case 2:
@@ -71,11 +71,11 @@ func TestRatesAgreesWithLists(t *testing.T) {
 				fallthrough
 			default:
 				firstWave := step < 200 && r.IntN(5) > 0
-				require.True(t, fast.Finish(seconds, work, firstWave))
+				require.True(t, fast.Finish(NoSample, wave(ran(seconds, work), firstWave)))
 				slow.finish(seconds, work, firstWave)
 			}
 			overheads[fast.Overhead()] = true
-			compareRates(t, fast, slow.all(fast.Overhead()), r.Float64())
+			compareUnitTimes(t, fast, slow.all(fast.Overhead()), r.Float64())
 		}
 		require.NoError(t, fast.all.tree.check())
 		if config.FixedOverhead {
@@ -86,7 +86,7 @@ func TestRatesAgreesWithLists(t *testing.T) {
 	}
 }
 
-func compareRates(t *testing.T, fast *Rates, want []float64, p float64) {
+func compareUnitTimes(t *testing.T, fast *UnitTimes, want []float64, p float64) {
 	t.Helper()
 	o := oracle{want}
 	n := len(want)
@@ -116,14 +116,14 @@ func compareRates(t *testing.T, fast *Rates, want []float64, p float64) {
 
 // Near-empty inputs: without a floor, a task that reads one byte in its start-up second has a rate a million times that
 // of its peers, and the mean goes with it.
-func TestRatesFloor(t *testing.T) {
-	bare, _ := NewRates(RatesConfig{FixedOverhead: true})
-	floored, _ := NewRates(RatesConfig{Floor: 1e5, FixedOverhead: true})
-	for _, r := range []*Rates{bare, floored} {
+func TestUnitTimesFloor(t *testing.T) {
+	bare, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true})
+	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1e5, FixedOverhead: true})
+	for _, r := range []*UnitTimes{bare, floored} {
 		for range 9 {
-			r.Finish(10, 1e6, false)
+			r.Finish(NoSample, ran(10, 1e6))
 		}
-		r.Finish(1, 1, false)
+		r.Finish(NoSample, ran(1, 1))
 	}
 	assert.Greater(t, bare.Mean(), .1)
 	assert.InDelta(t, 1e-5, floored.Mean(), 1e-9)
@@ -131,30 +131,30 @@ func TestRatesFloor(t *testing.T) {
 	assert.Equal(t, 2e5, floored.Work(2e5))
 }
 
-func TestRatesRejects(t *testing.T) {
+func TestUnitTimesRejects(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []RatesConfig{{MinSamples: -1}, {Floor: -1}, {Floor: nan}, {Floor: inf}} {
-		_, err := NewRates(c)
+	for _, c := range []UnitTimesConfig{{MinSamples: -1}, {Floor: -1}, {Floor: nan}, {Floor: inf}} {
+		_, err := NewUnitTimes(c)
 		assert.ErrorContains(t, err, "estimate: ")
 	}
-	bare, _ := NewRates(RatesConfig{})
-	floored, _ := NewRates(RatesConfig{Floor: 1})
-	assert.Equal(t, DefaultMinSamples, bare.Config().MinSamples)
-	for _, c := range [][2]float64{{nan, 1}, {inf, 1}, {-1, 1}, {1, nan}, {1, inf}, {1, -1}, {inf, inf}, {MaxSample, .5}} {
-		assert.False(t, bare.Finish(c[0], c[1], false), "%v", c)
-		assert.Equal(t, None, bare.Running(None, c[0], c[1]), "%v", c)
-		if c[1] != .5 {
-			assert.False(t, floored.Finish(c[0], c[1], true), "%v", c)
+	bare, _ := NewUnitTimes(UnitTimesConfig{})
+	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1})
+	assert.Equal(t, usualMinSamples, bare.Config().MinSamples)
+	for _, c := range [][2]float64{{-1, 1}, {1, nan}, {1, inf}, {1, -1}, {inf, inf}, {9e9, 5e-9}} {
+		assert.False(t, bare.Finish(NoSample, ran(c[0], c[1])), "%v", c)
+		assert.Equal(t, NoSample, bare.Running(NoSample, ran(c[0], c[1])), "%v", c)
+		if c[1] != 5e-9 {
+			assert.False(t, floored.Finish(NoSample, wave(ran(c[0], c[1]), true)), "%v", c)
 		}
 	}
-	assert.False(t, bare.Finish(1, 0, false))
-	assert.True(t, floored.Finish(1, 0, false), "the floor counts")
-	assert.True(t, floored.Finish(0, 1, false), "a coarse clock")
-	held := bare.Running(None, 2, 1)
+	assert.False(t, bare.Finish(NoSample, ran(1, 0)))
+	assert.True(t, floored.Finish(NoSample, ran(1, 0)), "the floor counts")
+	assert.True(t, floored.Finish(NoSample, ran(0, 1)), "a coarse clock")
+	held := bare.Running(NoSample, ran(2, 1))
 	assert.Equal(t, 1, bare.Samples())
-	assert.Equal(t, None, bare.Running(held, nan, 1), "what makes no sense takes the old sample away")
+	assert.Equal(t, NoSample, bare.Running(held, ran(1, nan)), "what makes no sense takes the old sample away")
 	bare.Drop(held)
-	bare.Drop(None)
+	bare.Drop(NoSample)
 	bare.Drop(99)
 	assert.Zero(t, bare.Samples())
 }

@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"math"
@@ -69,4 +69,20 @@ func TestHistogramForgetsLargeValues(t *testing.T) {
 	mean, ok := h.Estimate()
 	assert.True(t, ok)
 	assert.InDelta(t, 99.1, mean, 1e-9)
+}
+
+// What Add refuses Delete refuses as well, though the bin at the end has values to give.
+func TestHistogramDeleteRefusesWhatAddDoes(t *testing.T) {
+	h, err := NewHistogram(HistogramConfig{})
+	require.NoError(t, err)
+	for _, x := range []float64{98, 99} {
+		require.True(t, h.Add(x))
+	}
+	for _, x := range []float64{1e200, -1e200, math.Inf(1), math.NaN()} {
+		assert.False(t, h.Add(x), "%v", x)
+		assert.False(t, h.Delete(x), "%v", x)
+	}
+	mean, ok := h.Estimate()
+	assert.True(t, ok)
+	assert.Equal(t, 98.5, mean)
 }

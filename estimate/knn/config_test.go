@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"math"
@@ -6,19 +6,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
 )
 
 func TestKNNBadInputIsNamed(t *testing.T) {
-	config := func(c KNNConfig) error { _, err := NewKNN(c); return err }
+	config := func(c Config) error { _, err := New(c); return err }
 	histogram := func(c HistogramConfig) error { _, err := NewHistogram(c); return err }
 	add := func(seconds float64, x ...float64) error {
-		knn, _ := NewKNN(KNNConfig{})
+		knn, _ := New(Config{})
 		err := knn.Add(x, seconds)
 		assert.Zero(t, knn.Len())
 		return err
 	}
 	ask := func(x ...float64) error {
-		knn, _ := NewKNN(KNNConfig{})
+		knn, _ := New(Config{})
 		require.NoError(t, knn.Add([]float64{1, 2, 3}, 4))
 		p := predict(t, knn, 1, 2, 3)
 		err := knn.Predict(p, x)
@@ -27,11 +29,11 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, err := range map[string]error{
-		"Dimensions is -1":                  config(KNNConfig{Dimensions: -1}),
-		"Dimensions is 65, want 0 to 64":    config(KNNConfig{Dimensions: 65}),
-		"Neighbours is -1":                  config(KNNConfig{Neighbours: -1}),
-		"MaxRuns is -1":                     config(KNNConfig{MaxRuns: -1}),
-		"Scaling is 2":                      config(KNNConfig{Scaling: 2}),
+		"Dimensions is -1":                  config(Config{Dimensions: -1}),
+		"Dimensions is 65, want 0 to 64":    config(Config{Dimensions: 65}),
+		"Neighbours is -1":                  config(Config{Neighbours: -1}),
+		"MaxRuns is -1":                     config(Config{MaxRuns: -1}),
+		"Scaling is 2":                      config(Config{Scaling: 2}),
 		"x has 2 parameters, want 3":        add(1, 1, 2),
 		"x[1] is NaN":                       add(1, 1, nan, 3),
 		"x[2] is -Inf":                      add(1, 1, 2, -inf),
@@ -50,14 +52,14 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
-		assert.Contains(t, err.Error(), "estimate: ")
+		assert.Contains(t, err.Error(), "knn: ")
 	}
 }
 
 func TestKNNDefaults(t *testing.T) {
-	knn, err := NewKNN(KNNConfig{})
+	knn, err := New(Config{})
 	require.NoError(t, err)
-	assert.Equal(t, KNNConfig{Dimensions: 3, MaxRuns: 10000}, knn.Config())
+	assert.Equal(t, Config{Dimensions: 3, MaxRuns: 10000}, knn.Config())
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())
@@ -75,9 +77,9 @@ func TestKNNDefaults(t *testing.T) {
 
 // What was not made by its constructor answers and does not panic.
 func TestKNNZeroValues(t *testing.T) {
-	var k KNN
+	var k Regressor
 	var p Prediction
-	assert.ErrorContains(t, k.Add(nil, 1), "estimate: the KNN has no Dimensions")
+	assert.ErrorContains(t, k.Add(nil, 1), "knn: the Regressor has no Dimensions")
 	assert.Error(t, k.Predict(&p, nil))
 	assert.False(t, p.Known())
 	var h Histogram
@@ -91,10 +93,10 @@ func TestKNNZeroValues(t *testing.T) {
 func TestKNNExtremes(t *testing.T) {
 	for _, scaling := range []Scaling{ScaleDeviation, ScaleNone} {
 		for _, x := range [][]float64{{-1e100, 1e100, 0, 1}, {0, 1e-300, 2e-300, 1e-200}, {1, 1, 1, math.Nextafter(1, 2)}, {1e100, 1e100, 1e100, 1e100}} {
-			knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: 3, Scaling: scaling})
+			knn, err := New(Config{Dimensions: 1, Neighbours: 3, Scaling: scaling})
 			require.NoError(t, err)
 			for i := range x {
-				require.NoError(t, knn.Add(x[i:i+1], []float64{0, MaxSample, 1, 2}[i]))
+				require.NoError(t, knn.Add(x[i:i+1], []float64{0, estimate.MaxSample, 1, 2}[i]))
 			}
 			for _, q := range []float64{-1e100, 0, 1e-300, 1, 1e100} {
 				checkPrediction(t, predict(t, knn, q))
@@ -113,7 +115,7 @@ func TestKNNTreeOfAwkwardSequences(t *testing.T) {
 		"organ pipe": func(i int) float64 { return math.Abs(float64(i - 2500)) },
 		"sawtooth":   func(i int) float64 { return float64(i % 97) },
 	} {
-		knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: 7})
+		knn, err := New(Config{Dimensions: 1, Neighbours: 7})
 		require.NoError(t, err)
 		var runs []knnRun
 		for i := range 5000 {

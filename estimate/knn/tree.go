@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"cmp"
@@ -8,18 +8,19 @@ import (
 )
 
 const (
-	// treeRuns is the number of runs from which a tree pays: at 2000 runs and k = 100 it halves the time of a query, and
-	// what an Add costs more is half of what a query saves.
+	// treeRuns is the number of runs from which a tree pays: at 2000 runs and k = 100 it halves the time of a query,
+	// and what an Add costs more is half of what a query saves.
 	treeRuns = 2048
 	// leafRuns is the number of runs up to which a part of the tree is looked through one by one.
 	leafRuns = 16
 )
 
-// knnTree is a k-d tree over the runs that there were when it was built. A node is a range of points; it is split in the
-// middle, along the parameter in which it is widest, until leafRuns are left. Node i has the children 2i+1 and 2i+2.
+// knnTree is a k-d tree over the runs that there were when it was built. A node is a range of points; it is split in
+// the middle, along the parameter in which it is widest, until leafRuns are left. Node i has the children 2i+1 and
+// 2i+2.
 //
-// Each node knows the box around its points. The distance to a box is computed as that to a point is, so rounding keeps it
-// a lower bound of the distance to each point in it, and the tree finds what a look at every run would find.
+// Each node knows the box around its points. The distance to a box is computed as that to a point is, so rounding
+// keeps it a lower bound of the distance to each point in it, and the tree finds what a look at every run would find.
 type knnTree struct {
 	dimensions int
 	points     []point
@@ -92,8 +93,8 @@ func (t *knnTree) box(node int) []float64 {
 	return t.boxes[node*2*t.dimensions : (node+1)*2*t.dimensions]
 }
 
-// selectMiddle moves the points so that none before n is larger in the parameter, and none from n on is smaller. It takes
-// the median of three, and sorts what is left should that choose badly too often.
+// selectMiddle moves the points so that none before n is larger in the parameter, and none from n on is smaller. It
+// takes the median of three, and sorts what is left should that choose badly too often.
 func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	key := func(p point) float64 { return t.source[p.at*t.dimensions+parameter] }
 	for tries := 2 * bits.Len(uint(len(points))); len(points) > 8; tries-- {

@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"math"
@@ -8,14 +8,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
 )
 
 // Each test follows some sentences of DynamicShare §3.1.
 
-// knnOf returns a KNN of one parameter, unscaled, with runs at the places in x.
-func knnOf(t *testing.T, k int, x, seconds []float64) *KNN {
+// knnOf returns a Regressor of one parameter, unscaled, with runs at the places in x.
+func knnOf(t *testing.T, k int, x, seconds []float64) *Regressor {
 	t.Helper()
-	knn, err := NewKNN(KNNConfig{Dimensions: 1, Neighbours: k, Scaling: ScaleNone})
+	knn, err := New(Config{Dimensions: 1, Neighbours: k, Scaling: ScaleNone})
 	require.NoError(t, err)
 	for i := range x {
 		require.NoError(t, knn.Add(x[i:i+1], seconds[i]))
@@ -23,15 +25,15 @@ func knnOf(t *testing.T, k int, x, seconds []float64) *KNN {
 	return knn
 }
 
-func predict(t *testing.T, k *KNN, x ...float64) *Prediction {
+func predict(t *testing.T, k *Regressor, x ...float64) *Prediction {
 	t.Helper()
 	var p Prediction
 	require.NoError(t, k.Predict(&p, x))
 	return &p
 }
 
-// Equations 1 and 2 by hand: at 0, with runs at 1, 2, 3 and 9 and k = 3, R is 3 and the weights are 1-1/9, 1-4/9 and 0. So
-// m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed it would be 3/4 of that.
+// Equations 1 and 2 by hand: at 0, with runs at 1, 2, 3 and 9 and k = 3, R is 3 and the weights are 1-1/9, 1-4/9 and
+// 0. So m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed it would be 3/4 of that.
 func TestKNNByHand_3_1(t *testing.T) {
 	p := predict(t, knnOf(t, 3, []float64{1, 2, 3, 9}, []float64{10, 20, 30, 90}), 0)
 	assert.InDelta(t, 180./13, p.Mean(), 1e-12)
@@ -82,22 +84,23 @@ func TestKNNWithoutWeights_3_1(t *testing.T) {
 	assert.InDelta(t, 1./3, p.CDF(10), 1e-15)
 }
 
-// "initially when we do not have any previous run" there is no estimate; with as few runs as there are, k is their number.
+// "initially when we do not have any previous run" there is no estimate; with as few runs as there are, k is their
+// number.
 func TestKNNColdStart_Figure4(t *testing.T) {
 	p := predict(t, knnOf(t, 0, nil, nil), 3)
 	assert.False(t, p.Known())
 	assert.True(t, math.IsInf(p.Mean(), 1))
 	assert.True(t, math.IsInf(p.Quantile(.5), 1))
 	assert.Zero(t, p.CDF(1e9))
-	assert.Equal(t, Unknown, Fresh{Rate: p, Work: 1}.Expected())
+	assert.Equal(t, estimate.Unknown, estimate.Fresh{UnitTime: p, Work: 1}.Expected())
 	p = predict(t, knnOf(t, 5, []float64{3}, []float64{8}), 7)
 	assert.True(t, p.Known())
 	assert.Equal(t, 8.0, p.Mean())
 }
 
-// Figure 4: the error shrinks as runs become known. The time is a smooth function of size, CPU and memory with a tenth of
-// noise; the error is the mean absolute one of 100 predictions after each of 20 histories, as one short history may be
-// lucky.
+// Figure 4: the error shrinks as runs become known. The time is a smooth function of size, CPU and memory with a
+// tenth of noise; the error is the mean absolute one of 100 predictions after each of 20 histories, as one short
+// history may be lucky.
 func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	truth := func(x []float64) float64 { return 1 + x[0]/1e8*(1+x[1]/100) + x[2]/50 } // 1 to 23 s, 9.5 s in the mean
 	counts := []int{1, 10, 100, 1000}
@@ -105,7 +108,7 @@ func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(4, seed))
 		task := func() []float64 { return []float64{1e9 * r.Float64(), 100 * r.Float64(), 100 * r.Float64()} }
-		knn, err := NewKNN(KNNConfig{})
+		knn, err := New(Config{})
 		require.NoError(t, err)
 		var p Prediction
 		for i, n := range counts {
@@ -130,7 +133,7 @@ func TestKNNErrorShrinks_Figure4(t *testing.T) {
 func TestScaling_3_1(t *testing.T) {
 	runs := [][]float64{{1e9, 10}, {2e9, 90}, {3e9, 10}, {4e9, 90}}
 	for scaling, want := range map[Scaling]float64{ScaleDeviation: 10, ScaleNone: 90} {
-		knn, err := NewKNN(KNNConfig{Dimensions: 2, Neighbours: 1, Scaling: scaling})
+		knn, err := New(Config{Dimensions: 2, Neighbours: 1, Scaling: scaling})
 		require.NoError(t, err)
 		for _, x := range runs {
 			require.NoError(t, knn.Add(x, x[1]))
@@ -138,7 +141,7 @@ func TestScaling_3_1(t *testing.T) {
 		assert.Equal(t, want, predict(t, knn, 2.2e9, 10).Mean())
 	}
 	// A parameter that never varied does not count, however far the task is off.
-	knn, err := NewKNN(KNNConfig{Dimensions: 2, Neighbours: 1})
+	knn, err := New(Config{Dimensions: 2, Neighbours: 1})
 	require.NoError(t, err)
 	require.NoError(t, knn.Add([]float64{.1, 1}, 5))
 	require.NoError(t, knn.Add([]float64{.1, 2}, 6))

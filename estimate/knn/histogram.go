@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ const DefaultBins = 20
 
 // HistogramConfig holds the choices of a [Histogram]. Its zero value is for percentages.
 type HistogramConfig struct {
-	// Low and High bound the range that is divided into bins. Values beyond count in the first or last bin. Both 0 means
-	// 0 to 100.
+	// Low and High bound the range that is divided into bins. Values beyond count in the first or last bin. Both 0
+	// means 0 to 100.
 	Low, High float64
 	// Bins is the number of bins, of equal width. 0 means [DefaultBins].
 	Bins int
@@ -22,19 +22,20 @@ type HistogramConfig struct {
 func (c HistogramConfig) validate() error {
 	switch {
 	case !(math.Abs(c.Low) <= maxParameter):
-		return fmt.Errorf("estimate: Low is %v, want -%g to %g", c.Low, maxParameter, maxParameter)
+		return fmt.Errorf("knn: HistogramConfig.Low is %v, want -%g to %g", c.Low, maxParameter, maxParameter)
 	case !(c.High > c.Low && c.High <= maxParameter):
-		return fmt.Errorf("estimate: High is %v, want more than Low, %v, and at most %g", c.High, c.Low, maxParameter)
+		return fmt.Errorf("knn: HistogramConfig.High is %v, want more than Low, %v, and at most %g",
+			c.High, c.Low, maxParameter)
 	case c.Bins < 0 || c.Bins > maxRuns:
-		return fmt.Errorf("estimate: Bins is %d, want 0 to %d", c.Bins, maxRuns)
+		return fmt.Errorf("knn: HistogramConfig.Bins is %d, want 0 to %d", c.Bins, maxRuns)
 	}
 	return nil
 }
 
-// Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [KNN] wants to know before
-// the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with the same
-// number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent use; one per
-// kind of task and resource.
+// Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [Regressor] wants to
+// know before the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with
+// the same number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent
+// use; one per kind of task and resource.
 type Histogram struct {
 	config HistogramConfig
 	bins   []bin
@@ -42,7 +43,7 @@ type Histogram struct {
 }
 
 type bin struct {
-	sum total
+	sum num.Sum
 	n   int
 }
 
@@ -66,33 +67,34 @@ func (h *Histogram) Config() HistogramConfig { return h.config }
 // Len returns the number of values.
 func (h *Histogram) Len() int { return h.n }
 
-// Add adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no allocation.
+// Add adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no
+// allocation.
 func (h *Histogram) Add(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
 	}
 	b := h.binOf(x)
-	b.sum.add(x)
+	b.sum.Add(x)
 	b.n++
 	h.n++
 	return true
 }
 
-// Delete takes a value out that was added before, for a history that forgets, and reports false if its bin is empty. O(1),
-// no allocation.
+// Delete takes a value out that was added before, for a history that forgets. It reports false, and changes nothing,
+// for a value that Add would not take, and if the value's bin is empty. O(1), no allocation.
 func (h *Histogram) Delete(x float64) bool {
-	if len(h.bins) == 0 || !num.Finite(x) {
+	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
 	}
 	b := h.binOf(x)
 	if b.n == 0 {
 		return false
 	}
-	b.sum.add(-x)
+	b.sum.Add(-x)
 	b.n--
 	h.n--
 	if b.n == 0 {
-		b.sum = total{}
+		b.sum = num.Sum{}
 	}
 	return true
 }
@@ -128,5 +130,5 @@ func (h *Histogram) Estimate() (float64, bool) {
 	if most.n == 0 {
 		return 0, false
 	}
-	return most.sum.value() / float64(most.n), true
+	return most.sum.Value() / float64(most.n), true
 }

@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
 )
 
 // knnRun is a run as the oracle keeps it.
@@ -58,18 +60,18 @@ func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights
 	return seconds / total, weights
 }
 
-// Whatever the number of runs, with eviction, ties and equal parameters, and with and without a tree, a prediction is what
-// sorting all the runs that are remembered gives.
+// Whatever the number of runs, with eviction, ties and equal parameters, and with and without a tree, a prediction is
+// what sorting all the runs that are remembered gives.
 func TestKNNAgainstLinearScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for trial := range 60 {
-		c := KNNConfig{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), MaxRuns: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
+		c := Config{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), MaxRuns: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
 		n := 1 + r.IntN(400)
 		if trial%10 == 0 {
 			c.MaxRuns, n = 3000, treeRuns+r.IntN(3000)
 		}
 		grid := []float64{2, 30, 1e6}[r.IntN(3)]
-		knn, err := NewKNN(c)
+		knn, err := New(c)
 		require.NoError(t, err)
 		draw := func() []float64 {
 			x := make([]float64, c.Dimensions)
@@ -135,7 +137,7 @@ func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
 // The tree and a look at every run give the same bits.
 func TestKNNTreeChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	with, err := NewKNN(KNNConfig{Neighbours: 40, MaxRuns: 5000})
+	with, err := New(Config{Neighbours: 40, MaxRuns: 5000})
 	require.NoError(t, err)
 	for range 6000 {
 		x := []float64{math.Floor(1e3 * r.Float64()), 100 * r.Float64(), math.Floor(5 * r.Float64())}
@@ -185,7 +187,7 @@ func TestKNNIsIndependentOfSequence(t *testing.T) {
 	}
 	var means []float64
 	for range 3 {
-		knn, err := NewKNN(KNNConfig{Dimensions: 2, Scaling: ScaleNone})
+		knn, err := New(Config{Dimensions: 2, Scaling: ScaleNone})
 		require.NoError(t, err)
 		for _, run := range runs {
 			require.NoError(t, knn.Add(run.x, run.seconds))
@@ -199,7 +201,7 @@ func TestKNNIsIndependentOfSequence(t *testing.T) {
 
 // A prediction is a distribution: monotone, from 0 to 1, quantiles that fit, and the mean between the ends.
 func TestPredictionIsADistribution(t *testing.T) {
-	var _ Distribution = new(Prediction)
+	var _ estimate.Distribution = new(Prediction)
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		n := 1 + r.IntN(40)
@@ -229,7 +231,7 @@ func checkPrediction(t *testing.T, p *Prediction) {
 		require.GreaterOrEqual(t, p.CDF(x), q)
 		require.Less(t, p.Below(x), q)
 		require.GreaterOrEqual(t, x, before)
-		require.Equal(t, p.Below(x), Below(p, x))
+		require.Equal(t, p.Below(x), estimate.Below(p, x))
 		before = x
 	}
 }

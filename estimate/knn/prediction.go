@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import (
 	"cmp"
@@ -11,10 +11,11 @@ import (
 // the relative difference of squared distances up to which they count as equal then.
 const negligible = 1e-12
 
-// Prediction is what a [KNN] predicts for one task: the distribution of the running times of its nearest past runs, each
-// with its weight, so that the mean is the estimate of the paper. It is a [Distribution] in seconds and can stand as
-// Fresh.Rate with a Work of 1. The zero value is empty, like that of a KNN without runs: a time that never comes, with a
-// mean and quantiles of +Inf and probabilities of 0. Mean and Len take O(1), the others O(log k), without allocation.
+// Prediction is what a [Regressor] predicts for one task: the distribution of the running times of its nearest past
+// runs, each with its weight, so that the mean is the estimate of the paper. It is a [estimate.Distribution] in
+// seconds and can stand as [estimate.Fresh].UnitTime with a Work of 1. The zero value is empty, like that of a
+// Regressor without runs: a time that never comes, with a mean and quantiles of +Inf and probabilities of 0. Mean and
+// Len take O(1), the others O(log k), without allocation.
 //
 // A Prediction keeps what it needs and does not change when runs are added. Not safe for concurrent use; one per task.
 type Prediction struct {
@@ -30,11 +31,11 @@ type weighted struct {
 	upTo    float64 // the sum of the weights of this run and those before, its own until all are known; 1 at the end
 }
 
-// Predict fills p with the prediction for a task with the parameters x. It is an error, and leaves p empty, if x does not
-// have Dimensions entries, or if one is not finite or beyond 1e100. Without runs p is empty too, which
-// [Prediction.Known] tells from an estimate. It takes O(n + k log k) up to some 2000 runs and about
-// O(log n + k log k) beyond; it allocates only if p has never held so many runs.
-func (k *KNN) Predict(p *Prediction, x []float64) error {
+// Predict fills p with the prediction for a task with the parameters x. It is an error, and leaves p empty, if x does
+// not have Dimensions entries, or if one is not finite or beyond 1e100. Without runs p is empty too, which
+// [Prediction.Known] tells from an estimate. It takes O(n + k log k) up to some 2000 runs and about O(log n + k log
+// k) beyond; it allocates only if p has never held so many runs.
+func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (k *KNN) Predict(p *Prediction, x []float64) error {
 }
 
 // equals takes every run at the given squared distance with the same weight.
-func (p *Prediction) equals(k *KNN, x []float64, distance float64) {
+func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	p.near.collect(distance * (1 + negligible))
 	k.search(&p.near, x)
 	p.runs = p.runs[:0]
@@ -131,8 +132,8 @@ func (p *Prediction) share(n int) float64 {
 	return p.runs[n-1].upTo
 }
 
-// Quantile returns the smallest time x with CDF(x) >= q. It does not interpolate. A q outside [0, 1] counts as the nearer
-// end, NaN as 0.
+// Quantile returns the smallest time x with CDF(x) >= q. It does not interpolate. A q outside [0, 1] counts as the
+// nearer end, NaN as 0.
 func (p *Prediction) Quantile(q float64) float64 {
 	if !p.Known() {
 		return math.Inf(1)

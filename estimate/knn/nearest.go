@@ -1,4 +1,4 @@
-package estimate
+package knn
 
 import "math"
 
@@ -66,11 +66,11 @@ func (h *nearest) down() {
 }
 
 // search adds the runs around x to h: those of the tree that are still remembered, and those that came after it.
-func (k *KNN) search(h *nearest, x []float64) {
+func (k *Regressor) search(h *nearest, x []float64) {
 	first := 0
 	if k.tree.built() {
 		k.tree.search(h, x, k.inverse, k.added-len(k.y))
-		first = max(0, len(k.y)-(k.added-k.measured))
+		first = max(0, len(k.y)-(k.added-k.indexed))
 	}
 	start, end := k.oldest+first, k.oldest+len(k.y) // in the ring, which ends at len(k.y) and goes on at 0
 	k.look(h, x, min(start, len(k.y)), min(end, len(k.y)))
@@ -78,7 +78,7 @@ func (k *KNN) search(h *nearest, x []float64) {
 }
 
 // look adds the runs around x that are at from up to to.
-func (k *KNN) look(h *nearest, x []float64, from, to int) {
+func (k *Regressor) look(h *nearest, x []float64, from, to int) {
 	for at := from; at < to; at++ {
 		distance := squaredDistance(x, k.x[at*len(x):], k.inverse)
 		if h.wants(distance) {

@@ -1,0 +1,124 @@
+package knn
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Restored after any history, a regressor predicts and learns as if it had never stopped, with a tree and without.
+func TestRegressorRestored(t *testing.T) {
+	for _, c := range []struct {
+		Config
+		runs int
+	}{
+		{Config{Dimensions: 2, MaxRuns: 50}, 0}, {Config{Dimensions: 2, MaxRuns: 50}, 1}, {Config{Dimensions: 1}, 300},
+		{Config{Dimensions: 3, MaxRuns: 50, Scaling: ScaleNone}, 130}, {Config{Dimensions: 2, Neighbours: 20, MaxRuns: 2500}, 4011},
+	} {
+		r := rand.New(rand.NewPCG(uint64(c.runs), 2))
+		old, err := New(c.Config)
+		require.NoError(t, err)
+		draw := func() []float64 {
+			x := make([]float64, c.Dimensions)
+			for i := range x {
+				x[i] = float64(r.IntN(40)) // with ties
+			}
+			return x
+		}
+		for range c.runs {
+			require.NoError(t, old.Add(draw(), r.ExpFloat64()))
+		}
+		data, err := old.MarshalBinary()
+		require.NoError(t, err)
+		var restored Regressor
+		require.NoError(t, restored.UnmarshalBinary(data))
+		again, err := restored.MarshalBinary()
+		require.NoError(t, err)
+		require.Equal(t, data, again)
+		require.Equal(t, old.Config(), restored.Config())
+		var p, q Prediction
+		for range 200 {
+			x, seconds := draw(), r.ExpFloat64()
+			require.NoError(t, old.Predict(&p, x))
+			require.NoError(t, restored.Predict(&q, x))
+			require.Equal(t, p.Mean(), q.Mean())
+			require.Equal(t, p.Radius(), q.Radius())
+			require.Equal(t, p.Quantile(.7), q.Quantile(.7))
+			require.NoError(t, old.Add(x, seconds))
+			require.NoError(t, restored.Add(x, seconds))
+			require.Equal(t, old.Divisors(nil), restored.Divisors(nil))
+		}
+	}
+}
+
+func TestHistogramRestored(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	h, err := NewHistogram(HistogramConfig{Low: -5, High: 30, Bins: 7})
+	require.NoError(t, err)
+	for range 100 {
+		data, err := h.MarshalBinary()
+		require.NoError(t, err)
+		var restored Histogram
+		require.NoError(t, restored.UnmarshalBinary(data))
+		require.Equal(t, h, &restored)
+		h.Add(40*r.Float64() - 8)
+		h.Delete(40*r.Float64() - 8)
+	}
+}
+
+func TestSnapshotsRefused(t *testing.T) {
+	k, _ := benchKNN(t, 20)
+	h, _ := NewHistogram(HistogramConfig{})
+	h.Add(3)
+	for name, s := range map[string]interface {
+		MarshalBinary() ([]byte, error)
+		UnmarshalBinary([]byte) error
+	}{"Regressor": k, "Histogram": h} {
+		data, err := s.MarshalBinary()
+		require.NoError(t, err)
+		for n := range data {
+			assert.ErrorContains(t, s.UnmarshalBinary(data[:n]), "knn: "+name+": snapshot: ", "cut to %d", n)
+		}
+		assert.Error(t, s.UnmarshalBinary(append(data[:len(data):len(data)], 0)))
+		data[0]++
+		assert.ErrorContains(t, s.UnmarshalBinary(data), "version is 2, want 1")
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	k, _ := benchKNN(f, 20)
+	data, _ := k.MarshalBinary()
+	f.Add(data)
+	h, _ := NewHistogram(HistogramConfig{})
+	h.Add(3)
+	data, _ = h.MarshalBinary()
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var h Histogram
+		if h.UnmarshalBinary(data) == nil {
+			h.Add(1)
+			h.Delete(50)
+			h.Estimate()
+		}
+		var k Regressor
+		if k.UnmarshalBinary(data) != nil {
+			return
+		}
+		x := make([]float64, k.Config().Dimensions)
+		var p Prediction
+		for range 40 {
+			if err := k.Predict(&p, x); err != nil {
+				t.Fatal(err)
+			}
+			if k.Len() > 0 {
+				checkPrediction(t, &p)
+			}
+			if err := k.Add(x, 1); err != nil {
+				t.Fatal(err)
+			}
+			x[0]++
+		}
+	})
+}
