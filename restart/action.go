@@ -15,7 +15,7 @@ const (
 	Restart
 	// Kill ends the copy that the decision names; the task goes on in its other copies.
 	Kill
-	// Start runs a task that waits. Only [Next] and [Tracker.Next] answer it.
+	// Start runs a task that waits. Only [Next] and its like of a tracker answer it.
 	Start
 )
 
@@ -24,6 +24,11 @@ var actionNames = [...]string{"keep", "duplicate", "restart", "kill", "start"}
 // String returns the action's name.
 func (a Action) String() string {
 	return enum.Name(actionNames[:], int(a), "Action")
+}
+
+// MarshalText returns the action's name; an error for a value that does not exist.
+func (a Action) MarshalText() ([]byte, error) {
+	return enum.Text(actionNames[:], int(a), "restart: Action")
 }
 
 // Reason says why: why an action is taken, and why none is. The names and values are stable.
@@ -94,6 +99,24 @@ const (
 	// Overtaken: another copy of the task has finished first. No policy answers it; package restart/engine gives it for
 	// the copies that a finished task leaves behind.
 	Overtaken
+
+	// NoProgress: nothing is known of t_rem, since no copy of the phase has ever reported progress. A policy that goes by
+	// ages does without: Spark, Flink, Dryad, MapReduce.
+	NoProgress
+	// BadUnits: a copy says that it has done more work than its task has, so its progress has other units than the works.
+	// It is a tracker's reason.
+	BadUnits
+	// Unlikely: a new copy would end sooner on the average, and later in most cases.
+	Unlikely
+	// Leaving: the machine goes before the task is expected to end there. A tracker's reason, like those that follow.
+	Leaving
+	// Cloned: the task is to have one more of its first copies.
+	Cloned
+	// BadAnswer: a policy of the host's own has answered what can't be meant, such as a copy that does not exist.
+	BadAnswer
+	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most. [Limits]
+	// gives it in the place of the policy's answer.
+	FurthestOn
 )
 
 var reasonNames = [...]string{
@@ -101,9 +124,15 @@ var reasonNames = [...]string{
 	"near-end", "beyond-peers", "largest-work", "not-slow", "no-estimate", "too-young", "too-few-finished",
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
+	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
 }
 
 // String returns the reason's name.
 func (r Reason) String() string {
 	return enum.Name(reasonNames[:], int(r), "Reason")
+}
+
+// MarshalText returns the reason's name; an error for a value that does not exist.
+func (r Reason) MarshalText() ([]byte, error) {
+	return enum.Text(reasonNames[:], int(r), "restart: Reason")
 }

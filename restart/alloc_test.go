@@ -1,21 +1,18 @@
 package restart_test
 
 import (
-	"fmt"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
 )
 
 func TestDecideDoesNotAllocate(t *testing.T) {
-	for name, policy := range policies() {
+	for name, policy := range policytest.Policies() {
 		for _, rate := range []estimate.Distribution{empirical(1000), distuv.LogNormal{Mu: 3, Sigma: 0.5}} {
 			tasks, phase := ring(100, rate)
 			phase.Finished, phase.FreeSlots = 50, 10
@@ -35,107 +32,4 @@ func TestDecideDoesNotAllocate(t *testing.T) {
 	tasks, phase := ring(100, empirical(100))
 	works := []float64{1, 2, 3}
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, sink = restart.Next(restart.Mantri{}, tasks, works, phase) }))
-	dst := make([]int, 0, 8)
-	set := copies(50, 10, 20, 30)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { dst = restart.Prune(dst[:0], set, scarce) }))
-	assert.Len(t, dst, 2)
-}
-
-func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
-	for name, policy := range policies() {
-		s := newSteady(t, 1000, policy)
-		assert.Zero(t, testing.AllocsPerRun(2000, func() { sink = s.report() }), "%s: Report", name)
-		assert.Zero(t, testing.AllocsPerRun(200, func() { sink = s.tracker.Decide(s.now, s.next) }), "%s: Decide", name)
-		visit := func(_ int, d restart.Decision) { sink = d }
-		assert.Zero(t, testing.AllocsPerRun(3, func() { s.tracker.Sweep(s.now, visit) }), "%s: Sweep", name)
-		machine := 0
-		assert.Zero(t, testing.AllocsPerRun(200, func() {
-			_, sink = s.tracker.Next(s.now, machine%100)
-			machine++
-		}), "%s: Next", name)
-		dst, task := make([]int, 0, 4), 0
-		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy beside the first, which is killed; and a restart
-			s.now = s.now.Add(time.Second)
-			attempt := s.tracker.Start(s.now, task, machine%100)
-			s.tracker.Kill(s.now, task, attempt)
-			attempt = s.tracker.Start(s.now, task, machine%100)
-			s.tracker.Fail(s.now, task, attempt)
-			task++
-		}), "%s: Start, Kill, Fail", name)
-		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is queued for a while, and one that never begins
-			s.now = s.now.Add(time.Second)
-			attempt := s.tracker.Submit(s.now, task, -1)
-			s.tracker.Begin(s.now.Add(time.Second/2), task, attempt, machine%100)
-			s.tracker.Kill(s.now, task, attempt)
-			s.tracker.Kill(s.now, task, s.tracker.Submit(s.now, task, machine%100))
-			task++
-		}), "%s: Submit, Begin, Kill", name)
-		assert.Zero(t, testing.AllocsPerRun(200, func() {
-			s.now = s.now.Add(time.Second)
-			dst = s.tracker.Finish(s.now, task, 0, dst[:0])
-			task++
-		}), "%s: Finish", name)
-		assert.Zero(t, testing.AllocsPerRun(200, func() {
-			s.now = s.now.Add(time.Second)
-			s.tracker.Restart(s.now, task, 0)
-			waiting, d := s.tracker.Next(s.now, -1)
-			if d.Action == restart.Start {
-				s.tracker.Start(s.now, waiting, machine%100)
-			}
-			task++
-		}), "%s: Restart, Next, Start", name)
-		assert.Zero(t, s.tracker.Ledger().Ignored, name)
-	}
-}
-
-// liveBytes returns the live bytes, and keeps alive what must not be collected before.
-func liveBytes(keep ...any) uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	runtime.KeepAlive(keep)
-	return m.HeapAlloc
-}
-
-// A phase of a million tasks takes under 200 bytes a task, all of them running and reporting.
-func TestTrackerMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million tasks")
-	}
-	for _, c := range []struct {
-		policy restart.Policy
-		tasks  int
-	}{{restart.Mantri{}, 1_000_000}, {restart.LATE{}, 100_000}, {restart.Spark{}, 100_000}, {restart.Hadoop{}, 100_000}} {
-		name := fmt.Sprintf("%T", c.policy)
-		before := liveBytes()
-		s := newSteady(t, c.tasks, c.policy)
-		perTask := (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
-		t.Logf("%s: %.1f bytes a task, %d running", name, perTask, c.tasks)
-		assert.Less(t, perTask, 200., name)
-
-		dst := []int{}
-		for i := range c.tasks { // and when all have finished
-			s.now = s.now.Add(time.Millisecond)
-			dst = s.tracker.Finish(s.now, i, 0, dst[:0])
-		}
-		perTask = (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
-		t.Logf("%s: %.1f bytes a task, all finished", name, perTask)
-		assert.Less(t, perTask, 200., name)
-	}
-	const tasks = 1_000_000
-	before := liveBytes()
-	tracker, err := restart.NewTracker(restart.Config{Tasks: tasks, Slots: 1000, Interval: 10 * time.Second})
-	require.NoError(t, err)
-	created := liveBytes(tracker)
-	for i := range tasks {
-		now := start.Add(time.Duration(i) * time.Second)
-		tracker.Start(now, i, i%1000)
-		tracker.Report(now, i, 0, restart.Progress{Done: 0.5})
-		if i >= 1000 {
-			tracker.Finish(now, i-1000, 0, nil)
-		}
-	}
-	after := liveBytes(tracker)
-	t.Logf("1000 slots: %.1f bytes a task at the start, %.1f at the end", float64(created-before)/tasks, float64(after-before)/tasks)
-	assert.Less(t, float64(after-before)/tasks, 120.)
 }

@@ -1,8 +1,17 @@
 package restart_test
 
-import "time"
+import (
+	"time"
 
-// start is an arbitrary instant: the package reads no clock.
-var start = time.Unix(0, 0)
+	"github.com/straggler-go/straggler/estimate"
+)
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func values(v ...float64) *estimate.Empirical {
+	e := new(estimate.Empirical)
+	for _, x := range v {
+		e.Insert(x)
+	}
+	return e
+}

@@ -7,30 +7,15 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Prune appends to dst the indices of the copies to kill, in ascending order: all but the α fastest that have run for
-// at least Δ [Mantri, Pseudocode 1, line 3]. A copy whose t_rem is unknown counts as the slowest, once it has run for
-// CopyPause; among equals the one that has run longest is kept. Decide names the same copies one at a time, slowest first.
-// O(len(copies)^2) for what is meant to be three copies; it allocates only if dst is too short.
-func (m Mantri) Prune(dst []int, copies []Copy, p Phase) []int {
-	m = m.Effective()
-	interval := max(p.Interval, 0)
-	for i := range copies {
-		if m.judged(&copies[i], interval) && faster(copies, i) >= m.FastestKept {
-			dst = append(dst, i)
-		}
-	}
-	return dst
-}
-
-// Prune is Mantri{}.Prune: it appends the indices of the copies to kill.
-func Prune(dst []int, copies []Copy, p Phase) []int { return Mantri{}.Prune(dst, copies, p) }
-
 // view is what Mantri needs to know of a task's copies.
 type view struct {
-	interval  time.Duration // Δ, 0 or more
-	remaining time.Duration // of the fastest copy, or Unknown
-	youngest  time.Duration // age of the copy launched last
-	slowest   int           // of the copies that can be judged; -1 if none can
+	interval  time.Duration         // Δ, 0 or more
+	remaining time.Duration         // of the fastest copy, or Unknown
+	youngest  time.Duration         // age of the copy launched last
+	slowest   int                   // of the copies that can be judged and may be killed; -1 if there is none
+	judged    bool                  // some copy can be judged
+	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
+	basis     string
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {
@@ -39,9 +24,16 @@ func (m *Mantri) look(copies []Copy, interval time.Duration) view {
 		c := &copies[i]
 		v.youngest = min(v.youngest, c.Elapsed)
 		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
-			v.remaining = max(0, c.Remaining)
+			v.remaining, v.left, v.basis = max(0, c.Remaining), c.Left, c.Basis
 		}
-		if m.judged(c, v.interval) && (v.slowest < 0 || slower(copies, i, v.slowest)) {
+		if !m.judged(c, v.interval) {
+			continue
+		}
+		v.judged = true
+		if len(copies) > 1 && spared(copies, i) {
+			continue
+		}
+		if v.slowest < 0 || slower(copies, i, v.slowest) {
 			v.slowest = i
 		}
 	}
@@ -51,7 +43,7 @@ func (m *Mantri) look(copies []Copy, interval time.Duration) view {
 // judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
 // copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
 func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
-	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= times(interval, m.CopyPause))
+	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
 // surplus reports whether the slowest copy that has had its time is slower than keep others.

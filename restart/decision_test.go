@@ -11,6 +11,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
 )
 
 func TestNamesAreCompleteAndDistinct(t *testing.T) {
@@ -21,12 +22,12 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.Overtaken; r++ {
+	for r := restart.NoReason; r <= restart.FurthestOn; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Overtaken)+1)+")", (restart.Overtaken + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.FurthestOn)+1)+")", (restart.FurthestOn + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.
@@ -36,7 +37,8 @@ func TestNamesAreStable(t *testing.T) {
 		6: "behind-average", 7: "near-end", 8: "beyond-peers", 9: "largest-work", 10: "not-slow", 11: "no-estimate",
 		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-copies",
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
-		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled",
+		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
+		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer",
 	} {
 		assert.Equal(t, want, r.String())
 	}
@@ -98,7 +100,7 @@ func TestPoliciesAreSafeForConcurrentUse(t *testing.T) {
 	tasks, phase := ring(50, rate)
 	phase.Finished, phase.FreeSlots = 50, 10
 	phase.Peers = restart.Peers{Durations: rate, Rates: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1}
-	for _, policy := range policies() {
+	for _, policy := range policytest.Policies() {
 		want := make([]restart.Decision, len(tasks))
 		for i := range tasks {
 			want[i] = policy.Decide(tasks[i], phase)

@@ -34,21 +34,30 @@
 //	δ       Mantri.DuplicateThreshold   0.25
 //	ρ       Mantri.IdleGain             3
 //	α       Mantri.FastestKept          2
+//	1-δ     Mantri.Confidence           0.75
 //
 // Every decision carries its reason and the numbers that were compared, also when it is to keep the task.
 //
 // # Policies
 //
-// [Mantri], [LATE], [Hadoop], [MapReduce], [Dryad], [Spark], [Flink] and [Never] are values of one small interface,
+// [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one small interface,
 // [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some of the facts,
 // and says so; leave out what your policy does not read.
 //
 // # Three ways to use it
 //
-// Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let a [Tracker]
-// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps a [Ledger]; it also knows of
-// copies that an engine has queued and not yet begun. A [Budget] bounds the copies of several phases together. Subpackage journal writes and replays what a tracker was told;
-// restarttest runs such a journal as a unit test.
+// Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let package tracker
+// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps an account; it also knows of
+// copies that an engine has queued and not yet begun, and bounds the copies of several phases together. Package journal
+// writes and replays what a tracker was told; restarttest runs such a journal as a unit test; engine keeps a tracker in
+// step with an engine that is polled.
+//
+// # What is uncertain, and what is certain
+//
+// Few hosts know t_rem. Where a copy's Left is given, as a tracker does, Mantri asks its questions of a distribution, and
+// restarts with a stated confidence; the decision's Basis, Value and Threshold say on what it rests and how sure it is. The
+// other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let every task end:
+// within MaxRestarts+1 times what its attempts take, after a bounded number of launches.
 //
 // # When it is wrong
 //
@@ -59,8 +68,8 @@
 //
 // # Costs and concurrency
 //
-// A decision takes tens of nanoseconds and does not allocate. Policies and decisions are immutable and safe for
-// concurrent use; a Tracker and a Budget are not. Durations are compared as whole nanoseconds with saturating
+// A decision takes some tenths of a microsecond and does not allocate. Policies and decisions are immutable and safe for
+// concurrent use. Durations are compared as whole nanoseconds with saturating
 // arithmetic, so that neither rounding at a boundary nor an overflow flips a decision, and no function reads a clock.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia et

@@ -10,6 +10,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // What to do about one running task? The host knows how long its copy still needs, and how long tasks like it took.
@@ -22,7 +23,7 @@ func ExampleDecide() {
 
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 25 * time.Second}},
-		Fresh:  estimate.Fresh{Rate: &took, Work: 1},
+		Fresh:  estimate.Fresh{UnitTime: &took, Work: 1},
 	}
 	fmt.Println(restart.Decide(task, phase))
 
@@ -45,7 +46,7 @@ func ExampleDecide() {
 func ExampleDecide_logNormal() {
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: time.Minute, Remaining: 40 * time.Second}},
-		Fresh:  estimate.Fresh{Rate: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
+		Fresh:  estimate.Fresh{UnitTime: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
 	}
 	// The mean speaks for patience, but half of the new copies would take less than half of the time that is left.
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
@@ -55,7 +56,7 @@ func ExampleDecide_logNormal() {
 
 // A slot is free: what is the best use of it?
 func ExampleNext() {
-	took := estimate.Fresh{Rate: distuv.Uniform{Min: 20, Max: 40}, Work: 1}
+	took := estimate.Fresh{UnitTime: distuv.Uniform{Min: 20, Max: 40}, Work: 1}
 	running := []restart.Task{
 		{Copies: []restart.Copy{{Machine: 0, Elapsed: time.Minute, Remaining: 80 * time.Second}}, Fresh: took},
 		{Copies: []restart.Copy{{Machine: 1, Elapsed: time.Minute, Remaining: 300 * time.Second}}, Fresh: took},
@@ -76,109 +77,20 @@ func ExampleNext() {
 }
 
 // Of a task's copies, the two fastest are worth their slots, and one that has just begun.
-func ExamplePrune() {
-	copies := []restart.Copy{
-		{Machine: 0, Elapsed: 90 * time.Second, Remaining: 60 * time.Second},
-		{Machine: 1, Elapsed: 40 * time.Second, Remaining: 20 * time.Second},
-		{Machine: 2, Elapsed: 30 * time.Second, Remaining: 15 * time.Second},
-		{Machine: 3, Elapsed: 2 * time.Second, Remaining: estimate.Unknown},
-	}
-	fmt.Println(restart.Prune(nil, copies, restart.Phase{Interval: 10 * time.Second}))
-	// Output: [0]
-}
-
-// A Tracker keeps the books: it is told what happens, and answers with decisions.
-func ExampleTracker() {
-	tracker, err := restart.NewTracker(restart.Config{
-		Tasks: 5, Slots: 4, Machines: 8, Interval: 10 * time.Second,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0) // a host passes the time of its own clock
-	for machine := range 4 {
-		task, d := tracker.Next(now, machine)
-		fmt.Println("machine", machine, d, "task", task)
-		tracker.Start(now, task, machine)
-	}
-	// Ten seconds later three of them are half done, and one has hardly begun. It counts in the mean time of a new copy, too:
-	// (20+20+20+1000)/4 seconds.
-	now = now.Add(10 * time.Second)
-	for task := range 3 {
-		tracker.Report(now, task, 0, restart.Progress{Done: 0.5})
-	}
-	d := tracker.Report(now, 3, 0, restart.Progress{Done: 0.01})
-	fmt.Println(d)
-	if d.Action == restart.Restart {
-		tracker.Restart(now, 3, d.Copy)
-		task, d := tracker.Next(now, 3)
-		fmt.Println("machine 3", d, "task", task)
-		tracker.Start(now, task, 3) // another task: the slow machine was tried for that one
-	}
-	// The others end, and the restarted task runs where it is fast.
-	now = now.Add(10 * time.Second)
-	for task := range 3 {
-		tracker.Finish(now, task, 0, nil)
-	}
-	task, _ := tracker.Next(now, 0)
-	attempt := tracker.Start(now, task, 0)
-	now = now.Add(20 * time.Second)
-	tracker.Finish(now, task, attempt, nil)
-	tracker.Finish(now, 4, 0, nil)
-
-	l := tracker.Ledger()
-	fmt.Println("finished", l.Finished, "restarts", l.Restarts, "used", l.Used, "wasted", l.Wasted, "saved", l.Saved)
-	// Output:
-	// machine 0 start largest-work task 0
-	// machine 1 start largest-work task 1
-	// machine 2 start largest-work task 2
-	// machine 3 start largest-work task 3
-	// restart fresh-sooner copy=0 remaining=990s fresh=20s bar=30s gain=970s avoid=3
-	// machine 3 start largest-work task 4
-	// finished 5 restarts 1 used 2m0s wasted 10s saved 16m0s
-}
-
-// A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.
-func ExampleBudget() {
-	budget, err := restart.NewBudget(restart.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	launched := 0
-	for budget.Allows() { // trackers do this, if the budget stands in their Config
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("before any task has started:", launched)
-	for range 40 {
-		budget.TaskStarted()
-	}
-	for budget.Allows() {
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("after 40 tasks:", launched, "running:", budget.Running())
-	// Output:
-	// before any task has started: 2
-	// after 40 tasks: 4 running: 4
-}
-
 // LATE's heuristic misjudges tasks that change their speed; with an estimate by subphases it does not [LATE §4.2].
 func ExampleLATE() {
 	// Both tasks do the first half of their score at 5 % a second, the other at 1 %. One began ten seconds earlier.
 	older := []estimate.Subphase{
 		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
 	}
-	younger := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Others: 0.01}}
+	younger := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, PeerRate: 0.01}}
 	running := []restart.Task{
-		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.Subphases(older)}}},
-		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.Subphases(younger)}}},
+		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(older)}}},
+		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(younger)}}},
 	}
 	phase := restart.Phase{Slots: 20, FreeSlots: 1}
 	for _, aware := range []bool{false, true} {
-		late := restart.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: aware}
+		late := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: aware}
 		i, d := restart.Next(late, running, nil, phase)
 		fmt.Println("task", i, d)
 	}
@@ -199,7 +111,7 @@ func ExampleDecision_LogValue() {
 	}))
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 2 * time.Minute}},
-		Fresh:  estimate.Fresh{Rate: distuv.Uniform{Min: 20, Max: 40}, Work: 1},
+		Fresh:  estimate.Fresh{UnitTime: distuv.Uniform{Min: 20, Max: 40}, Work: 1},
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 40}
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))

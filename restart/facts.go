@@ -15,6 +15,11 @@ type Copy struct {
 	Elapsed time.Duration
 	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
 	Remaining time.Duration
+	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for certain.
+	// Read by Mantri. Package estimate/survival makes some.
+	Left estimate.Distribution
+	// Basis is what Left rests on, to be told with the decision: "progress" or "age", say.
+	Basis string
 	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64
 	// Done is the work that it has done, in the units of the task's Work. Read by Spark.
@@ -29,8 +34,13 @@ type Task struct {
 	Fresh estimate.Fresh
 	// Work is the size of its input, in units of your choice; 0 if not known. Read by Flink.
 	Work float64
+	// Clones is how many of Copies are the task's first ones, launched together up front by a clone's reckoning [Dolly]. They
+	// are no copies that were made because the task is slow. 0 counts as 1.
+	Clones int
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int
+	// Duplicates is how many copies of it were launched so far while another one ran.
+	Duplicates int
 	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was
 	// killed; 0 if it never had more than one. The ages of Copies are looked at as well.
 	SinceCopy time.Duration
@@ -53,6 +63,8 @@ type Phase struct {
 	Slots, FreeSlots int
 	// Speculative is how many copies run, or are queued, beyond the first of their task.
 	Speculative int
+	// Silent says that no copy of the phase has ever reported progress.
+	Silent bool
 	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
 	Machines int
 	// Peers is what the engines' rules compare with. Mantri reads none of it.

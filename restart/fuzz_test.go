@@ -1,7 +1,6 @@
 package restart_test
 
 import (
-	"encoding/binary"
 	"math"
 	"regexp"
 	"strings"
@@ -10,59 +9,11 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
 )
 
-// reader makes facts of a fuzzer's bytes. Beyond the end all is zero.
-type reader struct{ data []byte }
-
-func (r *reader) byte() byte {
-	if len(r.data) == 0 {
-		return 0
-	}
-	b := r.data[0]
-	r.data = r.data[1:]
-	return b
-}
-
-func (r *reader) uint64() uint64 {
-	var b [8]byte
-	r.data = r.data[copy(b[:], r.data):]
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-// float gives extremes, any bit pattern, and plain numbers.
-func (r *reader) float() float64 {
-	switch k := r.byte(); k % 8 {
-	case 0:
-		return math.Float64frombits(r.uint64())
-	case 1:
-		return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 1e18}[k/8%8]
-	default:
-		return float64(r.byte()) / 16
-	}
-}
-
-func (r *reader) duration() time.Duration {
-	switch k := r.byte(); k % 8 {
-	case 0:
-		return time.Duration(r.uint64())
-	case 1:
-		return []time.Duration{math.MinInt64, math.MaxInt64, math.MinInt64 + 1, -1, 0, 1, time.Hour, estimate.Unknown}[k/8%8]
-	default:
-		return time.Duration(r.byte()) * time.Second
-	}
-}
-
-func (r *reader) int() int {
-	switch k := r.byte(); k % 8 {
-	case 0:
-		return int(r.uint64())
-	case 1:
-		return []int{math.MinInt, math.MaxInt, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 - 1, 0, 1}[k/8%8]
-	default:
-		return int(k / 8)
-	}
-}
+// rubbish makes facts of a fuzzer's bytes.
+type rubbish struct{ policytest.Reader }
 
 // wild is a distribution whose answers are whatever it was told, as a host's own may be.
 type wild struct{ mean, cdf, quantile float64 }
@@ -73,43 +24,43 @@ func (w wild) CDF(float64) float64 { return w.cdf }
 
 func (w wild) Quantile(float64) float64 { return w.quantile }
 
-func (r *reader) distribution() estimate.Distribution {
-	switch r.byte() % 4 {
+func (r *rubbish) distribution() estimate.Distribution {
+	switch r.Byte() % 4 {
 	case 0:
 		return nil
 	case 1:
-		return wild{r.float(), r.float(), r.float()}
+		return wild{r.Float(), r.Float(), r.Float()}
 	}
 	e := new(estimate.Empirical)
-	for range r.byte() % 8 {
-		e.Insert(r.float())
+	for range r.Byte() % 8 {
+		e.Insert(r.Float())
 	}
 	return e
 }
 
-func (r *reader) task() restart.Task {
+func (r *rubbish) task() restart.Task {
 	t := restart.Task{
-		Fresh: estimate.Fresh{Rate: r.distribution(), Work: r.float(), Location: r.float(), Lag: r.duration()},
-		Work:  r.float(), Restarts: r.int(), SinceCopy: r.duration(), NoDuplicate: r.byte()&1 != 0, NoRestart: r.byte()&1 != 0,
+		Fresh: estimate.Fresh{UnitTime: r.distribution(), Work: r.Float(), Location: r.Float(), Lag: r.Duration()},
+		Work:  r.Float(), Restarts: r.Int(), SinceCopy: r.Duration(), NoDuplicate: r.Byte()&1 != 0, NoRestart: r.Byte()&1 != 0,
 	}
-	for range r.byte() % 5 {
+	for range r.Byte() % 5 {
 		t.Copies = append(t.Copies, restart.Copy{
-			Machine: r.int(), Elapsed: r.duration(), Remaining: r.duration(), Score: r.float(), Done: r.float(),
+			Machine: r.Int(), Elapsed: r.Duration(), Remaining: r.Duration(), Score: r.Float(), Done: r.Float(),
 		})
 	}
-	for range r.byte() % 5 {
-		t.Tried = append(t.Tried, r.int())
+	for range r.Byte() % 5 {
+		t.Tried = append(t.Tried, r.Int())
 	}
 	return t
 }
 
-func (r *reader) phase() restart.Phase {
+func (r *rubbish) phase() restart.Phase {
 	return restart.Phase{
-		Interval: r.duration(), Tasks: r.int(), Finished: r.int(), Waiting: r.int(), Slots: r.int(), FreeSlots: r.int(),
-		Speculative: r.int(), Machines: r.int(),
+		Interval: r.Duration(), Tasks: r.Int(), Finished: r.Int(), Waiting: r.Int(), Slots: r.Int(), FreeSlots: r.Int(),
+		Speculative: r.Int(), Machines: r.Int(),
 		Peers: restart.Peers{
-			Durations: r.distribution(), Rates: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.float(),
-			Throughput: r.float(), Machine: restart.MachineProgress{Total: r.float(), Of: r.distribution()},
+			Durations: r.distribution(), Rates: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.Float(),
+			Throughput: r.Float(), Machine: restart.MachineProgress{Total: r.Float(), Of: r.distribution()},
 		},
 	}
 }
@@ -150,10 +101,10 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x02\x07\x40\x40\x40\x40\x40\x40\x02\x30\x02\x10\x02\x01\x02\x02\x00\x00\x01\x02\x02\x20\x02\x90\x02\x08"))
 	f.Add([]byte(strings.Repeat("\x01\x09\x11\x19\x21\x29\x31\x39", 20)))
-	all := policies()
+	all := policytest.Policies()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read := func() (restart.Task, restart.Phase) {
-			r := reader{data}
+			r := rubbish{policytest.Reader{Data: data}}
 			return r.task(), r.phase()
 		}
 		task, phase := read()
@@ -165,7 +116,6 @@ func FuzzDecide(f *testing.F) {
 				t.Fatalf("%s: the same facts give %v, and then %v", name, d, again)
 			}
 		}
-		restart.Prune(nil, task.Copies, phase)
 		i, d := restart.Next(nil, []restart.Task{task, task}, []float64{phase.Peers.MeanScore, 1}, phase)
 		if i < -1 || i > 1 || (i < 0) != (d.Action == restart.Keep) {
 			t.Fatalf("Next = %d, %v", i, d)
@@ -186,7 +136,7 @@ func FuzzDecideIsMonotone(f *testing.F) {
 		longerMean := mean + math.Abs(float64(longer))/1e9
 		facts := func(remaining int64, mean float64) restart.Task {
 			t := restart.Task{Restarts: int(flags>>2) % 5, SinceCopy: time.Duration(flags) * time.Second}
-			t.Fresh = estimate.Fresh{Rate: spreadOut{mean, spread}, Work: 1}
+			t.Fresh = estimate.Fresh{UnitTime: spreadOut{mean, spread}, Work: 1}
 			for i := range int(copies % 4) {
 				t.Copies = append(t.Copies, restart.Copy{Machine: i, Elapsed: minute, Remaining: time.Duration(remaining)})
 			}
@@ -218,7 +168,7 @@ func (u spreadOut) Quantile(p float64) float64 { return u.mean - u.half + 2*u.ha
 
 func (u spreadOut) CDF(x float64) float64 {
 	if u.half == 0 {
-		return certain(u.mean).CDF(x)
+		return policytest.Certain(u.mean).CDF(x)
 	}
 	return min(max((x-u.mean+u.half)/(2*u.half), 0), 1)
 }

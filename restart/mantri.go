@@ -2,6 +2,7 @@ package restart
 
 import (
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -12,10 +13,18 @@ import (
 // makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it makes
 // a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ.
 //
+// Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough. A
+// restart needs P(t_rem > E(t_new) + Δ) >= Confidence and, in any case, P(t_rem > t_new) > 1/2, which the paper's footnote 4
+// takes for granted. A copy while slots are scarce must also be expected to use less, c E(t_rem) > (c+1) E(min(t_rem,
+// t_new)). One on an idle slot costs no time if it ends later, so it needs E(max(0, t_rem - t_new)) > ρΔ, and a chance: P(t_rem
+// > E(t_new) + ρΔ) > δ.
+//
 // Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
 // for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies the
-// slowest is the one restarted; and a phase whose tasks have all begun but that has no idle slot is treated as if tasks
+// slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that were
+// launched up front are kept, all of them; of several copies neither the one that has run longest is killed nor the one that
+// has done most, see [Limits]; and a phase whose tasks have all begun but that has no idle slot is treated as if tasks
 // waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
@@ -34,6 +43,11 @@ type Mantri struct {
 	// RaisedBar is how many Δ each earlier restart of a task adds to the bar of the next. 0, the default, is the paper's
 	// constant bar. It keeps a task that is truly long from being killed γ times.
 	RaisedBar float64
+	// Confidence is how probable it must be that an uncertain t_rem exceeds the bar of a restart, in (0, 1). 0 means 0.75,
+	// which is 1-δ: the paper restarts "only when the probability of success is high".
+	Confidence float64
+	// MaxDuplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	MaxDuplicates int
 }
 
 // Effective returns the policy with its defaults filled in, for logs.
@@ -44,36 +58,40 @@ func (m Mantri) Effective() Mantri {
 
 // fill fills the defaults in, in place: a copy of the policy takes as long as a tenth of a decision.
 func (m *Mantri) fill() {
-	if m.MaxRestarts == 0 {
-		m.MaxRestarts = 3
-	}
+	limits := Limits{m.MaxRestarts, m.MaxDuplicates}.Effective()
+	m.MaxRestarts, m.MaxDuplicates = limits.Restarts, limits.Duplicates
+	m.Confidence = check.Or(m.Confidence, 0.75)
 	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy
 		m.FastestKept = 2
 	}
-	m.DuplicateThreshold = orDefault(m.DuplicateThreshold, 0.25)
-	m.IdleGain = orDefault(m.IdleGain, 3)
-	m.CopyPause = orDefault(m.CopyPause, 2)
+	m.DuplicateThreshold = check.Or(m.DuplicateThreshold, 0.25)
+	m.IdleGain = check.Or(m.IdleGain, 3)
+	m.CopyPause = check.Or(m.CopyPause, 2)
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (m Mantri) Validate() error {
 	switch {
 	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
-		return badField("Mantri", "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
+		return check.Bad("restart: Mantri", "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
 	case !(m.DuplicateThreshold >= 0 && m.DuplicateThreshold < 1) && m.DuplicateThreshold != Off:
-		return badField("Mantri", "DuplicateThreshold", m.DuplicateThreshold, "a probability in (0, 1), 0 for the default, or Off")
+		return check.Bad("restart: Mantri", "DuplicateThreshold", m.DuplicateThreshold, "a probability in (0, 1), 0 for the default, or Off")
+	case m.MaxDuplicates < 0 && m.MaxDuplicates != Off:
+		return check.Bad("restart: Mantri", "MaxDuplicates", m.MaxDuplicates, "a positive number, 0 for the default, or Off")
+	case !(m.Confidence >= 0 && m.Confidence < 1):
+		return check.Bad("restart: Mantri", "Confidence", m.Confidence, "a probability in (0, 1), or 0 for the default")
 	case m.FastestKept < 0:
-		return badField("Mantri", "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
+		return check.Bad("restart: Mantri", "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
 	}
 	if m.IdleGain != Off {
-		if err := checkFactor("Mantri", "IdleGain", m.IdleGain); err != nil {
+		if err := check.Factor("restart: Mantri", "IdleGain", m.IdleGain); err != nil {
 			return err
 		}
 	}
-	if err := checkFactor("Mantri", "CopyPause", m.CopyPause); err != nil {
+	if err := check.Factor("restart: Mantri", "CopyPause", m.CopyPause); err != nil {
 		return err
 	}
-	return checkFactor("Mantri", "RaisedBar", m.RaisedBar)
+	return check.Factor("restart: Mantri", "RaisedBar", m.RaisedBar)
 }
 
 // Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh; no
@@ -86,12 +104,16 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 		return d
 	}
 	v := m.look(t.Copies, p.Interval)
-	if v.surplus(t.Copies, m.FastestKept) {
+	keep := max(m.FastestKept, t.Clones)
+	if v.surplus(t.Copies, keep) {
 		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.slowest
 		return d
 	}
-	d.Reason, d.Remaining, d.Fresh = NoEstimate, v.remaining, t.Fresh.Expected()
+	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
 	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
+		if d.Remaining == estimate.Unknown && p.Silent {
+			d.Reason = NoProgress
+		}
 		return d
 	}
 	if p.Waiting <= 0 && p.FreeSlots > 0 {
@@ -112,8 +134,8 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 		d.Reason = Disabled
 		return
 	}
-	d.Bar = num.Add(d.Fresh, times(v.interval, m.IdleGain))
-	if d.Remaining <= d.Bar {
+	d.Bar = num.Add(d.Fresh, num.Times(v.interval, m.IdleGain))
+	if !m.savesTime(d, t, v) {
 		d.Reason = NotSlow
 		return
 	}
@@ -127,20 +149,24 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 // saves resources.
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0))) // no fused multiply-add: one answer everywhere
-	d.Bar = num.Add(d.Fresh, times(v.interval, 1+raised))
+	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
 	d.Reason = NotSlow
-	if d.Remaining > d.Bar {
+	if d.Remaining > d.Bar && m.sure(d, t, v) {
 		if d.Reason = m.mayRestart(t, v); d.Reason == NoReason {
-			d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
-			return
+			// The median is below t_rem. By Markov's inequality it is at most twice the mean: most restarts need no look.
+			if v.left != nil || d.Remaining/2 > d.Fresh || t.Fresh.Quantile(evenChance) < d.Remaining.Seconds() {
+				d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
+				return
+			}
+			d.Reason = Unlikely
 		}
 	}
 	if m.DuplicateThreshold == Off {
 		return
 	}
 	c := float64(len(t.Copies))
-	d.Value, d.Threshold = t.Fresh.Below(d.Remaining.Seconds()*c/(c+1)), m.DuplicateThreshold
-	if !(d.Value > d.Threshold) {
+	d.Value, d.Threshold = exceeds(d, &t.Fresh, v.left, c, c+1, m.DuplicateThreshold), m.DuplicateThreshold
+	if !(d.Value > d.Threshold) || v.left != nil && !usesLess(&t.Fresh, v.left, c) {
 		return
 	}
 	d.Reason = m.mayDuplicate(t, v)
@@ -149,6 +175,10 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
+// evenChance is what "t_rem > E(t_new) + Δ" is meant to imply: that a restart probably ends sooner [Mantri §5.1, footnote 4].
+// It does where the median of t_new is below its mean; where it is not, as with two kinds of machines, it has to be asked.
+const evenChance = 0.5
+
 // mayRestart returns what speaks against killing a copy, or NoReason.
 func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
@@ -156,10 +186,12 @@ func (m *Mantri) mayRestart(t *Task, v view) Reason {
 		return NotEligible
 	case max(t.Restarts, 0) >= m.MaxRestarts: // Off is below every count
 		return RestartsSpent
-	case v.slowest < 0:
+	case !v.judged:
 		return TooYoung
 	case m.recent(t, v):
 		return CopyTooRecent
+	case v.slowest < 0:
+		return FurthestOn
 	}
 	return NoReason
 }
@@ -169,9 +201,9 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 	switch {
 	case t.NoDuplicate:
 		return NotEligible
-	case len(t.Copies) > m.FastestKept:
+	case len(t.Copies) > max(m.FastestKept, t.Clones), max(t.Duplicates, 0) >= m.MaxDuplicates: // Off is below every count
 		return EnoughCopies
-	case v.slowest < 0:
+	case !v.judged:
 		return TooYoung
 	case m.recent(t, v):
 		return CopyTooRecent
@@ -181,6 +213,6 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 
 // recent reports whether a copy beyond the first was launched, or one of several was killed, within the pause.
 func (m *Mantri) recent(t *Task, v view) bool {
-	pause := times(v.interval, m.CopyPause)
+	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && v.youngest < pause
 }

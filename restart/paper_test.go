@@ -9,6 +9,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // Each test follows some sentences of one of the two papers and is named for the section they stand in. LATE is Zaharia
@@ -16,52 +18,7 @@ import (
 
 const minute = time.Minute
 
-// certain is a time that is known for sure, as a distribution.
-type certain float64
-
-func (c certain) Mean() float64            { return float64(c) }
-func (c certain) Quantile(float64) float64 { return float64(c) }
-
-func (c certain) CDF(x float64) float64 {
-	if x >= float64(c) {
-		return 1
-	}
-	return 0
-}
-
-func (c certain) Below(x float64) float64 {
-	if x > float64(c) {
-		return 1
-	}
-	return 0
-}
-
-func fresh(s float64) estimate.Fresh { return estimate.Fresh{Rate: certain(s), Work: 1} }
-
-// late543 is the example of LATE §5.4.3: ten fast machines that need a minute a task, X that needs 2.9 and Y that needs
-// 10; 32 tasks, one slot each.
-func late543(t *testing.T, policy restart.Policy) time.Duration {
-	s := newSim(t, restart.Config{Tasks: 32, Machines: 12, Interval: 6 * time.Second, Policy: policy},
-		func(_, _, machine int) time.Duration {
-			switch machine {
-			case 10:
-				return 174 * time.Second
-			case 11:
-				return 10 * minute
-			}
-			return minute
-		})
-	return s.run(t)
-}
-
-func TestLATE543SlowNodeThreshold(t *testing.T) {
-	without := late543(t, restart.LATE{SlowNode: restart.Off})
-	with := late543(t, restart.LATE{})
-	assert.Equal(t, 348*time.Second, without, "5.8 min: X, free at 2.9, takes the copy of the task on Y")
-	assert.Equal(t, 4*minute, with, "4.0 min: a fast machine, free at 3, takes it")
-	assert.InDelta(t, 0.45, without.Minutes()/with.Minutes()-1, 0.005, "45% faster")
-	assert.Equal(t, 10*minute, late543(t, restart.Never{}))
-}
+func fresh(s float64) estimate.Fresh { return estimate.Fresh{UnitTime: policytest.Certain(s), Work: 1} }
 
 // The example of Figure 2: 5% a second up to 50%, then 1% a second. T1 began at 0 and T2 at 10; it is 20 now, and T1
 // will end at 60, T2 at 70.
@@ -70,13 +27,13 @@ func TestLATE42Figure2(t *testing.T) {
 	t1 := []estimate.Subphase{
 		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
 	}
-	t2 := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Others: slowPart}}
+	t2 := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, PeerRate: slowPart}}
 	running := []restart.Task{
-		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.Subphases(t1)}}},
-		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.Subphases(t2)}}},
+		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(t1)}}},
+		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(t2)}}},
 	}
 	phase := restart.Phase{Slots: 100, FreeSlots: 1}
-	plain := restart.LATE{MinAge: restart.Off, SlowTask: restart.Off}
+	plain := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}
 	i, d := restart.Next(plain, running, nil, phase)
 	assert.Equal(t, 0, i, "the heuristic takes T1 for the one that ends last")
 	assert.InDelta(t, 13.33, d.Gain.Seconds(), 0.005)
@@ -88,48 +45,6 @@ func TestLATE42Figure2(t *testing.T) {
 	assert.Equal(t, 1, i, "the phase-aware estimate takes T2, which does")
 	assert.InDelta(t, 50, d.Gain.Seconds(), 1e-6)
 	assert.InDelta(t, 40, aware.Decide(running[0], phase).Gain.Seconds(), 1e-6)
-}
-
-// reducers is a phase of 100 reducers, of which some have finished and the others are about to end the copy subphase,
-// which counts a third of the score. The finished ones' slots are free.
-func reducers(t *testing.T, finished int, policy restart.Policy) (tracker *restart.Tracker, copies int) {
-	tracker, err := restart.NewTracker(restart.Config{
-		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy,
-	})
-	require.NoError(t, err)
-	for i := range 100 {
-		require.Zero(t, tracker.Start(start, i, i))
-	}
-	now := start.Add(2 * minute)
-	for i := range finished {
-		tracker.Finish(now, i, 0, nil)
-	}
-	for i := finished; i < 100; i++ {
-		tracker.Report(now, i, 0, restart.Progress{Score: 1. / 3})
-	}
-	tracker.Sweep(now, func(int, restart.Decision) {})
-	for range 100 {
-		machine := 100 + copies
-		task, d := tracker.Next(now, machine)
-		if d.Action != restart.Duplicate || tracker.Phase().FreeSlots == 0 {
-			break
-		}
-		tracker.Start(now, task, machine)
-		copies++
-	}
-	return tracker, copies
-}
-
-// With 30 of 100 finished the mean is 0.3 + 0.7/3 = 53%, and a third is 20% behind it: not less than that, strictly. One
-// more, and every reducer that still copies is taken for slow, until the slots are full. LATE stops at its cap.
-func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
-	tracker, copies := reducers(t, 30, restart.Hadoop{})
-	assert.InDelta(t, 0.533, tracker.Phase().Peers.MeanScore, 0.001)
-	assert.Zero(t, copies)
-	_, copies = reducers(t, 31, restart.Hadoop{})
-	assert.Equal(t, 31, copies, "all free slots")
-	_, copies = reducers(t, 31, restart.LATE{SlowTask: 1, SlowNode: restart.Off})
-	assert.Equal(t, 10, copies, "10% of the slots")
 }
 
 // A is 5 times slower than the mean and at 90%; B is 2 times slower and at 10%. B hurts more, though its rate is higher.
@@ -146,12 +61,12 @@ func TestLATE41RanksByTimeLeft(t *testing.T) {
 	rates.Insert(1 / mean / 2)
 	phase := restart.Phase{Slots: 100, FreeSlots: 1, Peers: restart.Peers{ProgressRates: rates, MeanScore: 0.95}}
 	running := []restart.Task{task(5, 0.9), task(2, 0.1), task(1, 0.5)}
-	i, d := restart.Next(restart.LATE{}, running, nil, phase)
+	i, d := restart.Next(rules.LATE{}, running, nil, phase)
 	assert.Equal(t, 1, i)
 	assert.Equal(t, restart.LongestToEnd, d.Reason)
 	assert.InDelta(t, mean*2*0.9, d.Gain.Seconds(), 1e-6)
-	assert.Equal(t, restart.Duplicate, restart.LATE{}.Decide(running[0], phase).Action, "A is slow, too")
-	assert.Equal(t, restart.NotSlow, restart.LATE{}.Decide(running[2], phase).Reason)
+	assert.Equal(t, restart.Duplicate, rules.LATE{}.Decide(running[0], phase).Action, "A is slow, too")
+	assert.Equal(t, restart.NotSlow, rules.LATE{}.Decide(running[2], phase).Reason)
 }
 
 // fig9 runs the phase of Mantri's Figure 9: seven tasks in the given order of t or 2t, one of them slowed down to 5t, on

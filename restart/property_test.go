@@ -1,9 +1,10 @@
 package restart_test
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,84 +15,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// The Tracker against the oracle, under random events with rubbish among them.
-func TestTrackerAgainstOracle(t *testing.T) {
-	for name, policy := range policies() {
-		t.Run(name, func(t *testing.T) {
-			acted := 0
-			for seed := range uint64(120) {
-				w := newWorld(t, policy, seed)
-				for range 250 {
-					w.step()
-					if got, want := w.tracker.Ledger(), w.oracle.ledger(); got != want || w.whole.Ledger() != want {
-						w.fatal("ledger is %+v, want %+v", got, want)
-					}
-				}
-				w.facts()
-				for _, line := range w.log {
-					if strings.Contains(line, " duplicate ") || strings.Contains(line, " restart fresh") {
-						acted++
-					}
-				}
-			}
-			if name != "never" {
-				assert.Greater(t, acted, 50, "the events must make the policy act, or this shows nothing")
-			}
-		})
-	}
-}
-
-// Next of a Tracker is Next over the same facts, when all tasks were judged on them.
-func TestTrackerNextIsNext(t *testing.T) {
-	for name, policy := range policies() {
-		t.Run(name, func(t *testing.T) {
-			compared := 0
-			for seed := range uint64(200) {
-				w := newWorld(t, policy, 1000+seed)
-				for range 60 {
-					w.step()
-				}
-				acts := false // a Sweep tells of restarts and kills at once; Next is for what is left
-				w.tracker.Sweep(w.now, func(_ int, d restart.Decision) { acts = acts || d.Action != restart.Duplicate })
-				if acts || w.tracker.Phase().FreeSlots == 0 {
-					continue
-				}
-				w.oracle.tick(w.now)
-				var running []restart.Task
-				var works []float64
-				var runs, waits []int
-				for i := range w.oracle.tasks {
-					if w.oracle.runs(i) {
-						running = append(running, w.oracle.task(i, w.tracker.Rates()))
-						runs = append(runs, i)
-					} else if !w.oracle.tasks[i].finished && len(w.oracle.running(i)) == 0 {
-						works = append(works, w.oracle.work[i])
-						waits = append(waits, i)
-					}
-				}
-				i, want := restart.Next(policy, running, works, w.tracker.Phase())
-				task, got := w.tracker.Next(w.now, -1)
-				if want.Action == restart.Keep {
-					require.Equal(t, -1, task)
-					require.Equal(t, restart.Keep, got.Action)
-					continue
-				}
-				if want.Action == restart.Start {
-					i = waits[i]
-				} else {
-					i = runs[i]
-				}
-				require.Equal(t, i, task, "%v, want %v", got, want)
-				require.Equal(t, want, got)
-				compared++
-			}
-			assert.Greater(t, compared, 20)
-		})
-	}
-}
-
-// Prune names what Decide kills one by one, and Decide never kills the last copy.
-func TestPruneIsDecideAndKill(t *testing.T) {
+// Killed one by one, what goes is each copy that has had its time and that FastestKept others are faster than, except the one
+// that has run longest and the one that has done most.
+func TestKillsAllButTheFastest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	pruned := 0
 	for range 20000 {
@@ -105,9 +31,9 @@ func TestPruneIsDecideAndKill(t *testing.T) {
 			if rng.IntN(5) == 0 {
 				copies[i].Remaining = estimate.Unknown
 			}
+			copies[i].Done = float64(rng.IntN(3))
 		}
-		want := m.Prune(nil, copies, p)
-		require.True(t, slices.IsSorted(want))
+		want := surplus(m.Effective(), copies, max(p.Interval, 0))
 		pruned += len(want)
 		task := restart.Task{Copies: slices.Clone(copies), Fresh: fresh(1e9)}
 		var got []int
@@ -159,4 +85,43 @@ func TestDecideIsMonotoneInEachCopy(t *testing.T) {
 		}
 	}
 	assert.Greater(t, restarts, 1000)
+}
+
+// surplus lists the copies to kill by the words of the rule: sorted by speed, those behind the FastestKept first.
+func surplus(m restart.Mantri, copies []restart.Copy, interval time.Duration) (kill []int) {
+	order := make([]int, len(copies))
+	for i := range order {
+		order[i] = i
+	}
+	left := func(c restart.Copy) float64 {
+		if c.Remaining == estimate.Unknown {
+			return math.Inf(1)
+		}
+		return c.Remaining.Seconds()
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := copies[i], copies[j]
+		return cmp.Or(cmp.Compare(left(a), left(b)), cmp.Compare(b.Elapsed, a.Elapsed))
+	})
+	older := func(a, b restart.Copy) int {
+		return cmp.Or(cmp.Compare(b.Elapsed, a.Elapsed), cmp.Compare(b.Done, a.Done))
+	}
+	further := func(a, b restart.Copy) int { return cmp.Compare(b.Done, a.Done) }
+	for rank, i := range order {
+		first := func(by func(a, b restart.Copy) int) bool {
+			return slices.IndexFunc(copies, func(c restart.Copy) bool { return by(c, slices.MinFunc(copies, by)) == 0 }) == i
+		}
+		if first(older) || first(further) {
+			continue
+		}
+		pause := interval
+		if copies[i].Remaining == estimate.Unknown {
+			pause = max(interval, time.Duration(m.CopyPause*float64(interval)))
+		}
+		if rank >= m.FastestKept && copies[i].Elapsed >= pause {
+			kill = append(kill, i)
+		}
+	}
+	slices.Sort(kill)
+	return kill
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,25 @@ func one(remaining time.Duration, freshSeconds float64) restart.Task {
 	}
 }
 
+// pruned lists, in ascending order, the copies that a policy has killed one after the other.
+func pruned(m restart.Mantri, set []restart.Copy) (killed []int) {
+	left := make([]int, len(set))
+	for i := range left {
+		left[i] = i
+	}
+	task := restart.Task{Copies: slices.Clone(set)}
+	for {
+		d := m.Decide(task, scarce)
+		if d.Action != restart.Kill {
+			slices.Sort(killed)
+			return killed
+		}
+		killed = append(killed, left[d.Copy])
+		left = slices.Delete(left, d.Copy, d.Copy+1)
+		task.Copies = slices.Delete(task.Copies, d.Copy, d.Copy+1)
+	}
+}
+
 func copies(remaining ...float64) (copies []restart.Copy) {
 	for i, s := range remaining {
 		copies = append(copies, restart.Copy{Machine: i, Elapsed: minute - time.Duration(i), Remaining: seconds(s)})
@@ -41,25 +61,28 @@ func copies(remaining ...float64) (copies []restart.Copy) {
 }
 
 func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
-	task := restart.Task{Copies: copies(50, 10, 20)}
+	task := restart.Task{Copies: copies(20, 50, 10)}
 	d := restart.Decide(task, scarce)
-	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 0}, d)
+	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, d)
 	assert.Equal(t, d, restart.Decide(task, idle), "periodically, whatever the slots do")
-	assert.Equal(t, []int{0}, restart.Prune(nil, task.Copies, scarce))
-	assert.Equal(t, []int{0, 2}, restart.Mantri{FastestKept: 1}.Prune(nil, task.Copies, scarce))
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{FastestKept: 1}, task.Copies), "copy 0 has run longest")
+	task.Copies[1].Done = 0.5
+	assert.Empty(t, pruned(restart.Mantri{}, task.Copies), "copy 1 has done most")
+	task.Copies[1].Done = 0
 
 	// "After Δ time has passed since begin": at Δ, not before.
-	task.Copies[0].Elapsed = delta
+	task.Copies[1].Elapsed = delta
 	assert.Equal(t, restart.Kill, restart.Decide(task, scarce).Action)
-	task.Copies[0].Elapsed = delta - 1
+	task.Copies[1].Elapsed = delta - 1
 	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
-	assert.Empty(t, restart.Prune(nil, task.Copies, scarce))
+	assert.Empty(t, pruned(restart.Mantri{}, task.Copies))
 
 	// Of equals the one that has run longest is kept, and of those the first.
 	equal := copies(10, 10, 10)
-	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, equal))
 	equal[0].Elapsed, equal[1].Elapsed, equal[2].Elapsed = minute, minute, minute
-	assert.Equal(t, []int{2}, restart.Prune(nil, equal, scarce))
+	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, equal))
 
 	// Two copies are never too many, however slow one of them is.
 	assert.NotEqual(t, restart.Kill, restart.Decide(restart.Task{Copies: copies(1000, 1)}, idle).Action)
@@ -78,7 +101,7 @@ func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
 func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	set := copies(40, 10, 30, 20, 35)
 	set[4].Elapsed = delta - 1 // recently started
-	assert.Equal(t, []int{0, 2}, restart.Prune(nil, set, scarce), "kept are the two fastest, 1 and 3, and the newest, 4")
+	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, set), "kept are the two fastest, 1 and 3, the newest, 4, and the oldest, 0")
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {
@@ -124,13 +147,24 @@ func TestMantri51Footnote4EvenChance(t *testing.T) {
 			rate = distuv.Pareto{Xm: 1 + rng.Float64()*20, Alpha: 1.1 + rng.Float64()*3}
 		}
 		task := one(seconds(rng.ExpFloat64()*100), 0)
-		task.Fresh.Rate = rate
+		task.Fresh.UnitTime = rate
 		if d := restart.Decide(task, scarce); d.Action == restart.Restart {
 			restarts++
 			assert.Greater(t, task.Fresh.Below(d.Remaining.Seconds()), 0.5)
 		}
 	}
 	assert.Greater(t, restarts, 1000)
+
+	// Where it is not, the chance is asked for: 100 s in four cases of five, 10 s in the fifth.
+	bimodal := values(10, 100, 100, 100, 100)
+	task := one(95*time.Second, 0)
+	task.Fresh.UnitTime = bimodal
+	p := scarce
+	p.Interval = time.Second
+	d := restart.Mantri{DuplicateThreshold: restart.Off}.Decide(task, p)
+	assert.Equal(t, restart.Unlikely, d.Reason, "%v", d)
+	task.Fresh.UnitTime = values(10, 10, 10, 100, 100)
+	assert.Equal(t, restart.Restart, restart.Mantri{}.Decide(task, p).Action)
 }
 
 func TestMantri51Line7Duplicates(t *testing.T) {
@@ -154,7 +188,7 @@ func TestMantri51Line7Duplicates(t *testing.T) {
 	for _, s := range []float64{10, 50, 50, 50} {
 		rate.Insert(s)
 	}
-	task := restart.Task{Copies: copies(40), Fresh: estimate.Fresh{Rate: rate, Work: 1}}
+	task := restart.Task{Copies: copies(40), Fresh: estimate.Fresh{UnitTime: rate, Work: 1}}
 	d = restart.Decide(task, scarce)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, 0.25, d.Value)
@@ -225,7 +259,7 @@ func TestMantriUnknownKeeps(t *testing.T) {
 	for _, p := range []restart.Phase{idle, scarce} {
 		assert.Equal(t, restart.NoEstimate, restart.Decide(one(estimate.Unknown, 30), p).Reason)
 		task := one(time.Hour, 30)
-		task.Fresh.Rate = nil
+		task.Fresh.UnitTime = nil
 		assert.Equal(t, restart.Decision{
 			Reason: restart.NoEstimate, Remaining: time.Hour, Fresh: estimate.Unknown,
 		}, restart.Decide(task, p))
@@ -273,7 +307,8 @@ func TestMantriOff(t *testing.T) {
 // what the zero value does.
 func TestMantriDefaultsAreTheTable(t *testing.T) {
 	assert.Equal(t, restart.Mantri{
-		MaxRestarts: 3, DuplicateThreshold: 0.25, IdleGain: 3, FastestKept: 2, CopyPause: 2,
+		MaxRestarts: 3, DuplicateThreshold: 0.25, IdleGain: 3, FastestKept: 2, CopyPause: 2, Confidence: 0.75,
+		MaxDuplicates: 8,
 	}, restart.Mantri{}.Effective())
 	source, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
@@ -281,6 +316,7 @@ func TestMantriDefaultsAreTheTable(t *testing.T) {
 	want := map[string]float64{
 		"MaxRestarts": float64(effective.MaxRestarts), "DuplicateThreshold": effective.DuplicateThreshold,
 		"IdleGain": effective.IdleGain, "FastestKept": float64(effective.FastestKept),
+		"Confidence": effective.Confidence,
 	}
 	rows := regexp.MustCompile(`(?m)^//\t\S+\s+Mantri\.(\w+)\s+(\S+)$`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, len(want))

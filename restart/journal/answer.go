@@ -2,9 +2,8 @@ package journal
 
 import (
 	"strconv"
-	"time"
 
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // The words with which an answer begins: a decision's actions, and what the tracker answers besides.
@@ -20,95 +19,59 @@ const (
 	wordIgnored = "ignored"
 
 	indent = "    "
-	noTask = -1 // the event names the task
 )
 
-// answers writes below an event what the tracker answered. It also notes whether the tracker ignored the event.
-type answers struct {
-	text    []byte
-	end     string // of a line
-	ignored int    // of the ledger, before the event
+// AppendAnswer appends what the tracker answered to an event: lines that are indented, each with its end; none if there is
+// nothing to say.
+func AppendAnswer(dst []byte, e tracker.Event, a tracker.Answer) []byte {
+	return appendAnswer(dst, &e, &a, "\n")
 }
 
-// decision writes a decision, behind the task that it is about where the event does not say.
-func (a *answers) decision(task int, d restart.Decision) {
-	a.text = append(a.text, indent...)
-	if task >= 0 {
-		a.text = append(appendInt(a.text, wordTask+"=", task), ' ')
+func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
+	switch e.Kind {
+	case tracker.Started, tracker.Submitted:
+		if a.Attempt > 0 { // the first of a task goes without saying
+			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
+		}
+	case tracker.Reported, tracker.Asked:
+		dst = append(append(append(dst, indent...), a.String()...), end...)
+	case tracker.Offered:
+		dst = appendFound(dst, a, end)
+	case tracker.Swept:
+		for i := range a.Found {
+			dst = appendFound(dst, &a.Found[i], end)
+		}
+	case tracker.Finished:
+		dst = appendNumbers(dst, wordEnds+" attempt=", a.Overtaken, end)
+	case tracker.MachineLost:
+		dst = appendNumbers(dst, wordWaits+" task=", a.Waiting, end)
 	}
-	a.text = append(append(a.text, d.String()...), a.end...)
-}
-
-// attempt writes the number of an attempt, unless it is the first of its task, or none.
-func (a *answers) attempt(n int) {
-	if n > 0 {
-		a.text = append(appendInt(append(a.text, indent...), wordAttempt+"=", n), a.end...)
+	if a.Ignored {
+		dst = append(append(append(dst, indent...), wordIgnored...), end...)
 	}
+	return dst
 }
 
-// numbers writes a list, unless it is empty.
-func (a *answers) numbers(key string, list []int) {
+// appendFound writes a decision behind the task that it is about, which the event does not say.
+func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
+	dst = append(dst, indent...)
+	if a.Task >= 0 {
+		dst = append(appendInt(dst, wordTask+"=", a.Task), ' ')
+	}
+	return append(append(dst, a.String()...), end...)
+}
+
+// appendNumbers writes a list, unless it is empty.
+func appendNumbers(dst []byte, key string, list []int, end string) []byte {
 	if len(list) == 0 {
-		return
+		return dst
 	}
-	a.text = append(append(a.text, indent...), key...)
+	dst = append(append(dst, indent...), key...)
 	for i, n := range list {
 		if i > 0 {
-			a.text = append(a.text, ',')
+			dst = append(dst, ',')
 		}
-		a.text = strconv.AppendInt(a.text, int64(n), 10)
+		dst = strconv.AppendInt(dst, int64(n), 10)
 	}
-	a.text = append(a.text, a.end...)
-}
-
-const (
-	endsAttempts = wordEnds + " attempt="
-	waitTasks    = wordWaits + " task="
-)
-
-// close ends the answers to an event.
-func (a *answers) close(t *restart.Tracker) {
-	if t.Ledger().Ignored != a.ignored {
-		a.text = append(append(append(a.text, indent...), wordIgnored...), a.end...)
-	}
-}
-
-// feed tells the tracker of an event and writes its answers.
-func (a *answers) feed(t *restart.Tracker, now time.Time, e *Event) {
-	a.ignored = t.Ledger().Ignored
-	switch e.Kind {
-	case Slots:
-		t.SetSlots(e.Slots)
-	case Eligible:
-		t.SetEligible(e.Task, !e.NoDuplicate, !e.NoRestart)
-	case Start:
-		a.attempt(t.Start(now, e.Task, e.Machine))
-	case Submit:
-		a.attempt(t.Submit(now, e.Task, e.Machine))
-	case Begin:
-		t.Begin(now, e.Task, e.Attempt, e.Machine)
-	case Report:
-		a.decision(noTask, t.Report(now, e.Task, e.Attempt, e.Progress))
-	case GiveUp:
-		t.GiveUp(now, e.Task)
-	case Decide:
-		a.decision(noTask, t.Decide(now, e.Task))
-	case Next:
-		a.decision(t.Next(now, e.Machine))
-	case Sweep:
-		t.Sweep(now, a.decision)
-	case Finish:
-		a.numbers(endsAttempts, t.Finish(now, e.Task, e.Attempt, nil))
-	case Fail:
-		t.Fail(now, e.Task, e.Attempt)
-	case Kill:
-		t.Kill(now, e.Task, e.Attempt)
-	case Restart:
-		t.Restart(now, e.Task, e.Attempt)
-	case LoseMachine:
-		a.numbers(waitTasks, t.LoseMachine(now, e.Machine, nil))
-	case LoseOutput:
-		t.LoseOutput(now, e.Task)
-	}
-	a.close(t)
+	return append(dst, end...)
 }

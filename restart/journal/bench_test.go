@@ -5,28 +5,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // recording returns a journal in which every task of a phase reports ten times and finishes.
 func recording(b *testing.B, tasks int) []byte {
 	b.Helper()
-	r, err := NewRecorder(restart.Config{Tasks: tasks, Slots: tasks, Interval: time.Second})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tr, r := record(b, tracker.Config{Tasks: tasks, Slots: tasks, Interval: time.Second})
 	now := time.Unix(0, 0)
 	for task := range tasks {
-		r.Start(now, task, task)
+		tr.Start(now, task, task)
 	}
 	for share := 1; share <= 10; share++ {
 		now = now.Add(time.Second)
 		for task := range tasks {
-			r.Report(now, task, 0, restart.Progress{Done: float64(share) / 10})
+			tr.Report(now, task, 0, tracker.Report{Done: float64(share) / 10})
 		}
 	}
 	for task := range tasks {
-		r.Finish(now, task, 0, nil)
+		tr.Finish(now, task, 0)
 	}
 	return r.Bytes()
 }
@@ -50,13 +47,10 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkRecorderReport(b *testing.B) {
 	for _, tasks := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
-			r, err := NewRecorder(restart.Config{Tasks: tasks, Slots: tasks, Interval: time.Second})
-			if err != nil {
-				b.Fatal(err)
-			}
+			tr, r := record(b, tracker.Config{Tasks: tasks, Slots: tasks, Interval: time.Second})
 			now := time.Unix(0, 0)
 			for task := range tasks {
-				r.Start(now, task, task)
+				tr.Start(now, task, task)
 			}
 			b.ReportAllocs()
 			task, done := 0, 0.0
@@ -65,7 +59,7 @@ func BenchmarkRecorderReport(b *testing.B) {
 					task, done, now = 0, done+1e-3, now.Add(time.Second)
 					r.Reset()
 				}
-				r.Report(now, task, 0, restart.Progress{Done: done})
+				tr.Report(now, task, 0, tracker.Report{Done: done})
 				task++
 			}
 		})

@@ -1,4 +1,4 @@
-// Package journal is the text in which a host records what it told a restart.Tracker, and reads it back: to ask later
+// Package journal is the text in which a host records what it told a tracker.Tracker, and reads it back: to ask later
 // why a task was killed, to try another policy on what happened, and to keep it as a unit test (package restarttest).
 //
 //	phase tasks=3 slots=4 interval=1s policy=spark,quantile=0.6
@@ -12,9 +12,9 @@
 //	31s decide task=2
 //	    duplicate beyond-peers value=31 threshold=30 gain=1s avoid=2
 //
-// A [Recorder] takes the tracker's place in the host and writes such a text. [Replay] feeds a new tracker with the events
-// of a text and writes the answers anew; where nothing has changed, the text comes back as it was. [Parse] gives the
-// events, and [Event.AppendText] and [AppendPhase] write them.
+// A [Recorder] watches a tracker and writes such a text. [Replay] feeds a new tracker with the events of a text and writes the
+// answers anew; where nothing has changed, the text comes back as it was. [Restore] returns the tracker, for a host that was
+// stopped. [Parse] gives the events; [AppendPhase], [AppendEvent] and [AppendAnswer] write them.
 //
 // # The format
 //
@@ -23,6 +23,7 @@
 //
 //	phase FIELDS                                 opens a phase, see below; a journal may hold several, one after another
 //	work W,W,...                                 the next tasks' works, directly below the phase; ? is unknown
+//	since 2010-10-04T09:00:00Z                   when the journal starts; without it, at the Unix epoch
 //	slots N                                      SetSlots: how many copies may run at once
 //	eligible task=T duplicate=no restart=no      SetEligible; what is left out is allowed
 //	TIME start task=T machine=M                  Start; without a machine it is not known
@@ -37,8 +38,9 @@
 //	TIME give-up task=T                          GiveUp
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
+//	TIME leave machine=M in=D                    Leave: in that time from now; without it the machine stays
 //
-// The answers are decisions, exactly as restart.Decision prints them, behind task=T if the event does not name the task;
+// The answers are decisions, exactly as tracker.Answer prints them, behind task=T if the event does not name the task;
 // attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
 // "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
 // the event.
@@ -47,14 +49,16 @@
 //
 // # The phase
 //
-// The fields of a phase are those of restart.Config, left out where they are zero: tasks, work=W,W,..., slots, machines,
+// The fields of a phase are those of tracker.Config, left out where they are zero: tasks, work=W,W,..., slots, machines,
 // interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and keep-first-wave of its Rates.
 //
-//	policy=mantri                                the name of the policy in small letters, of the eight of package restart
+//	policy=mantri                                as rules.Parse reads it
 //	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off
 //	policy=custom                                a policy of the host's own
 //	budget=100,share=0.2,rate=off,floor=5        a budget of 100 slots, with what differs from its defaults
-//	prior=custom  factors=custom                 there is a prior for the rates, there are machine factors
+//	budget=custom                                a limiter of the host's own
+//	prior=custom  record=custom  path=custom     a prior for the rates, a record of machines, a path
+//	record=new                                   a record of machines with its defaults that has seen nothing
 //
 // What is custom has no text: replaying takes [Options] to supply it.
 //
@@ -66,7 +70,7 @@
 //
 // # When it is not enough
 //
-// A journal is one phase's. If phases share a restart.Budget or an estimate.Machines, what the others did to it is not
+// A journal is one phase's. If phases share a tracker.Budget or a record of machines, what the others did to it is not
 // in the journal, and a replay may decide otherwise: it starts with a budget of its own, as it was configured.
 // Events stand in the order in which they were told, also where a clock stepped back.
 //

@@ -6,44 +6,50 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host that records puts a Recorder where it had a Tracker, and writes the bytes to a file from time to time.
+// A recorder watches a tracker; the host writes the bytes to a file from time to time.
 func ExampleRecorder() {
-	tracker, err := journal.NewRecorder(restart.Config{
+	config := tracker.Config{
 		Tasks: 6, Slots: 4, Machines: 4, Interval: 10 * time.Second, Policy: restart.Mantri{MaxRestarts: 1},
-	})
+	}
+	record := journal.NewRecorder(config)
+	config.Observe = record.Observe
+	t, err := tracker.New(config)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	now := time.Date(2010, time.October, 4, 9, 0, 0, 0, time.UTC)
 	for task := range 4 {
-		tracker.Start(now, task, task)
+		t.Start(now, task, task)
 	}
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
-		tracker.Report(now, task, 0, restart.Progress{Done: 0.25})
+		t.Report(now, task, 0, tracker.Report{Done: 0.25})
 	}
-	tracker.Report(now, 3, 0, restart.Progress{Remaining: 8 * time.Minute}) // the host knows better
+	t.Report(now, 3, 0, tracker.Report{Remaining: 8 * time.Minute}) // the host knows better
 
-	fmt.Printf("%s", tracker.Bytes()) // or file.Write(tracker.Bytes())
-	tracker.Reset()
+	fmt.Printf("%s", record.Bytes()) // or file.Write(record.Bytes())
+	record.Reset()
 
 	// Output:
 	// phase tasks=6 slots=4 machines=4 interval=10s policy=mantri,max-restarts=1
+	// since 2010-10-04T09:00:00Z
 	// 0s start task=0 machine=0
 	// 0s start task=1 machine=1
 	// 0s start task=2 machine=2
 	// 0s start task=3 machine=3
 	// 10s report task=0 attempt=0 done=0.25
-	//     keep no-estimate remaining=30s fresh=?
+	//     keep no-estimate basis=progress fresh=?
 	// 10s report task=1 attempt=0 done=0.25
-	//     keep no-estimate remaining=30s fresh=?
+	//     keep no-estimate basis=progress fresh=?
 	// 10s report task=2 attempt=0 done=0.25
-	//     keep not-slow remaining=30s fresh=40s bar=50s value=0 threshold=0.25
+	//     keep not-slow basis=progress fresh=40s bar=50s value=0 threshold=0.25
 	// 10s report task=3 attempt=0 remaining=480s
-	//     restart fresh-sooner copy=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
+	//     restart fresh-sooner attempt=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
 }
 
 // What would another policy have said to the same reports?
@@ -58,7 +64,7 @@ func ExampleReplay() {
 31s decide task=2
     keep no-estimate remaining=? fresh=?
 `)
-	replayed, err := journal.Replay(recorded, journal.Options{Policy: restart.Spark{Quantile: 0.6}})
+	replayed, err := journal.Replay(recorded, journal.Options{Policy: rules.Spark{Quantile: 0.6}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -82,11 +88,10 @@ func ExampleParse() {
 	_, err := journal.Parse([]byte("phase tasks=3 slots=3\n0s start taks=0\n"))
 	fmt.Println(err)
 
-	events, _ := journal.Parse([]byte("phase tasks=3 slots=3\n1m30s start task=2 # on any machine\n"))
-	text, _ := events[1].AppendText(nil)
-	fmt.Printf("line %d: %s\n", events[1].Line, text)
+	phases, _ := journal.Parse([]byte("phase tasks=3 slots=3\n1m30s start task=2 # on any machine\n"))
+	fmt.Printf("%s\n", journal.AppendEvent(nil, time.Unix(0, 0), phases[0].Events[0]))
 
 	// Output:
 	// journal: line 2: start has no field "taks=0", want one of task, machine, each with = and a value
-	// line 2: 90s start task=2
+	// 90s start task=2
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Short texts: a long one is shrunk for longer than it is fuzzed.
@@ -29,18 +31,16 @@ func FuzzEvent(f *testing.F) {
 	}
 	f.Add([]byte("0s report task=1 done=-0 score=0x1p-1074 remaining=-1ns"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var e, again Event
-		if e.UnmarshalText(line) != nil {
+		e, err := ParseEvent(line)
+		if err != nil {
 			return
 		}
-		text, err := e.AppendText(nil)
-		require.NoError(t, err)
-		require.NoError(t, again.UnmarshalText(text), "%s", text)
-		second, err := again.AppendText(nil)
-		require.NoError(t, err)
-		require.Equal(t, string(text), string(second))
+		text := AppendEvent(nil, start(), e)
+		again, err := ParseEvent(text)
+		require.NoError(t, err, "%s", text)
+		require.Equal(t, string(text), string(AppendEvent(nil, start(), again)))
 		require.Equal(t, e.Kind, again.Kind)
-		require.Equal(t, e.At, again.At)
+		require.True(t, e.Time.Equal(again.Time))
 	})
 }
 
@@ -64,11 +64,10 @@ func FuzzReplay(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, len(before), len(after))
 		for i := range before {
-			one, err := before[i].AppendText(nil)
-			require.NoError(t, err)
-			two, err := after[i].AppendText(nil)
-			require.NoError(t, err)
-			require.Equal(t, string(one), string(two))
+			require.Equal(t, len(before[i].Events), len(after[i].Events))
+			for j, e := range before[i].Events {
+				require.Equal(t, string(AppendEvent(nil, start(), e)), string(AppendEvent(nil, start(), after[i].Events[j])))
+			}
 		}
 	})
 }
@@ -78,28 +77,28 @@ func FuzzRecorder(f *testing.F) {
 	f.Add(int64(1e9), 3, 0, 1, 0.5, 0.25, int64(1e10), uint8(0))
 	f.Add(int64(math.MinInt64), -1, math.MaxInt, math.MinInt, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))
 	f.Fuzz(func(t *testing.T, at int64, task, attempt, machine int, done, score float64, remaining int64, policy uint8) {
-		r, err := NewRecorder(restart.Config{
-			Tasks: 4, Slots: 3, Machines: 3, Interval: time.Second, Work: []float64{1, done, score, 2},
-			Policy: policies[int(policy)%len(policies)].zero,
-		})
+		chosen, err := rules.Parse(policyNames[int(policy)%len(policyNames)])
 		require.NoError(t, err)
+		tr, r := record(t, tracker.Config{
+			Tasks: 4, Slots: 3, Machines: 3, Interval: time.Second, Work: []float64{1, done, score, 2}, Policy: chosen,
+		})
 		now := time.Unix(1e9, 0)
 		for i := range 4 {
-			r.Start(now, i, machine%3)
+			tr.Start(now, i, machine%3)
 		}
 		now = now.Add(time.Duration(at))
-		progress := restart.Progress{Done: done, Score: score, Remaining: time.Duration(remaining)}
-		r.Report(now, task, attempt, progress)
-		r.Submit(now, task, machine)
-		r.Begin(now, task, attempt, machine)
-		r.Begin(now, task&3, r.Submit(now, task&3, attempt), machine)
-		r.Report(now, task&3, 0, progress)
-		r.LoseMachine(now, machine, nil)
-		r.Next(now, machine)
-		r.SetSlots(attempt)
-		r.Kill(now, task, attempt)
-		r.Finish(now, task&3, 0, nil)
-		r.Sweep(now, func(task int, d restart.Decision) { r.Restart(now, task, d.Copy) })
+		progress := tracker.Report{Done: done, Score: score, Remaining: time.Duration(remaining)}
+		tr.Report(now, task, attempt, progress)
+		tr.Submit(now, task, machine)
+		tr.Begin(now, task, attempt, machine)
+		tr.Begin(now, task&3, tr.Submit(now, task&3, attempt), machine)
+		tr.Report(now, task&3, 0, progress)
+		tr.LoseMachine(now, machine)
+		tr.Next(now, machine)
+		tr.SetSlots(attempt)
+		tr.Kill(now, task, attempt)
+		tr.Finish(now, task&3, 0)
+		tr.Sweep(now, func(a tracker.Answer) { tr.Restart(now, a.Task, a.Attempt) })
 
 		replayed, err := Replay(r.Bytes(), Options{})
 		require.NoError(t, err)

@@ -6,31 +6,59 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Parse returns the events of a journal in order, without the answers. Where a line gives no machine, or its kind has
-// none, Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
-func Parse(data []byte) ([]Event, error) {
-	var events []Event
+// Phase is what a journal holds of one phase.
+type Phase struct {
+	// Config is the configuration of its tracker, with all works. What has no text stands in it as what journal.Options
+	// must replace.
+	Config tracker.Config
+	// Events are what the tracker was told, in order. Where the journal does not say when it starts, that is the Unix epoch.
+	Events []tracker.Event
+}
+
+// Parse returns the phases of a journal in order, without the answers. Events before the first phase, as in a journal of
+// which the beginning was drained, stand in a phase without a configuration. Where a line gives no machine, or its kind has none,
+// Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
+func Parse(data []byte) ([]Phase, error) {
+	var phases []Phase
 	for l, err := range lines(data) {
 		if err != nil {
 			return nil, err
 		}
-		if l.class == eventLine {
-			events = append(events, l.event)
+		last := len(phases) - 1
+		switch l.class {
+		case phaseLine:
+			phases = append(phases, Phase{Config: l.config})
+		case workLine:
+			if last < 0 || len(phases[last].Events) > 0 {
+				return nil, fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", l.number)
+			}
+			phases[last].Config.Work = append(phases[last].Config.Work, l.work...)
+		case eventLine:
+			if last < 0 {
+				phases, last = append(phases, Phase{}), 0
+			}
+			phases[last].Events = append(phases[last].Events, l.event)
 		}
 	}
-	return events, nil
+	return phases, nil
 }
 
-// UnmarshalText reads one line, with or without its end and a comment behind it. The error says what was wanted.
-func (e *Event) UnmarshalText(text []byte) error {
-	parsed, err := parseEvent(string(text))
-	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+// ParseEvent reads one event, with or without a line's end and a comment behind it. The error says what was wanted.
+func ParseEvent(text []byte) (tracker.Event, error) {
+	var l line
+	if err := l.parse(string(text)); err != nil {
+		return tracker.Event{}, fmt.Errorf("journal: %w", err)
 	}
-	*e = parsed
-	return nil
+	if l.class != eventLine {
+		return tracker.Event{}, errors.New("journal: got a line of the phase, want an event")
+	}
+	return l.event, nil
 }
 
 // class is what a line of a journal is for.
@@ -38,6 +66,9 @@ type class uint8
 
 const (
 	eventLine class = iota
+	phaseLine
+	workLine
+	sinceLine
 	answerLine
 	otherLine // empty, or a comment
 )
@@ -48,13 +79,16 @@ type line struct {
 	text   string // as it was read, without its end
 	end    string // "\n" or "\r\n"
 	class  class
-	event  Event // of an eventLine
+	event  tracker.Event  // of an eventLine
+	config tracker.Config // of a phaseLine
+	work   []float64      // of a workLine
+	since  time.Time      // of a sinceLine
 }
 
 // lines reads a journal line by line and stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		number, answerable := 0, false
+		number, answerable, since := 0, false, start()
 		for text := range strings.Lines(string(data)) {
 			number++
 			l := line{number: number, end: "\n", text: strings.TrimSuffix(text, "\n")}
@@ -64,8 +98,16 @@ func lines(data []byte) iter.Seq2[line, error] {
 			err := l.read()
 			switch {
 			case err != nil:
-			case l.class == eventLine:
+			case l.class == sinceLine:
+				since = l.since
+			case l.class <= workLine:
 				answerable = true
+				if l.event.Kind.Timed() {
+					l.event.Time = since.Add(l.event.Time.Sub(start()))
+				}
+				if !l.event.Leaves.IsZero() {
+					l.event.Leaves = since.Add(l.event.Leaves.Sub(start()))
+				}
 			case l.class == answerLine && !answerable:
 				err = errors.New("an indented line is an answer, and no event stands before this one")
 			}
@@ -89,8 +131,7 @@ func (l *line) read() (err error) {
 		l.class = answerLine
 		err = checkAnswer(trimmed)
 	default:
-		l.event, err = parseEvent(l.text)
-		l.event.Line = l.number
+		err = l.parse(l.text)
 	}
 	return err
 }
@@ -106,10 +147,14 @@ func checkAnswer(text string) error {
 		}
 	}
 	return fmt.Errorf("an indented line is an answer, want it to begin with one of %s, got %s",
-		strings.Join(answerWords[:], ", "), quote(text))
+		strings.Join(answerWords[:], ", "), kv.Quote(text))
 }
 
-func parseEvent(text string) (Event, error) {
+// start is the instant at which a journal starts that does not say it.
+func start() time.Time { return time.Unix(0, 0) }
+
+// parse reads a line that is no answer.
+func (l *line) parse(text string) error {
 	words := strings.Fields(text)
 	for i, word := range words {
 		if word[0] == '#' {
@@ -118,127 +163,181 @@ func parseEvent(text string) (Event, error) {
 		}
 	}
 	if len(words) == 0 {
-		return Event{}, errors.New("got an empty line, want an event")
+		return errors.New("got an empty line, want an event")
 	}
-	e := Event{Machine: unknownMachine}
 	at, err := time.ParseDuration(words[0])
 	timed := err == nil
 	if timed {
-		e.At = at
 		words = words[1:]
 	}
+	if len(words) > 0 {
+		switch first := words[0]; {
+		case timed && (first == wordPhase || first == wordWork || first == wordSince):
+			return fmt.Errorf("%s has no time of its own, want none before it", first)
+		case first == wordSince:
+			l.class = sinceLine
+			l.since, err = parseSince(words[1:])
+			return err
+		case first == wordPhase:
+			l.class = phaseLine
+			l.config, err = parseConfig(words[1:])
+			return err
+		case first == wordWork:
+			l.class = workLine
+			if len(words) != 2 {
+				return fmt.Errorf("work wants one word behind it, got %d", len(words)-1)
+			}
+			l.work, err = parseWorks(words[1])
+			return err
+		}
+	}
+	l.event = tracker.Event{Machine: unknownMachine}
+	return parseEvent(&l.event, words, at, timed)
+}
+
+func parseEvent(e *tracker.Event, words []string, at time.Duration, timed bool) error {
 	kind, words, err := parseKind(words)
 	switch {
 	case err != nil:
-		return Event{}, err
-	case kind.timed() && !timed:
-		return Event{}, fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
-	case !kind.timed() && timed:
-		return Event{}, fmt.Errorf("%s has no time of its own, want none before it", kind)
+		return err
+	case kind.Timed() && !timed:
+		return fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
+	case !kind.Timed() && timed:
+		return fmt.Errorf("%s has no time of its own, want none before it", kind)
 	}
 	e.Kind = kind
-	return e, e.parseFields(words)
+	if timed {
+		e.Time = start().Add(at)
+	}
+	return parseFields(e, words)
 }
 
+// The words with which the lines of a phase begin, which are no events.
+const (
+	wordPhase = "phase"
+	wordWork  = "work"
+)
+
+// unknownMachine stands for a machine that is not known or does not matter.
+const unknownMachine = -1
+
 // parseKind takes the kind off the front of the line. What is lost stands behind "lose", with its number.
-func parseKind(words []string) (Kind, []string, error) {
+func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
-		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(Start))
+		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
 	}
-	for k, name := range kindNames {
-		if words[0] == name { // never a kind of two words
-			return Kind(k), words[1:], nil
+	for k := tracker.Started; k <= tracker.Swept; k++ {
+		if words[0] == k.String() { // never a kind of two words
+			return k, words[1:], nil
 		}
 	}
 	if words[0] != "lose" {
-		return 0, nil, fmt.Errorf("got %s, want a time or one of %s", quote(words[0]), names(Phase))
+		return 0, nil, fmt.Errorf("got %s, want a time or one of %s", kv.Quote(words[0]), names(false))
 	}
 	if len(words) == 2 && strings.HasPrefix(words[1], "machine=") {
-		return LoseMachine, words[1:], nil
+		return tracker.MachineLost, words[1:], nil
 	}
 	if len(words) == 2 && strings.HasPrefix(words[1], "task=") {
-		return LoseOutput, words[1:], nil
+		return tracker.OutputLost, words[1:], nil
 	}
 	return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
 }
 
-// names lists the kinds from the first given on.
-func names(from Kind) string { return strings.Join(kindNames[from:], ", ") }
+// names lists the kinds that have a time, or all and the words of a phase.
+func names(timed bool) string {
+	var all []string
+	if !timed {
+		all = append(all, wordPhase, wordWork, wordSince)
+	}
+	for k := tracker.Started; k <= tracker.Swept; k++ {
+		if k.Timed() || !timed {
+			all = append(all, k.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}
 
-func (e *Event) parseFields(words []string) (err error) {
+func parseFields(e *tracker.Event, words []string) error {
 	switch e.Kind {
-	case Phase:
-		e.Phase, err = parseConfig(words)
-		return err
-	case Work, Slots:
+	case tracker.SlotsSet:
 		if len(words) != 1 {
 			return fmt.Errorf("%s wants one word behind it, got %d", e.Kind, len(words))
 		}
-		if e.Kind == Work {
-			e.Work, err = parseWorks(words[0])
-			return err
-		}
-		return field{"slots", &e.Slots}.parse(words[0])
+		return kv.Field{Key: "slots", Value: &e.Slots}.Parse(words[0])
+	case tracker.EligibleSet:
+		return parseEligible(e, words)
 	}
-	if e.Kind == Eligible {
-		return e.parseEligible(words)
+	fields, required := fieldsOf(e)
+	if e.Kind != tracker.MachineLeaves {
+		return parsePairs(e.Kind, fields, required, words)
 	}
-	fields, required := e.fields()
-	return parsePairs(e.Kind, fields, required, words)
+	in := estimate.Unknown
+	err := parsePairs(e.Kind, append(fields, kv.Field{Key: "in", Value: &in}), required, words)
+	if in != estimate.Unknown {
+		e.Leaves = e.Time.Add(in)
+	}
+	return err
 }
 
-// fields returns the fields of a line of e's kind; the first ones, as many as required, must be given.
-func (e *Event) fields() (fields []field, required int) {
-	task, attempt, machine := field{"task", &e.Task}, field{"attempt", &e.Attempt}, field{"machine", &e.Machine}
+// fieldsOf returns the fields of a line of e's kind; the first ones, as many as required, must be given.
+func fieldsOf(e *tracker.Event) (fields []kv.Field, required int) {
+	task := kv.Field{Key: "task", Value: &e.Task}
+	attempt := kv.Field{Key: "attempt", Value: &e.Attempt}
+	machine := kv.Field{Key: "machine", Value: &e.Machine}
 	switch e.Kind {
-	case Start, Submit:
-		return []field{task, machine}, 1
-	case Begin:
-		return []field{task, attempt, machine}, 1
-	case Report:
-		p := &e.Progress
-		return []field{task, attempt, {"done", &p.Done}, {"score", &p.Score}, {"remaining", &p.Remaining}}, 1
-	case Decide, LoseOutput, GiveUp:
-		return []field{task}, 1
-	case Next:
-		return []field{machine}, 0
-	case LoseMachine:
-		return []field{machine}, 1
-	case Finish, Fail, Kill, Restart:
-		return []field{task, attempt}, 1
+	case tracker.Started, tracker.Submitted:
+		return []kv.Field{task, machine}, 1
+	case tracker.Begun:
+		return []kv.Field{task, attempt, machine}, 1
+	case tracker.Reported:
+		r := &e.Report
+		return []kv.Field{
+			task, attempt, {Key: "done", Value: &r.Done}, {Key: "score", Value: &r.Score},
+			{Key: "remaining", Value: &r.Remaining},
+		}, 1
+	case tracker.Asked, tracker.OutputLost, tracker.GivenUp:
+		return []kv.Field{task}, 1
+	case tracker.Offered:
+		return []kv.Field{machine}, 0
+	case tracker.MachineLost, tracker.MachineLeaves:
+		return []kv.Field{machine}, 1
+	case tracker.Finished, tracker.Failed, tracker.Killed, tracker.Restarted:
+		return []kv.Field{task, attempt}, 1
 	}
-	return nil, 0 // Sweep
+	return nil, 0 // Swept
 }
 
-func (e *Event) parseEligible(words []string) error {
+func parseEligible(e *tracker.Event, words []string) error {
 	duplicate, restart := true, true
-	err := parsePairs(e.Kind, []field{{"task", &e.Task}, {"duplicate", &duplicate}, {"restart", &restart}}, 1, words)
+	err := parsePairs(e.Kind, []kv.Field{
+		{Key: "task", Value: &e.Task}, {Key: "duplicate", Value: &duplicate}, {Key: "restart", Value: &restart},
+	}, 1, words)
 	e.NoDuplicate, e.NoRestart = !duplicate, !restart
 	return err
 }
 
 // parsePairs reads key=value words in any order.
-func parsePairs(kind Kind, fields []field, required int, words []string) error {
+func parsePairs(kind tracker.Kind, fields []kv.Field, required int, words []string) error {
 	var seen [8]bool
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
-		i := find(fields, key)
+		i := kv.Find(fields, key)
 		switch {
 		case (!ok || i < 0) && len(fields) == 0:
-			return fmt.Errorf("%s has no fields, got %s", kind, quote(word))
+			return fmt.Errorf("%s has no fields, got %s", kind, kv.Quote(word))
 		case !ok || i < 0:
-			return fmt.Errorf("%s has no field %s, want one of %s, each with = and a value", kind, quote(word), keys(fields))
+			return fmt.Errorf("%s has no field %s, want one of %s, each with = and a value", kind, kv.Quote(word), kv.Keys(fields))
 		case seen[i]:
 			return fmt.Errorf("%s: %s is given twice", kind, key)
 		}
 		seen[i] = true
-		if err := fields[i].parse(value); err != nil {
+		if err := fields[i].Parse(value); err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
 	}
 	for i := range required {
 		if !seen[i] {
-			return fmt.Errorf("%s wants %s=", kind, fields[i].key)
+			return fmt.Errorf("%s wants %s=", kind, fields[i].Key)
 		}
 	}
 	return nil

@@ -5,68 +5,70 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/restart"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // An event for every kind, and how it reads.
-func samples() map[string]Event {
-	return map[string]Event{
-		"phase tasks=3 slots=2 policy=mantri":  {Kind: Phase, Phase: &restart.Config{Tasks: 3, Slots: 2, Policy: restart.Mantri{}}},
-		"work 1,2.5":                           {Kind: Work, Work: []float64{1, 2.5}},
-		"slots 12":                             {Kind: Slots, Slots: 12},
-		"eligible task=2":                      {Kind: Eligible, Task: 2},
-		"eligible task=2 duplicate=no":         {Kind: Eligible, Task: 2, NoDuplicate: true},
-		"eligible task=2 restart=no":           {Kind: Eligible, Task: 2, NoRestart: true},
-		"10s start task=3 machine=1":           {Kind: Start, At: 10 * time.Second, Task: 3, Machine: 1},
-		"-1s start task=3":                     {Kind: Start, At: -time.Second, Task: 3, Machine: -1},
-		"12s report task=3 attempt=0 done=0.5": {Kind: Report, At: 12 * time.Second, Task: 3, Progress: restart.Progress{Done: 0.5}},
-		"0s report task=0 attempt=0":           {Kind: Report},
+func samples() map[string]tracker.Event {
+	return map[string]tracker.Event{
+		"slots 12":                             {Kind: tracker.SlotsSet, Slots: 12},
+		"eligible task=2":                      {Kind: tracker.EligibleSet, Task: 2},
+		"eligible task=2 duplicate=no":         {Kind: tracker.EligibleSet, Task: 2, NoDuplicate: true},
+		"eligible task=2 restart=no":           {Kind: tracker.EligibleSet, Task: 2, NoRestart: true},
+		"10s start task=3 machine=1":           {Kind: tracker.Started, Time: at(10 * time.Second), Task: 3, Machine: 1},
+		"-1s start task=3":                     {Kind: tracker.Started, Time: at(-time.Second), Task: 3, Machine: -1},
+		"12s report task=3 attempt=0 done=0.5": {Kind: tracker.Reported, Time: at(12 * time.Second), Task: 3, Report: tracker.Report{Done: 0.5}},
+		"0s report task=0 attempt=0":           {Kind: tracker.Reported, Time: at(0)},
 		"1s report task=1 attempt=2 done=-1 score=2 remaining=1.5s": {
-			Kind: Report, At: time.Second, Task: 1, Attempt: 2,
-			Progress: restart.Progress{Done: -1, Score: 2, Remaining: 1500 * time.Millisecond},
+			Kind: tracker.Reported, Time: at(time.Second), Task: 1, Attempt: 2,
+			Report: tracker.Report{Done: -1, Score: 2, Remaining: 1500 * time.Millisecond},
 		},
 		"0.5s report task=1 attempt=0 remaining=?": {
-			Kind: Report, At: time.Second / 2, Task: 1, Progress: restart.Progress{Remaining: estimate.Unknown},
+			Kind: tracker.Reported, Time: at(time.Second / 2), Task: 1, Report: tracker.Report{Remaining: estimate.Unknown},
 		},
-		"1s decide task=-3":                   {Kind: Decide, At: time.Second, Task: -3},
-		"1s next machine=2":                   {Kind: Next, At: time.Second, Machine: 2},
-		"1s next":                             {Kind: Next, At: time.Second, Machine: -1},
-		"1s sweep":                            {Kind: Sweep, At: time.Second},
-		"1s finish task=1 attempt=2":          {Kind: Finish, At: time.Second, Task: 1, Attempt: 2},
-		"1s fail task=1 attempt=2":            {Kind: Fail, At: time.Second, Task: 1, Attempt: 2},
-		"1s kill task=1 attempt=-2":           {Kind: Kill, At: time.Second, Task: 1, Attempt: -2},
-		"1s restart task=1 attempt=2":         {Kind: Restart, At: time.Second, Task: 1, Attempt: 2},
-		"1s lose machine=-2":                  {Kind: LoseMachine, At: time.Second, Machine: -2},
-		"1s lose task=2":                      {Kind: LoseOutput, At: time.Second, Task: 2},
-		"1s submit task=2 machine=5":          {Kind: Submit, At: time.Second, Task: 2, Machine: 5},
-		"1s give-up task=2":                   {Kind: GiveUp, At: time.Second, Task: 2},
-		"1s submit task=2":                    {Kind: Submit, At: time.Second, Task: 2, Machine: -1},
-		"1s begin task=2 attempt=1":           {Kind: Begin, At: time.Second, Task: 2, Attempt: 1, Machine: -1},
-		"1s begin task=2 attempt=1 machine=0": {Kind: Begin, At: time.Second, Task: 2, Attempt: 1},
+		"1s decide task=-3":                   {Kind: tracker.Asked, Time: at(time.Second), Task: -3},
+		"1s next machine=2":                   {Kind: tracker.Offered, Time: at(time.Second), Machine: 2},
+		"1s next":                             {Kind: tracker.Offered, Time: at(time.Second), Machine: -1},
+		"1s sweep":                            {Kind: tracker.Swept, Time: at(time.Second)},
+		"1s finish task=1 attempt=2":          {Kind: tracker.Finished, Time: at(time.Second), Task: 1, Attempt: 2},
+		"1s fail task=1 attempt=2":            {Kind: tracker.Failed, Time: at(time.Second), Task: 1, Attempt: 2},
+		"1s kill task=1 attempt=-2":           {Kind: tracker.Killed, Time: at(time.Second), Task: 1, Attempt: -2},
+		"1s restart task=1 attempt=2":         {Kind: tracker.Restarted, Time: at(time.Second), Task: 1, Attempt: 2},
+		"1s lose machine=-2":                  {Kind: tracker.MachineLost, Time: at(time.Second), Machine: -2},
+		"1s leave machine=2 in=60s":           {Kind: tracker.MachineLeaves, Time: at(time.Second), Machine: 2, Leaves: at(61 * time.Second)},
+		"1s leave machine=2":                  {Kind: tracker.MachineLeaves, Time: at(time.Second), Machine: 2},
+		"1s lose task=2":                      {Kind: tracker.OutputLost, Time: at(time.Second), Task: 2},
+		"1s submit task=2 machine=5":          {Kind: tracker.Submitted, Time: at(time.Second), Task: 2, Machine: 5},
+		"1s give-up task=2":                   {Kind: tracker.GivenUp, Time: at(time.Second), Task: 2},
+		"1s submit task=2":                    {Kind: tracker.Submitted, Time: at(time.Second), Task: 2, Machine: -1},
+		"1s begin task=2 attempt=1":           {Kind: tracker.Begun, Time: at(time.Second), Task: 2, Attempt: 1, Machine: -1},
+		"1s begin task=2 attempt=1 machine=0": {Kind: tracker.Begun, Time: at(time.Second), Task: 2, Attempt: 1},
 	}
 }
 
+func at(d time.Duration) time.Time { return start().Add(d) }
+
 func TestEventsReadAsTheyAreWritten(t *testing.T) {
-	seen := map[Kind]bool{}
+	seen := map[tracker.Kind]bool{}
 	for text, want := range samples() {
 		seen[want.Kind] = true
-		got, err := want.AppendText(nil)
-		require.NoError(t, err, text)
-		assert.Equal(t, text, string(got))
+		assert.Equal(t, text, string(AppendEvent(nil, start(), want)))
 
-		var e Event
-		require.NoError(t, e.UnmarshalText([]byte(text)), text)
-		switch want.Kind { // these have no machine
-		case Start, Submit, Begin, Next, LoseMachine:
+		e, err := ParseEvent([]byte(text))
+		require.NoError(t, err, text)
+		switch want.Kind { // these have a machine
+		case tracker.Started, tracker.Submitted, tracker.Begun, tracker.Offered, tracker.MachineLost, tracker.MachineLeaves:
 		default:
 			want.Machine = unknownMachine
 		}
 		assert.Equal(t, want, e, text)
 	}
-	assert.Len(t, seen, len(kindNames), "every kind has its sample")
+	assert.Len(t, seen, int(tracker.Swept), "every kind has its sample")
 }
 
 func TestLenientReading(t *testing.T) {
@@ -82,20 +84,24 @@ func TestLenientReading(t *testing.T) {
 		"phase":                                    "phase tasks=0 policy=mantri",
 		"phase tasks=1 policy=spark,min-runtime=off,long-run=3": "phase tasks=1 policy=spark,min-runtime=off,long-run=3",
 	} {
-		var e Event
-		require.NoError(t, e.UnmarshalText([]byte(text)), text)
-		got, err := e.AppendText(nil)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got))
+		if strings.HasPrefix(text, wordPhase) {
+			phases, err := Parse([]byte(text))
+			require.NoError(t, err, text)
+			assert.Equal(t, want+"\n", string(AppendPhase(nil, phases[0].Config)))
+			continue
+		}
+		e, err := ParseEvent([]byte(text))
+		require.NoError(t, err, text)
+		assert.Equal(t, want, string(AppendEvent(nil, start(), e)))
 	}
 }
 
 // Each fault is named, with its line and what was wanted.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"strat task=1":                         `got "strat", want a time or one of phase, work, slots,`,
+		"strat task=1":                         `got "strat", want a time or one of phase, work, since,`,
 		"10 start task=1":                      `got "10", want a time or one of`,
-		"10s":                                  `got a time alone, want one of start, report,`,
+		"10s":                                  `got a time alone, want one of start, submit,`,
 		"10s strat task=1":                     `got "strat", want`,
 		"start task=1":                         "start has no time, want one before it, such as 10s start",
 		"1s slots 3":                           "slots has no time of its own, want none before it",
@@ -123,28 +129,27 @@ func TestErrors(t *testing.T) {
 		"eligible task=1 duplicate=maybe":      `eligible: duplicate is "maybe", want yes or no`,
 		"phase 7":                              `phase: got "7", want key=value`,
 		"phase tasks=1 tasks=2":                "phase: tasks is given twice",
-		"phase taks=1":                         `phase: no field "taks", want one of tasks, slots, machines, interval, lag,`,
+		"phase taks=1":                         `phase: no field "taks", want one of tasks, slots, machines, interval, lag, clones,`,
 		"phase tasks=x":                        `phase: tasks is "x", want a whole number`,
 		"phase work=":                          `phase: work of task 0 is ""`,
-		"phase policy=mantra":                  `phase: policy is "mantra", want one of mantri, late, hadoop, mapreduce, dryad, spark, flink, never or custom`,
-		"phase policy=":                        `phase: policy is "", want one of`,
-		"phase policy=mantri,":                 `phase: policy mantri has no setting "", want one of max-restarts,`,
-		"phase policy=mantri,gamma=3":          `phase: policy mantri has no setting "gamma", want one of max-restarts,`,
-		"phase policy=mantri,idle-gain=x":      `phase: policy mantri: idle-gain is "x", want a number`,
-		"phase policy=late,early=off":          `phase: policy late: early is "off", want yes or no`,
-		"phase policy=late,early=yes,early=no": "phase: early is given twice",
-		"phase policy=never,a=1":               `phase: policy never has no settings, got "a=1"`,
-		"phase policy=custom,a=1":              `phase: policy custom has no settings, got "a=1"`,
+		"phase policy=mantra":                  `phase: restart/rules: policy is "mantra", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
+		"phase policy=":                        `phase: restart/rules: policy is "", want one of`,
+		"phase policy=mantri,":                 `phase: restart: policy mantri has no setting "", want one of max-restarts,`,
+		"phase policy=mantri,gamma=3":          `phase: restart: policy mantri has no setting "gamma", want one of max-restarts,`,
+		"phase policy=mantri,idle-gain=x":      `phase: restart: policy mantri: idle-gain is "x", want a number`,
+		"phase policy=late,early=off":          `phase: restart/rules: policy late: early is "off", want yes or no`,
+		"phase policy=late,early=yes,early=no": "phase: restart/rules: policy late: early is given twice",
+		"phase policy=never,a=1":               `phase: restart: policy never has no settings, got "a=1"`,
+		"phase policy=custom,a=1":              `phase: restart/rules: policy is "custom", want one of`,
 		"phase budget=x":                       `phase: budget is "x", want a whole number`,
-		"phase budget=0":                       "phase: restart: BudgetConfig.Slots is 0, want a positive number",
+		"phase budget=-1":                      "phase: restart/tracker: BudgetConfig.Slots is -1, want a positive number",
 		"phase budget=1,cap=2":                 `phase: budget has no setting "cap", want one of share, rate, floor`,
 		"phase prior=1":                        `phase: prior is "1", want custom`,
-		"phase factors=1":                      `phase: factors is "1", want custom`,
+		"phase record=1":                       `phase: record is "1", want custom`,
 		"":                                     "got an empty line, want an event",
 		"# a comment":                          "",
 	} {
-		var e Event
-		err := e.UnmarshalText([]byte(text))
+		e, err := ParseEvent([]byte(text))
 		if text == "# a comment" {
 			assert.Error(t, err)
 			continue
@@ -187,13 +192,4 @@ func TestErrorsAreShort(t *testing.T) {
 		require.Error(t, err)
 		assert.Less(t, len(err.Error()), 500)
 	}
-}
-
-func TestKindsThatDoNotExist(t *testing.T) {
-	_, err := Event{Kind: Kind(len(kindNames))}.AppendText(nil)
-	assert.ErrorContains(t, err, "Event.Kind is out of range")
-	_, err = Event{Kind: Phase}.AppendText(nil)
-	assert.ErrorContains(t, err, "Event.Phase is nil")
-	assert.Equal(t, "Kind(99)", Kind(99).String())
-	assert.Equal(t, "lose task", LoseOutput.String())
 }

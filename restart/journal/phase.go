@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Works are written on the phase line while they are few, and on lines of their own otherwise.
@@ -16,9 +17,9 @@ const (
 
 // AppendPhase appends the line that opens a journal: what a tracker of this configuration is to know. The works of
 // more than 16 tasks follow on lines of their own. Fields that are zero are left out. A policy that is not a value of
-// one of the package restart's types is written as custom, and so are a prior and machine factors, which have no text:
+// one of the package restart's types is written as custom, and so are a prior, a path and a record of machines, which have no text:
 // replaying takes [Options.Configure] to supply them. O(len(c.Work)).
-func AppendPhase(dst []byte, c restart.Config) []byte {
+func AppendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {
 		return append(appendConfig(dst, &c), '\n')
@@ -30,81 +31,88 @@ func AppendPhase(dst []byte, c restart.Config) []byte {
 	dst = append(appendConfig(dst, &c), '\n')
 	for len(work) > 0 {
 		n := min(len(work), worksPerLine)
-		dst = append(appendWorks(append(dst, "work "...), work[:n]), '\n')
+		dst = append(appendWorks(append(dst, wordWork+" "...), work[:n]), '\n')
 		work = work[n:]
 	}
 	return dst
 }
 
 // configFields are the facts and choices that are plain numbers; tasks is always written.
-func configFields(c *restart.Config) []field {
-	return []field{
-		{"tasks", &c.Tasks}, {"slots", &c.Slots}, {"machines", &c.Machines}, {"interval", &c.Interval}, {"lag", &c.Lag},
-		{"window", &c.Model.Window}, {"grace", &c.Model.Grace}, {"wrap-up", &c.Model.WrapUp},
-		{"min-samples", &c.Rates.MinSamples}, {"floor", &c.Rates.Floor}, {"fixed-overhead", &c.Rates.FixedOverhead},
-		{"keep-first-wave", &c.Rates.KeepFirstWave},
+func configFields(c *tracker.Config) []kv.Field {
+	return []kv.Field{
+		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines}, {Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
+		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
+		{Key: "min-samples", Value: &c.Rates.MinSamples}, {Key: "floor", Value: &c.Rates.Floor}, {Key: "fixed-overhead", Value: &c.Rates.FixedOverhead},
+		{Key: "keep-first-wave", Value: &c.Rates.KeepFirstWave},
 	}
 }
 
 // The keys of a phase line that are not plain numbers.
 const (
-	keyWork    = "work"
-	keyPolicy  = "policy"
-	keyBudget  = "budget"
-	keyPrior   = "prior"
-	keyFactors = "factors"
+	keyWork   = "work"
+	keyPolicy = "policy"
+	keyBudget = "budget"
+	keyPrior  = "prior"
+	keyRecord = "record"
+	keyPath   = "path"
+	keyShape  = "shape"
 )
 
-func appendConfig(dst []byte, c *restart.Config) []byte {
+func appendConfig(dst []byte, c *tracker.Config) []byte {
 	copied := *c
 	if copied.Tasks == 0 {
 		copied.Tasks = len(c.Work)
 	}
-	dst = append(dst, "phase"...)
+	dst = append(dst, wordPhase...)
 	for i, f := range configFields(&copied) {
-		if i == 0 || !f.unset() {
-			dst = f.append(appendKey(append(dst, ' '), f.key))
+		if i == 0 || !f.Unset() {
+			dst = f.Append(kv.AppendKey(append(dst, ' '), f.Key))
 		}
 	}
 	if len(c.Work) > 0 {
-		dst = appendWorks(appendKey(append(dst, ' '), keyWork), c.Work)
+		dst = appendWorks(kv.AppendKey(append(dst, ' '), keyWork), c.Work)
 	}
-	dst = appendPolicy(appendKey(append(dst, ' '), keyPolicy), c.Policy)
+	dst = append(kv.AppendKey(append(dst, ' '), keyPolicy), policyText(c.Policy)...)
 	if c.Budget != nil {
-		dst = appendBudget(appendKey(append(dst, ' '), keyBudget), c.Budget)
+		dst = appendBudget(kv.AppendKey(append(dst, ' '), keyBudget), c.Budget)
 	}
 	if c.Rates.Prior != nil {
-		dst = append(appendKey(append(dst, ' '), keyPrior), customName...)
+		dst = append(kv.AppendKey(append(dst, ' '), keyPrior), customName...)
 	}
-	if c.Factors != nil {
-		dst = append(appendKey(append(dst, ' '), keyFactors), customName...)
+	if c.Record != nil {
+		dst = append(kv.AppendKey(append(dst, ' '), keyRecord), recordText(c.Record)...)
+	}
+	if c.Path != nil {
+		dst = append(kv.AppendKey(append(dst, ' '), keyPath), customName...)
+	}
+	if c.Shape != nil {
+		dst = append(kv.AppendKey(append(dst, ' '), keyShape), customName...)
 	}
 	return dst
 }
 
-func parseConfig(words []string) (*restart.Config, error) {
-	c := &restart.Config{}
-	fields := configFields(c)
+func parseConfig(words []string) (c tracker.Config, err error) {
+	fields := configFields(&c)
 	seen := make(map[string]bool, len(words))
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return nil, fmt.Errorf("phase: got %s, want key=value", quote(word))
+			return c, fmt.Errorf("phase: got %s, want key=value", kv.Quote(word))
 		}
 		if seen[key] {
-			return nil, fmt.Errorf("phase: %s is given twice", key)
+			return c, fmt.Errorf("phase: %s is given twice", key)
 		}
 		seen[key] = true
-		if err := parsePart(c, fields, key, value); err != nil {
-			return nil, fmt.Errorf("phase: %w", err)
+		if err := parsePart(&c, fields, key, value); err != nil {
+			return c, fmt.Errorf("phase: %w", err)
 		}
 	}
 	return c, nil
 }
 
-func parsePart(c *restart.Config, fields []field, key, value string) (err error) {
-	if i := find(fields, key); i >= 0 {
-		return fields[i].parse(value)
+func parsePart(c *tracker.Config, fields []kv.Field, key, value string) (err error) {
+	if i := kv.Find(fields, key); i >= 0 {
+		return fields[i].Parse(value)
 	}
 	switch key {
 	case keyWork:
@@ -116,19 +124,23 @@ func parsePart(c *restart.Config, fields []field, key, value string) (err error)
 	case keyPrior:
 		c.Rates.Prior = custom{}
 		err = onlyCustom(key, value)
-	case keyFactors:
-		if c.Factors, err = estimate.NewMachines(0, estimate.MachinesConfig{}); err == nil {
-			err = onlyCustom(key, value)
-		}
+	case keyRecord:
+		c.Record, err = parseRecord(value)
+	case keyPath:
+		c.Path = noPath
+		err = onlyCustom(key, value)
+	case keyShape:
+		c.Shape = new(survival.Shape)
+		err = onlyCustom(key, value)
 	default:
-		err = fmt.Errorf("no field %s, want one of %s, work, policy, budget, prior, factors", quote(key), keys(fields))
+		err = fmt.Errorf("no field %s, want one of %s, work, policy, budget, prior, record, path, shape", kv.Quote(key), kv.Keys(fields))
 	}
 	return err
 }
 
 func onlyCustom(key, value string) error {
 	if value != customName {
-		return fmt.Errorf("%s is %s, want %s", key, quote(value), customName)
+		return fmt.Errorf("%s is %s, want %s", key, kv.Quote(value), customName)
 	}
 	return nil
 }
@@ -138,7 +150,7 @@ func appendWorks(dst []byte, works []float64) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendFloat(dst, w)
+		dst = kv.AppendFloat(dst, w)
 	}
 	return dst
 }
@@ -146,9 +158,9 @@ func appendWorks(dst []byte, works []float64) []byte {
 func parseWorks(text string) ([]float64, error) {
 	works := make([]float64, 0, strings.Count(text, ",")+1)
 	for part := range strings.SplitSeq(text, ",") {
-		w, err := parseFloat(part)
+		w, err := kv.ParseFloat(part)
 		if err != nil {
-			return nil, fmt.Errorf("work of task %d is %s, want a number, or ? for unknown", len(works), quote(part))
+			return nil, fmt.Errorf("work of task %d is %s, want a number, or ? for unknown", len(works), kv.Quote(part))
 		}
 		works = append(works, w)
 	}

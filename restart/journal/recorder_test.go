@@ -4,51 +4,25 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// tracker is what a host may be told to use: the thing itself, or one that records.
-type tracker interface {
-	SetSlots(int)
-	SetEligible(task int, duplicate, restart bool)
-	Start(now time.Time, task, machine int) int
-	Submit(now time.Time, task, machine int) int
-	Begin(now time.Time, task, attempt, machine int)
-	Report(now time.Time, task, attempt int, p restart.Progress) restart.Decision
-	Decide(now time.Time, task int) restart.Decision
-	Next(now time.Time, machine int) (int, restart.Decision)
-	Sweep(now time.Time, visit func(int, restart.Decision))
-	Finish(now time.Time, task, attempt int, dst []int) []int
-	Fail(now time.Time, task, attempt int)
-	Kill(now time.Time, task, attempt int)
-	Restart(now time.Time, task, attempt int)
-	LoseMachine(now time.Time, machine int, dst []int) []int
-	LoseOutput(now time.Time, task int)
-	Ledger() restart.Ledger
-	Phase() restart.Phase
-}
-
-// A Recorder takes a Tracker's place: a method that is added to the tracker fails here until it is recorded.
-func TestRecorderHasTheMethodsOfTracker(t *testing.T) {
-	own, other := reflect.TypeFor[*Recorder](), reflect.TypeFor[*restart.Tracker]()
-	for i := range other.NumMethod() {
-		want := other.Method(i)
-		got, ok := own.MethodByName(want.Name)
-		require.True(t, ok, "Recorder has no method %s", want.Name)
-		require.Equal(t, want.Type.NumIn(), got.Type.NumIn(), want.Name)
-		for j := 1; j < want.Type.NumIn(); j++ {
-			assert.Equal(t, want.Type.In(j), got.Type.In(j), want.Name)
-		}
-		for j := range want.Type.NumOut() {
-			assert.Equal(t, want.Type.Out(j), got.Type.Out(j), want.Name)
-		}
-	}
+// record returns a tracker and the recorder that watches it.
+func record(t testing.TB, c tracker.Config) (*tracker.Tracker, *Recorder) {
+	t.Helper()
+	r := NewRecorder(c)
+	c.Observe = r.Observe
+	tr, err := tracker.New(c)
+	require.NoError(t, err)
+	return tr, r
 }
 
 // driver is a host that behaves badly: it tells the tracker sense and nonsense at random.
@@ -59,7 +33,7 @@ type driver struct {
 	acts   bool // carries out what a sweep finds
 }
 
-func (h *driver) step(t tracker) string {
+func (h *driver) step(t *tracker.Tracker) string {
 	r := h.source
 	if r.IntN(3) > 0 {
 		h.now = h.now.Add(time.Duration(r.Int64N(3e9)))
@@ -73,7 +47,7 @@ func (h *driver) step(t tracker) string {
 	case 1:
 		t.SetEligible(task, r.IntN(4) > 0, r.IntN(4) > 0)
 	case 2:
-		return fmt.Sprint(t.Finish(h.now, task, attempt, []int{77}))
+		return fmt.Sprint(t.Finish(h.now, task, attempt))
 	case 3:
 		t.Fail(h.now, task, attempt)
 	case 4:
@@ -81,7 +55,7 @@ func (h *driver) step(t tracker) string {
 	case 5:
 		t.Restart(h.now, task, attempt)
 	case 6:
-		return fmt.Sprint(t.LoseMachine(h.now, machine*5%7, []int{77}))
+		return fmt.Sprint(t.LoseMachine(h.now, machine*5%7))
 	case 7:
 		t.LoseOutput(h.now, task)
 	case 8:
@@ -89,11 +63,11 @@ func (h *driver) step(t tracker) string {
 	case 9:
 		return h.sweep(t)
 	case 10, 11, 12, 13, 14, 15, 16:
-		task, d := t.Next(h.now, machine)
-		if d.Action == restart.Start || d.Action == restart.Duplicate {
-			t.Start(h.now, task, machine)
+		a := t.Next(h.now, machine)
+		if a.Action == restart.Start || a.Action == restart.Duplicate {
+			t.Start(h.now, a.Task, machine)
 		}
-		return fmt.Sprint(task, d)
+		return fmt.Sprint(a.Task, a)
 	case 17, 18, 19:
 		return fmt.Sprint(t.Start(h.now, task, machine))
 	case 20:
@@ -106,8 +80,8 @@ func (h *driver) step(t tracker) string {
 	return ""
 }
 
-func (h *driver) progress() restart.Progress {
-	p := restart.Progress{Done: h.source.Float64() * 1.1}
+func (h *driver) progress() tracker.Report {
+	p := tracker.Report{Done: h.source.Float64() * 1.1}
 	switch h.source.IntN(12) {
 	case 0:
 		p.Score = h.source.Float64()
@@ -119,26 +93,28 @@ func (h *driver) progress() restart.Progress {
 	return p
 }
 
-func (h *driver) sweep(t tracker) (said string) {
-	t.Sweep(h.now, func(task int, d restart.Decision) {
-		said += fmt.Sprint(task, d)
+func (h *driver) sweep(t *tracker.Tracker) (said string) {
+	t.Sweep(h.now, func(a tracker.Answer) {
+		said += fmt.Sprint(a.Task, a)
 		if !h.acts {
 			return
 		}
-		switch d.Action {
+		switch a.Action {
 		case restart.Duplicate:
-			t.Start(h.now, task, h.source.IntN(6))
+			t.Start(h.now, a.Task, h.source.IntN(6))
 		case restart.Restart:
-			t.Restart(h.now, task, d.Copy)
+			t.Restart(h.now, a.Task, a.Attempt)
 		case restart.Kill:
-			t.Kill(h.now, task, d.Copy)
+			t.Kill(h.now, a.Task, a.Attempt)
 		}
 	})
 	return said
 }
 
-func randomConfig(source *rand.Rand) restart.Config {
-	c := restart.Config{
+var policyNames = []string{"mantri", "late", "hadoop", "mapreduce", "dryad", "spark", "flink", "never"}
+
+func randomConfig(source *rand.Rand) tracker.Config {
+	c := tracker.Config{
 		Tasks: 1 + source.IntN(30), Slots: source.IntN(12), Machines: source.IntN(6), Lag: time.Duration(source.Int64N(1e9)),
 		Interval: time.Duration(source.Int64N(2e9)),
 	}
@@ -148,20 +124,22 @@ func randomConfig(source *rand.Rand) restart.Config {
 			c.Work[i] = source.ExpFloat64()
 		}
 	}
-	c.Policy = policies[source.IntN(len(policies))].zero
+	c.Policy, _ = rules.Parse(policyNames[source.IntN(len(policyNames))])
 	switch p := c.Policy.(type) { // so that they act within the test's few seconds
-	case restart.LATE:
+	case rules.LATE:
 		p.MinAge, p.Early = restart.Off, true
 		c.Policy = p
-	case restart.Hadoop:
+	case rules.Hadoop:
 		p.MinAge = restart.Off
 		c.Policy = p
-	case restart.Flink:
+	case rules.Flink:
 		p.LowerBound, p.Ratio = restart.Off, 0.1
 		c.Policy = p
 	}
 	if source.IntN(3) == 0 {
-		c.Budget, _ = restart.NewBudget(restart.BudgetConfig{Slots: 1 + source.IntN(50), Rate: 0.25})
+		if b, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 1 + source.IntN(50), Rate: 0.25}); err == nil {
+			c.Budget = b
+		}
 	}
 	return c
 }
@@ -172,12 +150,11 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 	for seed := range uint64(300) {
 		source := rand.New(rand.NewPCG(seed, 5))
 		c := randomConfig(source)
-		r, err := NewRecorder(c)
-		require.NoError(t, err)
+		tr, r := record(t, c)
 		host := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
 		var recorded []byte
 		for range 150 {
-			host.step(r)
+			host.step(tr)
 			if source.IntN(20) == 0 { // the host writes its file
 				recorded = append(recorded, r.Bytes()...)
 				r.Reset()
@@ -189,6 +166,14 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		require.Equal(t, string(recorded), string(replayed), "seed %d", seed)
+
+		restored, err := Restore(recorded, Options{})
+		require.NoError(t, err)
+		want, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		got, err := restored.MarshalBinary()
+		require.NoError(t, err)
+		require.Equal(t, want, got, "seed %d: the same state", seed)
 	}
 	for _, a := range []restart.Action{restart.Duplicate, restart.Restart, restart.Kill} {
 		assert.Greater(t, actions[a], 20, "the test has seen too little of %s", a)
@@ -199,45 +184,43 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 func TestRecorderAnswersAsTracker(t *testing.T) {
 	for seed := range uint64(200) {
 		c := randomConfig(rand.New(rand.NewPCG(seed, 6)))
-		plain, err := restart.NewTracker(c)
+		plain, err := tracker.New(c)
 		require.NoError(t, err)
 		c = randomConfig(rand.New(rand.NewPCG(seed, 6))) // with a budget of its own
-		recorder, err := NewRecorder(c)
-		require.NoError(t, err)
+		recorded, _ := record(t, c)
 		one := driver{source: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(0, 0), tasks: c.Tasks}
 		two := driver{source: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(0, 0), tasks: c.Tasks}
 		for range 200 {
-			require.Equal(t, one.step(plain), two.step(recorder), "seed %d", seed)
+			require.Equal(t, one.step(plain), two.step(recorded), "seed %d", seed)
 		}
-		require.Equal(t, plain.Ledger(), recorder.Ledger())
-		require.Equal(t, plain.Phase().Waiting, recorder.Phase().Waiting)
-		require.Equal(t, plain.Config(), recorder.Config())
-		require.Equal(t, plain.Rates().Samples(), recorder.Rates().Samples())
+		require.Equal(t, plain.Ledger(), recorded.Ledger())
+		require.Equal(t, plain.Phase().Waiting, recorded.Phase().Waiting)
+		require.Equal(t, plain.Rates().Samples(), recorded.Rates().Samples())
 	}
 }
 
 // A sweep visits after it has recorded; what visit tells counts for the tasks that follow.
-func TestRecorderSweep(t *testing.T) {
-	r, err := NewRecorder(restart.Config{
-		Tasks: 3, Slots: 4, Interval: time.Second, Policy: restart.Dryad{MinFinished: 1},
+func TestRecordedSweep(t *testing.T) {
+	tr, r := record(t, tracker.Config{
+		Tasks: 3, Slots: 4, Interval: time.Second, Policy: rules.Dryad{MinFinished: 1},
 	})
-	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	for task := range 3 {
-		r.Start(now, task, -1)
+		tr.Start(now, task, -1)
 	}
 	now = now.Add(time.Second)
-	r.Finish(now, 0, 0, nil)
+	tr.Finish(now, 0, 0)
 	r.Reset()
 	now = now.Add(time.Second)
 	var visited []int
-	r.Sweep(now, func(task int, d restart.Decision) {
-		visited = append(visited, task)
-		r.Start(now, task, -1)
-		r.SetSlots(3) // no slot is left for the second
+	tr.Sweep(now, func(a tracker.Answer) {
+		visited = append(visited, a.Task)
+		tr.Start(now, a.Task, -1)
+		tr.SetSlots(3) // no slot is left for the second
 	})
 	assert.Equal(t, []int{1}, visited)
-	assert.Equal(t, `2s sweep
+	assert.Equal(t, `since 1970-01-01T00:00:00Z
+2s sweep
     task=1 duplicate beyond-peers value=2 threshold=1 gain=1s
     task=2 duplicate beyond-peers value=2 threshold=1 gain=1s
 2s start task=1
@@ -248,44 +231,70 @@ slots 3
 `, string(r.Bytes()))
 
 	// A visit that tells nothing sees what the sweep saw.
-	r.SetSlots(4)
+	tr.SetSlots(4)
 	visited = nil
 	r.Reset()
-	r.Sweep(now, func(task int, d restart.Decision) { visited = append(visited, task) })
+	tr.Sweep(now, func(a tracker.Answer) { visited = append(visited, a.Task) })
 	assert.Equal(t, []int{2}, visited)
-	assert.Equal(t, "2s sweep\n    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s\n", string(r.Bytes()))
+	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s\n", string(r.Bytes()))
 }
 
-func TestRecorderOfABadConfig(t *testing.T) {
-	_, err := NewRecorder(restart.Config{Tasks: -1})
-	assert.ErrorContains(t, err, "restart: Config.Tasks is -1")
-}
-
-// Nothing is allocated for an event but the text of the decision that follows it: one string.
+// Nothing is allocated for an event except the text of the decision that follows it: one string.
 func TestRecorderAllocations(t *testing.T) {
-	r, err := NewRecorder(restart.Config{Tasks: 4, Slots: 4, Interval: time.Second})
-	require.NoError(t, err)
+	tr, r := record(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	now := time.Unix(0, 0)
 	for task := range 4 {
-		r.Start(now, task, task)
+		tr.Start(now, task, task)
 	}
 	done := 0.1
 	cycle := func() {
 		now, done = now.Add(time.Millisecond), done+1e-6
-		r.Report(now, 0, 0, restart.Progress{Done: done})
+		tr.Report(now, 0, 0, tracker.Report{Done: done})
 		r.Reset()
 	}
 	cycle()
 	assert.LessOrEqual(t, testing.AllocsPerRun(200, cycle), 1.0)
 	assert.LessOrEqual(t, testing.AllocsPerRun(200, func() {
-		r.Decide(now, 0)
-		r.Next(now, 3)
+		tr.Decide(now, 0)
+		tr.Next(now, 3)
 		r.Reset()
 	}), 2.0)
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
-		r.SetSlots(3)
-		r.SetEligible(1, true, false)
-		r.Fail(now, 3, 9)
+		tr.SetSlots(3)
+		tr.SetEligible(1, true, false)
+		tr.Fail(now, 3, 9)
 		r.Reset()
 	}))
+}
+
+// A journal is compacted: what was recorded before a snapshot is dropped, and the two give the tracker back.
+func TestResumeAfterASnapshot(t *testing.T) {
+	for seed := range uint64(50) {
+		source := rand.New(rand.NewPCG(seed, 8))
+		c := randomConfig(source)
+		c.Budget = nil // one of its own is another one's after a restart
+		tr, r := record(t, c)
+		host := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
+		for range source.IntN(150) {
+			host.step(tr)
+		}
+		snapshot, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		r.Reset()
+		for range source.IntN(150) {
+			host.step(tr)
+		}
+		restored, err := tracker.Restore(tracker.Config{}, snapshot)
+		require.NoError(t, err)
+		require.NoError(t, Resume(restored, r.Bytes()))
+		want, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		got, err := restored.MarshalBinary()
+		require.NoError(t, err)
+		require.Equal(t, want, got, "seed %d", seed)
+	}
+	tr, _ := record(t, tracker.Config{Tasks: 1, Interval: 1})
+	assert.ErrorContains(t, Resume(tr, []byte("0s sweep\nphase tasks=1\n")), "line 2: got a phase, want events alone")
+	assert.ErrorContains(t, Resume(tr, []byte("0s swep\n")), "line 1: ")
+	assert.ErrorContains(t, Resume(tr, []byte("since noon\n")), `line 1: since is "noon", want a time such as`)
 }

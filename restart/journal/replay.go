@@ -3,9 +3,9 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Options are the choices of [Replay]. The zero value replays a journal as it was written.
@@ -14,7 +14,7 @@ type Options struct {
 	Policy restart.Policy
 	// Configure, if not nil, may change the configuration of each phase before its tracker is made: it supplies what the
 	// journal names as custom. Policy has been set by then. What learns or counts must be new each time.
-	Configure func(c *restart.Config)
+	Configure func(c *tracker.Config)
 	// Observe, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
 	// A policy that is observed counts as one of the host's own, for which the tracker keeps every fact.
@@ -26,75 +26,95 @@ type Options struct {
 const defaultMaxTasks = 1 << 20
 
 // Replay feeds a tracker with the events of a journal and returns the journal with the answers rewritten: lines that
-// are indented and hold no comment. All other lines are kept to the letter, but for a missing end of the last one. A
+// are indented and hold no comment. All other lines are kept to the letter, except for a missing end of the last one. A
 // journal of which nothing has changed comes back as it was. An error names the line, and what was wanted there.
 //
 // It costs what the tracker costs, and some microseconds and six small allocations a line.
 func Replay(data []byte, o Options) ([]byte, error) {
-	p := player{options: o, answers: answers{text: make([]byte, 0, len(data))}}
-	for l, err := range lines(data) {
-		if err != nil {
-			return nil, err
-		}
-		if l.class == answerLine {
-			continue
-		}
-		if l.class == eventLine {
-			if err := p.prepare(&l.event); err != nil {
-				return nil, err
-			}
-		}
-		p.answers.text = append(append(p.answers.text, l.text...), l.end...)
-		if l.class == eventLine && p.tracker != nil {
-			p.line, p.answers.end = l.number, l.end
-			p.answers.feed(p.tracker, time.Unix(0, 0).Add(l.event.At), &l.event)
-		}
-	}
-	if err := p.open(); err != nil {
+	p := player{options: o, text: make([]byte, 0, len(data)), writes: true}
+	if err := p.play(data); err != nil {
 		return nil, err
 	}
-	return p.answers.text, nil
+	return p.text, nil
+}
+
+// Restore feeds a tracker with the events of a journal and returns it: after the same events it is the same tracker, so a
+// host that has kept its journal goes on where it was. The tracker is that of the last phase; it is an error if the journal
+// has none. Options supply what the journal names as custom; in its Configure, set Observe again if you go on recording.
+func Restore(data []byte, o Options) (*tracker.Tracker, error) {
+	p := player{options: o}
+	if err := p.play(data); err != nil {
+		return nil, err
+	}
+	if p.tracker == nil {
+		return nil, errors.New("journal: there is no phase, want at least one")
+	}
+	return p.tracker, nil
 }
 
 // player is a replay under way.
 type player struct {
 	options Options
-	answers answers
-	tracker *restart.Tracker // nil until the first event behind the phase line and its works
-	phase   *Event           // whose tracker is yet to be made
-	line    int              // of the event that the tracker is told of
+	text    []byte // with the answers, if writes is set
+	writes  bool
+	end     string // of a line
+	tracker *tracker.Tracker
+	phase   *tracker.Config // whose tracker is yet to be made
+	line    int             // of the event that the tracker is told of, or of the phase
 }
 
-// prepare sees to it that there is a tracker to tell of e, unless e is a part of the tracker's configuration.
-func (p *player) prepare(e *Event) error {
-	switch e.Kind {
-	case Phase:
+func (p *player) play(data []byte) error {
+	for l, err := range lines(data) {
+		if err != nil {
+			return err
+		}
+		if l.class == answerLine {
+			continue
+		}
+		if err := p.prepare(&l); err != nil {
+			return err
+		}
+		if p.writes {
+			p.text = append(append(p.text, l.text...), l.end...)
+		}
+		if l.class == eventLine {
+			p.line, p.end = l.number, l.end
+			p.tracker.Apply(l.event)
+		}
+	}
+	return p.open()
+}
+
+// prepare sees to it that there is a tracker to tell of an event, and takes the configuration of one.
+func (p *player) prepare(l *line) error {
+	switch l.class {
+	case phaseLine:
 		if err := p.open(); err != nil { // a phase of which nothing is told must be valid all the same
 			return err
 		}
-		p.phase, p.tracker = e, nil
-		return nil
-	case Work:
-		return p.addWork(e)
-	}
-	if err := p.open(); err != nil {
-		return err
-	}
-	if p.tracker == nil {
-		return fmt.Errorf("journal: line %d: got %s, want a phase first", e.Line, e.Kind)
+		p.phase, p.tracker, p.line = &l.config, nil, l.number
+	case workLine:
+		return p.addWork(l)
+	case eventLine:
+		if err := p.open(); err != nil {
+			return err
+		}
+		if p.tracker == nil {
+			return fmt.Errorf("journal: line %d: got %s, want a phase first", l.number, l.event.Kind)
+		}
 	}
 	return nil
 }
 
-func (p *player) addWork(e *Event) error {
-	if p.phase == nil {
-		return fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", e.Line)
+func (p *player) addWork(l *line) error {
+	c := p.phase
+	if c == nil {
+		return fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", l.number)
 	}
-	c := p.phase.Phase
-	c.Work = append(c.Work, e.Work...)
+	c.Work = append(c.Work, l.work...)
 	if c.Tasks != 0 && len(c.Work) > c.Tasks {
 		return fmt.Errorf("journal: line %d: the works so far are %d, want no more than the phase has tasks, which is %d",
-			e.Line, len(c.Work), c.Tasks)
+			l.number, len(c.Work), c.Tasks)
 	}
 	return nil
 }
@@ -104,21 +124,28 @@ func (p *player) open() error {
 	if p.phase == nil {
 		return nil
 	}
-	c, number := *p.phase.Phase, p.phase.Line
+	c := *p.phase
 	if err := p.complete(&c); err != nil {
-		return fmt.Errorf("journal: line %d: %w", number, err)
+		return fmt.Errorf("journal: line %d: %w", p.line, err)
 	}
-	tracker, err := restart.NewTracker(c)
+	t, err := tracker.New(c)
 	if err != nil {
-		return fmt.Errorf("journal: line %d: %w", number, err)
+		return fmt.Errorf("journal: line %d: %w", p.line, err)
 	}
-	p.tracker, p.phase = tracker, nil
+	p.tracker, p.phase = t, nil
 	return nil
 }
 
+// write writes the answer to the event that the tracker was told.
+func (p *player) write(e tracker.Event, a tracker.Answer) {
+	p.text = appendAnswer(p.text, &e, &a, p.end)
+}
+
 // complete replaces what the text could not hold, and bounds what the tracker will allocate.
-func (p *player) complete(c *restart.Config) error {
-	factors := c.Factors
+func (p *player) complete(c *tracker.Config) error {
+	hasPath := c.Path != nil
+	c.Path = nil
+	shape := c.Shape
 	if p.options.Policy != nil {
 		c.Policy = p.options.Policy
 	}
@@ -132,12 +159,21 @@ func (p *player) complete(c *restart.Config) error {
 	switch {
 	case c.Policy == custom{}:
 		return errors.New("the policy is custom, want it in Options.Policy")
+	case c.Budget == custom{}:
+		return errors.New("the budget is custom, want Options.Configure to supply it")
 	case c.Rates.Prior == custom{}:
 		return errors.New("the prior is custom, want Options.Configure to supply it")
-	case c.Factors != nil && c.Factors == factors:
-		return errors.New("the machine factors are custom, want Options.Configure to supply them")
+	case c.Record == customRecord{}:
+		return errors.New("the record of machines is custom, want Options.Configure to supply it")
+	case hasPath && c.Path == nil:
+		return errors.New("the path is custom, want Options.Configure to supply it")
+	case c.Shape != nil && c.Shape == shape:
+		return errors.New("the shape of progress is custom, want Options.Configure to supply it as it was")
 	case c.Tasks > limit || len(c.Work) > limit || c.Machines > limit:
 		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d", max(c.Tasks, len(c.Work)), c.Machines, limit)
+	}
+	if p.writes {
+		c.Observe = p.write
 	}
 	if p.options.Observe != nil {
 		if c.Policy == nil {
@@ -160,10 +196,13 @@ func (o observed) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// Validate lets the tracker validate the policy as if it were not observed.
-func (o observed) Validate() error {
-	if v, ok := o.policy.(interface{ Validate() error }); ok {
-		return v.Validate()
-	}
-	return nil
+// Describe asks for every fact, and keeps what else the policy says of itself.
+func (o observed) Describe() restart.Description {
+	d := restart.Describe(o.policy)
+	d.ReadsFresh, d.ReadsDurations, d.ReadsRates, d.ReadsProgressRates = true, true, true, true
+	d.ReadsScores, d.ReadsThroughput, d.ReadsMachines = true, true, true
+	return d
 }
+
+// Validate lets the tracker validate the policy as if it were not observed.
+func (o observed) Validate() error { return restart.Validate(o.policy) }

@@ -6,10 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/restart"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 func replay(t *testing.T, text string, o Options) string {
@@ -38,7 +42,7 @@ phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
 0.0s start machine=4 task=1  # first
 
 1m decide task=1
-    keep no-estimate remaining=? fresh=?
+    keep no-progress remaining=? fresh=?
   # a remark
 # the end
 `
@@ -48,7 +52,7 @@ phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
 }
 
 func TestReplayKeepsLineEnds(t *testing.T) {
-	text := "phase tasks=1 slots=1\r\n\r\n0s decide task=0\r\n    keep not-running\r\n# end\r\n"
+	text := "phase interval=1s tasks=1 slots=1\r\n\r\n0s decide task=0\r\n    keep not-running\r\n# end\r\n"
 	assert.Equal(t, text, replay(t, text, Options{}))
 	assert.Equal(t, "", replay(t, "", Options{}))
 	assert.Equal(t, "# only a remark\n", replay(t, "# only a remark", Options{}))
@@ -130,20 +134,21 @@ phase tasks=1 slots=1 policy=never
 
 func TestReplayErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"0s sweep":                               "line 1: got sweep, want a phase first",
-		"work 1,2":                               "line 1: got work, want it directly below the line of its phase",
-		"phase tasks=1\n0s sweep\nwork 1":        "line 3: got work, want it directly below",
-		"phase tasks=3\nwork 1,2\nwork 1,2":      "line 3: the works so far are 4, want no more than the phase has tasks, which is 3",
-		"phase tasks=3\n\nwork 1,2\n0s sweep":    "line 1: restart: Config.Tasks is 3, want 0 or len(Work), which is 2",
-		"phase slots=-1":                         "line 1: restart: Config.Slots is -1, want 0 to 2^30",
-		"phase tasks=1 slots=-1\nphase tasks=1":  "line 1: restart: Config.Slots is -1",
-		"#\nphase policy=mantri,max-restarts=-2": "line 2: restart: Mantri.MaxRestarts is -2",
-		"phase min-samples=-1":                   "line 1: restart: Config.Rates: estimate: MinSamples is -1",
-		"phase policy=custom":                    "line 1: the policy is custom, want it in Options.Policy",
-		"phase prior=custom":                     "line 1: the prior is custom, want Options.Configure to supply it",
-		"phase factors=custom":                   "line 1: the machine factors are custom, want Options.Configure to supply them",
-		"phase tasks=1073741824":                 "line 1: the phase has 1073741824 tasks and 0 machines, want no more than 1048576",
-		"phase tasks=1 machines=9999999":         "line 1: the phase has 1 tasks and 9999999 machines, want no more than 1048576",
+		"0s sweep": "line 1: got sweep, want a phase first",
+		"work 1,2": "line 1: got work, want it directly below the line of its phase",
+		"phase interval=1s tasks=1\n0s sweep\nwork 1":                   "line 3: got work, want it directly below",
+		"phase interval=1s tasks=3\nwork 1,2\nwork 1,2":                 "line 3: the works so far are 4, want no more than the phase has tasks, which is 3",
+		"phase interval=1s tasks=3\n\nwork 1,2\n0s sweep":               "line 1: restart/tracker: Config.Tasks is 3, want 0 or len(Work), which is 2",
+		"phase tasks=1 interval=1s slots=-1":                            "line 1: restart/tracker: Config.Slots is -1, want 0 to 2^30",
+		"phase interval=1s tasks=1 slots=-1\nphase tasks=1 interval=1s": "line 1: restart/tracker: Config.Slots is -1",
+		"#\nphase policy=mantri,max-restarts=-2":                        "line 2: phase: restart: Mantri.MaxRestarts is -2",
+		"phase tasks=1 interval=1s min-samples=-1":                      "line 1: restart/tracker: Config.Rates: estimate: UnitTimesConfig.MinSamples is -1",
+		"phase policy=custom":                                           "line 1: the policy is custom, want it in Options.Policy",
+		"phase prior=custom":                                            "line 1: the prior is custom, want Options.Configure to supply it",
+		"phase record=custom":                                           "line 1: the record of machines is custom, want Options.Configure to supply it",
+		"phase path=custom":                                             "line 1: the path is custom, want Options.Configure to supply it",
+		"phase tasks=1073741824":                                        "line 1: the phase has 1073741824 tasks and 0 machines, want no more than 1048576",
+		"phase tasks=1 machines=9999999":                                "line 1: the phase has 1 tasks and 9999999 machines, want no more than 1048576",
 	} {
 		out, err := Replay([]byte(text), Options{})
 		assert.ErrorContains(t, err, "journal: "+want, text)
@@ -155,11 +160,11 @@ func TestReplayErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "no more than 4")
 }
 
-// twice duplicates every task whose prior and factors it can see.
+// twice duplicates every task whose prior and places it can see.
 type twice struct{}
 
 func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) == 1 && t.Fresh.Rate != nil && t.Fresh.Location == 2 {
+	if len(t.Copies) == 1 && t.Fresh.UnitTime != nil && t.Fresh.Location == 2 {
 		return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
 	}
 	return restart.Decision{Reason: restart.NotSlow}
@@ -173,47 +178,51 @@ func (c constant) Quantile(float64) float64 { return float64(c) }
 
 // What is custom is supplied, in order: the policy, then Configure.
 func TestReplayOfCustomParts(t *testing.T) {
-	machines := func() *estimate.Machines {
-		m, err := estimate.NewMachines(2, estimate.MachinesConfig{Trust: 1e-300})
+	record := func() *machines.Record {
+		m, err := machines.New(machines.Config{})
 		require.NoError(t, err)
-		require.True(t, m.Observe(1, 2))
+		for i := range 9 {
+			m.End(time.Unix(0, 0), i%3, uint64(i), machines.Attempt{Ran: time.Second << (i % 3), Usual: 2 * time.Second}, machines.Finished)
+		}
 		return m
 	}
-	text := AppendPhase(nil, restart.Config{
-		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Factors: machines(), Rates: estimate.RatesConfig{Prior: constant(1)},
+	path := func(int, int) float64 { return 2 }
+	text := AppendPhase(nil, tracker.Config{
+		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Record: record(), Path: path,
+		Rates: estimate.UnitTimesConfig{Prior: constant(1)},
 	})
-	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom factors=custom\n", string(text))
+	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom record=custom path=custom\n", string(text))
 	text = append(text, `0s start task=0 machine=0
 1s decide task=0
-    keep not-slow
+    duplicate idle-slot avoid=0
 `...)
-	o := Options{Policy: twice{}, Configure: func(c *restart.Config) {
+	o := Options{Policy: twice{}, Configure: func(c *tracker.Config) {
 		assert.Equal(t, twice{}, c.Policy)
-		c.Factors, c.Rates.Prior = machines(), constant(1)
+		c.Record, c.Path, c.Rates.Prior = record(), path, constant(1)
 	}}
 	assert.Equal(t, string(text), replay(t, string(text), o))
 
 	o.Policy = nil
 	configure := o.Configure
-	o.Configure = func(c *restart.Config) { c.Policy = twice{}; configure(c) }
+	o.Configure = func(c *tracker.Config) { c.Policy = twice{}; configure(c) }
 	assert.Equal(t, string(text), replay(t, string(text), o))
 }
 
 // Another policy takes the place of the one that the journal names; a bad one is refused.
 func TestReplayWithAPolicy(t *testing.T) {
-	text := "phase tasks=1 slots=1 policy=never\n0s start task=0\n1s decide task=0\n"
+	text := "phase tasks=1 slots=1 interval=1s policy=never\n0s start task=0\n1s decide task=0\n"
 	assert.Contains(t, replay(t, text, Options{}), "keep disabled")
-	assert.Contains(t, replay(t, text, Options{Policy: restart.Mantri{}}), "keep no-estimate")
-	_, err := Replay([]byte(text), Options{Policy: restart.LATE{SlowTask: 7}})
-	assert.ErrorContains(t, err, "line 1: restart: LATE.SlowTask is 7")
-	_, err = Replay([]byte(text), Options{Policy: restart.LATE{SlowTask: 7}, Observe: func(int, restart.Task, restart.Phase, restart.Decision) {}})
-	assert.ErrorContains(t, err, "line 1: restart: LATE.SlowTask is 7")
+	assert.Contains(t, replay(t, text, Options{Policy: restart.Mantri{}}), "keep no-progress")
+	_, err := Replay([]byte(text), Options{Policy: rules.LATE{SlowTask: 7}})
+	assert.ErrorContains(t, err, "line 1: restart/rules: LATE.SlowTask is 7")
+	_, err = Replay([]byte(text), Options{Policy: rules.LATE{SlowTask: 7}, Observe: func(int, restart.Task, restart.Phase, restart.Decision) {}})
+	assert.ErrorContains(t, err, "line 1: restart/rules: LATE.SlowTask is 7")
 }
 
 func TestObserve(t *testing.T) {
 	text := `phase tasks=2 slots=1 machines=3 interval=1s
 0s start task=1 machine=2
-1s report task=1 done=0.5
+1s report task=1 done=0.5 remaining=1s
     keep no-estimate remaining=1s fresh=?
 # here
 2s sweep

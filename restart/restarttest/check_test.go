@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/restart/journal"
 )
 
 const sweep = `phase tasks=8 slots=9 interval=1s policy=dryad,min-finished=1

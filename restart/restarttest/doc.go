@@ -4,7 +4,7 @@
 //		restarttest.Run(t, "testdata/*.txt")
 //	}
 //
-// A journal holds what a restart.Tracker was told, and below each event what it answered. Run replays it and compares
+// A journal holds what a tracker.Tracker was told, and below each event what it answered. Run replays it and compares
 // the answers. So a journal that was recorded in production becomes a test by being copied to testdata; and one that is
 // written by hand, with comments, is a worked example of a policy. [RunPolicy] puts another policy, such as the host's
 // own, in the place of the one that the journals name.

@@ -22,7 +22,8 @@ func Run(t *testing.T, pattern string) {
 	RunOptions(t, journal.Options{}, pattern)
 }
 
-// RunPolicy is Run with a policy that takes the place of the one that each journal names.
+// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It stops at the
+// first answer that differs, so it is for journals that were written for the policy.
 func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{Policy: policy}, pattern)

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // TestHost stands for a test in a host's own suite. The tests below run this test binary anew with a pattern to run; on
@@ -24,7 +26,7 @@ func TestHost(t *testing.T) {
 	case "never":
 		RunPolicy(t, restart.Never{}, pattern)
 	case "configure":
-		RunOptions(t, journal.Options{Configure: func(c *restart.Config) { c.Policy = restart.Never{} }}, pattern)
+		RunOptions(t, journal.Options{Configure: func(c *tracker.Config) { c.Policy = restart.Never{} }}, pattern)
 	default:
 		Run(t, pattern)
 	}
@@ -92,7 +94,7 @@ func TestRunPolicy(t *testing.T) {
 		assert.False(t, ok)
 		assert.Contains(t, out, "got:   keep disabled", way)
 	}
-	file := write(t, "own.txt", "phase tasks=1 slots=1 policy=custom\n0s start task=0\n0s decide task=0\n    keep disabled\n")
+	file := write(t, "own.txt", "phase tasks=1 slots=1 interval=1s policy=custom\n0s start task=0\n0s decide task=0\n    keep disabled\n")
 	out, ok := run(t, file, "never")
 	assert.True(t, ok, out)
 	out, ok = run(t, file, "")
@@ -110,7 +112,7 @@ func TestNothingToRunIsAnError(t *testing.T) {
 		assert.False(t, ok)
 		assert.Contains(t, out, `restarttest: pattern "[": syntax error in pattern`)
 
-		out, ok = run(t, write(t, "silent.txt", "phase tasks=1\n0s start task=0 # and what then?\n0s sweep\n"), "", flags...)
+		out, ok = run(t, write(t, "silent.txt", "phase tasks=1 interval=1s\n0s start task=0 # and what then?\n0s sweep\n"), "", flags...)
 		assert.False(t, ok)
 		assert.Regexp(t, "holds no decision; have them written with -restart.rewrite|no event in the journal asks for a decision", out)
 
@@ -143,7 +145,7 @@ func TestRewrite(t *testing.T) {
 
 // A file that cannot be replayed is left alone.
 func TestRewriteKeepsWhatItCannotRead(t *testing.T) {
-	text := "phase tasks=1 slots=1\n0s decide task=0\n    keep not-slow\n0s fly task=0\n"
+	text := "phase tasks=1 slots=1 interval=1s\n0s decide task=0\n    keep not-slow\n0s fly task=0\n"
 	file := write(t, "broken.txt", text)
 	out, ok := run(t, file, "", "-restart.rewrite")
 	assert.False(t, ok)

@@ -1,0 +1,105 @@
+// Package policytest holds what the tests of several packages share: policies, and rubbish made of a fuzzer's bytes.
+package policytest
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+)
+
+// Policies are the policies under test, with thresholds low enough that short random runs cross them.
+func Policies() map[string]restart.Policy {
+	return map[string]restart.Policy{
+		"mantri":      restart.Mantri{},
+		"mantri-bold": restart.Mantri{IdleGain: 0.1, DuplicateThreshold: 0.01, CopyPause: 0.5, RaisedBar: 1, MaxRestarts: 2},
+		"late":        rules.LATE{MinAge: restart.Off, SpeculativeCap: 0.5, SlowTask: 0.6},
+		"late-early":  rules.LATE{MinAge: 5 * time.Second, SlowNode: 0.5, SpeculativeCap: 1, Early: true, UseRemaining: true},
+		"hadoop":      rules.Hadoop{MinAge: 5 * time.Second, ScoreLag: 0.05},
+		"mapreduce":   rules.MapReduce{NearEnd: 0.3},
+		"dryad":       rules.Dryad{MinFinished: 1, Percentile: 0.3},
+		"spark":       rules.Spark{Quantile: 0.25, Multiplier: 1.1, MinRuntime: time.Second},
+		"flink":       rules.Flink{Ratio: 0.25, Multiplier: 1.1, LowerBound: time.Second},
+		"never":       restart.Never{},
+	}
+}
+
+// Reader makes facts of a fuzzer's bytes. Beyond the end all is zero.
+type Reader struct{ Data []byte }
+
+// Byte takes a byte.
+func (r *Reader) Byte() byte {
+	if len(r.Data) == 0 {
+		return 0
+	}
+	b := r.Data[0]
+	r.Data = r.Data[1:]
+	return b
+}
+
+// Uint64 takes a number.
+func (r *Reader) Uint64() uint64 {
+	var b [8]byte
+	r.Data = r.Data[copy(b[:], r.Data):]
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// Float takes a number: extremes, any bit pattern, and plain numbers.
+func (r *Reader) Float() float64 {
+	switch k := r.Byte(); k % 8 {
+	case 0:
+		return math.Float64frombits(r.Uint64())
+	case 1:
+		return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 1e18}[k/8%8]
+	default:
+		return float64(r.Byte()) / 16
+	}
+}
+
+// Duration takes a duration: extremes, any bit pattern, and plain seconds.
+func (r *Reader) Duration() time.Duration {
+	switch k := r.Byte(); k % 8 {
+	case 0:
+		return time.Duration(r.Uint64())
+	case 1:
+		return []time.Duration{math.MinInt64, math.MaxInt64, math.MinInt64 + 1, -1, 0, 1, time.Hour, estimate.Unknown}[k/8%8]
+	default:
+		return time.Duration(r.Byte()) * time.Second
+	}
+}
+
+// Int takes a number: extremes, any bit pattern, and plain ones.
+func (r *Reader) Int() int {
+	switch k := r.Byte(); k % 8 {
+	case 0:
+		return int(r.Uint64())
+	case 1:
+		return []int{math.MinInt, math.MaxInt, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 - 1, 0, 1}[k/8%8]
+	default:
+		return int(k / 8)
+	}
+}
+
+// Certain is a time that is known for sure, as a distribution.
+type Certain float64
+
+// Mean, Quantile, CDF and Below make it an estimate.Distribution.
+func (c Certain) Mean() float64            { return float64(c) }
+func (c Certain) Quantile(float64) float64 { return float64(c) }
+
+func (c Certain) CDF(x float64) float64 {
+	if x >= float64(c) {
+		return 1
+	}
+	return 0
+}
+
+func (c Certain) Below(x float64) float64 {
+	if x > float64(c) {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,73 @@
+package restart
+
+// Limits bound what may be done about one task, whatever is reported of it and whatever a policy answers, so that it ends.
+// A tracker holds every answer against them; a host that asks a policy itself may do so by [Limits.Hold]. Mantri keeps them
+// by itself.
+//
+// A task is restarted at most Restarts times, at most Duplicates copies are launched beside another, and of several copies
+// neither the one that has run longest is killed nor the one that has done most. So there is always a copy, the oldest, that
+// only a restart ends while it is the only one: a task that is given a slot when it waits for one has ended after at most
+// Restarts+1 times what the longest of its attempts takes by itself, and the delays until a restarted task runs again. Where
+// all of its attempts take the same, that is Restarts+1 times what its first one would have taken. Attempts that fail, or
+// are lost with their machine, are the host's to bound.
+type Limits struct {
+	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
+	Restarts int
+	// Duplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	Duplicates int
+}
+
+// Effective returns the limits with their defaults filled in.
+func (l Limits) Effective() Limits {
+	if l.Restarts == 0 {
+		l.Restarts = 3
+	}
+	if l.Duplicates == 0 {
+		l.Duplicates = 8
+	}
+	return l
+}
+
+// Hold returns the decision, or one to keep the task where a limit forbids it, with the same numbers. O(len(t.Copies)), no
+// allocation.
+func (l Limits) Hold(d Decision, t Task) Decision {
+	l = l.Effective()
+	reason := NoReason
+	switch d.Action {
+	case Restart:
+		if max(t.Restarts, 0) >= l.Restarts {
+			reason = RestartsSpent
+		} else if len(t.Copies) > 1 && spared(t.Copies, d.Copy) {
+			reason = FurthestOn
+		}
+	case Kill:
+		if len(t.Copies) < 2 || spared(t.Copies, d.Copy) {
+			reason = FurthestOn
+		}
+	case Duplicate:
+		if max(t.Duplicates, 0) >= l.Duplicates {
+			reason = EnoughCopies
+		}
+	}
+	if reason == NoReason {
+		return d
+	}
+	d.Action, d.Reason, d.Copy, d.Gain, d.Avoid = Keep, reason, 0, 0, MachineSet{}
+	return d
+}
+
+// spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that has
+// done more, and otherwise the first.
+func spared(copies []Copy, i int) bool {
+	oldest, furthest := 0, 0
+	for j := range copies {
+		a, b := &copies[j], &copies[oldest]
+		if a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.Done > b.Done {
+			oldest = j
+		}
+		if a.Done > copies[furthest].Done {
+			furthest = j
+		}
+	}
+	return i == oldest || i == furthest
+}

@@ -1,0 +1,15 @@
+package rules_test
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// start is an arbitrary instant: the package reads no clock.
+var start = time.Unix(0, 0)
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// idle is a phase of which all tasks have begun, with a slot to spare.
+var idle = restart.Phase{Interval: 10 * time.Second, FreeSlots: 1}

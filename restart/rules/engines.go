@@ -1,0 +1,236 @@
+package rules
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Dryad duplicates a task once it has run for longer, strictly, than the 75th percentile of its phase's finished tasks,
+// as the comparison of [Mantri §6] has it. It does so whether tasks wait or not, which is why it can make a phase longer.
+// Gain is the time beyond the percentile. Safe for concurrent use.
+type Dryad struct {
+	// Percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
+	Percentile float64
+	// MinFinished is how many tasks must have finished before there is a percentile. 0 means 4, the least number of which
+	// a quarter is a task; the paper gives none.
+	MinFinished int
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (y Dryad) Effective() Dryad {
+	y.Percentile = check.Or(y.Percentile, 0.75)
+	if y.MinFinished == 0 {
+		y.MinFinished = 4
+	}
+	return y
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (y Dryad) Validate() error {
+	if y.MinFinished < 0 {
+		return check.Bad("restart/rules: Dryad", "MinFinished", y.MinFinished, "a positive number, or 0 for the default")
+	}
+	return check.Share("restart/rules: Dryad", "Percentile", y.Percentile, false)
+}
+
+// Decide says whether the task is a candidate for a copy. One quantile, no allocation.
+func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	y = y.Effective()
+	if reason := single(t); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
+	}
+	if p.Finished < y.MinFinished {
+		return restart.Decision{Reason: restart.TooFewFinished, Value: float64(p.Finished), Threshold: float64(y.MinFinished)}
+	}
+	if p.Peers.Durations == nil {
+		return restart.Decision{Reason: restart.NoEstimate}
+	}
+	bar := p.Peers.Durations.Quantile(y.Percentile)
+	d := beyond(t.Copies[0].Elapsed.Seconds(), bar, false)
+	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
+		return restart.Decision{Reason: restart.NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
+	}
+	return placed(d, t, p)
+}
+
+// Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for concurrent use.
+//
+// Once max(floor(Quantile*tasks), 1) tasks have finished, a task with one copy is marked if it has run for longer,
+// strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
+// of two middle ones; and, if Efficiency is on, if it has run LongRun times that or its
+// work per second is below SlowRate times that of the finished tasks. Until any work is known, every task counts as
+// inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if it
+// is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every
+// machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also marks
+// tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
+type Spark struct {
+	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
+	Quantile float64
+	// Multiplier of the median run time. 0 means 3 (1.5 before Spark 4).
+	Multiplier float64
+	// MinRuntime is the least threshold. 0 means 100 ms; Off: none.
+	MinRuntime time.Duration
+	// Duration is spark.speculation.task.duration.threshold. 0, the default, leaves it unset.
+	Duration time.Duration
+	// ExecutorSlots is how many tasks one executor runs at once; read with Duration only. 0 means 1.
+	ExecutorSlots int
+	// SlowRate is the efficiency below which a task is slow, against the finished tasks' mean. 0 means 0.75; Off turns
+	// the efficiency test off.
+	SlowRate float64
+	// LongRun is the multiple of the threshold beyond which efficiency is not asked. 0 means 2.
+	LongRun float64
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (s Spark) Effective() Spark {
+	s.Quantile = check.Or(s.Quantile, 0.9)
+	s.Multiplier = check.Or(s.Multiplier, 3)
+	s.SlowRate = check.Or(s.SlowRate, 0.75)
+	s.LongRun = check.Or(s.LongRun, 2)
+	if s.MinRuntime == 0 {
+		s.MinRuntime = 100 * time.Millisecond
+	}
+	if s.ExecutorSlots == 0 {
+		s.ExecutorSlots = 1
+	}
+	return s
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (s Spark) Validate() error {
+	if err := check.Share("restart/rules: Spark", "Quantile", s.Quantile, false); err != nil {
+		return err
+	}
+	if s.SlowRate != restart.Off {
+		if err := check.Factor("restart/rules: Spark", "SlowRate", s.SlowRate); err != nil {
+			return err
+		}
+	}
+	if err := check.Factor("restart/rules: Spark", "Multiplier", s.Multiplier); err != nil {
+		return err
+	}
+	if err := check.Factor("restart/rules: Spark", "LongRun", s.LongRun); err != nil {
+		return err
+	}
+	if s.Duration < 0 {
+		return check.Bad("restart/rules: Spark", "Duration", s.Duration, "a positive duration, or 0 for none")
+	}
+	if s.ExecutorSlots < 0 {
+		return check.Bad("restart/rules: Spark", "ExecutorSlots", s.ExecutorSlots, "a positive number, or 0 for the default")
+	}
+	return check.Age("restart/rules: Spark", "MinRuntime", s.MinRuntime)
+}
+
+// Decide says whether the task is marked for a copy. Two quantiles at most, no allocation.
+func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	s = s.Effective()
+	if reason := single(t); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
+	}
+	c := &t.Copies[0]
+	elapsed := c.Elapsed.Seconds()
+	enough := max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
+	var d restart.Decision
+	switch {
+	case p.Tasks > 1 && float64(p.Finished) >= enough:
+		if p.Peers.Durations == nil {
+			return restart.Decision{Reason: restart.NoEstimate}
+		}
+		median := order(p.Peers.Durations, p.Finished/2, p.Finished)
+		threshold := max(s.Multiplier*median, max(s.MinRuntime, 0).Seconds())
+		d = beyond(elapsed, threshold, false)
+		if d.Action == restart.Duplicate && !(elapsed > s.LongRun*threshold) && !s.inefficient(c, p) {
+			d = restart.Decision{Reason: restart.NotSlow, Value: d.Value, Threshold: d.Threshold}
+		}
+	case s.Duration > 0 && p.Tasks <= s.ExecutorSlots:
+		d = beyond(elapsed, s.Duration.Seconds(), false)
+	default:
+		return restart.Decision{Reason: restart.TooFewFinished, Value: float64(p.Finished), Threshold: enough}
+	}
+	if reason := slot(p); d.Action == restart.Duplicate && reason != restart.NoReason {
+		return restart.Decision{Reason: reason, Value: d.Value, Threshold: d.Threshold}
+	}
+	return placed(d, t, p)
+}
+
+func (s Spark) inefficient(c *restart.Copy, p restart.Phase) bool {
+	if s.SlowRate == restart.Off || !(p.Peers.Throughput > 0) {
+		return true
+	}
+	return c.Done/c.Elapsed.Seconds() < p.Peers.Throughput*s.SlowRate
+}
+
+// Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults. Safe
+// for concurrent use.
+//
+// Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key is
+// at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of the k
+// = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work where both
+// Peers.Rates and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink itself does not
+// rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that machine, for this copy.
+type Flink struct {
+	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
+	Ratio float64
+	// Multiplier of the baseline. 0 means 1.5.
+	Multiplier float64
+	// LowerBound is the least run time of a slow task. 0 means a minute; Off: none.
+	LowerBound time.Duration
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (f Flink) Effective() Flink {
+	f.Ratio = check.Or(f.Ratio, 0.75)
+	f.Multiplier = check.Or(f.Multiplier, 1.5)
+	if f.LowerBound == 0 {
+		f.LowerBound = time.Minute
+	}
+	return f
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (f Flink) Validate() error {
+	if err := check.Share("restart/rules: Flink", "Ratio", f.Ratio, false); err != nil {
+		return err
+	}
+	if err := check.Factor("restart/rules: Flink", "Multiplier", f.Multiplier); err != nil {
+		return err
+	}
+	return check.Age("restart/rules: Flink", "LowerBound", f.LowerBound)
+}
+
+// Decide says whether the task is slow. One quantile, no allocation.
+func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	f = f.Effective()
+	if reason := single(t); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
+	}
+	elapsed := t.Copies[0].Elapsed
+	keys, key := p.Peers.Durations, elapsed.Seconds()
+	weighed := p.Peers.Rates != nil && t.Work > 0
+	if weighed {
+		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
+	}
+	if share := finishedShare(p); share <= 0 || share < f.Ratio {
+		return restart.Decision{Reason: restart.TooFewFinished, Value: share, Threshold: f.Ratio}
+	}
+	if keys == nil {
+		return restart.Decision{Reason: restart.NoEstimate}
+	}
+	if elapsed < f.LowerBound {
+		return restart.Decision{Reason: restart.TooYoung, Value: elapsed.Seconds(), Threshold: f.LowerBound.Seconds()}
+	}
+	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
+	k := min(math.Floor(smallest+0.5), float64(p.Finished))
+	d := beyond(key, f.Multiplier*order(keys, int(k)/2, p.Finished), true)
+	if d.Action == restart.Duplicate && weighed {
+		d.Gain, _ = num.Duration((d.Value - d.Threshold) * t.Work)
+	}
+	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
+		return restart.Decision{Reason: restart.NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
+	}
+	return placed(d, t, p)
+}

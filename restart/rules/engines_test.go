@@ -1,0 +1,201 @@
+package rules_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// The rules of the engines and of the papers' other schemes: defaults, and each boundary on both sides. The sources are
+// Spark 4's TaskSetManager and PercentileHeap, Flink's ExecutionTimeBasedSlowTaskDetector, and the papers.
+
+func values(v ...float64) *estimate.Empirical {
+	e := new(estimate.Empirical)
+	for _, x := range v {
+		e.Insert(x)
+	}
+	return e
+}
+
+// aged is a task with one copy of the given age.
+func aged(s float64) restart.Task {
+	return restart.Task{Copies: []restart.Copy{{Machine: 3, Elapsed: seconds(s)}}}
+}
+
+// onBothSides wants a copy at the given age, and none a nanosecond below; strict asks for one a nanosecond above instead.
+func onBothSides(t *testing.T, policy restart.Policy, p restart.Phase, age float64, strict bool) {
+	t.Helper()
+	at, above, below := aged(age), aged(age), aged(age)
+	above.Copies[0].Elapsed++
+	below.Copies[0].Elapsed--
+	assert.Equal(t, restart.Keep, policy.Decide(below, p).Action, "below %v s: %v", age, policy.Decide(below, p))
+	want := restart.Duplicate
+	if strict {
+		want = restart.Keep
+	}
+	assert.Equal(t, want, policy.Decide(at, p).Action, "at %v s: %v", age, policy.Decide(at, p))
+	assert.Equal(t, restart.Duplicate, policy.Decide(above, p).Action, "above %v s: %v", age, policy.Decide(above, p))
+}
+
+func TestPublishedDefaults(t *testing.T) {
+	assert.Equal(t, rules.LATE{SpeculativeCap: 0.1, SlowNode: 0.25, SlowTask: 0.25, MinAge: time.Minute}, rules.LATE{}.Effective())
+	assert.Equal(t, rules.Hadoop{ScoreLag: 0.2, MinAge: time.Minute}, rules.Hadoop{}.Effective())
+	assert.Equal(t, rules.Dryad{Percentile: 0.75, MinFinished: 4}, rules.Dryad{}.Effective())
+	assert.Equal(t, rules.MapReduce{NearEnd: 0.9}, rules.MapReduce{}.Effective())
+	assert.Equal(t, rules.Spark{
+		Quantile: 0.9, Multiplier: 3, MinRuntime: 100 * time.Millisecond, ExecutorSlots: 1, SlowRate: 0.75, LongRun: 2,
+	}, rules.Spark{}.Effective())
+	assert.Equal(t, rules.Flink{Ratio: 0.75, Multiplier: 1.5, LowerBound: time.Minute}, rules.Flink{}.Effective())
+	assert.Equal(t, restart.Decision{Reason: restart.Disabled}, restart.Never{}.Decide(aged(1e6), idle))
+}
+
+// What all rules share that allow one copy beside the original.
+func TestOneCopyRules(t *testing.T) {
+	p := restart.Phase{
+		Tasks: 10, Finished: 9, Slots: 10, FreeSlots: 1,
+		Peers: restart.Peers{
+			Durations: values(1, 1, 1, 1), ProgressRates: values(1, 1), MeanScore: 0.9,
+		},
+	}
+	for name, policy := range map[string]restart.Policy{
+		"late": rules.LATE{}, "hadoop": rules.Hadoop{}, "mapreduce": rules.MapReduce{}, "dryad": rules.Dryad{},
+		"spark": rules.Spark{}, "flink": rules.Flink{},
+	} {
+		task := aged(600)
+		task.Tried = []int{5}
+		d := policy.Decide(task, p)
+		require.Equal(t, restart.Duplicate, d.Action, "%s: %v", name, d)
+		assert.True(t, d.Avoid.Len() == 2 && d.Avoid.At(0) == 3 && d.Avoid.At(1) == 5, "%s: %v", name, d)
+		task.Copies = append(task.Copies, task.Copies[0])
+		assert.Equal(t, restart.EnoughCopies, policy.Decide(task, p).Reason, name)
+		assert.Equal(t, restart.NotRunning, policy.Decide(restart.Task{}, p).Reason, name)
+		task = aged(600)
+		task.NoDuplicate = true
+		assert.Equal(t, restart.NotEligible, policy.Decide(task, p).Reason, name)
+		full, busy := p, p
+		full.FreeSlots = 0
+		assert.Equal(t, restart.NoFreeSlot, policy.Decide(aged(600), full).Reason, name)
+		busy.Waiting = 1
+		switch name {
+		case "dryad", "flink": // neither asks whether tasks wait
+			assert.Equal(t, restart.Duplicate, policy.Decide(aged(600), busy).Action, name)
+		default:
+			assert.Equal(t, restart.TasksWaiting, policy.Decide(aged(600), busy).Reason, name)
+		}
+	}
+}
+
+func TestDryadPercentile(t *testing.T) {
+	p := restart.Phase{Tasks: 8, Finished: 4, FreeSlots: 1, Peers: restart.Peers{Durations: values(10, 20, 30, 40)}}
+	onBothSides(t, rules.Dryad{}, p, 30, true) // the smallest that 75% do not exceed, strictly
+	onBothSides(t, rules.Dryad{Percentile: 1}, p, 40, true)
+	p.Finished = 3
+	assert.Equal(t, restart.TooFewFinished, rules.Dryad{}.Decide(aged(100), p).Reason)
+	onBothSides(t, rules.Dryad{MinFinished: 3}, p, 30, true)
+	p.Peers.Durations = nil
+	assert.Equal(t, restart.NoEstimate, rules.Dryad{MinFinished: 3}.Decide(aged(100), p).Reason)
+}
+
+func TestMapReduceNearEnd(t *testing.T) {
+	for _, c := range []struct {
+		share       float64
+		tasks, need int
+	}{{0, 10, 9}, {0, 11, 10}, {0, 1000, 900}, {0.07, 100, 7}, {0.55, 100, 55}, {1, 7, 7}} {
+		p := restart.Phase{Tasks: c.tasks, Finished: c.need, FreeSlots: 1}
+		m := rules.MapReduce{NearEnd: c.share}
+		assert.Equal(t, restart.Duplicate, m.Decide(aged(0), p).Action, "%+v", c)
+		p.Finished--
+		assert.Equal(t, restart.TooFewFinished, m.Decide(aged(0), p).Reason, "%+v", c)
+	}
+	assert.Equal(t, restart.TooFewFinished, rules.MapReduce{}.Decide(aged(0), restart.Phase{FreeSlots: 1}).Reason)
+}
+
+func TestHadoopBehindAverage(t *testing.T) {
+	p := restart.Phase{FreeSlots: 1, Peers: restart.Peers{MeanScore: 0.9}}
+	task := aged(60)
+	for _, c := range []struct {
+		score float64
+		want  restart.Reason
+	}{
+		{0.69, restart.BehindAverage}, {0.699999, restart.BehindAverage},
+		{0.7, restart.BehindAverage}, // 0.9-0.2 is 0.7, though not in float64
+		{0.700001, restart.NotSlow},
+		{0.71, restart.NotSlow}, {math.NaN(), restart.NoEstimate}, {math.Inf(-1), restart.NoEstimate},
+	} {
+		task.Copies[0].Score = c.score
+		assert.Equal(t, c.want, rules.Hadoop{}.Decide(task, p).Reason, "%v", c.score)
+	}
+	task.Copies[0].Score = 0.5
+	task.Copies[0].Elapsed--
+	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "a minute, at least")
+	assert.Equal(t, restart.Duplicate, rules.Hadoop{MinAge: restart.Off}.Decide(task, p).Action)
+	// LATE §2.2: beyond 0.8 there is no speculation, since the mean cannot exceed 1.
+	task = aged(60)
+	task.Copies[0].Score, p.Peers.MeanScore = 0.8+1e-9, 1
+	assert.Equal(t, restart.NotSlow, rules.Hadoop{}.Decide(task, p).Reason)
+}
+
+// The same rules on the facts that a Tracker keeps. Ten tasks on ten slots; nine end after 10, 20, ..., 90 s; task 9 goes
+// on. Each has 10 units of work.
+func TestEnginesOnATrackersFacts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		policy restart.Policy
+		age    time.Duration // the first age at which task 9 is worth a copy, if a nanosecond earlier it is not
+		rate   float64       // units per second of task 9
+	}{
+		{"spark, 3 x 50 s", rules.Spark{}, 150*time.Second + 1, 0.1},
+		// The others did 90 units in 450 s; task 9, at 0.16/s, is beyond 0.75 of that, and is given twice the time.
+		{"spark, efficient", rules.Spark{}, 300*time.Second + 1, 0.16},
+		{"spark 3, 1.5 x 50 s", rules.Spark{Quantile: 0.75, Multiplier: 1.5}, 90 * time.Second, 0.1},
+		// k = round(7.5) = 8, index 4: 50 s, x 1.5.
+		{"flink", rules.Flink{}, 90 * time.Second, 0.1},
+		{"flink, x 3", rules.Flink{Multiplier: 3}, 150 * time.Second, 0.1},
+		// The 75th percentile of nine values is the seventh: 70 s. All nine have finished at 90 s.
+		{"dryad", rules.Dryad{Percentile: 1}, 90*time.Second + 1, 0.1},
+		{"mapreduce", rules.MapReduce{}, 90 * time.Second, 0.1},
+		// A mean of (9 + 0.09)/10; the rate is 0.001 a second, and the 25th percentile of all that of the 70 s task.
+		{"hadoop", rules.Hadoop{}, 90 * time.Second, 0.01},
+		{"late", rules.LATE{}, 90 * time.Second, 0.01},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			work := make([]float64, 10)
+			for i := range work {
+				work[i] = 10
+			}
+			tr, err := tracker.New(tracker.Config{
+				Work: work, Slots: 10, Machines: 20, Interval: 10 * time.Second, Policy: c.policy,
+			})
+			require.NoError(t, err)
+			for i := range work {
+				tr.Start(start, i, i)
+			}
+			for i := range 9 {
+				tr.Finish(start.Add(time.Duration(i+1)*10*time.Second), i, 0)
+			}
+			report := func(age time.Duration) tracker.Answer {
+				return tr.Report(start.Add(age), 9, 0, tracker.Report{Done: c.rate * age.Seconds()})
+			}
+			if c.age > 90*time.Second {
+				d := report(c.age - 1)
+				require.Equal(t, restart.Keep, d.Action, "%v", d)
+			}
+			d := report(c.age)
+			require.Equal(t, restart.Duplicate, d.Action, "%v", d)
+			next := tr.Next(start.Add(c.age), 9)
+			assert.Equal(t, -1, next.Task)
+			assert.Equal(t, restart.SameMachine, next.Reason, "its own machine is no place for a copy")
+			next = tr.Next(start.Add(c.age), 15)
+			assert.Equal(t, 9, next.Task)
+			assert.Equal(t, restart.Duplicate, next.Action)
+		})
+	}
+}

@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// What the policies' rules share: tests of the facts, and checks of the policies' own fields.
+
+// single returns what keeps a rule that allows one copy beside the original from looking at a task, or NoReason.
+func single(t restart.Task) restart.Reason {
+	switch {
+	case len(t.Copies) == 0:
+		return restart.NotRunning
+	case len(t.Copies) > 1: // also if they are clones: it has what a rule for one copy could give it
+		return restart.EnoughCopies
+	case t.NoDuplicate:
+		return restart.NotEligible
+	}
+	return restart.NoReason
+}
+
+// slot returns what keeps a copy from a slot where waiting tasks go first, or NoReason.
+func slot(p restart.Phase) restart.Reason {
+	switch {
+	case p.Waiting > 0:
+		return restart.TasksWaiting
+	case p.FreeSlots <= 0:
+		return restart.NoFreeSlot
+	}
+	return restart.NoReason
+}
+
+// num0 keeps what is not a finite number out of decisions.
+func num0(x float64) float64 {
+	if !num.Finite(x) {
+		return 0
+	}
+	return x
+}
+
+// beyond compares what a task has run with what its peers took, in seconds or in seconds per unit of work. An equal
+// value is beyond only if orEqual is set.
+func beyond(value, threshold float64, orEqual bool) restart.Decision {
+	if !num.Finite(value) || !num.Finite(threshold) {
+		return restart.Decision{Reason: restart.NoEstimate}
+	}
+	d := restart.Decision{Reason: restart.NotSlow, Value: value, Threshold: threshold}
+	if value > threshold || orEqual && value == threshold {
+		d.Action, d.Reason = restart.Duplicate, restart.BeyondPeers
+		d.Gain, _ = num.Duration(value - threshold)
+	}
+	return d
+}
+
+// placed adds the machines to avoid to a decision that launches a copy.
+func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decision {
+	if d.Action == restart.Duplicate {
+		d.Avoid = restart.Avoid(t, p)
+	}
+	return d
+}
+
+// order returns the i-th smallest of n values, counted from 0, from their distribution. Of a sample, which may hold fewer
+// (a task that finished unseen has no run time) or more (one whose output was lost has run twice), it is the value with the
+// same share of the sample below it.
+func order(d estimate.Distribution, i, n int) float64 {
+	if e, ok := d.(*estimate.Empirical); ok {
+		return e.At(int(int64(i) * int64(e.Len()) / int64(n)))
+	}
+	return d.Quantile((float64(i) + 0.5) / float64(n))
+}
+
+// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. A quotient is right on the
+// boundary where a share times the number of tasks is not: 0.07*100 is more than 7.
+func finishedShare(p restart.Phase) float64 {
+	if p.Tasks <= 0 || p.Finished <= 0 {
+		return 0
+	}
+	return float64(p.Finished) / float64(p.Tasks)
+}

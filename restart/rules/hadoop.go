@@ -1,0 +1,101 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task waits,
+// it has run for at least a minute, and its progress score is behind the mean score of its category by 0.2 or more. (The
+// paper says "less than"; its example of §3.2, and every version of Hadoop's source, say "or more".) Differences below
+// 1e-12 are rounding and do not count. Any such task is as good as
+// another, so Gain is 0 and the lowest index is taken. As no score exceeds 1, a task beyond 0.8 never gets a copy. Its
+// zero value has Hadoop's parameters. Safe for concurrent use.
+type Hadoop struct {
+	// ScoreLag is how far behind the mean score a task must be, in (0, 1]. 0 means 0.2.
+	ScoreLag float64
+	// MinAge is how long a copy must have run. 0 means a minute; Off: at once.
+	MinAge time.Duration
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (h Hadoop) Effective() Hadoop {
+	h.ScoreLag = check.Or(h.ScoreLag, 0.2)
+	if h.MinAge == 0 {
+		h.MinAge = time.Minute
+	}
+	return h
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (h Hadoop) Validate() error {
+	if err := check.Share("restart/rules: Hadoop", "ScoreLag", h.ScoreLag, false); err != nil {
+		return err
+	}
+	return check.Age("restart/rules: Hadoop", "MinAge", h.MinAge)
+}
+
+// Decide says whether the task is a candidate for a copy. O(1), no allocation.
+func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	h = h.Effective()
+	if reason := single(t); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
+	}
+	c := &t.Copies[0]
+	if c.Elapsed < h.MinAge {
+		return restart.Decision{Reason: restart.TooYoung, Value: c.Elapsed.Seconds(), Threshold: h.MinAge.Seconds()}
+	}
+	if !num.Finite(c.Score) || !num.Finite(p.Peers.MeanScore) {
+		return restart.Decision{Reason: restart.NoEstimate}
+	}
+	d := restart.Decision{Reason: restart.NotSlow, Value: c.Score, Threshold: p.Peers.MeanScore - h.ScoreLag}
+	if !(d.Threshold-d.Value >= -scoreNoise) {
+		return d
+	}
+	if d.Reason = slot(p); d.Reason == restart.NoReason {
+		d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.BehindAverage, restart.Avoid(t, p)
+	}
+	return d
+}
+
+// scoreNoise is a difference of scores that means nothing: far above the rounding of a mean of millions of scores, far
+// below what a report can tell apart.
+const scoreNoise = 1e-12
+
+// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce operation is
+// close to completion" every task that still runs gets one copy. The paper does not say how close; NearEnd is ours.
+// Any such task is as good as another, so Gain is 0 and the lowest index is taken. Safe for concurrent use.
+type MapReduce struct {
+	// NearEnd is the share of the phase's tasks that must have finished, in (0, 1]. 0 means 0.9.
+	NearEnd float64
+}
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (m MapReduce) Effective() MapReduce {
+	m.NearEnd = check.Or(m.NearEnd, 0.9)
+	return m
+}
+
+// Validate reports the field that is out of range, with its value and its range.
+func (m MapReduce) Validate() error {
+	return check.Share("restart/rules: MapReduce", "NearEnd", m.NearEnd, false)
+}
+
+// Decide says whether the task is a candidate for a copy. O(1), no allocation.
+func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	m = m.Effective()
+	if reason := single(t); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
+	}
+	d := restart.Decision{Reason: restart.TooFewFinished, Value: finishedShare(p), Threshold: m.NearEnd}
+	if d.Value < d.Threshold {
+		return d
+	}
+	if d.Reason = slot(p); d.Reason == restart.NoReason {
+		d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.NearEnd, restart.Avoid(t, p)
+	}
+	return d
+}

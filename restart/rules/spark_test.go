@@ -1,0 +1,90 @@
+package rules_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+)
+
+func TestSparkThreshold(t *testing.T) {
+	p := restart.Phase{Tasks: 10, Finished: 9, FreeSlots: 1, Peers: restart.Peers{Durations: values(1, 2, 3, 4, 5, 6, 7, 8, 9)}}
+	onBothSides(t, rules.Spark{}, p, 15, true) // 3 x median 5, strictly
+
+	// Of an even number it is the upper of the two middle ones, not their mean: index n/2.
+	p.Tasks, p.Finished, p.Peers.Durations = 5, 4, values(1, 2, 6, 7)
+	onBothSides(t, rules.Spark{}, p, 18, true)
+	// A distribution that is not empirical is asked for the same order statistic.
+	p.Peers.Durations = struct{ estimate.Distribution }{values(1, 2, 6, 7)}
+	onBothSides(t, rules.Spark{}, p, 18, true)
+
+	p.Peers.Durations = values(0.01, 0.01, 0.01, 0.01)
+	onBothSides(t, rules.Spark{}, p, 0.1, true) // the minimum runtime, 100 ms
+	onBothSides(t, rules.Spark{MinRuntime: restart.Off}, p, 0.03, true)
+	p.Peers.Durations = nil
+	assert.Equal(t, restart.NoEstimate, rules.Spark{}.Decide(aged(100), p).Reason)
+}
+
+func TestSparkQuantile(t *testing.T) {
+	phase := func(tasks, finished int) restart.Phase {
+		return restart.Phase{Tasks: tasks, Finished: finished, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
+	}
+	for _, c := range []struct{ tasks, need int }{
+		{10, 9}, {11, 9}, {19, 17}, {20, 18}, {100, 90}, {2, 1}, // max(floor(0.9 n), 1)
+	} {
+		assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(aged(10), phase(c.tasks, c.need)).Action, "%+v", c)
+		if c.need > 1 {
+			d := rules.Spark{}.Decide(aged(10), phase(c.tasks, c.need-1))
+			assert.Equal(t, restart.TooFewFinished, d.Reason, "%+v", c)
+			assert.Equal(t, float64(c.need), d.Threshold)
+		}
+	}
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{Quantile: 0.1}.Decide(aged(10), phase(5, 0)).Reason, "at least one")
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(10), phase(math.MaxInt, 5)).Reason)
+}
+
+func TestSparkSingleTaskAndDuration(t *testing.T) {
+	p := restart.Phase{Tasks: 1, FreeSlots: 1}
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), p).Reason, "a single task is left alone")
+	again := restart.Phase{Tasks: 1, Finished: 1, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), again).Reason, "even if it has run before")
+	set := rules.Spark{Duration: time.Minute}
+	onBothSides(t, set, p, 60, true)
+	p.Tasks = 2
+	assert.Equal(t, restart.TooFewFinished, set.Decide(aged(61), p).Reason, "more tasks than an executor has slots")
+	set.ExecutorSlots = 2
+	onBothSides(t, set, p, 60, true)
+	// The set duration asks for no efficiency, and gives way once enough tasks have finished.
+	p.Peers.Throughput = 1e-9
+	onBothSides(t, set, p, 60, true)
+	p.Finished, p.Peers.Durations, p.Peers.Throughput = 1, values(100), 0
+	onBothSides(t, set, p, 300, true)
+}
+
+func TestSparkEfficiency(t *testing.T) {
+	p := restart.Phase{Tasks: 10, Finished: 9, FreeSlots: 1, Peers: restart.Peers{Durations: values(10), Throughput: 4}}
+	task := aged(40) // beyond 30 s, not beyond 60 s
+	for _, c := range []struct {
+		done float64
+		want restart.Action
+	}{{120, restart.Keep}, {119.9, restart.Duplicate}, {0, restart.Duplicate}} { // 40 s x 4/s x 0.75, strictly less
+		task.Copies[0].Done = c.done
+		assert.Equal(t, c.want, rules.Spark{}.Decide(task, p).Action, "%+v", c)
+		assert.Equal(t, restart.Duplicate, rules.Spark{SlowRate: restart.Off}.Decide(task, p).Action)
+	}
+	// An efficient task is left alone for twice the threshold.
+	task.Copies[0].Done = 1e6
+	task.Copies[0].Elapsed = 60 * time.Second
+	assert.Equal(t, restart.NotSlow, rules.Spark{}.Decide(task, p).Reason)
+	task.Copies[0].Elapsed++
+	assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(task, p).Action)
+	// Without a record of work every task counts as inefficient.
+	p.Peers.Throughput = 0
+	task.Copies[0].Elapsed = 30*time.Second + 1
+	assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(task, p).Action)
+}

@@ -1,0 +1,114 @@
+package tracker_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		s := newSteady(t, 1000, policy)
+		assert.Zero(t, testing.AllocsPerRun(2000, func() { sink = s.report() }), "%s: Report", name)
+		assert.Zero(t, testing.AllocsPerRun(200, func() { sink = s.tracker.Decide(s.now, s.next) }), "%s: Decide", name)
+		visit := func(a tracker.Answer) { sink = a }
+		assert.Zero(t, testing.AllocsPerRun(3, func() { s.tracker.Sweep(s.now, visit) }), "%s: Sweep", name)
+		machine := 0
+		assert.Zero(t, testing.AllocsPerRun(200, func() {
+			sink = s.tracker.Next(s.now, machine%100)
+			machine++
+		}), "%s: Next", name)
+		task := 0
+		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy beside the first, which is killed; and a restart
+			s.now = s.now.Add(time.Second)
+			attempt := s.tracker.Start(s.now, task, machine%100)
+			s.tracker.Kill(s.now, task, attempt)
+			attempt = s.tracker.Start(s.now, task, machine%100)
+			s.tracker.Fail(s.now, task, attempt)
+			task++
+		}), "%s: Start, Kill, Fail", name)
+		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is queued for a while, and one that never begins
+			s.now = s.now.Add(time.Second)
+			attempt := s.tracker.Submit(s.now, task, -1)
+			s.tracker.Begin(s.now.Add(time.Second/2), task, attempt, machine%100)
+			s.tracker.Kill(s.now, task, attempt)
+			s.tracker.Kill(s.now, task, s.tracker.Submit(s.now, task, machine%100))
+			task++
+		}), "%s: Submit, Begin, Kill", name)
+		assert.Zero(t, testing.AllocsPerRun(200, func() {
+			s.now = s.now.Add(time.Second)
+			s.tracker.Finish(s.now, task, 0)
+			task++
+		}), "%s: Finish", name)
+		assert.Zero(t, testing.AllocsPerRun(200, func() {
+			s.now = s.now.Add(time.Second)
+			s.tracker.Restart(s.now, task, 0)
+			a := s.tracker.Next(s.now, -1)
+			if a.Action == restart.Start {
+				s.tracker.Start(s.now, a.Task, machine%100)
+			}
+			task++
+		}), "%s: Restart, Next, Start", name)
+		assert.Zero(t, s.tracker.Ledger().Ignored, name)
+	}
+}
+
+// liveBytes returns the live bytes, and keeps alive what must not be collected before.
+func liveBytes(keep ...any) uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	runtime.KeepAlive(keep)
+	return m.HeapAlloc
+}
+
+// A phase of a million tasks takes under 200 bytes a task, all of them running and reporting.
+func TestTrackerMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million tasks")
+	}
+	for _, c := range []struct {
+		policy restart.Policy
+		tasks  int
+	}{{restart.Mantri{}, 1_000_000}, {rules.LATE{}, 100_000}, {rules.Spark{}, 100_000}, {rules.Hadoop{}, 100_000}} {
+		name := fmt.Sprintf("%T", c.policy)
+		before := liveBytes()
+		s := newSteady(t, c.tasks, c.policy)
+		perTask := (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
+		t.Logf("%s: %.1f bytes a task, %d running", name, perTask, c.tasks)
+		assert.Less(t, perTask, 240., name)
+
+		for i := range c.tasks { // and when all have finished
+			s.now = s.now.Add(time.Millisecond)
+			s.tracker.Finish(s.now, i, 0)
+		}
+		perTask = (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
+		t.Logf("%s: %.1f bytes a task, all finished", name, perTask)
+		assert.Less(t, perTask, 240., name)
+	}
+	const tasks = 1_000_000
+	before := liveBytes()
+	tr, err := tracker.New(tracker.Config{Tasks: tasks, Slots: 1000, Interval: 10 * time.Second})
+	require.NoError(t, err)
+	created := liveBytes(tr)
+	for i := range tasks {
+		now := start.Add(time.Duration(i) * time.Second)
+		tr.Start(now, i, i%1000)
+		tr.Report(now, i, 0, tracker.Report{Done: 0.5})
+		if i >= 1000 {
+			tr.Finish(now, i-1000, 0)
+		}
+	}
+	after := liveBytes(tr)
+	t.Logf("1000 slots: %.1f bytes a task at the start, %.1f at the end", float64(created-before)/tasks, float64(after-before)/tasks)
+	assert.Less(t, float64(after-before)/tasks, 120.)
+}

@@ -1,0 +1,96 @@
+package tracker_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+var sink tracker.Answer
+
+// steady is a phase whose tasks all run and report for ever: each report replaces the task's sample of the rates.
+type steady struct {
+	tracker *tracker.Tracker
+	now     time.Time
+	step    time.Duration
+	rng     *rand.Rand
+	next    int
+}
+
+func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(5, 6))
+	work := make([]float64, tasks)
+	for i := range work {
+		work[i] = 1 + rng.Float64()
+	}
+	s := &steady{now: start, step: 10 * time.Second / time.Duration(tasks), rng: rng}
+	tr, err := tracker.New(tracker.Config{
+		Work: work, Slots: tasks, Machines: 100, Interval: 10 * time.Second, Policy: policy,
+	})
+	require.NoError(tb, err)
+	s.tracker = tr
+	for i := range work {
+		tr.Start(s.now, i, i%100)
+	}
+	for range 2 * tasks {
+		s.report()
+	}
+	return s
+}
+
+// report makes the next task report. Done is about a thousandth of the work a report, so that no task ends.
+func (s *steady) report() tracker.Answer {
+	s.now = s.now.Add(s.step)
+	task := s.next
+	if s.next++; s.next == s.tracker.Phase().Tasks {
+		s.next = 0
+	}
+	progress := s.now.Sub(start).Seconds() / 1e4 * (0.5 + s.rng.Float64())
+	return s.tracker.Report(s.now, task, 0, tracker.Report{Done: 0.2 + min(progress, 0.7)})
+}
+
+func BenchmarkTrackerReport(b *testing.B) {
+	for _, tasks := range []int{1000, 100000, 1000000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			s := newSteady(b, tasks, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				sink = s.report()
+			}
+		})
+	}
+}
+
+// BenchmarkRestore takes a snapshot of a phase of which half the tasks have finished, and restores it.
+func BenchmarkRestore(b *testing.B) {
+	for _, tasks := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			tr, err := tracker.New(tracker.Config{Tasks: tasks, Slots: 1000, Interval: 10 * time.Second})
+			require.NoError(b, err)
+			for i := range tasks / 2 {
+				now := start.Add(time.Duration(i) * time.Second)
+				tr.Start(now, i, i%1000)
+				tr.Report(now, i, 0, tracker.Report{Done: 0.5})
+				if i >= 1000 {
+					tr.Finish(now, i-1000, 0)
+				}
+			}
+			text, err := tr.MarshalBinary()
+			require.NoError(b, err)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := tracker.Restore(tracker.Config{}, text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

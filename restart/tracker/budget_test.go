@@ -1,0 +1,126 @@
+package tracker_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// launches counts how many copies a budget lets go, up to the limit.
+func launches(b *tracker.Budget, limit int) (n int) {
+	for n < limit && b.Allows() {
+		b.CopyLaunched()
+		n++
+	}
+	return n
+}
+
+func newBudget(t *testing.T, c tracker.BudgetConfig) *tracker.Budget {
+	t.Helper()
+	b, err := tracker.NewBudget(c)
+	require.NoError(t, err)
+	return b
+}
+
+func TestBudgetShareOnTheBoundary(t *testing.T) {
+	for _, c := range []struct {
+		share       float64
+		slots, want int
+	}{
+		{0.29, 100, 29}, {0.07, 100, 7}, {0.55, 100, 55}, {0.1, 30, 3}, {0.1, 39, 3}, {1, 5, 5}, {0.5, 1, 0},
+		{0, 50, 5}, // LATE's 10%
+	} {
+		b := newBudget(t, tracker.BudgetConfig{Slots: c.slots, Share: c.share, Rate: restart.Off, Floor: restart.Off})
+		assert.Equal(t, c.want, launches(b, 1000), "%+v", c)
+		assert.Equal(t, c.want, b.Running())
+		if c.want > 0 {
+			b.CopyEnded()
+			assert.Equal(t, 1, launches(b, 1000), "one slot given back, one taken")
+		}
+	}
+	b := newBudget(t, tracker.BudgetConfig{Slots: 5, Share: restart.Off, Rate: restart.Off})
+	assert.Equal(t, 1000, launches(b, 1000), "no bound at all")
+}
+
+func TestBudgetRate(t *testing.T) {
+	b := newBudget(t, tracker.BudgetConfig{Slots: 1000, Share: 0.5})
+	assert.Equal(t, 3, launches(b, 1000), "the floor comes before anything is earned")
+	for range 9 {
+		b.TaskStarted()
+	}
+	assert.False(t, b.Allows())
+	b.TaskStarted()
+	assert.Equal(t, 1, launches(b, 1000), "ten times a tenth is one")
+	for range 1_000_000 {
+		b.TaskStarted()
+	}
+	for range 4 {
+		b.CopyEnded()
+	}
+	assert.Equal(t, 500, launches(b, 1000), "no more is saved up than may run at once")
+	b.CopyEnded()
+	assert.False(t, b.Allows(), "what a copy cost to launch stays spent")
+}
+
+func TestBudgetFloor(t *testing.T) {
+	assert.Equal(t, 3, launches(newBudget(t, tracker.BudgetConfig{Slots: 2}), 100), "a small system is not left without")
+	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1}), 100))
+	assert.Zero(t, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100))
+}
+
+// Without slots of its own a budget has those of its phases; without any, a rate.
+func TestBudgetFollowsSlots(t *testing.T) {
+	b := newBudget(t, tracker.BudgetConfig{Share: 0.5, Rate: restart.Off, Floor: restart.Off})
+	assert.Equal(t, 1000, launches(b, 1000), "no phase has said how many slots there are")
+	b = newBudget(t, tracker.BudgetConfig{Share: 0.5, Rate: restart.Off, Floor: restart.Off})
+	one := newTracker(t, tracker.Config{Tasks: 1, Slots: 10, Interval: 1, Budget: b})
+	assert.Equal(t, 5, launches(b, 1000))
+	two := newTracker(t, tracker.Config{Tasks: 1, Slots: 4, Interval: 1, Budget: b})
+	assert.Equal(t, 2, launches(b, 1000))
+	two.SetSlots(0)
+	one.SetSlots(20)
+	assert.Equal(t, 3, launches(b, 1000))
+
+	rated := newBudget(t, tracker.BudgetConfig{Rate: 0.5, Floor: 1})
+	assert.Equal(t, 1, launches(rated, 1000))
+	for range 100 {
+		rated.TaskStarted()
+	}
+	assert.Equal(t, 1, launches(rated, 1000), "what is saved up is one copy")
+}
+
+// It never takes back: what a host launches regardless is counted, and ends without harm, even twice.
+func TestBudgetTakesAllToAccount(t *testing.T) {
+	b := newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1})
+	for range 5 {
+		b.CopyLaunched()
+	}
+	assert.Equal(t, 5, b.Running())
+	for range 9 {
+		b.CopyEnded()
+	}
+	assert.Zero(t, b.Running())
+	var none *tracker.Budget
+	assert.True(t, none.Allows())
+	none.TaskStarted()
+	none.CopyLaunched()
+	none.CopyEnded()
+}
+
+func TestBudgetConfig(t *testing.T) {
+	assert.Equal(t, tracker.BudgetConfig{Slots: 7, Share: 0.1, Rate: 0.1, Floor: 3}, newBudget(t, tracker.BudgetConfig{Slots: 7}).Config())
+	for want, c := range map[string]tracker.BudgetConfig{
+		"restart/tracker: BudgetConfig.Slots is -1":  {Slots: -1},
+		"restart/tracker: BudgetConfig.Share is 1.5": {Slots: 1, Share: 1.5},
+		"restart/tracker: BudgetConfig.Rate is NaN":  {Slots: 1, Rate: math.NaN()},
+		"restart/tracker: BudgetConfig.Floor is -2":  {Slots: 1, Floor: -2},
+	} {
+		_, err := tracker.NewBudget(c)
+		assert.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,137 @@
+package tracker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Config describes a phase to a [Tracker]: facts first, then choices.
+type Config struct {
+	// Tasks is how many tasks the phase has. It may be left 0 if Work is given.
+	Tasks int
+	// Work is d of each task, in units of your choice: bytes, records. It is copied. 0 is no work, such as an empty
+	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is above
+	// 0, all are unknown. Nil: all tasks have the work 1, and progress is a share.
+	Work []float64
+	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so.
+	Slots int
+	// Machines is how many machines there are; 0 if not known. Their numbers are the host's, 0 or more.
+	Machines int
+	// Path tells how many times longer than usual a copy of a task takes on a machine because of the way to its data, or, for
+	// the machine -1, at the best place that is open to it: the part of locationFactor that is the task's own [Mantri §5.5].
+	// [placement.LocalityFactors] knows it by the distance. What is not a positive finite number counts as 1. Nil: 1 everywhere.
+	//
+	// [placement.LocalityFactors]: https://pkg.go.dev/github.com/straggler-go/straggler/placement#LocalityFactors
+	Path func(task, machine int) float64
+	// Clones is how many first copies each task may have; see package clone. They are no copies to a budget or a cap, and none
+	// is killed for being one too many. [Tracker.Next] asks for those beyond the first once no task waits, so a phase with more
+	// tasks than slots gets few. 0 means 1.
+	Clones int
+	// Phase tells the phase from the others that share Record: give each its own number, from 0 to 65,535. With equal ones the
+	// attempts of one phase overwrite those of another in the record.
+	Phase uint64
+	// Interval is Δ, the period of progress reports; the paper has a task report "once every 10s or ten times in [its]
+	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; to the other policies 0 is none.
+	Interval time.Duration
+	// Lag is schedLag, the usual delay between a decision to start a copy and its start, until it is known from copies that
+	// were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
+	Lag time.Duration
+
+	// Policy decides; nil means restart.Mantri{}.
+	Policy restart.Policy
+	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
+	Model estimate.Linear
+	// Rates says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
+	Rates estimate.UnitTimesConfig
+	// Record is what is known of the machines. The tracker feeds it and uses it for t_new at the place where a copy would
+	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a cluster.
+	// Nil: all machines are alike.
+	Record MachineRecord
+	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off. It learns
+	// from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's first tasks end.
+	Shape *survival.Shape
+	// Budget bounds the copies of all the phases that share it. Nil: no bound.
+	Budget Limiter
+	// Observe is called after each event, with the tracker's answer: to record it, as package journal does, to log it or to
+	// count it. It must not call the tracker, and can't change an answer. Nil: nothing.
+	Observe func(Event, Answer)
+}
+
+// maxTasks keeps every index and count within 31 bits.
+const maxTasks = 1 << 30
+
+// maxPhase keeps a phase, a task and an attempt within one key of the record.
+const maxPhase = 1<<16 - 1
+
+// maxClones bounds the first copies of a task.
+const maxClones = 100
+
+// place begins the errors about fields.
+const place = "restart/tracker: Config"
+
+// fill checks the configuration and fills in its defaults.
+func (c *Config) fill() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Policy == nil {
+		c.Policy = restart.Mantri{}
+	}
+	if err := restart.Validate(c.Policy); err != nil {
+		return err
+	}
+	if c.Work != nil {
+		c.Tasks = len(c.Work)
+	}
+	var mean float64
+	c.Work, mean = num.Works(c.Work, c.Tasks)
+	if c.Model.Window == 0 {
+		c.Model.Window = num.Times(c.Interval, 10)
+	}
+	if c.Model.Grace == 0 {
+		c.Model.Grace = num.Times(c.Interval, 2)
+	}
+	c.Clones = max(c.Clones, 1)
+	if c.Record != nil {
+		c.Rates.Factors = c.Record
+	}
+	if c.Rates.Floor == 0 {
+		c.Rates.Floor = mean / 10
+	}
+	if err := c.Model.Validate(); err != nil {
+		return fmt.Errorf("restart/tracker: Config.Model: %w", err)
+	}
+	return nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Tasks == 0 && c.Work == nil:
+		return check.Bad(place, "Tasks", 0, "a positive number, or Work; an empty Work for a phase without tasks")
+	case c.Tasks < 0 || c.Tasks > maxTasks:
+		return check.Bad(place, "Tasks", c.Tasks, "0 to 2^30")
+	case c.Work != nil && c.Tasks != 0 && c.Tasks != len(c.Work):
+		return check.Bad(place, "Tasks", c.Tasks, fmt.Sprintf("0 or len(Work), which is %d", len(c.Work)))
+	case len(c.Work) > maxTasks:
+		return check.Bad(place, "len(Work)", len(c.Work), "0 to 2^30")
+	case c.Slots < 0 || c.Slots > maxTasks:
+		return check.Bad(place, "Slots", c.Slots, "0 to 2^30")
+	case c.Machines < 0 || c.Machines > maxTasks:
+		return check.Bad(place, "Machines", c.Machines, "0 to 2^30; 0 if not known")
+	case c.Interval < 0, c.Interval == 0 && restart.Describe(c.Policy).ReadsInterval:
+		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often copies report")
+	case c.Clones < 0 || c.Clones > maxClones:
+		return check.Bad(place, "Clones", c.Clones, "1 to 100, or 0 for 1")
+	case c.Phase > maxPhase:
+		return check.Bad(place, "Phase", c.Phase, "0 to 65535")
+	case c.Lag < 0:
+		return check.Bad(place, "Lag", c.Lag, "0 or more")
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Kind is what an event tells a [Tracker], or asks it. Each has a method of the Tracker. Names and values are stable.
+type Kind uint8
+
+// What has happened to a copy, to a task, to a machine or to the phase; and the three questions, from Asked on.
+const (
+	// Started is [Tracker.Start]: Task, Machine.
+	Started Kind = iota + 1
+	// Submitted is [Tracker.Submit]: Task, Machine.
+	Submitted
+	// Begun is [Tracker.Begin]: Task, Attempt, Machine.
+	Begun
+	// Reported is [Tracker.Report]: Task, Attempt, Report.
+	Reported
+	// Finished is [Tracker.Finish]: Task, Attempt. So also Failed, Killed and Restarted.
+	Finished
+	Failed
+	Killed
+	Restarted
+	// GivenUp is [Tracker.GiveUp]: Task.
+	GivenUp
+	// MachineLost is [Tracker.LoseMachine]: Machine.
+	MachineLost
+	// OutputLost is [Tracker.LoseOutput]: Task.
+	OutputLost
+	// MachineLeaves is [Tracker.Leave]: Machine, Leaves.
+	MachineLeaves
+	// SlotsSet is [Tracker.SetSlots]: Slots. It needs no Time.
+	SlotsSet
+	// EligibleSet is [Tracker.SetEligible]: Task, NoDuplicate, NoRestart. It needs no Time.
+	EligibleSet
+	// Asked is [Tracker.Decide]: Task.
+	Asked
+	// Offered is [Tracker.Next]: Machine.
+	Offered
+	// Swept is [Tracker.Sweep].
+	Swept
+)
+
+var kindNames = [...]string{
+	"none", "start", "submit", "begin", "report", "finish", "fail", "kill", "restart", "give-up", "lose machine", "lose task",
+	"leave", "slots", "eligible", "decide", "next", "sweep",
+}
+
+// String returns the word or two that stand for the kind in a journal.
+func (k Kind) String() string { return enum.Name(kindNames[:], int(k), "Kind") }
+
+// Timed reports whether events of the kind have a time. Those of the others take effect at the time of the event before.
+func (k Kind) Timed() bool { return k != SlotsSet && k != EligibleSet }
+
+// Event is what a host tells a [Tracker], or asks it. Of the fields, each [Kind] uses those that it names. It can be
+// compared, stored and told again: the same events give the same answers.
+type Event struct {
+	Kind Kind
+	// Time is when, by the host's clock.
+	Time time.Time
+	// Task and Attempt are the tracker's numbers, from 0. Machine is the host's; negative if not known.
+	Task, Attempt, Machine int
+	// Leaves is when a machine leaves; zero if it stays after all.
+	Leaves time.Time
+	// Report is what a copy has reported.
+	Report Report
+	// Slots is how many copies may run at once.
+	Slots int
+	// NoDuplicate and NoRestart say what must not be done to a task.
+	NoDuplicate, NoRestart bool
+}
+
+// Report is what a copy reports of itself. Leave out what is not known.
+type Report struct {
+	// Done is the work it has done since it began, in the units of Config.Work: bytes if Work is bytes, a share in [0, 1] if
+	// Work is nil. Too large a number is noticed, and counted as BadUnits; too small a one is not, and makes healthy tasks
+	// look slow.
+	Done float64
+	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used.
+	Score float64
+	// Remaining is the host's own estimate of t_rem, such as that of [estimate.TimeLeftBySubphase]; if 0, Config.Model is used.
+	//
+	// [estimate.TimeLeftBySubphase]: https://pkg.go.dev/github.com/straggler-go/straggler/estimate#TimeLeftBySubphase
+	Remaining time.Duration
+}
+
+// valid reports whether a report makes sense.
+func (r *Report) valid() bool {
+	return r.Done >= 0 && r.Score >= 0 && num.Finite(r.Done) && num.Finite(r.Score)
+}

@@ -1,0 +1,119 @@
+package tracker_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A Tracker keeps the books: it is told what happens, and answers with decisions.
+func ExampleTracker() {
+	tr, err := tracker.New(tracker.Config{
+		Tasks: 5, Slots: 4, Machines: 8, Interval: 10 * time.Second,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Unix(0, 0) // a host passes the time of its own clock
+	for machine := range 4 {
+		a := tr.Next(now, machine)
+		fmt.Println("machine", machine, a, "task", a.Task)
+		tr.Start(now, a.Task, machine)
+	}
+	// Ten seconds later three of them are half done, and one has hardly begun. It counts in the mean time of a new copy, too:
+	// (20+20+20+1000)/4 seconds. That it would take 1000 s is not believed so early, but even a tenth of it is too long.
+	now = now.Add(10 * time.Second)
+	for task := range 3 {
+		tr.Report(now, task, 0, tracker.Report{Done: 0.5})
+	}
+	a := tr.Report(now, 3, 0, tracker.Report{Done: 0.01})
+	fmt.Println(a)
+	if a.Action == restart.Restart {
+		tr.Restart(now, a.Task, a.Attempt)
+		a = tr.Next(now, 3)
+		fmt.Println("machine 3", a, "task", a.Task)
+		tr.Start(now, a.Task, 3) // another task: the slow machine was tried for that one
+	}
+	// The others end, and the restarted task runs where it is fast.
+	now = now.Add(10 * time.Second)
+	for task := range 3 {
+		tr.Finish(now, task, 0)
+	}
+	task := tr.Next(now, 0).Task
+	attempt := tr.Start(now, task, 0)
+	now = now.Add(20 * time.Second)
+	tr.Finish(now, task, attempt)
+	tr.Finish(now, 4, 0)
+
+	l := tr.Ledger()
+	fmt.Println("finished", l.Finished, "restarts", l.Restarts, "used", l.Used, "wasted", l.Wasted)
+	// Output:
+	// machine 0 start largest-work task 0
+	// machine 1 start largest-work task 1
+	// machine 2 start largest-work task 2
+	// machine 3 start largest-work task 3
+	// restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20s bar=30s value=1 threshold=0.75 gain=70s avoid=3
+	// machine 3 start largest-work task 4
+	// finished 5 restarts 1 used 2m0s wasted 10s
+}
+
+// A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.
+func ExampleBudget() {
+	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	launched := 0
+	for budget.Allows() { // trackers do this, if the budget stands in their Config
+		budget.CopyLaunched()
+		launched++
+	}
+	fmt.Println("before any task has started:", launched)
+	for range 40 {
+		budget.TaskStarted()
+	}
+	for budget.Allows() {
+		budget.CopyLaunched()
+		launched++
+	}
+	fmt.Println("after 40 tasks:", launched, "running:", budget.Running())
+	// Output:
+	// before any task has started: 2
+	// after 40 tasks: 4 running: 4
+}
+
+// A scheduler that restarts goes on where it was: with the snapshot, and what only it can give again.
+func ExampleRestore() {
+	config := tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second, Policy: rules.LATE{SpeculativeCap: 0.2}}
+	before, err := tracker.New(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Unix(0, 0)
+	before.Start(now, 0, 7)
+	before.Start(now, 1, 8)
+	snapshot, err := before.MarshalBinary() // to a file, now and then
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	after, err := tracker.Restore(tracker.Config{}, snapshot) // Observe, Budget, Record: whatever has no data
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now = now.Add(time.Minute)
+	after.Finish(now, 0, 0)
+	fmt.Println(after.Next(now, 7))
+	fmt.Println(after.Ledger())
+	// Output:
+	// start largest-work
+	// started=2 finished=1 used=1m0s
+}

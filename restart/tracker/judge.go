@@ -1,0 +1,290 @@
+package tracker
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// askNone says that nobody asks for work. It is not none, which stands for a free slot on a machine that is not known.
+const askNone = none - 1
+
+func (t *Tracker) report(e *Event, a *Answer) {
+	i := t.find(e.Task, e.Attempt)
+	if i == none {
+		a.Reason = restart.NotRunning
+		return
+	}
+	s, c := &t.tasks[e.Task], &t.copies.all[i]
+	if !c.begun {
+		t.begin(s, c)
+	}
+	if e.Report.valid() {
+		t.take(s, c, e.Report)
+	} else {
+		t.ledger.Ignored++
+	}
+	t.judge(a, e.Task, askNone)
+}
+
+func (t *Tracker) ask(e *Event, a *Answer) {
+	if s := t.task(e.Task); s == nil || s.copies == none {
+		a.Reason = restart.NotRunning
+		return
+	}
+	t.judge(a, e.Task, askNone)
+}
+
+// sweep decides about every running task.
+func (t *Tracker) sweep(a *Answer) {
+	found := t.found[:0]
+	for i := range t.copies.all {
+		task := t.copies.all[i].task
+		if task == none || t.tasks[task].copies != int32(i) {
+			continue // a free place, or not the first copy of its task
+		}
+		var one Answer
+		if t.judge(&one, int(task), askNone); one.Action != restart.Keep {
+			found = append(found, one)
+		}
+	}
+	t.found = found
+	a.Task, a.Found = none, found
+}
+
+// offer answers what to do with a free slot.
+func (t *Tracker) offer(e *Event, a *Answer) {
+	machine := max(e.Machine, none)
+	place := t.heardOf(machine)
+	if t.bestCandidate(a, machine); a.Task != none {
+		return
+	}
+	task := t.waiting.first(place)
+	why := restart.LargestWork
+	if task == none {
+		task, why = t.nextClone(place), restart.Cloned
+	}
+	if task == none {
+		return
+	}
+	d, unwanted := t.unwanted(machine, task)
+	t.places.refuse(place, unwanted)
+	if unwanted {
+		a.Decision = d
+		return
+	}
+	*a = Answer{Task: int(task), Decision: restart.Decision{Action: restart.Start, Reason: why}}
+}
+
+// nextClone returns a task that lacks one of its first copies, has none on the machine, and still runs; none if there is none.
+func (t *Tracker) nextClone(place int32) int32 {
+	if t.config.Clones <= 1 {
+		return none
+	}
+	for ; int(t.cloning) < len(t.tasks) && !t.lacksClone(&t.tasks[t.cloning]); t.cloning++ {
+	}
+	for task := t.cloning; int(task) < min(len(t.tasks), int(t.cloning)+maxPassedOver); task++ {
+		if s := &t.tasks[task]; t.lacksClone(s) && !s.wasTried(place) {
+			return task
+		}
+	}
+	return none
+}
+
+// lacksClone reports whether a task is to have one more of its first copies. Once one of its attempts has ended it is too
+// late for that.
+func (t *Tracker) lacksClone(s *taskState) bool {
+	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && int(s.attempts) < t.config.Clones
+}
+
+// bestCandidate decides anew about each candidate, since its last decision is as old as its last report.
+func (t *Tracker) bestCandidate(best *Answer, machine int) {
+	*best = Answer{Task: none, Decision: restart.Decision{Reason: restart.NothingToDo}}
+	for i := 0; i < len(t.candidates.list); {
+		task := t.candidates.list[i]
+		var a Answer
+		t.judge(&a, int(task), machine)
+		if t.tasks[task].candidate == int32(i) {
+			i++ // still a candidate; otherwise another has taken its place
+		}
+		if a.Action == restart.Duplicate && machine != none && a.Avoid.Has(machine) {
+			a.Decision = restart.Decision{Reason: restart.SameMachine}
+		}
+		switch {
+		case a.Action == restart.Keep:
+			if best.Task == none && blocked(a.Reason) {
+				best.Decision = a.Decision
+			}
+		case best.Task == none || a.Gain > best.Gain || a.Gain == best.Gain && a.Task < best.Task:
+			*best = a
+		}
+	}
+}
+
+// judge asks the policy, holds its answer against the budget, and keeps the list of candidates.
+func (t *Tracker) judge(a *Answer, task, machine int) {
+	a.Task = task
+	s := &t.tasks[task]
+	if !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+		a.Reason = restart.NotRunning
+		return
+	}
+	facts, view, d := t.facts(), t.look(s, task, machine), &a.Decision
+	if machine != askNone {
+		facts.FreeSlots = max(facts.FreeSlots, 1)
+		facts.Peers.Machine = t.peers.asking(machine, t.places.seen(machine), t.config.Record)
+	}
+	*d = t.policy.Decide(*view, *facts)
+	t.meant(d, len(view.Copies))
+	if d.Action != restart.Keep {
+		*d = t.limits.Hold(*d, *view)
+	}
+	t.explain(s, d)
+	t.rescue(s, d, view, facts)
+	if d.Action == restart.Duplicate || d.Action == restart.Restart {
+		t.avoidSlow(d, view, facts)
+	}
+	if d.Action == restart.Duplicate && t.config.Budget != nil && !t.config.Budget.Allows() {
+		*d = restart.Decision{
+			Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar, Value: d.Value,
+			Threshold: d.Threshold,
+		}
+	}
+	if d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason) {
+		t.candidates.add(int32(task))
+	} else {
+		t.candidates.drop(int32(task))
+	}
+	t.counts.add(d)
+	if a.ends() {
+		a.Attempt = t.attemptOf(s, d.Copy)
+	}
+}
+
+// explain says why nothing is known of a task whose reports make no sense.
+func (t *Tracker) explain(s *taskState, d *restart.Decision) {
+	if t.ledger.BadUnits == 0 || d.Action != restart.Keep || d.Reason != restart.NoEstimate {
+		return
+	}
+	for i := s.copies; i != none; i = t.copies.all[i].next {
+		if t.copies.all[i].badUnits {
+			d.Reason = restart.BadUnits
+		}
+	}
+}
+
+// meant replaces an answer that no policy of package restart gives by one that keeps the task.
+func (t *Tracker) meant(d *restart.Decision, copies int) {
+	switch {
+	case d.Action == restart.Keep, d.Action == restart.Duplicate:
+	case d.Action > restart.Kill, d.Copy < 0, d.Copy >= copies:
+		t.ledger.BadAnswers++
+		*d = restart.Decision{Reason: restart.BadAnswer}
+	}
+	if !num.Finite(d.Value) || !num.Finite(d.Threshold) {
+		d.Value, d.Threshold = 0, 0
+	}
+}
+
+// blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.
+func blocked(r restart.Reason) bool {
+	switch r {
+	case restart.NoFreeSlot, restart.CapReached, restart.BudgetSpent, restart.SlowMachine, restart.SameMachine:
+		return true
+	}
+	return false
+}
+
+// attemptOf turns the index of a copy in the view into the number of the attempt.
+func (t *Tracker) attemptOf(s *taskState, index int) int {
+	i := s.copies
+	for range index {
+		if t.copies.all[i].next == none {
+			break
+		}
+		i = t.copies.all[i].next
+	}
+	return int(t.copies.all[i].attempt)
+}
+
+// facts returns the phase with the distributions that the policy reads. It holds until the next call.
+func (t *Tracker) facts() *restart.Phase {
+	p := &t.visible
+	p.Finished, p.Slots, p.FreeSlots = t.phase.Finished, t.phase.Slots, t.phase.FreeSlots
+	p.Speculative, p.Machines = t.phase.Speculative, t.phase.Machines
+	p.Waiting, p.Silent = t.waiting.waits, !t.reported
+	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
+		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/max(p.Machines, 1)), 0)
+	}
+	p.Peers = restart.Peers{}
+	t.peers.fill(&p.Peers, t.working+p.Finished)
+	return p
+}
+
+// look returns a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
+// call.
+func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
+	view := &t.view
+	view.Clones, view.Restarts, view.Duplicates, view.SinceCopy = 0, 0, 0, 0
+	copies := t.scratch[:0]
+	var samples [scratchCopies]int
+	for i := s.copies; i != none; i = t.copies.all[i].next {
+		c := &t.copies.all[i]
+		if len(copies) < len(samples) {
+			samples[len(copies)] = int(c.sample)
+		}
+		copies = append(copies, restart.Copy{
+			Machine: t.places.number(c.machine), Elapsed: t.age(c), Remaining: t.remaining(s, c), Score: c.score,
+			Done: t.done(s, c),
+		})
+		t.foresee(s, c, copies)
+		if c.clone {
+			view.Clones++
+		}
+		if c.badUnits {
+			copies[len(copies)-1].Score = math.NaN()
+		}
+	}
+	location := t.location(s, task, machine)
+	tried := t.tried[:0]
+	for _, m := range s.tried {
+		if m != none {
+			tried = append(tried, t.places.number(m))
+		}
+	}
+	view.Copies, view.Work, view.Tried = copies, s.work, tried
+	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
+	view.Fresh = estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.lag.mean(), Location: location}
+	if t.rates.Known() {
+		t.rates.Peers(&t.others, samples[:min(len(copies), len(samples))]...)
+		view.Fresh.UnitTime = &t.others
+	}
+	t.byAges(s, view)
+	if s.history != none {
+		h := &t.histories[s.history]
+		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
+		if h.lastCopy != noTime {
+			view.SinceCopy = max(t.now-h.lastCopy, 1)
+		}
+	}
+	return view
+}
+
+// remaining returns t_rem of a copy: the host's, or the model's, which is unknown at the age of 0 and so before the begin.
+// In a phase of which no copy has ever reported progress nothing is known; one silent copy among others that report is
+// another matter.
+func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {
+	if c.badUnits {
+		return estimate.Unknown
+	}
+	if c.remaining != estimate.Unknown {
+		return max(num.Sub(c.remaining, t.now), 0)
+	}
+	if !t.reported {
+		return estimate.Unknown
+	}
+	return t.model.Remaining(&c.progress, t.age(c), s.units())
+}

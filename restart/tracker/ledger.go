@@ -1,0 +1,108 @@
+package tracker
+
+import (
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be the
+// error of the estimates as much as the merit of the policy. Two runs say it, or a replay of a log under both policies.
+type Ledger struct {
+	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
+	Started, Finished int
+	// Copies is how many of them were launched while the task had another, and Restarts how many copies were killed so that
+	// their task starts again.
+	Copies, Restarts int
+	// Clones is how many copies were launched beside another as one more of a task's first copies.
+	Clones int
+	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
+	// many copies of any kind were killed but not by a restart.
+	Won, Lost, Pruned int
+	// Failed counts copies that failed or were lost with their machine.
+	Failed int
+	// Late counts results of attempts that had been taken as ended. Each ended its task; its time stays in Wasted.
+	Late int
+	// Ignored counts what the tracker was told and could make no sense of. BadUnits counts reports of more work than the
+	// task has, and BadAnswers what a policy of the host's own answered and could not be meant: it counts as Keep.
+	Ignored, BadUnits, BadAnswers int
+	// ClockSteps is how often the host's clock stepped back.
+	ClockSteps int
+	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is
+	// the part of it that did not end a task with success.
+	Used, Wasted time.Duration
+}
+
+// Add adds the account of another phase.
+func (l *Ledger) Add(other Ledger) {
+	l.Started += other.Started
+	l.Finished += other.Finished
+	l.Copies += other.Copies
+	l.Restarts += other.Restarts
+	l.Clones += other.Clones
+	l.Won += other.Won
+	l.Lost += other.Lost
+	l.Pruned += other.Pruned
+	l.Failed += other.Failed
+	l.Late += other.Late
+	l.Ignored += other.Ignored
+	l.BadUnits += other.BadUnits
+	l.BadAnswers += other.BadAnswers
+	l.ClockSteps += other.ClockSteps
+	l.Used = num.Add(l.Used, other.Used)
+	l.Wasted = num.Add(l.Wasted, other.Wasted)
+}
+
+// entry is a number or a time of the account.
+type entry struct {
+	key  string
+	n    int
+	time time.Duration
+}
+
+// fields lists what is counted, under its name.
+func (l *Ledger) fields() [16]entry {
+	return [...]entry{
+		{key: "started", n: l.Started}, {key: "finished", n: l.Finished}, {key: "copies", n: l.Copies},
+		{key: "restarts", n: l.Restarts}, {key: "clones", n: l.Clones}, {key: "won", n: l.Won}, {key: "lost", n: l.Lost}, {key: "pruned", n: l.Pruned},
+		{key: "failed", n: l.Failed}, {key: "late", n: l.Late}, {key: "ignored", n: l.Ignored},
+		{key: "bad-units", n: l.BadUnits}, {key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
+		{key: "used", time: l.Used}, {key: "wasted", time: l.Wasted},
+	}
+}
+
+// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=1h3m wasted=9s".
+func (l Ledger) String() string {
+	b := make([]byte, 0, 120)
+	for _, f := range l.fields() {
+		if f.n == 0 && f.time == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		b = append(append(b, f.key...), '=')
+		if f.n != 0 {
+			b = strconv.AppendInt(b, int64(f.n), 10)
+		} else {
+			b = append(b, f.time.String()...)
+		}
+	}
+	return string(b)
+}
+
+// LogValue returns the account as a group of fields, for log/slog, without what is zero.
+func (l Ledger) LogValue() slog.Value {
+	attrs := make([]slog.Attr, 0, len(l.fields()))
+	for _, f := range l.fields() {
+		switch {
+		case f.n != 0:
+			attrs = append(attrs, slog.Int(f.key, f.n))
+		case f.time != 0:
+			attrs = append(attrs, slog.Duration(f.key, f.time))
+		}
+	}
+	return slog.GroupValue(attrs...)
+}

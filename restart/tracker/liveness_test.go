@@ -1,0 +1,260 @@
+package tracker_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// rash answers at random: any action about any copy.
+type rash struct{ rng *rand.Rand }
+
+func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Copy: r.rng.IntN(len(t.Copies))}
+}
+
+// Describe declares what Mantri reads, so that t_rem is a distribution here, too.
+func (rash) Describe() restart.Description {
+	return restart.Description{ReadsFresh: true, ReadsLeft: true}
+}
+
+// adversary invents a copy's reports: it stalls, rushes, steps back, is silent, or lies about the time that it still needs.
+type adversary struct {
+	rng  *rand.Rand
+	kind int
+	said float64
+	plan []byte // of kind 6: what it says at each tenth of its time
+}
+
+func (a *adversary) report(share float64) (r tracker.Report, says bool) {
+	switch a.kind {
+	case 0: // honest
+		a.said = share
+	case 1: // stalls
+		a.said = min(share, 1./6)
+	case 2: // rushes, and then stalls
+		a.said = 0.99 * min(1, 20*share)
+	case 3: // anything, back and forth
+		a.said = a.rng.Float64()
+	case 4:
+		return r, false
+	case 5: // looks the slower the longer it runs
+		a.said = 1 / (2 + 100*share)
+	case 6: // what was found to do the most harm
+		gene := a.plan[min(int(10*share), len(a.plan)-1)]
+		if gene == 0 {
+			return r, false
+		}
+		r.Done = float64(gene&127) / 127
+		if gene&128 != 0 {
+			r.Remaining, r.Done = time.Duration(r.Done*float64(4*whole)), share
+		}
+		return r, true
+	}
+	r.Done = a.said
+	if a.rng.IntN(20) == 0 {
+		r.Remaining = time.Duration(a.rng.ExpFloat64() * float64(time.Hour))
+	}
+	return r, true
+}
+
+// trial is a phase whose attempts all take a whole minute, on as many slots as there are copies, with an adversary for each.
+type trial struct {
+	t          *testing.T
+	rng        *rand.Rand
+	tr         *tracker.Tracker
+	copies     [][]trialCopy // by task
+	launched   []int
+	lost       []int // copies lost with their machines
+	relaunched []int // for such a copy, the last one
+	harms      bool  // machines are lost, and leave
+	restarts   int   // that a task may have
+	reports    int
+	plan       []byte          // what the attempts of task 0 say, if it is not nil
+	ended      []time.Duration // of the tasks
+}
+
+type trialCopy struct {
+	attempt, machine int
+	start            time.Time
+	lies             *adversary
+}
+
+const (
+	trialMachines = 5
+	planTicks     = 10 // of an attempt's plan
+	planned       = 12 // attempts of a task that have a plan of their own
+)
+
+func (s *trial) launch(now time.Time, task int) {
+	machine := s.rng.IntN(trialMachines)
+	attempt := s.tr.Start(now, task, machine)
+	if attempt < 0 {
+		return
+	}
+	s.launched[task]++
+	lies := &adversary{rng: s.rng, kind: s.rng.IntN(6)}
+	if s.plan != nil {
+		lies = &adversary{rng: s.rng, kind: 0}
+		if task == 0 {
+			lies.kind, lies.plan = 6, s.plan[attempt%planned*planTicks:][:planTicks]
+		}
+	}
+	s.copies[task] = append(s.copies[task], trialCopy{attempt, machine, now, lies})
+}
+
+func (s *trial) drop(task, attempt int) {
+	for i, c := range s.copies[task] {
+		if c.attempt == attempt {
+			s.copies[task] = append(s.copies[task][:i], s.copies[task][i+1:]...)
+			return
+		}
+	}
+}
+
+// act does what the tracker says.
+func (s *trial) act(now time.Time, task int, d tracker.Answer) {
+	switch d.Action {
+	case restart.Duplicate:
+		s.launch(now, task)
+	case restart.Restart:
+		s.tr.Restart(now, task, d.Attempt)
+		s.drop(task, d.Attempt)
+		s.launch(now, task)
+	case restart.Kill:
+		s.tr.Kill(now, task, d.Attempt)
+		s.drop(task, d.Attempt)
+	}
+}
+
+// harm loses a machine, with all that runs there, and says of another that it leaves, or stays after all.
+func (s *trial) harm(now time.Time) {
+	if machine := s.rng.IntN(20 * trialMachines); machine < trialMachines {
+		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
+		for task := range s.copies {
+			before := len(s.copies[task])
+			s.copies[task] = slices.DeleteFunc(s.copies[task], func(c trialCopy) bool { return c.machine == machine })
+			s.lost[task] += before - len(s.copies[task])
+		}
+		for _, task := range waiting {
+			s.relaunched[task]++
+			s.launch(now, task)
+		}
+	}
+	if machine := s.rng.IntN(4 * trialMachines); machine < trialMachines {
+		at := now.Add(time.Duration(s.rng.Int64N(int64(2 * whole))))
+		if s.rng.IntN(3) == 0 {
+			at = time.Time{}
+		}
+		s.tr.Leave(now, machine, at)
+	}
+}
+
+const whole = time.Minute // what every attempt takes, longer than any policy of the tests asks for
+
+// run returns when the last task ended. None may take longer than as many attempts as it may have had oldest ones.
+func (s *trial) run(tasks int) time.Duration {
+	step := whole / 10
+	for task := range tasks {
+		s.launch(start, task)
+	}
+	left := tasks
+	for age := step; left > 0; age += step {
+		now := start.Add(age)
+		if s.harms {
+			s.harm(now)
+		}
+		for task := range tasks {
+			if len(s.copies[task]) > 0 {
+				limit := time.Duration(s.restarts+1+s.lost[task]) * whole
+				require.LessOrEqual(s.t, age, limit, "task %d has not ended", task)
+			}
+			for i := 0; i < len(s.copies[task]); i++ {
+				c := s.copies[task][i]
+				ran := now.Sub(c.start)
+				if ran >= whole {
+					s.tr.Finish(now, task, c.attempt)
+					s.copies[task] = nil
+					s.ended[task] = age
+					left--
+					break
+				}
+				r, says := c.lies.report(ran.Seconds() / whole.Seconds())
+				var d tracker.Answer
+				if says {
+					d = s.tr.Report(now, task, c.attempt, r)
+				} else {
+					d = s.tr.Decide(now, task)
+				}
+				s.reports++
+				s.act(now, task, d)
+			}
+		}
+		if left == 0 {
+			return age
+		}
+	}
+	return 0
+}
+
+// Whatever is reported and whatever a policy answers, a task ends within MaxRestarts+1 times what its attempts take, is
+// restarted at most so often, and is launched a bounded number of times. In every second phase machines are lost, and leave:
+// each lost copy adds at most the time of one attempt, and a launch if it was the last.
+func TestEveryTaskEnds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	policies := policytest.Policies()
+	policies["rash"] = rash{rng}
+	want := 100_000
+	if testing.Short() {
+		want = 10_000
+	}
+	for name, policy := range policies {
+		limits := restart.Describe(policy).Limits.Effective()
+		for reports, seed := 0, uint64(0); reports < want; seed++ {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			tasks := 1 + rng.IntN(12)
+			tr := newTracker(t, tracker.Config{
+				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: trialMachines, Interval: whole / 10, Policy: policy,
+			})
+			s := &trial{
+				t: t, rng: rng, tr: tr, copies: make([][]trialCopy, tasks), launched: make([]int, tasks), harms: seed%2 == 1,
+				lost: make([]int, tasks), relaunched: make([]int, tasks), restarts: limits.Restarts,
+				ended: make([]time.Duration, tasks),
+			}
+			s.run(tasks)
+			for task, n := range s.launched {
+				bound := 1 + limits.Restarts + limits.Duplicates + s.relaunched[task]
+				require.LessOrEqual(t, n, bound, "%s, seed %d, task %d", name, seed, task)
+			}
+			require.LessOrEqual(t, tr.Ledger().Restarts, tasks*limits.Restarts, "%s, seed %d", name, seed)
+			reports += s.reports
+		}
+	}
+}
+
+// A host that has nowhere to go from machines that leave gets no more copies for it than others do.
+func TestLeavingKeepsToTheLimits(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 100, Machines: 1, Policy: restart.Never{}})
+	tr.Start(start, 0, 0)
+	tr.Leave(start, 0, start.Add(minute))
+	copies := 0
+	for i := range 50 {
+		now := start.Add(seconds(float64(i + 1)))
+		var a tracker.Answer
+		for attempt := range copies + 1 {
+			a = tr.Report(now, 0, attempt, tracker.Report{Remaining: time.Hour})
+		}
+		if a.Action == restart.Duplicate {
+			tr.Start(now, 0, 0)
+			copies++
+		}
+	}
+	require.Equal(t, restart.Describe(restart.Never{}).Limits.Effective().Duplicates, copies)
+}

@@ -1,0 +1,252 @@
+package tracker_test
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// What the oracle's history amounts to: the facts of a copy and of the phase, each by the words of its definition.
+
+// age is how long a copy has run, up to its end or to now; one that has not begun has not run.
+func (o *oracle) age(c *oracleCopy) time.Duration {
+	switch {
+	case !c.begun:
+		return 0
+	case c.fate == "":
+		return o.now - c.start
+	}
+	return c.end - c.start
+}
+
+// done is the work that a copy has shown, which never falls; score is the score of its last report.
+func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.reports)).Done() }
+
+// progress replays the first n reports of a copy.
+func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
+	p := new(estimate.Progress)
+	for _, r := range c.reports[:n] {
+		o.config.Model.Report(p, r.at-c.start, o.doneIn(c, r))
+	}
+	return p
+}
+
+// odd reports whether a report is of more work than there is.
+func (o *oracle) odd(c *oracleCopy, r oracleReport) bool { return r.p.Done > 1.01*o.work[c.task] }
+
+func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+	if r.p.Done > 0 {
+		return r.p.Done
+	}
+	return min(r.p.Score, 1) * o.work[c.task]
+}
+
+func (o *oracle) score(c *oracleCopy) float64 {
+	if c.fate == "finished" {
+		return 1
+	}
+	score := 0.0
+	for i, r := range c.reports {
+		switch {
+		case o.odd(c, r): // it says nothing
+		case r.p.Score > 0:
+			score = min(r.p.Score, 1)
+		default:
+			score = min(o.progress(c, i+1).Done()/o.work[c.task], 1)
+		}
+	}
+	return score
+}
+
+// remaining is t_rem: the host's of the last report, or else the model's; not known of a copy that has not begun.
+func (o *oracle) remaining(c *oracleCopy) time.Duration {
+	if !c.begun {
+		return estimate.Unknown
+	}
+	if n := len(c.reports); n > 0 {
+		last := c.reports[n-1]
+		if o.odd(c, last) {
+			return estimate.Unknown
+		}
+		if last.p.Remaining > 0 {
+			return max(last.at+last.p.Remaining-o.now, 0)
+		}
+	}
+	if o.silent() {
+		return estimate.Unknown
+	}
+	model := o.config.Model
+	model.WrapUp = o.wrapUp()
+	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.work[c.task])
+}
+
+// silent reports whether no copy has ever shown progress.
+func (o *oracle) silent() bool {
+	for i := range o.tasks {
+		for _, c := range o.tasks[i].copies {
+			if o.done(c) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lag is the mean delay of the copies that were submitted while a slot was free, the last 32 of them for the most part.
+func (o *oracle) lag() time.Duration {
+	sum, n := 0., 0.
+	for _, delay := range o.delays {
+		if n >= 32 {
+			sum -= sum / 32
+			n--
+		}
+		sum, n = sum+float64(delay), n+1
+	}
+	if n == 0 {
+		return o.config.Lag
+	}
+	return time.Duration(sum / n)
+}
+
+func (o *oracle) wrapUp() time.Duration {
+	var w estimate.WrapUp
+	for _, c := range o.ended {
+		if c.fate != "finished" {
+			continue
+		}
+		for i, r := range c.reports {
+			if !o.odd(c, r) && o.progress(c, i+1).Done() >= o.work[c.task] {
+				w.Observe(r.at-c.start, c.end-c.start)
+				break
+			}
+		}
+	}
+	return w.Mean()
+}
+
+// phase gives the counts and sums. The distributions come as sorted values.
+func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRates, totals []float64) {
+	p = restart.Phase{
+		Interval: o.config.Interval, Tasks: len(o.tasks), Slots: o.config.Slots, Machines: o.config.Machines,
+	}
+	p.Silent = o.silent()
+	if p.Machines > 0 {
+		p.Machines = max(p.Machines, len(o.seen))
+	}
+	running, scores, judged := 0, 0.0, 0
+	totals = make([]float64, max(o.config.Machines, len(o.seen))) // first those that were seen
+	for i := range o.tasks {
+		copies := o.running(i)
+		running += len(copies)
+		furthest := 0.0
+		switch {
+		case o.tasks[i].finished:
+			p.Finished++
+			judged++
+			furthest = 1
+		case len(copies) > 0:
+			p.Speculative += len(copies) - 1
+			if o.runs(i) {
+				judged++
+			}
+		default:
+			p.Waiting++
+		}
+		for _, c := range copies {
+			furthest = max(furthest, o.score(c))
+		}
+		scores += furthest
+		for _, c := range o.tasks[i].copies {
+			if c.fate == "" || c.fate == "finished" {
+				if c.machine >= 0 {
+					totals[slices.Index(o.seen, c.machine)] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
+				}
+				if pace, ok := o.pace(c); ok {
+					progressRates = append(progressRates, pace)
+				}
+			}
+		}
+	}
+	p.FreeSlots = max(p.Slots-running, 0)
+	if judged > 0 {
+		p.Peers.MeanScore = scores / float64(judged)
+	}
+	work, ran := 0.0, 0.0
+	for _, c := range o.ended {
+		if c.fate == "finished" && c.begun {
+			s := o.age(c).Seconds()
+			durations = append(durations, s)
+			finishedRates = append(finishedRates, s/o.work[c.task])
+			units := o.work[c.task]
+			if done := o.done(c); done > 1.01*units {
+				units = done
+			}
+			work, ran = work+units, ran+s
+		}
+	}
+	if ran > 0 {
+		p.Peers.Throughput = work / ran
+	}
+	for _, values := range [][]float64{durations, finishedRates, progressRates} {
+		slices.Sort(values)
+	}
+	return p, durations, finishedRates, progressRates, totals
+}
+
+// pace is score/age at the last report, or at the end, that was not at the very start.
+func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
+	if c.fate == "finished" && o.age(c) > 0 {
+		return 1 / o.age(c).Seconds(), true
+	}
+	for n := len(c.reports); n > 0; n-- {
+		if at := c.reports[n-1].at; at > c.start {
+			past := *c
+			past.fate, past.reports = "", c.reports[:n]
+			return o.score(&past) / (at - c.start).Seconds(), true
+		}
+	}
+	return 0, false
+}
+
+func (o *oracle) ledger() (l tracker.Ledger) {
+	for i := range o.tasks {
+		l.Started += len(o.tasks[i].copies)
+		for _, c := range o.tasks[i].copies {
+			if !c.original {
+				l.Copies++
+			}
+			ran := o.age(c)
+			switch c.fate {
+			case "":
+				continue
+			case "finished":
+				l.Finished++
+				if !c.original {
+					l.Won++
+				}
+			case "overtaken":
+				// An original that a restart put in its place is gone from the books; any copy but the last original counts.
+				if !c.original {
+					l.Lost++
+				}
+			case "killed":
+				l.Pruned++
+			case "restarted":
+				l.Restarts++
+			case "failed":
+				l.Failed++
+			}
+			l.Used += ran
+			if c.fate != "finished" {
+				l.Wasted += ran
+			}
+		}
+	}
+	l.Finished += o.late
+	l.Ignored, l.Late, l.BadUnits, l.ClockSteps = o.bad, o.late, o.units, o.clock.Steps
+	return l
+}

@@ -1,0 +1,409 @@
+package tracker_test
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// oracle is a Tracker that keeps every event and nothing else: each fact is worked out anew from the history, by the
+// words of its definition. What it shares with the Tracker is package estimate's model of one copy's remaining time.
+type oracle struct {
+	config tracker.Config // as the tracker gives it back, with defaults
+	work   []float64
+	clock  clock.Clock
+	now    time.Duration
+	tasks  []oracleTask
+	ended  []*oracleCopy       // in the order of their ends
+	rates  *estimate.UnitTimes // told as its documentation has it
+	seen   []int               // machines, in the order of their appearance
+	delays []time.Duration     // from submit to begin, of those that had a slot
+	bad    int                 // what made no sense
+	late   int                 // successes of attempts that had ended
+	units  int                 // reports of more work than there is
+}
+
+type oracleTask struct {
+	copies     []*oracleCopy // all attempts, in order
+	finished   bool
+	duplicates int
+	restarts   int
+	killed     int           // sample of the copy killed last
+	sinceCopy  time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
+	noDup      bool
+	noRestart  bool
+	candidate  bool
+	machines   []int // that it was submitted for, or began on, in the order of those events
+}
+
+type oracleCopy struct {
+	task, attempt, machine int
+	start, end             time.Duration
+	submitted              time.Duration
+	hadSlot                bool // when it was submitted
+	starts                 bool // at once
+	begun                  bool // and start says when
+	original, firstWave    bool
+	reports                []oracleReport
+	sample                 int
+	implied                float32 // of the sample
+	fate                   string  // "" while it runs
+}
+
+type oracleReport struct {
+	at time.Duration
+	p  tracker.Report
+}
+
+func newOracle(t *tracker.Tracker, work []float64) *oracle {
+	o := &oracle{config: t.Config(), work: work, tasks: make([]oracleTask, len(work))}
+	o.rates, _ = estimate.NewUnitTimes(o.config.Rates)
+	for i := range o.tasks {
+		o.tasks[i].sinceCopy, o.tasks[i].killed = -1, estimate.NoSample
+	}
+	return o
+}
+
+// tick takes the time, by the rule of the house.
+func (o *oracle) tick(now time.Time) { o.now = o.clock.At(now) }
+
+// running lists a task's copies that run or are queued by the engine, the newest first.
+func (o *oracle) running(task int) (copies []*oracleCopy) {
+	for _, c := range slices.Backward(o.tasks[task].copies) {
+		if c.fate == "" {
+			copies = append(copies, c)
+		}
+	}
+	return copies
+}
+
+// runs reports whether a copy of the task has begun, among those that have not ended.
+func (o *oracle) runs(task int) bool {
+	return slices.ContainsFunc(o.running(task), func(c *oracleCopy) bool { return c.begun })
+}
+
+func (o *oracle) find(task, attempt int) *oracleCopy {
+	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].copies) ||
+		o.tasks[task].copies[attempt].fate != "" {
+		o.bad++
+		return nil
+	}
+	return o.tasks[task].copies[attempt]
+}
+
+func (o *oracle) start(now time.Time, task, machine int) int {
+	attempt := o.submit(now, task, machine)
+	if attempt >= 0 {
+		o.tasks[task].copies[attempt].starts = true
+		o.begin(now, task, attempt, -1)
+	}
+	return attempt
+}
+
+func (o *oracle) begin(now time.Time, task, attempt, machine int) {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return
+	}
+	if c.begun {
+		o.bad++
+		return
+	}
+	if machine >= 0 {
+		c.machine = machine
+		o.see(machine)
+	}
+	if c.hadSlot && !c.starts {
+		o.delays = append(o.delays, o.now-c.submitted)
+	}
+	everRan := 0
+	for i := range o.tasks {
+		if slices.ContainsFunc(o.tasks[i].copies, func(c *oracleCopy) bool { return c.begun }) {
+			everRan++
+		}
+	}
+	c.begun, c.start, c.firstWave = true, o.now, c.original && everRan < o.config.Slots
+	o.tasks[task].machines = append(o.tasks[task].machines, c.machine)
+}
+
+func (o *oracle) submit(now time.Time, task, machine int) int {
+	o.tick(now)
+	if task < 0 || task >= len(o.tasks) || o.tasks[task].finished {
+		o.bad++
+		return -1
+	}
+	s := &o.tasks[task]
+	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1), submitted: o.now, sample: estimate.NoSample}
+	o.see(c.machine)
+	all := 0
+	for i := range o.tasks {
+		all += len(o.running(i))
+	}
+	c.hadSlot = all < o.config.Slots
+	if len(o.running(task)) == 0 {
+		c.original = true
+	} else {
+		s.sinceCopy = o.now
+		s.candidate = false
+		s.duplicates++
+	}
+	s.copies = append(s.copies, c)
+	s.machines = append(s.machines, c.machine)
+	return c.attempt
+}
+
+func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return false
+	}
+	if !c.begun {
+		c.starts = true // nothing says when it began
+		o.begin(now, task, attempt, -1)
+	}
+	if !(p.Done >= 0 && p.Score >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) {
+		o.bad++
+		return true
+	}
+	if c.reports = append(c.reports, oracleReport{o.now, p}); o.odd(c, c.reports[len(c.reports)-1]) {
+		o.units++
+	} else if o.done(c) > 0 && o.age(c) >= o.config.Interval {
+		implied := o.age(c).Seconds() / min(o.done(c)/o.work[task], 1)
+		if c.sample == estimate.NoSample || math.Abs(implied-float64(c.implied)) > implied/64 {
+			c.implied = float32(implied)
+			c.sample = o.rates.Running(c.sample, o.run(c))
+		}
+	}
+	return true
+}
+
+func (o *oracle) end(c *oracleCopy, fate string) {
+	c.end, c.fate = o.now, fate
+	o.ended = append(o.ended, c)
+	if !o.runs(c.task) {
+		o.tasks[c.task].candidate = false
+	}
+}
+
+func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
+	o.tick(now)
+	late := false
+	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].copies) {
+		late = !o.tasks[task].finished && o.tasks[task].copies[attempt].fate != ""
+	}
+	var c *oracleCopy
+	if !late {
+		if c = o.find(task, attempt); c == nil {
+			return nil
+		}
+	}
+	s := &o.tasks[task]
+	for _, other := range o.running(task) {
+		if other != c {
+			killed = append(killed, other.attempt)
+		}
+	}
+	for _, a := range killed {
+		o.learnKilled(s.copies[a])
+		o.end(s.copies[a], "overtaken")
+	}
+	s.finished, s.candidate = true, false
+	if late {
+		o.late++
+		return killed
+	}
+	o.end(c, "finished")
+	if r := o.run(c); c.begun {
+		r.Done, r.FirstWave = r.Work, c.firstWave
+		o.repeat(s, r)
+		o.rates.Finish(c.sample, r)
+	}
+	return killed
+}
+
+// clones counts the running copies of a task that are its first ones: its very first attempt, here.
+func (o *oracle) clones(task int) (n int) {
+	for _, c := range o.running(task) {
+		if c.attempt == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// run is what a copy shows.
+func (o *oracle) run(c *oracleCopy) estimate.Run {
+	r := estimate.Run{Age: o.age(c), Work: o.work[c.task], Done: o.done(c), Machine: c.machine}
+	if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
+		r.Done = 0
+	}
+	return r
+}
+
+// learnKilled takes what a copy shows at its end to the samples; one that ran for less than an interval shows nothing.
+func (o *oracle) learnKilled(c *oracleCopy) {
+	s := &o.tasks[c.task]
+	switch {
+	case !c.begun:
+	case o.age(c) < o.config.Interval:
+		o.rates.Drop(c.sample)
+	default:
+		r := o.run(c)
+		if n := len(c.reports); n > 0 && r.Done > 0 { // it is not known to have stopped at its last report
+			if at := c.reports[n-1].at - c.start; at > 0 {
+				if at.Seconds()*r.Work < r.Age.Seconds()*r.Done {
+					r.Done = r.Work
+				} else {
+					r.Age = at
+				}
+			}
+		}
+		o.repeat(s, r)
+		s.killed = o.rates.Kill(c.sample, r)
+	}
+}
+
+// repeat drops the sample of the copy killed last if another shows that the task is long.
+func (o *oracle) repeat(s *oracleTask, r estimate.Run) {
+	if o.rates.Repeat(s.killed, r) {
+		s.killed = estimate.NoSample
+	}
+}
+
+// see takes note of a machine.
+func (o *oracle) see(machine int) {
+	if machine >= 0 && !slices.Contains(o.seen, machine) {
+		o.seen = append(o.seen, machine)
+	}
+}
+
+func (o *oracle) kill(now time.Time, task, attempt int, fate string) {
+	o.tick(now)
+	c := o.find(task, attempt)
+	if c == nil {
+		return
+	}
+	s := &o.tasks[task]
+	several := len(o.running(task)) > 1
+	if several && fate != "failed" {
+		s.sinceCopy = o.now
+	}
+	if fate == "restarted" {
+		s.restarts++
+	}
+	if fate == "failed" {
+		o.rates.Drop(c.sample)
+	} else {
+		o.learnKilled(c)
+	}
+	o.end(c, fate)
+}
+
+func (o *oracle) loseMachine(now time.Time, machine int) (waiting []int) {
+	o.tick(now)
+	if machine < 0 {
+		return nil
+	}
+	for task := range o.tasks {
+		ran := false
+		for _, c := range o.running(task) {
+			if c.machine == machine {
+				o.rates.Drop(c.sample)
+				o.end(c, "failed")
+				ran = true
+			}
+		}
+		if ran && len(o.running(task)) == 0 {
+			waiting = append(waiting, task)
+		}
+	}
+	return waiting
+}
+
+func (o *oracle) loseOutput(now time.Time, task int) {
+	o.tick(now)
+	if task < 0 || task >= len(o.tasks) || !o.tasks[task].finished {
+		o.bad++
+		return
+	}
+	o.tasks[task].finished = false
+}
+
+// task is the view of a running task, its copies newest first.
+func (o *oracle) task(task int) restart.Task {
+	s := &o.tasks[task]
+	t := restart.Task{
+		Clones: o.clones(task), Restarts: s.restarts, Duplicates: s.duplicates, NoDuplicate: s.noDup, NoRestart: s.noRestart,
+		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task]), Lag: o.lag()},
+	}
+	if o.rates.Known() {
+		var own []int
+		for _, c := range o.running(task) {
+			own = append(own, c.sample)
+		}
+		peers := new(estimate.PeerTimes)
+		o.rates.Peers(peers, own...)
+		t.Fresh.UnitTime = peers
+	}
+	if s.sinceCopy >= 0 {
+		t.SinceCopy = max(o.now-s.sinceCopy, 1)
+	}
+	for _, c := range o.running(task) {
+		t.Copies = append(t.Copies, restart.Copy{
+			Machine: c.machine, Elapsed: o.age(c), Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
+		})
+	}
+	for i, c := range o.running(task) {
+		if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
+			t.Copies[i].Score = math.NaN()
+		}
+	}
+	t.Tried = o.tried(task)
+	return t
+}
+
+// tried lists the last four machines that the task was submitted for or began on, the latest first, each once.
+func (o *oracle) tried(task int) (machines []int) {
+	for _, m := range slices.Backward(o.tasks[task].machines) {
+		if m >= 0 && !slices.Contains(machines, m) && len(machines) < 4 {
+			machines = append(machines, m)
+		}
+	}
+	return machines
+}
+
+// firstWaiting is the waiting task with the most work that was not tried on the machine, if there is one among the first
+// eight; else the first.
+func (o *oracle) firstWaiting(machine int) int {
+	var waiting []int
+	for i := range o.tasks {
+		if !o.tasks[i].finished && len(o.running(i)) == 0 {
+			waiting = append(waiting, i)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b int) int {
+		switch {
+		case o.work[a] > o.work[b]:
+			return -1
+		case o.work[a] < o.work[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range waiting[:min(8, len(waiting))] {
+		if machine < 0 || !slices.Contains(o.tried(i), machine) {
+			return i
+		}
+	}
+	if len(waiting) > 0 {
+		return waiting[0]
+	}
+	return -1
+}

@@ -1,0 +1,130 @@
+package tracker
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// peers keeps what the engines' rules compare a task with. Only what the policy reads is kept: the others do not pay.
+type peers struct {
+	reads restart.Description
+
+	durations     estimate.Empirical // of finished tasks
+	finishedRates estimate.Empirical // their time per unit of work
+	progressRates estimate.Empirical // LATE's score/age, of running and finished
+	machineTotals estimate.Empirical // LATE's total progress by machine
+	machineTotal  []float64
+	scores        float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
+	workDone      float64 // by finished tasks
+	workTime      float64 // their run time in seconds
+}
+
+func newPeers(reads restart.Description, machines int) peers {
+	p := peers{reads: reads}
+	if reads.ReadsMachines {
+		for range machines { // that have done nothing yet
+			p.machineTotals.Insert(0)
+		}
+	}
+	return p
+}
+
+// grow makes room for the totals of so many machines.
+func (p *peers) grow(machines int) {
+	if !p.reads.ReadsMachines {
+		return
+	}
+	for len(p.machineTotal) < machines {
+		if p.machineTotal = append(p.machineTotal, 0); p.machineTotals.Len() < len(p.machineTotal) {
+			p.machineTotals.Insert(0)
+		}
+	}
+}
+
+// finish takes in the run time of a copy that ended its task, and what it had reported as done.
+func (p *peers) finish(seconds float64, s *taskState, done float64) {
+	if p.reads.ReadsDurations {
+		p.durations.Insert(seconds)
+	}
+	if p.reads.ReadsRates && s.work > 0 {
+		p.finishedRates.Insert(seconds / s.work)
+	}
+	if p.reads.ReadsThroughput {
+		work := s.work
+		if done > beyond*work || done > 0 && s.flags&knownWork == 0 {
+			work = done // without totals, what was reported counts, as it does of the tasks that run
+		}
+		p.workDone += work
+		p.workTime += seconds
+	}
+}
+
+// addPace adds a sample to the progress rates. At the age of 0 there is no rate.
+func (p *peers) addPace(score float64, age time.Duration) {
+	if p.reads.ReadsProgressRates && age > 0 {
+		p.progressRates.Insert(score / age.Seconds())
+	}
+}
+
+// dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
+func (p *peers) dropPace(c *copyState) {
+	if at := c.progress.At(); p.reads.ReadsProgressRates && at > 0 {
+		p.progressRates.Delete(c.score / at.Seconds())
+	}
+}
+
+// addMachine exchanges a copy's score in its machine's total. The paper's total is of tasks that run or have succeeded,
+// so that of a copy that ends otherwise goes. Scores count in steps of 2^-24, which makes their sums exact: machines that
+// have done the same compare equal, whatever the order of their reports.
+func (p *peers) addMachine(c *copyState, score float64) {
+	gain := step(score) - step(c.score)
+	if gain == 0 || c.machine == none || int(c.machine) >= len(p.machineTotal) {
+		return
+	}
+	total := &p.machineTotal[c.machine]
+	p.machineTotals.Delete(*total)
+	*total += gain
+	p.machineTotals.Insert(*total)
+}
+
+func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
+
+// fill sets what the policy reads; n is the number of tasks that run or have finished.
+func (p *peers) fill(facts *restart.Peers, n int) {
+	if p.reads.ReadsDurations && p.durations.Len() > 0 {
+		facts.Durations = &p.durations
+	}
+	if p.reads.ReadsRates && p.finishedRates.Len() > 0 {
+		facts.Rates = &p.finishedRates
+	}
+	if p.reads.ReadsProgressRates && p.progressRates.Len() > 0 {
+		facts.ProgressRates = &p.progressRates
+	}
+	if p.reads.ReadsScores && n > 0 {
+		facts.MeanScore = max(0, p.scores/float64(n))
+	}
+	if rate := p.workDone / p.workTime; num.Finite(rate) { // not before a task with a time has finished
+		facts.Throughput = rate
+	}
+}
+
+// asking describes the machine that asks for work: by what it did in the cluster if that is known, else in this phase.
+func (p *peers) asking(machine int, place int32, record MachineRecord) (m restart.MachineProgress) {
+	switch {
+	case !p.reads.ReadsMachines || machine < 0:
+	case record != nil:
+		if total, of := record.Progress(machine); of != nil && of.Len() > 0 {
+			m.Total, m.Of = total, of
+		}
+	case p.machineTotals.Len() > 0:
+		m.Of = &p.machineTotals
+		if place != none {
+			m.Total = p.machineTotal[place]
+		}
+	}
+	return m
+}

@@ -1,0 +1,90 @@
+package tracker_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// The Tracker against the oracle, under random events with rubbish among them.
+func TestTrackerAgainstOracle(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		t.Run(name, func(t *testing.T) {
+			acted := 0
+			for seed := range uint64(120) {
+				w := newWorld(t, policy, seed)
+				for range 250 {
+					w.step()
+					if got, want := w.tracker.Ledger(), w.oracle.ledger(); got != want || w.whole.Ledger() != want {
+						w.fatal("ledger is %+v, want %+v", got, want)
+					}
+				}
+				w.facts()
+				for _, line := range w.log {
+					if strings.Contains(line, " duplicate ") || strings.Contains(line, " restart fresh") {
+						acted++
+					}
+				}
+			}
+			if name != "never" {
+				assert.Greater(t, acted, 50, "the events must make the policy act, or this shows nothing")
+			}
+		})
+	}
+}
+
+// Next of a Tracker is Next over the same facts, when all tasks were judged on them.
+func TestTrackerNextIsNext(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		t.Run(name, func(t *testing.T) {
+			compared := 0
+			for seed := range uint64(200) {
+				w := newWorld(t, policy, 1000+seed)
+				for range 60 {
+					w.step()
+				}
+				acts := false // a Sweep tells of restarts and kills at once; Next is for what is left
+				w.tracker.Sweep(w.now, func(d tracker.Answer) { acts = acts || d.Action != restart.Duplicate })
+				if acts || w.tracker.Phase().FreeSlots == 0 {
+					continue
+				}
+				w.oracle.tick(w.now)
+				var running []restart.Task
+				var works []float64
+				var runs, waits []int
+				for i := range w.oracle.tasks {
+					if w.oracle.runs(i) {
+						running = append(running, w.oracle.task(i))
+						runs = append(runs, i)
+					} else if !w.oracle.tasks[i].finished && len(w.oracle.running(i)) == 0 {
+						works = append(works, w.oracle.work[i])
+						waits = append(waits, i)
+					}
+				}
+				i, want := restart.Next(policy, running, works, w.tracker.Phase())
+				got := w.tracker.Next(w.now, -1)
+				if want.Action == restart.Keep {
+					require.Equal(t, -1, got.Task)
+					require.Equal(t, restart.Keep, got.Action)
+					continue
+				}
+				if want.Action == restart.Start {
+					i = waits[i]
+				} else {
+					i = runs[i]
+				}
+				require.Equal(t, i, got.Task, "%v, want %v", got, want)
+				want.Avoid = got.Avoid // LATE has more to avoid
+				require.Equal(t, want, got.Decision)
+				compared++
+			}
+			assert.Greater(t, compared, 20)
+		})
+	}
+}

@@ -1,0 +1,459 @@
+package tracker_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// What a host knows reaches the decision: phases in virtual time of which the right answer is known.
+
+// A host's clock steps back an hour while a straggler runs: it is copied after a minute, as if nothing had happened.
+func TestClockStepsBack(t *testing.T) {
+	for _, step := range []time.Duration{0, time.Hour} {
+		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{}})
+		now, copied := start, -1
+		for task := range 4 {
+			tr.Start(now, task, task)
+		}
+		for second := 1; copied < 0 && second < 5000; second++ {
+			if now = now.Add(time.Second); second == 4 {
+				now = now.Add(-step)
+			}
+			if second == 3 {
+				for task := range 3 {
+					tr.Finish(now, task, 0)
+				}
+			}
+			if tr.Decide(now, 3).Action == restart.Duplicate {
+				copied = second
+			}
+		}
+		assert.InDelta(t, 60, copied, 1, "a step of %v", step)
+		assert.Equal(t, step > 0, tr.Ledger().ClockSteps == 1)
+	}
+}
+
+// Dispatch takes 30 s, and nobody has said so: it is learned, and the phase takes as long as if it had been known.
+func TestDispatchDelayIsLearned(t *testing.T) {
+	run := func(lag time.Duration) (end time.Duration, l tracker.Ledger, learned time.Duration) {
+		s := newSim(t, tracker.Config{
+			Tasks: 64, Machines: 4, Slots: 16, Interval: time.Second, Lag: lag, Policy: restart.Mantri{},
+		}, func(_, _, machine int) time.Duration {
+			if machine == 0 {
+				return 80 * time.Second
+			}
+			return 40 * time.Second
+		})
+		s.dispatch = 30 * time.Second
+		s.watch = func(_ time.Duration, a tracker.Answer) {
+			if a.Fresh > 0 {
+				learned = a.Fresh
+			}
+		}
+		end = s.run(t)
+		return end, s.tracker.Ledger(), learned
+	}
+	unknown, l, fresh := run(0)
+	known, _, _ := run(30 * time.Second)
+	t.Logf("%v without Lag, %v with it; %+v", unknown, known, l)
+	assert.InEpsilon(t, known.Seconds(), unknown.Seconds(), 0.02)
+	assert.GreaterOrEqual(t, fresh, 70*time.Second, "a new copy takes 30 s of dispatch and 40 s and more of work")
+}
+
+// Every fifth partition is empty. An empty one is no partition of unknown size: nothing is restarted, nothing wasted.
+func TestEmptyPartitions(t *testing.T) {
+	work := make([]float64, 100)
+	for i := range work {
+		if i%5 > 0 {
+			work[i] = 1000
+		}
+	}
+	s := newSim(t, tracker.Config{Work: work, Machines: 10, Interval: time.Second}, func(task, _, _ int) time.Duration {
+		if work[task] == 0 {
+			return 4 * time.Second // it starts, and finds nothing
+		}
+		return 24 * time.Second
+	})
+	s.run(t)
+	l := s.tracker.Ledger()
+	assert.Zero(t, l.Restarts)
+	assert.Zero(t, l.Copies)
+	assert.Zero(t, l.Wasted)
+}
+
+// A result that comes although a restart was told is a result.
+func TestLateSuccess(t *testing.T) {
+	for _, runsAgain := range []bool{false, true} {
+		tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
+		tr.Start(at(0), 0, 0)
+		tr.Restart(at(10), 0, 0)
+		var want []int
+		if runsAgain {
+			tr.Start(at(11), 0, 1)
+			want = []int{1}
+		}
+		assert.ElementsMatch(t, want, tr.Finish(at(12), 0, 0))
+		assert.Equal(t, 1, tr.Phase().Finished)
+		assert.Equal(t, 1, tr.Phase().Waiting, "the other task")
+		assert.Equal(t, 2, tr.Phase().FreeSlots)
+		l := tr.Ledger()
+		assert.Equal(t, 1, l.Finished)
+		assert.Equal(t, 1, l.Late)
+		assert.Zero(t, l.Ignored)
+		assert.Equal(t, 1, tr.Next(at(13), 0).Task)
+		tr.Finish(at(14), 0, 0)
+		assert.Equal(t, 1, tr.Ledger().Ignored, "once")
+	}
+}
+
+// Progress in per cent where the works are shares: said at the first report, and counted.
+func TestUnitsThatCannotBeRight(t *testing.T) {
+	for _, policy := range []restart.Policy{restart.Mantri{}, rules.LATE{MinAge: restart.Off}, rules.Hadoop{MinAge: restart.Off}} {
+		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: policy})
+		for task := range 4 {
+			tr.Start(at(0), task, task)
+		}
+		for task := range 4 {
+			a := tr.Report(at(5), task, 0, tracker.Report{Done: 7})
+			assert.Equal(t, restart.BadUnits, a.Reason, "%T: %v", policy, a)
+		}
+		assert.Equal(t, 4, tr.Ledger().BadUnits)
+		assert.NotEqual(t, restart.BadUnits, tr.Report(at(6), 0, 0, tracker.Report{Done: 1.001}).Reason, "a last block")
+	}
+}
+
+// A phase that reports no progress is told so, and not that an estimate is missing.
+func TestNoProgress(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
+	tr.Start(at(0), 0, 0)
+	tr.Start(at(0), 1, 1)
+	assert.Equal(t, restart.NoProgress, tr.Decide(at(100), 0).Reason)
+	tr.Report(at(100), 1, 0, tracker.Report{Done: 0.5})
+	assert.Equal(t, restart.NoEstimate, tr.Decide(at(100), 0).Reason, "the other one does")
+}
+
+// LATE in a phase without progress takes the oldest for the slowest, and not the lowest number.
+func TestLATEWithoutProgress(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 20, Machines: 20, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}})
+	for task := range 8 {
+		tr.Start(at(0), task, task)
+	}
+	for task := range 8 {
+		tr.Finish(at(30), task, 0)
+	}
+	tr.Start(at(100), 9, 9)
+	tr.Start(at(150), 8, 8)
+	tr.Sweep(at(300), func(tracker.Answer) {})
+	a := tr.Next(at(300), 15)
+	assert.Equal(t, 9, a.Task, "%v", a)
+	assert.Equal(t, 200*time.Second, a.Remaining)
+}
+
+// answers is a policy of the host's own that answers what it was told to.
+type answers restart.Decision
+
+func (d answers) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision(d) }
+
+// What a policy can't mean is refused, and counted: above all, it kills nothing.
+func TestAnswersOutOfRange(t *testing.T) {
+	for _, d := range []restart.Decision{
+		{Action: restart.Restart, Copy: 1}, {Action: restart.Kill, Copy: -1}, {Action: restart.Start}, {Action: 99},
+	} {
+		tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Policy: answers(d)})
+		tr.Start(at(0), 0, 0)
+		a := tr.Decide(at(1), 0)
+		assert.Equal(t, restart.Decision{Reason: restart.BadAnswer}, a.Decision)
+		assert.Equal(t, 1, tr.Ledger().BadAnswers)
+	}
+	odd := answers{Reason: restart.NotSlow, Value: math.NaN(), Threshold: math.Inf(1)}
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Policy: odd})
+	tr.Start(at(0), 0, 0)
+	assert.Equal(t, restart.Decision{Reason: restart.NotSlow}, tr.Decide(at(1), 0).Decision)
+}
+
+// Spark and Flink take the median of the run times that were recorded, however many tasks have finished unseen, or twice.
+func TestMediansAreOfRecordedRunTimes(t *testing.T) {
+	for _, policy := range []restart.Policy{rules.Spark{Quantile: 0.5}, rules.Flink{LowerBound: restart.Off}} {
+		tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: time.Second, Policy: policy})
+		for i := range 10 {
+			if i < 6 {
+				tr.Submit(at(0), i, i)
+			} else {
+				tr.Start(at(0), i, i)
+			}
+		}
+		for i := range 7 {
+			tr.Finish(at(1), i, 0) // six of them never began
+		}
+		tr.Finish(at(2), 7, 0)
+		tr.Finish(at(50), 8, 0)
+		a := tr.Report(at(60), 9, 0, tracker.Report{Score: .1})
+		want := map[string]float64{"spark": 6, "flink": 3}[restart.Describe(policy).Name]
+		assert.Equal(t, want, a.Threshold, "%v", a)
+	}
+	tr := newTracker(t, tracker.Config{Tasks: 11, Slots: 11, Interval: time.Second, Policy: rules.Spark{}})
+	for i := range 11 {
+		tr.Start(at(0), i, i)
+	}
+	for i := range 10 {
+		tr.Finish(at(10+float64(i)), i, 0)
+	}
+	for i := range 10 {
+		tr.LoseOutput(at(20), i)
+	}
+	for i := range 10 {
+		tr.Start(at(20), i, i)
+	}
+	for i := range 10 {
+		tr.Finish(at(30+float64(i)), i, 1)
+	}
+	assert.Equal(t, 45., tr.Report(at(44), 10, 0, tracker.Report{Score: .1}).Threshold, "as without the lost outputs")
+}
+
+// evenProgress is what a host knows whose tasks have always progressed evenly.
+func evenProgress() *survival.Shape {
+	s := new(survival.Shape)
+	for range 50 {
+		var t survival.Trail
+		for age := 2 * time.Second; age <= 20*time.Second; age += 2 * time.Second {
+			t.Report(age, age.Seconds()/20)
+		}
+		s.Finish(&t, 20*time.Second, estimate.Linear{Grace: 4 * time.Second, Window: 20 * time.Second})
+	}
+	return s
+}
+
+// cluster is the host of the rows about machines: ten machines, or the nine good ones, of one slot each, of which the first
+// of ten is eight times slower; a share of the attempts takes four times as long wherever it runs.
+type cluster struct {
+	bad, record bool
+	tasks       int
+	seed        uint64
+	odd         float64
+	policy      restart.Policy
+}
+
+func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Record) {
+	config := tracker.Config{Tasks: c.tasks, Machines: 9, Interval: 2 * time.Second, Policy: c.policy} // ten reports a task
+	config.Shape = evenProgress()
+	if c.bad {
+		config.Machines = 10
+	}
+	if c.record {
+		var err error
+		r, err = machines.New(machines.Config{})
+		require.NoError(t, err)
+		config.Record = r
+	}
+	good := make([]uint64, c.tasks) // attempts on good machines: the same luck in both clusters
+	s = newSim(t, config, func(task, _, machine int) time.Duration {
+		rng := rand.New(rand.NewPCG(c.seed, uint64(task)<<8|good[task]))
+		if machine < 9 {
+			good[task]++
+		}
+		d := 19 + 2*rng.Float64()
+		if rng.Float64() < c.odd {
+			d *= 4
+		}
+		if c.bad && machine == 9 {
+			d *= 8
+		}
+		return seconds(d)
+	})
+	return s.run(t), s, r
+}
+
+// One of ten machines is eight times slower. It is known after a few attempts, though none of them ever finished there, and
+// gets no more; what was killed there does not make a new copy look slow.
+func TestOneSlowMachine(t *testing.T) {
+	for seed := range uint64(20) {
+		_, s, r := cluster{bad: true, record: true, tasks: 800, seed: seed}.run(t)
+		l, fresh := s.tracker.Ledger(), s.tracker.Rates().Mean()
+		if seed == 0 {
+			t.Logf("restarts %d, E(t_new) %.1f s, factor %.2f", l.Restarts, fresh, r.Factor(9))
+		}
+		assert.LessOrEqual(t, l.Restarts, 20, "seed %d", seed)
+		assert.GreaterOrEqual(t, fresh, 18., "seed %d", seed)
+		assert.LessOrEqual(t, fresh, 22., "seed %d", seed)
+		assert.InEpsilon(t, 8, r.Factor(9), 0.2, "seed %d", seed)
+	}
+}
+
+// The same, and every twentieth attempt takes four times as long: a bad machine more is no worse than none. (What is left
+// between them is which task comes last.)
+func TestTenMachinesAreNeverSlowerThanNine(t *testing.T) {
+	var ten, nine time.Duration
+	for seed := range uint64(20) {
+		with, _, _ := cluster{bad: true, record: true, tasks: 800, seed: seed, odd: 0.05}.run(t)
+		without, _, _ := cluster{record: true, tasks: 800, seed: seed, odd: 0.05}.run(t)
+		ten, nine = ten+with, nine+without
+		assert.LessOrEqual(t, with.Seconds(), without.Seconds()*1.01, "seed %d", seed)
+	}
+	t.Logf("ten %v, nine %v", ten/20, nine/20)
+	assert.LessOrEqual(t, ten.Seconds(), nine.Seconds()*1.001)
+}
+
+// Every eighth of 48 tasks is slow wherever it runs, because of the way to its data. A host that knows it says so, and nothing
+// is done about what can't be helped.
+func TestSlowPath(t *testing.T) {
+	run := func(policy restart.Policy, knows bool) (time.Duration, tracker.Ledger) {
+		config := tracker.Config{Tasks: 48, Machines: 6, Slots: 12, Interval: time.Second, Policy: policy}
+		slow := func(task int) float64 {
+			if task%8 == 0 {
+				return 5
+			}
+			return 1
+		}
+		if knows {
+			config.Path = func(task, _ int) float64 { return slow(task) }
+		}
+		s := newSim(t, config, func(task, _, _ int) time.Duration { return seconds(20 * slow(task)) })
+		return s.run(t), s.tracker.Ledger()
+	}
+	never, base := run(restart.Never{}, true)
+	blind, before := run(restart.Mantri{}, false)
+	knowing, after := run(restart.Mantri{}, true)
+	t.Logf("no policy %v, used %v; blind %v, %v; with the path %v, %v", never, base.Used, blind, before, knowing, after)
+	assert.LessOrEqual(t, knowing, never)
+	assert.InEpsilon(t, base.Used.Seconds(), after.Used.Seconds(), 0.02)
+	assert.Zero(t, after.Restarts)
+}
+
+// The only other machine is known to be slower than it is worth.
+func TestOnlyASlowMachineIsLeft(t *testing.T) {
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	for i := range 8 {
+		usual := 10 * time.Second
+		record.End(start, 0, uint64(i), machines.Attempt{Ran: usual, Usual: usual}, machines.Finished)
+		record.End(start, 1, uint64(i), machines.Attempt{Ran: usual * 87 / 10, Usual: usual}, machines.Finished)
+	}
+	for known, want := range map[bool]restart.Action{false: restart.Restart, true: restart.Keep} {
+		c := tracker.Config{
+			Tasks: 2, Slots: 1, Machines: 2, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
+		}
+		if known {
+			c.Record = record
+		}
+		tr := newTracker(t, c)
+		tr.Start(at(0), 0, 0)
+		a := tr.Report(at(10), 0, 0, tracker.Report{Done: 0.2}) // 40 s left
+		assert.Equal(t, want, a.Action, "%v", a)
+		if known {
+			assert.Equal(t, restart.NotSlow, a.Reason)
+			assert.InDelta(t, 87, a.Fresh.Seconds(), 1, "what it would take there: %v", a)
+		}
+	}
+}
+
+// A slow machine gets no waiting task, and is the last resort all the same.
+func TestNextSaysNotOnThisMachine(t *testing.T) {
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	for machine := range 4 {
+		for i := range 8 {
+			usual := 10 * time.Second
+			ran := usual
+			if machine == 3 {
+				ran *= 5
+			}
+			record.End(start, 2e9+machine, uint64(i), machines.Attempt{Ran: ran, Usual: usual}, machines.Finished)
+		}
+	}
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Record: record})
+	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+3).Action, "nothing runs yet")
+	tr.Start(at(0), 0, 2e9)
+	a := tr.Next(at(0), 2e9+3)
+	assert.Equal(t, -1, a.Task)
+	assert.Equal(t, restart.Decision{Reason: restart.SlowMachine, Value: 5, Threshold: 2}, a.Decision)
+	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+1).Action)
+	assert.Equal(t, restart.Start, tr.Next(at(0), -1).Action)
+}
+
+// Clones are a task's first copies: none is killed for being third, they take nothing from anyone's budget, and each task has
+// the same number.
+func TestClonesAreFirstCopies(t *testing.T) {
+	budget := newBudget(t, tracker.BudgetConfig{Slots: 100})
+	clones := newTracker(t, tracker.Config{
+		Tasks: 4, Slots: 12, Machines: 12, Interval: time.Second, Clones: 3, Budget: budget,
+	})
+	launched := map[int]int{}
+	for machine := range 12 {
+		a := clones.Next(at(0), machine)
+		require.Equal(t, restart.Start, a.Action, "machine %d: %v", machine, a)
+		clones.Start(at(0), a.Task, machine)
+		launched[a.Task]++
+	}
+	assert.Equal(t, map[int]int{0: 3, 1: 3, 2: 3, 3: 3}, launched)
+	assert.Equal(t, restart.Keep, clones.Next(at(0), 12).Action)
+	assert.Zero(t, clones.Phase().Speculative)
+	assert.Zero(t, budget.Running())
+	assert.True(t, budget.Allows(), "another job's straggler")
+	for s := 1.; s < 20; s++ {
+		for task := range 4 {
+			for attempt := range 3 {
+				speed := []float64{20, 20.5, 21}[attempt]
+				a := clones.Report(at(s), task, attempt, tracker.Report{Done: s / speed})
+				assert.Equal(t, restart.Keep, a.Action, "%v", a)
+			}
+		}
+	}
+	assert.Len(t, clones.Finish(at(20), 0, 0), 2)
+	l := clones.Ledger()
+	assert.Equal(t, 8, l.Clones)
+	assert.Zero(t, l.Copies+l.Won+l.Lost+l.Pruned)
+}
+
+// A machine leaves at a known time: what would not end by then is copied elsewhere, and no more starts there than ends.
+func TestAMachineLeaves(t *testing.T) {
+	tr := newTracker(t, tracker.Config{
+		Tasks: 4, Slots: 6, Machines: 6, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(40)},
+	})
+	for task := range 3 {
+		tr.Start(at(0), task, task)
+	}
+	for task := range 3 {
+		tr.Report(at(20), task, 0, tracker.Report{Done: 0.5}) // 20 s left
+	}
+	tr.Leave(at(20), 0, at(30))
+	tr.Leave(at(20), 1, at(60))
+	a := tr.Decide(at(20), 0)
+	assert.Equal(t, restart.Leaving, a.Reason, "%v", a)
+	assert.Equal(t, restart.Duplicate, a.Action)
+	assert.True(t, a.Avoid.Has(0) && a.Avoid.Has(1), "neither stays: %v", a)
+	assert.Equal(t, restart.Keep, tr.Decide(at(20), 1).Action, "it ends in time")
+	assert.Equal(t, restart.Leaving, tr.Next(at(20), 0).Reason)
+	assert.Equal(t, 0, tr.Next(at(20), 5).Task)
+	tr.Leave(at(21), 0, time.Time{})
+	assert.Equal(t, restart.Keep, tr.Decide(at(21), 0).Action, "it stays after all")
+}
+
+// LATE's slow nodes are to be avoided also by a host that acts on a report.
+func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 12, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}})
+	for task := range 8 {
+		tr.Start(at(0), task, task%4)
+		tr.Finish(at(0).Add(time.Minute), task, 0)
+	}
+	tr.Start(at(60), 8, 0)
+	tr.Start(at(60), 9, 4)
+	tr.Start(at(60), 10, 1)
+	tr.Start(at(60), 11, 2)
+	a := tr.Report(at(200), 8, 0, tracker.Report{Score: 0.1})
+	require.Equal(t, restart.Duplicate, a.Action, "%v", a)
+	assert.True(t, a.Avoid.Has(4), "nothing has finished on machine 4: %v", a)
+	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
+}

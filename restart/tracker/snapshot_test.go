@@ -1,0 +1,215 @@
+package tracker_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// told drives a tracker and, from some moment on, one that was restored, through the same random events.
+type told struct {
+	t   *testing.T
+	rng *rand.Rand
+	now time.Time
+	n   int
+}
+
+// event makes a random event, sense and nonsense.
+func (h *told) event() tracker.Event {
+	r := h.rng
+	switch r.IntN(30) {
+	case 0:
+		h.now = h.now.Add(-time.Duration(r.Int64N(9e9)))
+	case 1, 2, 3, 4, 5, 6, 7, 8, 9, 10:
+	default:
+		h.now = h.now.Add(time.Duration(r.Int64N(3e9)))
+	}
+	e := tracker.Event{
+		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: h.now, Task: r.IntN(h.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
+		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoDuplicate: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
+		Leaves: h.now.Add(time.Duration(r.Int64N(60e9))),
+		Report: tracker.Report{Done: r.Float64() * 1.1},
+	}
+	switch r.IntN(8) {
+	case 0:
+		e.Kind = tracker.Reported
+		e.Report = tracker.Report{Score: r.Float64(), Remaining: time.Duration(r.Int64N(1e11))}
+	case 1, 2, 3:
+		e.Kind = tracker.Reported
+	case 4:
+		e.Kind = tracker.Started
+	}
+	if (e.Kind == tracker.MachineLost || e.Kind == tracker.MachineLeaves) && r.IntN(4) > 0 {
+		e.Kind = tracker.Offered
+	}
+	return e
+}
+
+func (h *told) config(policy restart.Policy) tracker.Config {
+	c := tracker.Config{
+		Tasks: h.n, Slots: h.rng.IntN(12), Machines: h.rng.IntN(6), Interval: time.Second, Policy: policy,
+		Clones: h.rng.IntN(3), Lag: time.Second, Work: make([]float64, h.n),
+	}
+	for i := range c.Work {
+		c.Work[i] = []float64{1, 1, 0, math.NaN(), 2.5}[h.rng.IntN(5)]
+	}
+	c.Work[0] = 1
+	return c
+}
+
+// A tracker that is restored after any prefix of a history answers as if it had never stopped, and ends in the same state.
+func TestRestoreAfterAnyPrefix(t *testing.T) {
+	acts := map[restart.Action]int{}
+	for name, policy := range policytest.Policies() {
+		for seed := range uint64(40) {
+			rng := rand.New(rand.NewPCG(seed, 77))
+			h := told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := h.config(policy)
+			one := newTracker(t, c)
+			for range rng.IntN(200) {
+				one.Apply(h.event())
+			}
+			text, err := one.MarshalBinary()
+			require.NoError(t, err)
+			given := tracker.Config{}
+			if seed%2 == 0 {
+				given.Policy = policy
+			}
+			two, err := tracker.Restore(given, text)
+			require.NoError(t, err, "%s, seed %d", name, seed)
+			again, err := two.MarshalBinary()
+			require.NoError(t, err)
+			require.Equal(t, text, again, "%s, seed %d", name, seed)
+			for i := range 150 {
+				e := h.event()
+				a, b := one.Apply(e), two.Apply(e)
+				acts[a.Action]++
+				require.Equal(t, a.String(), b.String(), "%s, seed %d, event %d: %+v", name, seed, i, e)
+				require.Equal(t, a.Task, b.Task)
+				require.Equal(t, a.Ignored, b.Ignored)
+				require.ElementsMatch(t, a.Overtaken, b.Overtaken)
+				require.ElementsMatch(t, a.Waiting, b.Waiting)
+				require.Equal(t, len(a.Found), len(b.Found))
+				for j := range a.Found {
+					require.Equal(t, a.Found[j].String(), b.Found[j].String())
+				}
+			}
+			require.Equal(t, one.Ledger(), two.Ledger())
+			text, _ = one.MarshalBinary()
+			again, _ = two.MarshalBinary()
+			require.Equal(t, text, again, "%s, seed %d: the same state", name, seed)
+		}
+	}
+	for action := restart.Keep; action <= restart.Start; action++ {
+		assert.Greater(t, acts[action], 20, "the test has seen too little of %v", action)
+	}
+}
+
+// A policy of the host's own is named, and must be given again; another one is refused.
+func TestRestoreOfAPolicy(t *testing.T) {
+	for policy, want := range map[restart.Policy]string{
+		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
+		answers{}:                  "Config.Policy is mantri, want \"custom\"",
+	} {
+		text, err := newTracker(t, tracker.Config{Tasks: 1, Interval: 1, Policy: policy}).MarshalBinary()
+		require.NoError(t, err)
+		_, err = tracker.Restore(tracker.Config{Policy: restart.Mantri{}}, text)
+		assert.ErrorContains(t, err, want)
+		restored, err := tracker.Restore(tracker.Config{Policy: policy}, text)
+		require.NoError(t, err)
+		assert.Equal(t, policy, restored.Config().Policy)
+	}
+	text, err := newTracker(t, tracker.Config{Tasks: 1, Policy: answers{}}).MarshalBinary()
+	require.NoError(t, err)
+	_, err = tracker.Restore(tracker.Config{}, text)
+	assert.ErrorContains(t, err, `the policy is "custom", want it in Config.Policy`)
+}
+
+func TestRestoreOfABudget(t *testing.T) {
+	b := newBudget(t, tracker.BudgetConfig{Share: restart.Off, Rate: 0.3, Floor: 7})
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 5, Interval: time.Second, Budget: b})
+	tr.Start(at(0), 0, 0)
+	tr.Start(at(0), 0, 1)
+	text, err := b.MarshalBinary()
+	require.NoError(t, err)
+	var c tracker.Budget
+	require.NoError(t, c.UnmarshalBinary(text))
+	assert.Equal(t, *b, c)
+	phase, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	restored, err := tracker.Restore(tracker.Config{Budget: &c}, phase)
+	require.NoError(t, err)
+	assert.Equal(t, *b, c, "it is told nothing")
+	restored.Finish(at(1), 0, 1)
+	assert.Zero(t, c.Running())
+	assert.Error(t, c.UnmarshalBinary(text[:len(text)-1]))
+	assert.Error(t, c.UnmarshalBinary(nil))
+}
+
+// What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
+func FuzzRestore(f *testing.F) {
+	for i, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
+		h := told{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
+		tr, err := tracker.New(h.config(policy))
+		require.NoError(f, err)
+		for range 40 {
+			tr.Apply(h.event())
+		}
+		text, _ := tr.MarshalBinary()
+		f.Add(text, uint64(i))
+		f.Add(text[:len(text)/2], uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
+		if len(text) > 1<<16 {
+			return
+		}
+		tr, err := tracker.Restore(tracker.Config{}, text)
+		if err != nil {
+			return
+		}
+		again, _ := tr.MarshalBinary()
+		other, err := tracker.Restore(tracker.Config{}, again)
+		require.NoError(t, err)
+		h := told{rng: rand.New(rand.NewPCG(seed, 4)), now: start, n: tr.Phase().Tasks}
+		for range 60 {
+			e := h.event()
+			require.Equal(t, tr.Apply(e).String(), other.Apply(e).String())
+		}
+	})
+}
+
+// A flipped or a lost byte is an error, or gives a tracker that can be used; it never panics.
+func TestRestoreOfDamagedSnapshots(t *testing.T) {
+	h := told{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
+	tr := newTracker(t, h.config(nil))
+	for range 200 {
+		tr.Apply(h.event())
+	}
+	text, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	refused := 0
+	for i := range text {
+		damaged := slices.Clone(text)
+		damaged[i] ^= byte(1 + h.rng.IntN(255))
+		if got, err := tracker.Restore(tracker.Config{}, damaged); err != nil {
+			refused++
+		} else {
+			for range 20 {
+				got.Apply(h.event())
+			}
+		}
+		_, err = tracker.Restore(tracker.Config{}, text[:i])
+		assert.Error(t, err)
+	}
+	assert.Greater(t, refused, len(text)/4)
+}

@@ -1,0 +1,200 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// queued returns a tracker of four tasks of which two have finished after 10 s each, and task 2 lags far behind.
+func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
+	t.Helper()
+	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 4, Interval: 5 * time.Second, Policy: policy})
+	for task := range 4 {
+		require.Zero(t, tr.Start(at(0), task, task))
+	}
+	for _, task := range []int{0, 1, 3} {
+		tr.Report(at(5), task, 0, tracker.Report{Done: 0.5})
+	}
+	for _, task := range []int{0, 1, 3} {
+		tr.Finish(at(10), task, 0)
+	}
+	return tr
+}
+
+// A copy that waits in the engine's queue holds its slot, is neither judged nor made again, and its age counts from its
+// begin.
+func TestSubmittedCopyIsNotDuplicatedAgain(t *testing.T) {
+	tr := queued(t, nil)
+	require.Equal(t, restart.Duplicate, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
+	require.Equal(t, 1, tr.Submit(at(20), 2, -1))
+	assert.Equal(t, 1, tr.Phase().Speculative)
+	assert.Equal(t, 2, tr.Phase().FreeSlots)
+	for s := 25.; s <= 120; s += 5 {
+		d := tr.Report(at(s), 2, 0, tracker.Report{Done: s / 1000})
+		require.Equal(t, restart.Keep, d.Action, "%v s: %v", s, d)
+		require.Equal(t, restart.CopyTooRecent, d.Reason, "%v s", s)
+		d = tr.Next(at(s), 0)
+		require.Equal(t, -1, d.Task, d)
+	}
+	tr.Begin(at(120), 2, 1, 3)
+	tr.Report(at(125), 2, 1, tracker.Report{Done: 0.5, Remaining: 5 * time.Second})
+	assert.Equal(t, 5*time.Second, tr.Decide(at(125), 2).Remaining)
+	assert.Equal(t, []int{0}, tr.Finish(at(130), 2, 1))
+	l := tr.Ledger()
+	assert.Equal(t, 170*time.Second, l.Used, "three of 10 s, one of 130 s, and 10 s of the copy")
+	assert.Equal(t, 1, l.Won)
+	assert.Zero(t, l.Ignored)
+}
+
+// A task of whose copies none has begun is not judged, under any policy.
+func TestSubmittedTaskIsNotJudged(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 8, Interval: time.Second, Policy: everything{policy}})
+		for task := range 7 {
+			tr.Start(at(0), task, -1)
+		}
+		assert.Equal(t, 0, tr.Submit(at(0), 7, 5), name)
+		assert.Equal(t, 0, tr.Phase().Waiting, name)
+		for task := range 7 {
+			tr.Report(at(5), task, 0, tracker.Report{Done: 0.5})
+			tr.Finish(at(10), task, 0)
+		}
+		assert.Equal(t, 1., tr.Phase().Peers.MeanScore, name)
+		notRunning := restart.Decision{Reason: restart.NotRunning}
+		assert.Equal(t, notRunning, tr.Decide(at(1000), 7).Decision, name)
+		tr.Sweep(at(1000), func(a tracker.Answer) { t.Errorf("%s: sweep visits %d: %v", name, a.Task, a) })
+		d := tr.Next(at(1000), 2)
+		assert.Equal(t, -1, d.Task, name)
+		assert.Equal(t, restart.NothingToDo, d.Reason, name)
+		assert.NotEqual(t, restart.NotRunning, tr.Report(at(1001), 7, 0, tracker.Report{Done: 0.1}).Reason, "%s: begun", name)
+	}
+}
+
+// What makes no sense changes nothing: the begin of a copy that has begun, has ended or never was.
+func TestBeginIgnored(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 4, Machines: 4, Interval: time.Second})
+	require.Zero(t, tr.Submit(at(0), 0, 1))
+	tr.Begin(at(5), 0, 0, -1)
+	assert.Zero(t, tr.Ledger().Ignored)
+	tr.Begin(at(8), 0, 0, 2)  // has begun
+	tr.Begin(at(8), 0, 1, 2)  // there is no such attempt
+	tr.Begin(at(8), 1, 0, 2)  // nor here
+	tr.Begin(at(8), -1, 0, 2) // no such task
+	assert.Equal(t, 4, tr.Ledger().Ignored)
+	assert.Empty(t, tr.LoseMachine(at(8), 2), "it runs where it was submitted for")
+	tr.Finish(at(9), 0, 0)
+	assert.Equal(t, 4*time.Second, tr.Ledger().Used)
+	tr.Begin(at(9), 0, 0, 2)
+	assert.Equal(t, -1, tr.Submit(at(9), 0, 2), "the task has ended")
+	assert.Equal(t, -1, tr.Submit(at(9), 2, 2))
+	assert.Equal(t, 7, tr.Ledger().Ignored)
+}
+
+// A lost machine takes along what was queued for it, and what began on it, but not what was to run there and did not.
+func TestLoseMachineOfQueuedCopies(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Machines: 4, Interval: time.Second})
+	tr.Submit(at(0), 0, 1)
+	tr.Submit(at(0), 1, -1)
+	tr.Submit(at(0), 2, 1)
+	tr.Begin(at(1), 2, 0, 3)
+	tr.Submit(at(0), 3, -1)
+	tr.Begin(at(1), 3, 0, 1)
+	assert.Equal(t, []int{0, 3}, tr.LoseMachine(at(2), 1))
+	assert.Equal(t, 2, tr.Phase().Waiting)
+	l := tr.Ledger()
+	assert.Equal(t, 2, l.Failed)
+	assert.Equal(t, time.Second, l.Used, "of task 3; nothing was used in the queue")
+	// The machine was tried by both, so another task goes first on it; elsewhere the lowest index does.
+	tr.Kill(at(3), 1, 0)
+	task := tr.Next(at(3), 1).Task
+	assert.Equal(t, 1, task)
+	task = tr.Next(at(3), 2).Task
+	assert.Equal(t, 0, task)
+}
+
+// An attempt that never began may end in every way. Its time is no sample of anything, and costs nothing.
+func TestEndsOfACopyThatNeverBegan(t *testing.T) {
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	budget := newBudget(t, tracker.BudgetConfig{Slots: 10})
+	tr := newTracker(t, tracker.Config{
+		Tasks: 6, Slots: 8, Machines: 4, Interval: time.Second, Record: record, Budget: budget,
+		Policy: everything{restart.Mantri{}},
+	})
+	tr.Start(at(0), 0, 0)
+	tr.Finish(at(10), 0, 0)
+	before := tr.Phase().Peers
+	for task := 1; task < 6; task++ {
+		tr.Submit(at(10), task, 3)
+	}
+	tr.Submit(at(10), 1, 2)
+	assert.Equal(t, 1, budget.Running())
+	assert.Equal(t, []int{1}, tr.Finish(at(50), 1, 0))
+	assert.Zero(t, budget.Running())
+	tr.Fail(at(50), 2, 0)
+	tr.Kill(at(50), 3, 0)
+	tr.Restart(at(50), 4, 0)
+	assert.Equal(t, []int{5}, tr.LoseMachine(at(50), 3))
+
+	after := tr.Phase().Peers
+	assert.Equal(t, 1, after.Durations.(*estimate.Empirical).Len())
+	assert.Equal(t, 1, after.Rates.(*estimate.Empirical).Len())
+	assert.Equal(t, 1, after.ProgressRates.(*estimate.Empirical).Len())
+	assert.Equal(t, before.Throughput, after.Throughput)
+	assert.Equal(t, 1, tr.Rates().Samples())
+	assert.Equal(t, 1., record.Factor(3))
+	assert.Equal(t, tracker.Ledger{
+		Started: 7, Finished: 2, Copies: 1, Lost: 1, Failed: 2, Pruned: 1, Restarts: 1, Used: 10 * time.Second,
+	}, tr.Ledger())
+	p := tr.Phase()
+	assert.Equal(t, [3]int{2, 4, 8}, [3]int{p.Finished, p.Waiting, p.FreeSlots})
+}
+
+// The first wave are the tasks that run first, not those that are queued first: of a job array these are all.
+func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Nanosecond, Rates: estimate.UnitTimesConfig{MinSamples: 1}})
+	for task := range 3 {
+		tr.Submit(at(0), task, -1)
+	}
+	tr.Begin(at(0), 2, 0, 0)
+	tr.Finish(at(30), 2, 0) // warming up
+	tr.Begin(at(30), 0, 0, 0)
+	tr.Finish(at(40), 0, 0)
+	assert.Equal(t, 1, tr.Rates().Samples(), "the later task takes the place of the first")
+	assert.Equal(t, 10., tr.Rates().Mean())
+}
+
+// eager duplicates whatever it is asked about.
+type eager struct{}
+
+func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+}
+
+// A task that is left with a queued copy alone is no candidate for a slot, nor after the begin until it is judged.
+func TestQueuedTaskIsNoCandidate(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 4, Interval: time.Second, Policy: eager{}})
+	tr.Start(at(0), 0, 0)
+	tr.Submit(at(0), 0, 1)
+	require.Equal(t, restart.Duplicate, tr.Decide(at(1), 0).Action)
+	next := func() int {
+		task := tr.Next(at(2), 2).Task
+		return task
+	}
+	require.Equal(t, 0, next())
+	tr.Fail(at(2), 0, 0)
+	assert.Equal(t, -1, next())
+	tr.Begin(at(2), 0, 1, -1)
+	assert.Equal(t, -1, next())
+	tr.Decide(at(2), 0)
+	assert.Equal(t, 0, next())
+}

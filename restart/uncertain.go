@@ -1,0 +1,73 @@
+package restart
+
+import "github.com/straggler-go/straggler/estimate"
+
+// Mantri's rules where t_rem is a distribution. A distribution is looked at in points that each stand for a sixteenth of it,
+// or an eighth: the same for those of this library and of any other.
+const (
+	leftPoints  = 16
+	freshPoints = 8
+)
+
+// point returns the middle of the i-th of n equal parts of a distribution.
+func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
+	return max(0, d.Quantile((float64(i)+0.5)/float64(n)))
+}
+
+// sure reports whether t_rem is probable enough to exceed the bar, and t_new.
+func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
+	if v.left == nil {
+		return true
+	}
+	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), m.Confidence
+	return d.Value >= d.Threshold && exceeds(d, &t.Fresh, v.left, 1, 1, 0.5) > 0.5
+}
+
+// savesTime reports whether a copy on an idle slot is expected to save more than the bar asks for, and has a chance.
+func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
+	if v.left == nil {
+		return d.Remaining > d.Bar
+	}
+	chance := max(m.DuplicateThreshold, 0) // it may be Off
+	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), chance
+	if !(d.Value > chance) {
+		return false
+	}
+	saved := 0.0
+	for i := range leftPoints {
+		left := point(v.left, i, leftPoints)
+		for j := range freshPoints {
+			saved += max(0, left-point(&t.Fresh, j, freshPoints))
+		}
+	}
+	return saved/(leftPoints*freshPoints) > (d.Bar - d.Fresh).Seconds()
+}
+
+// exceeds returns P(t_rem c/c1 > t_new), if that is above the bar; otherwise no less than that, and at most the bar.
+func exceeds(d *Decision, fresh *estimate.Fresh, left estimate.Distribution, c, c1, bar float64) float64 {
+	if left == nil {
+		return fresh.Below(d.Remaining.Seconds() * c / c1)
+	}
+	longest := point(left, leftPoints-1, leftPoints)
+	most := fresh.Below(longest * c / c1)
+	if most <= bar || point(left, 0, leftPoints) == longest { // all points are one
+		return most
+	}
+	for i := range leftPoints - 1 {
+		most += fresh.Below(point(left, i, leftPoints) * c / c1)
+	}
+	return most / leftPoints
+}
+
+// usesLess reports whether c copies and one more are expected to use less in all than the c copies.
+func usesLess(fresh *estimate.Fresh, left estimate.Distribution, c float64) bool {
+	alone, together := 0.0, 0.0
+	for i := range leftPoints {
+		a := point(left, i, leftPoints)
+		alone += float64(a * freshPoints)
+		for j := range freshPoints {
+			together += min(a, point(fresh, j, freshPoints))
+		}
+	}
+	return c*alone > (c+1)*together
+}
