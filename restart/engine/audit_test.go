@@ -11,6 +11,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // audit is a phase between whose observations and actions a slow and obvious set of books is kept.
@@ -124,9 +125,11 @@ func (a *audit) free(host string) int {
 	return a.cluster.hosts[i].Slots - a.count(func(o *audited) bool { return o.host == host && !o.ended })
 }
 
-// usable lists the hosts that do not rest, or all if all do. None is down where the engine does not place.
+// usable lists the hosts that do not rest and are not slow, or all if all are so. None is down where the engine does not place.
 func (a *audit) usable(now time.Time) (names []string) {
-	resting := a.hosts.Resting(now)
+	resting := append(a.hosts.Resting(now), a.hosts.Slow()...)
+	slices.Sort(resting)
+	resting = slices.Compact(resting)
 	for _, h := range a.cluster.hosts {
 		if !slices.Contains(resting, h.Name) || len(resting) == len(a.cluster.hosts) {
 			names = append(names, h.Name)
@@ -146,9 +149,9 @@ func TestBooksBalance(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		if rng.IntN(2) == 0 {
 			slots := 10 + rng.IntN(20)
-			config.Clones, a.limit = nil, max(slots/5, 3)
+			config.Clones, a.limit = 0, max(slots/5, 3)
 			var err error
-			config.Budget, err = restart.NewBudget(restart.BudgetConfig{Slots: slots, Share: 0.2, Rate: restart.Off})
+			config.Budget, err = tracker.NewBudget(tracker.BudgetConfig{Slots: slots, Share: 0.2, Rate: restart.Off})
 			require.NoError(t, err)
 		}
 		var err error

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // BenchmarkObserve polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
@@ -18,32 +18,35 @@ func BenchmarkObserve(b *testing.B) {
 	for _, order := range []func(time.Time, []int){nil, func(_ time.Time, w []int) { slices.Reverse(w) }} {
 		for _, tasks := range []int{1_000, 100_000} {
 			b.Run(fmt.Sprintf("tasks=%d,order=%t", tasks, order != nil), func(b *testing.B) {
-				poll(b, engine.Config{Config: restart.Config{Tasks: tasks, Slots: tasks / 2}, Order: order})
+				poll(b, engine.Config{Config: tracker.Config{Tasks: tasks, Slots: tasks / 2}, Order: order})
 			})
 		}
 	}
 }
 
-// BenchmarkObserveHosts polls 16 attempts on each host; one slot of each stays idle, so that each is asked for a copy.
+// BenchmarkObserveHosts polls as many attempts on each host; one slot of each stays idle, so that each is asked for a copy.
 func BenchmarkObserveHosts(b *testing.B) {
-	for _, hosts := range []int{10, 1_000} {
-		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
-			poll(b, engine.Config{Config: restart.Config{Tasks: 16 * hosts}, Hosts: manyHosts(b, hosts, 17)})
+	for _, size := range []struct{ hosts, attempts int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
+		b.Run(fmt.Sprintf("hosts=%d,attempts=%d", size.hosts, size.hosts*size.attempts), func(b *testing.B) {
+			poll(b, engine.Config{
+				Config: tracker.Config{Tasks: size.attempts * size.hosts}, Hosts: manyHosts(b, size.hosts, size.attempts+1),
+			})
 		})
 	}
 }
 
-// BenchmarkFirstObserve makes a phase and submits its tasks, 16 to each host.
+// BenchmarkFirstObserve makes a phase and submits its tasks, as many to each host as it has slots.
 func BenchmarkFirstObserve(b *testing.B) {
-	for _, hosts := range []int{10, 1_000} {
-		b.Run(fmt.Sprintf("tasks=%d,hosts=%d", 16*hosts, hosts), func(b *testing.B) {
+	for _, size := range []struct{ hosts, slots int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
+		b.Run(fmt.Sprintf("tasks=%d,hosts=%d", size.slots*size.hosts, size.hosts), func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
 				p, err := engine.New(engine.Config{
-					Config: restart.Config{Tasks: 16 * hosts, Interval: time.Second}, Hosts: manyHosts(b, hosts, 16),
+					Config: tracker.Config{Tasks: size.slots * size.hosts, Interval: time.Second},
+					Hosts:  manyHosts(b, size.hosts, size.slots),
 				})
 				require.NoError(b, err)
-				require.Len(b, p.Observe(epoch, nil), 16*hosts)
+				require.Len(b, p.Observe(epoch, nil), size.slots*size.hosts)
 			}
 		})
 	}

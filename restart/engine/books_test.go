@@ -12,6 +12,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 func newPhase(t *testing.T, c engine.Config, hosts engine.HostsConfig) (*engine.Phase, *engine.Hosts) {
@@ -39,7 +40,7 @@ func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * fl
 func TestHostOfAnAttemptThatWasNeverSeenToRun(t *testing.T) {
 	hosts := engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}, {Name: "b"}}}
 	for state, resting := range map[engine.State][]string{engine.Failed: nil, engine.Lost: {"a"}} {
-		p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}}, hosts)
+		p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}}, hosts)
 		p.Observe(epoch, nil)
 		actions := p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: state, Host: "a"}})
 		assert.Equal(t, []string{"submit 0.1 not on a"}, lines(actions), "%v", state)
@@ -49,7 +50,7 @@ func TestHostOfAnAttemptThatWasNeverSeenToRun(t *testing.T) {
 
 // An engine may know only later where an attempt runs.
 func TestHostThatIsLearnedWhileItRuns(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}}, engine.HostsConfig{})
+	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}}, engine.HostsConfig{})
 	p.Observe(epoch, nil)
 	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
 	p.Observe(at(2), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
@@ -58,7 +59,7 @@ func TestHostThatIsLearnedWhileItRuns(t *testing.T) {
 }
 
 func TestOneNameForTwoTasksInOneList(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}, Queued: true}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}, Queued: true}, engine.HostsConfig{})
 	p.Observe(epoch, []engine.Attempt{{ID: "x", Task: 0, State: engine.Running}, {ID: "x", Task: 1, State: engine.Succeeded}})
 	assert.Zero(t, p.Ledger().Finished)
 	assert.NotZero(t, p.Ledger().Ignored)
@@ -66,7 +67,7 @@ func TestOneNameForTwoTasksInOneList(t *testing.T) {
 
 // What is said of an attempt behind its end, in one list, holds no slot.
 func TestRunningAfterTheEndInOneList(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 4}},
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 4}},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	require.Len(t, p.Observe(epoch, nil), 2)
 	actions := p.Observe(at(1), []engine.Attempt{
@@ -79,7 +80,7 @@ func TestRunningAfterTheEndInOneList(t *testing.T) {
 
 // A waiting task of which an attempt turns up and ends is submitted once.
 func TestAdoptedAndLostInOneCall(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1}}, engine.HostsConfig{})
 	require.Empty(t, p.Observe(epoch, nil), "there are no slots")
 	p.SetSlots(4)
 	actions := p.Observe(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}})
@@ -88,7 +89,7 @@ func TestAdoptedAndLostInOneCall(t *testing.T) {
 
 // A restarted task that has to be submitted once more, since its host went away, is not restarted once more.
 func TestDecisionIsNotGivenTwice(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Policy: after(2 * time.Second)}},
+	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Policy: after(2 * time.Second)}},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}, {Name: "c", Slots: 1}}})
 	p.Observe(epoch, nil)
 	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
@@ -99,30 +100,16 @@ func TestDecisionIsNotGivenTwice(t *testing.T) {
 
 // An attempt of a task that was given up was not overtaken by another.
 func TestAdoptedOfATaskThatWasGivenUp(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}, MaxFailures: 1}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}, MaxFailures: 1}, engine.HostsConfig{})
 	p.Observe(epoch, nil)
 	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Failed}})
 	require.Equal(t, []int{0}, p.GivenUp())
 	assert.Equal(t, []string{"cancel x"}, lines(p.Observe(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
 }
 
-// The first attempt was cancelled, and ends before that which took its place: the second one's host is not to blame.
-func TestLateWinnerIsNoStrike(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 3, Policy: after(2 * time.Second)}},
-		engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, Strikes: 1})
-	p.Observe(epoch, nil)
-	require.Len(t, p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}}), 2)
-	require.Equal(t, []string{"a"}, h.Resting(at(3)))
-	p.Observe(at(4), []engine.Attempt{
-		{ID: "0.1", State: engine.Running, Begun: at(3.5), Host: "b"}, {ID: "0.0", State: engine.Succeeded, Host: "a"},
-	})
-	assert.True(t, p.Done())
-	assert.Equal(t, []string{"a"}, h.Resting(at(4)))
-}
-
 // A loss that is heard of late does not shorten the rest of its host.
 func TestRestIsNotShortened(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{Rest: 10 * time.Second})
+	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{Rest: 10 * time.Second})
 	p.Observe(epoch, nil)
 	p.Observe(at(20), []engine.Attempt{{ID: "0.0", State: engine.Lost, Host: "a", Ended: at(20)}})
 	p.Observe(at(21), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Lost, Host: "a", Ended: at(5)}})
@@ -131,10 +118,10 @@ func TestRestIsNotShortened(t *testing.T) {
 
 // Two attempts of a task that must not have two never run at once, also where one was killed and the other is its restart.
 func TestTaskThatMustNotBeDuplicated(t *testing.T) {
-	c := engine.Config{Config: restart.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second)}, Clones: []int{1, 1}}
+	c := engine.Config{Config: tracker.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second), Clones: 2}}
 	p, _ := newPhase(t, c, engine.HostsConfig{})
 	p.SetEligible(0, false, true)
-	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1"}, lines(p.Observe(epoch, nil)))
+	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Observe(epoch, nil)))
 	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}})
 	assert.Equal(t, []string{"cancel 0.0: restart beyond-peers copy=0"}, lines(actions))
 	assert.Empty(t, p.Observe(at(4), nil), "it is not known to have ended")
@@ -153,7 +140,7 @@ func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 func TestCopyGoesToAnotherHost(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 3, Policy: twice{}}},
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 3, Policy: twice{}}},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 2}}})
 	actions := p.Observe(epoch, nil)
 	require.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a", "submit 2.0 on b"}, lines(actions))
@@ -164,15 +151,15 @@ func TestCopyGoesToAnotherHost(t *testing.T) {
 	assert.Equal(t, []string{"submit 0.1 on b not on a: duplicate beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
 }
 
-// Works that are no works count as the mean of the others, here as for the tracker.
+// Works that are no works count as the mean of the others, here as for the tracker; no work is the least.
 func TestUnknownWorkIsTheMean(t *testing.T) {
 	work := []float64{1, math.NaN(), 5, math.Inf(1), 0, math.NaN(), -7}
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Work: work, Slots: 7}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Work: work, Slots: 7}}, engine.HostsConfig{})
 	var order []int
 	for _, a := range p.Observe(epoch, nil) {
 		order = append(order, a.Task)
 	}
-	assert.Equal(t, []int{2, 1, 3, 4, 5, 6, 0}, order)
+	assert.Equal(t, []int{2, 1, 3, 5, 6, 0, 4}, order)
 }
 
 // A journal changes nothing.
@@ -193,14 +180,14 @@ func TestSameActionsWithoutAJournal(t *testing.T) {
 
 // One long outage does not hide the next, shorter one.
 func TestTwoGaps(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 4, Slots: 8}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 4, Slots: 8}}, engine.HostsConfig{})
 	p.Observe(epoch, nil)
 	report := func(s, said float64) []engine.Action {
 		var all []engine.Attempt
 		for task := range 4 {
 			all = append(all, engine.Attempt{
 				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(said), Host: fmt.Sprint("h", task),
-				Progress: restart.Progress{Score: said / 2000},
+				Progress: tracker.Report{Score: said / 2000},
 			})
 		}
 		return p.Observe(at(s), all)
@@ -213,7 +200,7 @@ func TestTwoGaps(t *testing.T) {
 
 // A poller that starts anew finds its attempts in the engine's queue. They hold slots, and their names are taken.
 func TestWaitingAttemptIsAdopted(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{})
 	seen := engine.Attempt{ID: "0.0", State: engine.Waiting, Begun: epoch}
 	assert.Equal(t, []string{"submit 1.0"}, lines(p.Observe(epoch, []engine.Attempt{seen})))
 	seen.State = engine.Running
@@ -225,11 +212,11 @@ func TestWaitingAttemptIsAdopted(t *testing.T) {
 
 // One report from the future does not silence those that follow.
 func TestReportFromTheFuture(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: restart.Config{Tasks: 1, Slots: 1}, Journal: true}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}, Journal: true}, engine.HostsConfig{})
 	p.Observe(epoch, nil)
 	for s, asOf := range []time.Time{at(1000), at(1000), at(2), at(1), at(4)} {
 		p.Observe(at(float64(s)), []engine.Attempt{
-			{ID: "0.0", State: engine.Running, Begun: epoch, AsOf: asOf, Progress: restart.Progress{Score: float64(s+1) / 100}},
+			{ID: "0.0", State: engine.Running, Begun: epoch, AsOf: asOf, Progress: tracker.Report{Score: float64(s+1) / 100}},
 		})
 	}
 	assert.Equal(t, 3, strings.Count(string(p.Journal()), " report "), "the same time again, or an earlier one, is no news")

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Config describes a phase: facts first, then choices.
@@ -16,16 +15,13 @@ type Config struct {
 	// the Hosts have slots, Slots and Machines are theirs; else no task is started, and no copy made, before Slots or
 	// [Phase.SetSlots] says that there is room. A Model.Grace of 0 means 4 intervals here, not 2: a
 	// poll sees what was reported some time ago.
-	restart.Config
+	tracker.Config
 	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
 	// Queued says that the engine holds every task from the start and runs it unasked, as a job array. Then Observe submits
-	// only copies, restarts, and what was lost.
+	// only copies, restarts, and what was lost; Clones is not read.
 	Queued bool
 
-	// Clones is how many more copies of each task are submitted with its first, while there are slots; see package clone.
-	// It is not read if Queued is set. A Budget counts them, but does not refuse them. Nil, or a negative number: none.
-	Clones []int
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
 	Order func(now time.Time, waiting []int)
@@ -46,8 +42,6 @@ func (c *Config) fill() error {
 	switch {
 	case c.Interval <= 0:
 		return badField("Config.Interval", c.Interval, "a positive duration: how often Observe is called")
-	case c.Clones != nil && len(c.Clones) != max(c.Tasks, len(c.Work)):
-		return badField("Config.Clones", fmt.Sprintf("of length %d", len(c.Clones)), "a number for each task")
 	case c.MaxFailures < 0:
 		return badField("Config.MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
 	case c.MaxLost < 0:
@@ -59,6 +53,9 @@ func (c *Config) fill() error {
 	if c.Work != nil {
 		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
 	}
+	if c.Queued {
+		c.Clones = 0
+	}
 	if c.MaxFailures == 0 {
 		c.MaxFailures = defaultMaxFailures
 	}
@@ -66,8 +63,17 @@ func (c *Config) fill() error {
 		c.MaxLost = defaultMaxLost
 	}
 	if c.Hosts == nil {
-		c.Hosts = &Hosts{index: map[string]int{}, strikes: defaultStrikes, rest: defaultRest}
+		c.Hosts = &Hosts{}
 	}
+	c.Hosts.fill()
+	if c.Record == nil {
+		c.Record = c.Hosts.record
+	}
+	if c.Record != c.Hosts.record {
+		return badField("Config.Record", "another than that of Hosts", "nil: give it to HostsConfig.Record")
+	}
+	c.Phase = c.Hosts.phases
+	c.Hosts.phases++
 	if c.Hosts.placing() {
 		c.Slots, c.Machines = c.Hosts.Slots(), len(c.Hosts.list)
 	} else if c.Machines == 0 {
@@ -80,32 +86,19 @@ func badField(field string, value any, want string) error {
 	return fmt.Errorf("restart/engine: %s is %v, want %s", field, value, want)
 }
 
-// tracker is a [restart.Tracker], with or without a journal.
-type tracker interface {
-	SetSlots(slots int)
-	SetEligible(task int, duplicate, restart bool)
-	Submit(now time.Time, task, machine int) int
-	Begin(now time.Time, task, attempt, machine int)
-	Start(now time.Time, task, machine int) int
-	Report(now time.Time, task, attempt int, p restart.Progress) restart.Decision
-	Finish(now time.Time, task, attempt int, dst []int) []int
-	Fail(now time.Time, task, attempt int)
-	Kill(now time.Time, task, attempt int)
-	Restart(now time.Time, task, attempt int)
-	GiveUp(now time.Time, task int)
-	Decide(now time.Time, task int) restart.Decision
-	Next(now time.Time, machine int) (int, restart.Decision)
-	Sweep(now time.Time, visit func(task int, d restart.Decision))
-	Phase() restart.Phase
-	Ledger() restart.Ledger
-	Rates() *estimate.Rates
-}
-
-func newTracker(c Config) (tracker, *journal.Recorder, error) {
+// newTracker returns the tracker, and the recorder that watches it if there is a journal.
+func newTracker(c Config) (*tracker.Tracker, *journal.Recorder, error) {
 	if !c.Journal {
-		t, err := restart.NewTracker(c.Config)
+		t, err := tracker.New(c.Config)
 		return t, nil, err
 	}
-	r, err := journal.NewRecorder(c.Config)
-	return r, r, err
+	record, told := journal.NewRecorder(c.Config), c.Observe
+	c.Observe = func(e tracker.Event, a tracker.Answer) {
+		record.Observe(e, a)
+		if told != nil {
+			told(e, a)
+		}
+	}
+	t, err := tracker.New(c.Config)
+	return t, record, err
 }

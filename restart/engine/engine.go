@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // State is what an engine says of an attempt. The names and values are stable.
@@ -48,7 +49,7 @@ type Attempt struct {
 	// Ended is when it ended. Zero: now.
 	Ended time.Time
 	// Progress is how far it has come, since it began.
-	Progress restart.Progress
+	Progress tracker.Report
 	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over, as is an
 	// earlier time, unless the last one was in the future.
 	AsOf time.Time

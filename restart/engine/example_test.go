@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // run is the adapter of an engine: all of it.
@@ -69,7 +69,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	phase, err := engine.New(engine.Config{Config: restart.Config{Tasks: 6, Interval: time.Second}, Hosts: hosts})
+	phase, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 6, Interval: time.Second}, Hosts: hosts})
 	if err != nil {
 		panic(err)
 	}
@@ -82,9 +82,9 @@ func Example() {
 	// 0s submit 3.0 on ann
 	// 0s submit 4.0 on bob
 	// 0s submit 5.0 on eve
-	// 1s cancel 2.0: restart fresh-sooner copy=0 remaining=49s fresh=14s bar=15s gain=35s avoid=2
-	// 1s cancel 5.0: restart fresh-sooner copy=0 remaining=49s fresh=14s bar=15s gain=35s avoid=2
-	// 5s submit 2.1 on ann not on eve: restart fresh-sooner copy=0 remaining=49s fresh=14s bar=15s gain=35s avoid=2
-	// 5s submit 5.1 on bob not on eve: restart fresh-sooner copy=0 remaining=49s fresh=14s bar=15s gain=35s avoid=2
+	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=39.1503s fresh=14s bar=17s value=0.894528 threshold=0.25 gain=25.1503s avoid=2
+	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=39.1503s fresh=14s bar=17s value=0.894528 threshold=0.25 gain=25.1503s avoid=2
+	// 10s cancel 2.0: kill overtaken copy=0
+	// 10s cancel 5.0: kill overtaken copy=0
 	// 6 tasks finished
 }

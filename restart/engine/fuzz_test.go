@@ -12,6 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // FuzzObserve tells two phases that share their hosts anything at all, in any order and at any time: they must neither
@@ -60,14 +62,14 @@ type rubbish struct {
 func rubbishPhases(t *testing.T, mode byte) (*engine.Hosts, [2]rubbish) {
 	t.Helper()
 	var known engine.HostsConfig
-	config := engine.Config{Config: restart.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Journal: true}
+	config := engine.Config{Config: tracker.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second}, Journal: true}
 	if mode&1 == 0 {
 		known.Hosts = []engine.Host{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}
 	} else {
 		config.Slots, config.Queued = 3, mode&2 != 0
 	}
-	config.Clones = []int{0, 1, int(mode) / 4 % 2, -1}
-	config.Policy = []restart.Policy{nil, restart.LATE{}, restart.MapReduce{}, restart.Dryad{MinFinished: 1}}[mode/8%4]
+	config.Clones = int(mode) / 4 % 3
+	config.Policy = []restart.Policy{nil, rules.LATE{}, rules.MapReduce{}, rules.Dryad{MinFinished: 1}}[mode/8%4]
 	hosts, err := engine.NewHosts(known)
 	require.NoError(t, err)
 	config.Hosts = hosts
@@ -120,7 +122,7 @@ func observed(now time.Time, b []byte) engine.Attempt {
 	n := binary.LittleEndian.Uint16(b[2:])
 	a := engine.Attempt{
 		ID: fmt.Sprintf("%d.%d", b[1]%5, b[1]/5%4), Task: int(b[1] % 5), State: engine.State(b[4] % 7),
-		Progress: restart.Progress{Done: float64(int8(b[5])) / 8, Score: float64(b[6]%8) / 4},
+		Progress: tracker.Report{Done: float64(int8(b[5])) / 8, Score: float64(b[6]%8) / 4},
 	}
 	if b[7]&1 != 0 {
 		a.Begun = now.Add(-time.Duration(n) * time.Millisecond)

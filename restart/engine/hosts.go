@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Host is a machine, or a worker process: what is slow or lost as a whole.
@@ -18,22 +21,14 @@ type Host struct {
 type HostsConfig struct {
 	// Hosts are the known ones. Either all of them have slots or none has. More are learned as they are seen if none has.
 	Hosts []Host
-	// Strikes is how many copies in a row may be given up on a host by the policy, or overtaken by one that was submitted
-	// later elsewhere, with none that succeeds in between, before the host rests. 0 means 3, as in Hadoop, whose list of
-	// excluded nodes counts failed tasks; Off: any number. No more than half of the hosts rest for their strikes at once.
-	Strikes int
-	// Rest is for how long a host gets nothing new after its strikes, or after it lost an attempt that was not
-	// cancelled. 0 means a minute.
+	// Record is what is known of the machines, whose numbers are the hosts'. A host that it calls slow gets nothing new as
+	// long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's phases the same.
+	Record tracker.MachineRecord
+	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled. 0 means a minute.
 	Rest time.Duration
 }
 
-// Off turns off the rule of a field whose zero value means the default.
-const Off = -1
-
-const (
-	defaultStrikes = 3
-	defaultRest    = time.Minute
-)
+const defaultRest = time.Minute
 
 // Hosts is what is known of the hosts of a cluster: how many attempts they hold, which have proved bad. Share one among
 // the phases of a cluster. Hosts are numbered in the order in which they were given or seen; the tracker's machines are
@@ -41,46 +36,78 @@ const (
 type Hosts struct {
 	list    []hostState
 	index   map[string]int
-	strikes int
+	record  tracker.MachineRecord
 	rest    time.Duration
-	changes int // of what is down or has lost an attempt
+	changes int    // of what is down or has lost an attempt
+	phases  uint64 // that know the hosts
+
+	slow    []int     // hosts that the record calls slow
+	leaving []leaving // hosts that leave at a known time
+
+	resting []int    // hosts that rest, or did when it was last looked
+	open    roomiest // hosts that may get something new
+	sums    tally    // of all hosts
+	allIdle bool     // all that are up are to get nothing new, and so all of them are open
+}
+
+// leaving is what is known of a host that leaves, or stays after all.
+type leaving struct {
+	host int
+	at   time.Time
+}
+
+// tally is what one host, or all, count for.
+type tally struct {
+	up, idle int // hosts that are not down, and those of them that are to get nothing new
+	room     int // free slots of those that may get something new
 }
 
 type hostState struct {
 	Host
 	load      int // attempts that were submitted to it or run there, until they are known to have ended
-	strikes   int
 	resting   bool
 	restUntil time.Time
+	slow      bool // by the record
+	leaves    bool
 	down      bool
+	hidden    bool // for a while, it is not to be picked
+	counted   tally
 }
 
 const nowhere = -1
 
 // NewHosts returns the hosts, or an error that names the field that is out of range.
 func NewHosts(c HostsConfig) (*Hosts, error) {
-	switch {
-	case c.Strikes < 0 && c.Strikes != Off:
-		return nil, badField("HostsConfig.Strikes", c.Strikes, "a positive number, 0 for the default, or Off")
-	case c.Rest < 0:
+	if c.Rest < 0 {
 		return nil, badField("HostsConfig.Rest", c.Rest, "a positive duration, or 0 for the default")
 	}
-	h := &Hosts{index: make(map[string]int, len(c.Hosts)), strikes: c.Strikes, rest: c.Rest}
-	if h.strikes == 0 {
-		h.strikes = defaultStrikes
-	}
-	if h.rest == 0 {
-		h.rest = defaultRest
-	}
+	h := &Hosts{index: make(map[string]int, len(c.Hosts)), record: c.Record, rest: c.Rest}
+	h.fill()
+	h.list = make([]hostState, 0, len(c.Hosts))
+	h.open.grow(len(c.Hosts))
 	for i, host := range c.Hosts {
-		if err := h.add(i, host, c.Hosts[0].Slots > 0); err != nil {
+		if err := h.check(i, host, c.Hosts[0].Slots > 0); err != nil {
 			return nil, err
 		}
+		h.add(host)
 	}
 	return h, nil
 }
 
-func (h *Hosts) add(i int, host Host, placing bool) error {
+// fill makes a zero Hosts usable.
+func (h *Hosts) fill() {
+	if h.index == nil {
+		h.index = map[string]int{}
+	}
+	if h.record == nil {
+		h.record, _ = machines.New(machines.Config{}) // its defaults are valid
+	}
+	if h.rest == 0 {
+		h.rest = defaultRest
+	}
+}
+
+func (h *Hosts) check(i int, host Host, placing bool) error {
 	field := fmt.Sprintf("HostsConfig.Hosts[%d]", i)
 	_, known := h.index[host.Name]
 	switch {
@@ -93,16 +120,37 @@ func (h *Hosts) add(i int, host Host, placing bool) error {
 	case !placing && host.Slots > 0:
 		return badField(field+".Slots", host.Slots, "0, as the first host has")
 	}
-	h.index[host.Name] = len(h.list)
-	h.list = append(h.list, hostState{Host: host})
 	return nil
 }
 
-// Resting returns the names of the hosts that get nothing new now, in the order of their numbers. O(hosts).
+// add learns a host, and returns its number.
+func (h *Hosts) add(host Host) int {
+	i := len(h.list)
+	h.index[host.Name] = i
+	h.list = append(h.list, hostState{Host: host})
+	h.open.grow(i + 1)
+	h.changed(i)
+	return i
+}
+
+// Resting returns the names of the hosts that get nothing new for a while since they lost an attempt, in the order of
+// their numbers. O(hosts).
 func (h *Hosts) Resting(now time.Time) []string {
 	var names []string
 	for i := range h.list {
-		if h.list[i].rests(now) {
+		if h.rests(&h.list[i], now) {
+			names = append(names, h.list[i].Name)
+		}
+	}
+	return names
+}
+
+// Slow returns the names of the hosts that get nothing new since the record called them slow when a phase last asked, at its
+// last Observe. See [Hosts.Resting].
+func (h *Hosts) Slow() []string {
+	var names []string
+	for i := range h.list {
+		if h.list[i].slow {
 			names = append(names, h.list[i].Name)
 		}
 	}
@@ -112,10 +160,13 @@ func (h *Hosts) Resting(now time.Time) []string {
 // SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count as
 // a host that is left. Names that are not known are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
-	if i := h.number(name); i != nowhere && h.list[i].down != down {
-		h.list[i].down = down
-		h.changes++
+	i := h.number(name)
+	if i == nowhere || h.list[i].down == down {
+		return
 	}
+	h.list[i].down = down
+	h.changes++
+	h.changed(i)
 }
 
 // placing reports whether hosts have slots, so that they are chosen here.
@@ -137,9 +188,8 @@ func (h *Hosts) number(name string) int {
 	if name == "" || h.placing() {
 		return nowhere
 	}
-	h.index[name] = len(h.list)
-	h.list = append(h.list, hostState{Host: Host{Name: name}})
-	return len(h.list) - 1
+	h.fill()
+	return h.add(Host{Name: name})
 }
 
 func (h *Hosts) name(host int) string {
@@ -149,22 +199,114 @@ func (h *Hosts) name(host int) string {
 	return h.list[host].Name
 }
 
-func (s *hostState) rests(now time.Time) bool { return s.resting && now.Before(s.restUntil) }
-
-// usable returns a test of a host: it may get something new if it is neither down nor rests. If all that are not down
-// rest, these may.
-func (h *Hosts) usable(now time.Time) func(*hostState) bool {
-	if slices.ContainsFunc(h.list, func(s hostState) bool { return !s.down && !s.rests(now) }) {
-		return func(s *hostState) bool { return !s.down && !s.rests(now) }
+// SetLeaving says that a host will be gone at a time: a drain, a notice, maintenance. It gets nothing new, and what would not
+// end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The zero time says
+// that it stays after all. A name that is not known is passed over if the hosts have slots.
+func (h *Hosts) SetLeaving(name string, at time.Time) {
+	i := h.number(name)
+	if i == nowhere || !h.list[i].leaves && at.IsZero() {
+		return
 	}
-	return func(s *hostState) bool { return !s.down }
+	h.list[i].leaves = !at.IsZero()
+	h.leaving = append(h.leaving, leaving{i, at})
+	h.changed(i)
+}
+
+// rests reports whether a host gets nothing new. A clock that has stepped back by more than a rest ends it.
+func (h *Hosts) rests(s *hostState, now time.Time) bool {
+	left := s.restUntil.Sub(now)
+	return s.resting && left > 0 && left/2 <= h.rest
+}
+
+// settle ends the rests that are over.
+func (h *Hosts) settle(now time.Time) {
+	h.resting = slices.DeleteFunc(h.resting, func(i int) bool {
+		s := &h.list[i]
+		if h.rests(s, now) {
+			return false
+		}
+		s.resting = false
+		h.count(i)
+		return true
+	})
+	for _, i := range h.slow {
+		h.list[i].slow = false
+	}
+	was := h.slow
+	h.slow = h.record.AppendAvoid(nil)
+	h.slow = slices.DeleteFunc(h.slow, func(i int) bool { return i >= len(h.list) })
+	for _, i := range h.slow {
+		h.list[i].slow = true
+	}
+	for _, i := range slices.Concat(was, h.slow) {
+		h.count(i)
+	}
+	h.settleAll()
+}
+
+// idles reports whether a host is to get nothing new although it is up.
+func (s *hostState) idles() bool { return s.resting || s.slow || s.leaves }
+
+// usable reports whether a host may get something new: it is neither down nor rests, is not slow and does not leave. If
+// all that are not down are so, these may.
+func (h *Hosts) usable(s *hostState) bool { return !s.down && (!s.idles() || h.allIdle) }
+
+// changed brings what is known of the open hosts up to date after one has changed.
+func (h *Hosts) changed(i int) {
+	h.count(i)
+	h.settleAll()
+}
+
+// count counts a host anew.
+func (h *Hosts) count(i int) {
+	s := &h.list[i]
+	var c tally
+	usable := h.usable(s)
+	if !s.down {
+		c.up = 1
+		if s.idles() {
+			c.idle = 1
+		}
+	}
+	if usable {
+		c.room = max(s.Slots-s.load, 0)
+	}
+	h.sums.up += c.up - s.counted.up
+	h.sums.idle += c.idle - s.counted.idle
+	h.sums.room += c.room - s.counted.room
+	s.counted = c
+	h.open.set(i, s.Slots-s.load, usable && !s.hidden)
+}
+
+// settleAll opens all hosts that are up if all of these are to get nothing new, and closes them again once one is not.
+func (h *Hosts) settleAll() {
+	if all := h.sums.up == h.sums.idle; all != h.allIdle {
+		h.allIdle = all
+		for i := range h.list {
+			if h.list[i].idles() {
+				h.count(i)
+			}
+		}
+	}
+}
+
+// load counts attempts that were submitted to a host or run there, or with a negative number takes them away.
+func (h *Hosts) load(host, n int) {
+	h.list[host].load += n
+	h.count(host)
+}
+
+// hide keeps a host from being picked, until it is shown again.
+func (h *Hosts) hide(host int, hidden bool) {
+	h.list[host].hidden = hidden
+	h.count(host)
 }
 
 // canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that was
 // submitted to a host waits for that alone.
-func (h *Hosts) canRun(a *attempt, usable func(*hostState) bool) bool {
+func (h *Hosts) canRun(a *attempt) bool {
 	if a.host != nowhere {
-		return usable(&h.list[a.host])
+		return h.usable(&h.list[a.host])
 	}
 	for i := range h.list {
 		if s := &h.list[i]; !s.down && !slices.Contains(a.avoid, s.Name) {
@@ -172,43 +314,6 @@ func (h *Hosts) canRun(a *attempt, usable func(*hostState) bool) bool {
 		}
 	}
 	return len(a.avoid) == 0
-}
-
-// upAndResting returns how many hosts are not down, and how many of them rest.
-func (h *Hosts) upAndResting(now time.Time) (up, resting int) {
-	for i := range h.list {
-		if s := &h.list[i]; !s.down {
-			up++
-			if s.rests(now) {
-				resting++
-			}
-		}
-	}
-	return up, resting
-}
-
-// free returns how many attempts could be submitted now.
-func (h *Hosts) free(now time.Time) (n int) {
-	usable := h.usable(now)
-	for i := range h.list {
-		if s := &h.list[i]; usable(s) {
-			n += max(s.Slots-s.load, 0)
-		}
-	}
-	return n
-}
-
-// strike notes that a copy was given up or overtaken there. The host rests after several, unless half of the hosts rest.
-func (h *Hosts) strike(now time.Time, host int) {
-	if host == nowhere || h.strikes == Off {
-		return
-	}
-	s := &h.list[host]
-	s.strikes++
-	up, resting := h.upAndResting(now)
-	if s.strikes >= h.strikes && (s.rests(now) || 2*(resting+1) <= up) {
-		h.retire(now, host)
-	}
 }
 
 // retire gives a host its rest. What is heard late does not shorten one.
@@ -220,31 +325,20 @@ func (h *Hosts) retire(now time.Time, host int) {
 	if until := now.Add(h.rest); !s.resting || until.After(s.restUntil) {
 		s.restUntil = until
 	}
-	s.strikes, s.resting = 0, true
-}
-
-// clear notes that a copy succeeded there. It does not end a rest: a slow host succeeds, too.
-func (h *Hosts) clear(host int) {
-	if host != nowhere {
-		h.list[host].strikes = 0
+	if !s.resting {
+		s.resting = true
+		h.resting = append(h.resting, host)
+		h.changed(host)
 	}
 }
 
 // pick returns the usable host with the most free slots of those that are not to be skipped, the first of equals, or
-// nowhere. A full host is picked only if overfull is set; it is open if there is such a host, full or not.
-func (h *Hosts) pick(now time.Time, skip func(host int) bool, overfull bool) (host int, open bool) {
-	usable := h.usable(now)
-	host = nowhere
-	most := 0
-	for i := range h.list {
-		s := &h.list[i]
-		if !usable(s) || skip(i) {
-			continue
-		}
-		if free := s.Slots - s.load; free > most || overfull && (host == nowhere || free > most) {
-			host, most = i, free
-		}
-		open = true
+// nowhere. A full host is picked only if overfull is set; it is open if there is such a host, full or not. O(log n) for
+// each host that is skipped.
+func (h *Hosts) pick(skip func(host int) bool, overfull bool) (host int, open bool) {
+	host = h.open.find(skip)
+	if host == nowhere || overfull || h.open.room[host] > 0 {
+		return host, host != nowhere
 	}
-	return host, open
+	return nowhere, true
 }

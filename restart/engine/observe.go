@@ -1,54 +1,106 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// event is a part of an observation, at its time.
+// event is a part of an observation, at its time. What is told at the same time is taken in the order of the list.
 type event struct {
-	at   time.Time
-	what func(*Phase, time.Time, *attempt, *Attempt)
+	at   time.Duration // of the phase's clock
+	a    *attempt      // nil if it was not known before
 	of   *Attempt
+	seq  int32
+	what happening
 }
+
+// happening is what an event tells of its attempt.
+type happening uint8
+
+const (
+	begins happening = iota
+	reports
+	ends
+)
 
 // Observe takes what the engine shows now, and returns what to do. The list may be partial: an attempt that is left out
 // stays as it was. One that was never heard of is adopted; if the phase is Queued, as soon as it does not wait. What makes
-// no sense is passed over and counted in [restart.Ledger.Ignored]. Call it every Interval, and as soon as something ends.
-// The actions hold until the next call.
+// no sense is passed over and counted in [tracker.Ledger.Ignored]. Call it every Interval, and as soon as something ends.
+// Where the clock steps back, no time has passed. The actions hold until the next call.
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
-	p.look(now, attempts)
+	p.tick(now)
+	p.look(attempts)
 	for i := range attempts {
-		p.note(now, &attempts[i])
+		p.note(&attempts[i])
 	}
-	slices.SortStableFunc(p.events, func(a, b event) int { return a.at.Compare(b.at) })
-	for _, e := range p.events {
-		a := p.attempts[e.of.ID]
-		if a != nil && a.task != e.of.Task { // the list gives the name of a new attempt to two tasks
-			p.ignored++
-			continue
-		}
-		e.what(p, e.at, a, e.of)
+	if order := func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) }; !slices.IsSortedFunc(p.events, order) {
+		slices.SortFunc(p.events, order)
+	}
+	for i := range p.events {
+		p.happen(&p.events[i])
 	}
 	// What is overtaken by one line of the list may have ended by another.
 	p.actions = slices.DeleteFunc(p.actions, func(a Action) bool { return p.attempts[a.ID].ended })
-	p.decide(now)
+	p.hosts.settle(now)
+	p.decide()
 	return p.actions
+}
+
+// tick takes the time. What the tracker is told never steps back: it is the time of the first call, and what has passed.
+func (p *Phase) tick(now time.Time) {
+	if !p.clock.Begun {
+		p.epoch = now
+	}
+	p.earliest = p.clock.Since
+	p.wall, p.now = now, p.epoch.Add(p.clock.At(now))
+}
+
+// when returns the time of the phase's clock at which something was true that the engine dates, or limit if it does not
+// say, or says a later time. What was true before the last call counts as true at that one.
+func (p *Phase) when(t time.Time, limit time.Duration) time.Duration {
+	if t.IsZero() || !t.Before(p.wall) {
+		return limit
+	}
+	return min(max(num.Sub(p.clock.Since, p.wall.Sub(t)), p.earliest), limit)
+}
+
+// happen takes an event to the books.
+func (p *Phase) happen(e *event) {
+	a, seen := e.a, e.of
+	if a == nil {
+		a = p.attempts[seen.ID] // by a line before it
+	}
+	if a != nil && a.task != seen.Task { // the list gives the name of a new attempt to two tasks
+		p.ignored++
+		return
+	}
+	at := p.epoch.Add(e.at)
+	switch e.what {
+	case begins:
+		p.begin(at, a, seen)
+	case reports:
+		p.report(at, a, seen)
+	case ends:
+		p.end(at, a, seen)
+	}
 }
 
 // look notes when attempts were last seen to run, and how long it usually takes from one time to the next. After a gap,
 // in which the engine or the host was away, all attempts look silent; nothing is decided about them until they have had
 // the time to report.
-func (p *Phase) look(now time.Time, attempts []Attempt) {
+func (p *Phase) look(attempts []Attempt) {
+	now := p.now
 	if !slices.ContainsFunc(attempts, func(a Attempt) bool { return a.State == Running }) {
 		return
 	}
-	if p.tooLong(now) {
+	if p.tooLong() {
 		p.blind = now.Add(afterGap * p.usual)
 	}
 	if !p.seen.IsZero() { // a slow poller is no gap for long, but one gap is not to hide the next
@@ -59,9 +111,9 @@ func (p *Phase) look(now time.Time, attempts []Attempt) {
 }
 
 // isBlind reports whether the silence of attempts means nothing.
-func (p *Phase) isBlind(now time.Time) bool { return now.Before(p.blind) || p.tooLong(now) }
+func (p *Phase) isBlind() bool { return p.now.Before(p.blind) || p.tooLong() }
 
-func (p *Phase) tooLong(now time.Time) bool { return !p.seen.IsZero() && now.Sub(p.seen)/gap > p.usual }
+func (p *Phase) tooLong() bool { return !p.seen.IsZero() && p.now.Sub(p.seen)/gap > p.usual }
 
 // In usual times between polls.
 const (
@@ -69,44 +121,51 @@ const (
 	afterGap = 2
 )
 
+// find returns the attempt that the engine shows, or nil if it was never heard of.
+func (p *Phase) find(seen *Attempt) *attempt {
+	for _, a := range p.tasks[seen.Task].live {
+		if a.id == seen.ID {
+			return a
+		}
+	}
+	return p.attempts[seen.ID]
+}
+
 // note lists the events of an observation, none later than now and each attempt's in the order of its life.
-func (p *Phase) note(now time.Time, seen *Attempt) {
-	a := p.attempts[seen.ID]
-	if seen.ID == "" || seen.Task < 0 || seen.Task >= len(p.tasks) || seen.State > Cancelled || a != nil && a.task != seen.Task {
+func (p *Phase) note(seen *Attempt) {
+	if seen.ID == "" || seen.Task < 0 || seen.Task >= len(p.tasks) || seen.State > Cancelled {
 		p.ignored++
 		return
 	}
-	if a != nil && (a.ended || seen.State == Waiting) || seen.State == Waiting && p.config.Queued {
+	a := p.find(seen)
+	switch {
+	case a != nil && a.task != seen.Task:
+		p.ignored++
+		return
+	case a != nil && (a.ended || seen.State == Waiting), seen.State == Waiting && p.config.Queued:
 		return
 	}
-	at := now
-	add := func(time time.Time, what func(*Phase, time.Time, *attempt, *Attempt)) {
-		p.events = append(p.events, event{at: time, what: what, of: seen})
-	}
-	reports := seen.State == Running && (seen.Progress != restart.Progress{} || !seen.AsOf.IsZero())
-	if reports {
-		at = earlier(seen.AsOf, now)
-	}
-	if seen.State.ended() {
-		at = earlier(seen.Ended, now)
+	at := p.clock.Since
+	tells := seen.State == Running && (seen.Progress != tracker.Report{} || !seen.AsOf.IsZero())
+	switch {
+	case tells:
+		at = p.when(seen.AsOf, at)
+	case seen.State.ended():
+		at = p.when(seen.Ended, at)
 	}
 	if a == nil || !a.begun || a.host == nowhere && seen.Host != "" {
-		add(earlier(seen.Begun, at), (*Phase).begin)
+		p.add(p.when(seen.Begun, at), begins, a, seen)
 	}
-	if reports {
-		add(at, (*Phase).report)
+	if tells {
+		p.add(at, reports, a, seen)
 	}
 	if seen.State.ended() {
-		add(at, (*Phase).end)
+		p.add(at, ends, a, seen)
 	}
 }
 
-// earlier returns t, or limit if t is not given or later.
-func earlier(t, limit time.Time) time.Time {
-	if t.IsZero() || t.After(limit) {
-		return limit
-	}
-	return t
+func (p *Phase) add(at time.Duration, what happening, a *attempt, seen *Attempt) {
+	p.events = append(p.events, event{at: at, a: a, of: seen, seq: int32(len(p.events)), what: what})
 }
 
 // begin takes note that an attempt runs, or ran, and where. It is adopted if it is new.
@@ -161,11 +220,11 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 
 // report takes a progress report, unless it is an old one.
 func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
-	isOld := seen.AsOf.Equal(a.asOf) || seen.AsOf.Before(a.asOf) && !a.ahead
+	isOld := seen.AsOf.Equal(a.asOf) || seen.AsOf.Before(a.asOf) && !a.ahead && !a.asOf.After(p.wall)
 	if a.dying || a.ended || !seen.AsOf.IsZero() && isOld {
 		return
 	}
-	a.asOf, a.ahead = seen.AsOf, seen.AsOf.After(at)
+	a.asOf, a.ahead = seen.AsOf, seen.AsOf.After(p.wall)
 	p.tracker.Report(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
 }
 
@@ -199,20 +258,14 @@ func overtaken() restart.Decision {
 // which that attempt has ended, is told of one more, which leaves no sample.
 func (p *Phase) succeed(at time.Time, a *attempt) {
 	t := &p.tasks[a.task]
-	submitted := a.number
 	if a.dying {
 		a.number = p.tracker.Submit(at, a.task, a.host)
 	}
-	p.numbers = p.tracker.Finish(at, a.task, a.number, p.numbers[:0])
-	p.hosts.clear(a.host)
+	p.numbers = p.tracker.Finish(at, a.task, a.number)
 	t.over, t.waits = true, false
 	p.over++
 	for len(t.live) > 0 {
-		loser := t.live[0]
-		if a.begun && loser.begun && loser.number < submitted && loser.host != a.host {
-			p.hosts.strike(at, loser.host)
-		}
-		p.cancel(loser, overtaken())
+		p.cancel(t.live[0], overtaken())
 	}
 }
 
@@ -226,7 +279,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	case Lost:
 		t.lost++
 		p.tracker.Fail(at, a.task, a.number)
-		p.hosts.retire(at, a.host)
+		p.hosts.retire(p.wall, a.host)
 		p.hosts.changes++
 	default: // cancelled from outside
 		t.lost++

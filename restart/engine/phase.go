@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Phase keeps the tracker of one phase in step with the engine that runs its tasks. Not safe for concurrent use.
 type Phase struct {
 	config   Config
 	hosts    *Hosts
-	tracker  tracker
-	recorder *journal.Recorder // the tracker, if there is a journal
+	tracker  *tracker.Tracker
+	recorder *journal.Recorder // watches the tracker; nil without a journal
 
 	tasks    []task
 	attempts map[string]*attempt
 	waiting  []int // tasks to submit; some may not wait any more, some may stand there twice
-	owing    []int // tasks of which clones are to be submitted
 	held     []int // attempts by host, until they are known to have ended
 	live     int   // attempts that the tracker takes to run or to be queued
 	dying    int   // attempts that are cancelled and not known to have ended
@@ -28,16 +29,26 @@ type Phase struct {
 	told     int   // the slots that the tracker was told of
 	over     int   // tasks that have finished or were given up
 	ignored  int
-	changes  int           // of the hosts, as last seen
-	seen     time.Time     // when attempts were last seen to run
-	usual    time.Duration // from one time to the next, at least the interval
-	blind    time.Time     // until when silence says nothing
 
-	events  []event
-	actions []Action
-	numbers []int // of tasks or attempts
-	order   []int
-	served  []bool // hosts that no copy gains from, in one call
+	clock    clock.Clock
+	epoch    time.Time     // of the first call
+	earliest time.Duration // of the clock, at the call before this one
+	now      time.Time     // of this call, as the tracker is told
+	wall     time.Time     // of this call, as the host said
+
+	changes int           // of the hosts, as last seen
+	cloned  int           // clones that were submitted
+	left    int           // of the hosts that leave, as last told
+	seen    time.Time     // when attempts were last seen to run
+	usual   time.Duration // from one time to the next, at least the interval
+	blind   time.Time     // until when silence says nothing
+
+	events   []event
+	actions  []Action
+	numbers  []int // of tasks or attempts
+	order    []int
+	served   []int // hosts that no copy gains from, in one call
+	unwanted []int // hosts
 }
 
 type task struct {
@@ -45,7 +56,6 @@ type task struct {
 	tried        []int      // hosts
 	failed, lost int        // attempts
 	dying        int        // attempts that are cancelled and not known to have ended
-	clones       int        // still to be submitted
 	why          restart.Decision
 	alone        bool // no two attempts may run at once
 	waits        bool
@@ -81,9 +91,6 @@ func New(c Config) (*Phase, error) {
 	}
 	if !c.Queued {
 		for i := range p.tasks {
-			if c.Clones != nil {
-				p.tasks[i].clones = max(c.Clones[i], 0)
-			}
 			p.wait(i, restart.Decision{})
 		}
 	}
@@ -120,9 +127,10 @@ func (p *Phase) GivenUp() []int {
 
 // Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and could
 // make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
-func (p *Phase) Ledger() restart.Ledger {
+func (p *Phase) Ledger() tracker.Ledger {
 	l := p.tracker.Ledger()
 	l.Ignored += p.ignored
+	l.ClockSteps += p.clock.Steps
 	return l
 }
 
@@ -130,7 +138,7 @@ func (p *Phase) Ledger() restart.Ledger {
 func (p *Phase) Facts() restart.Phase { return p.tracker.Phase() }
 
 // Rates returns what was learned of the time that a unit of work takes. Read it only.
-func (p *Phase) Rates() *estimate.Rates { return p.tracker.Rates() }
+func (p *Phase) Rates() *estimate.UnitTimes { return p.tracker.Rates() }
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
 // nil without Config.Journal. It holds until the next call of Observe or SetEligible.
@@ -145,7 +153,7 @@ func (p *Phase) Journal() []byte {
 // there may be attempts that were cancelled and are not known to have ended. O(hosts).
 func (p *Phase) Release() {
 	for host, n := range p.held {
-		p.hosts.list[host].load -= n
+		p.hosts.load(host, -n)
 		p.held[host] = 0
 	}
 }
@@ -160,7 +168,7 @@ func (p *Phase) hold(host, n int) {
 	}
 	if p.held[host]+n >= 0 { // it does not get there once the phase was released
 		p.held[host] += n
-		p.hosts.list[host].load += n
+		p.hosts.load(host, n)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 const period = 200 * time.Millisecond
@@ -18,7 +19,7 @@ const period = 200 * time.Millisecond
 func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
 	t.Helper()
 	p, err := engine.New(engine.Config{
-		Config: restart.Config{Work: c.work, Interval: period, Policy: policy}, Hosts: c.known(t, engine.HostsConfig{}),
+		Config: tracker.Config{Work: c.work, Interval: period, Policy: policy}, Hosts: c.known(t, engine.HostsConfig{}),
 		Journal: true,
 	})
 	require.NoError(t, err)
@@ -47,11 +48,11 @@ func TestSlowHost(t *testing.T) {
 func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
 	c := fourHosts(64, 16, 10)
 	hosts := c.known(t, engine.HostsConfig{})
-	config := engine.Config{Config: restart.Config{Work: c.work, Interval: period}, Hosts: hosts}
+	config := engine.Config{Config: tracker.Config{Work: c.work, Interval: period}, Hosts: hosts}
 	first, err := engine.New(config)
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
-	assert.Equal(t, []string{"n3"}, hosts.Resting(c.now))
+	assert.Equal(t, []string{"n3"}, hosts.Slow())
 	first.Release() // what was cancelled there has not been seen to end
 	c.attempts, c.work = nil, c.work[:48]
 	config.Work = c.work
@@ -104,7 +105,7 @@ func TestJobArray(t *testing.T) {
 		c.submit(i, fmt.Sprintf("job_%d", i), "", nil)
 	}
 	p, err := engine.New(engine.Config{
-		Config: restart.Config{Work: c.work, Slots: 16, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Queued: true,
+		Config: tracker.Config{Work: c.work, Slots: 16, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Queued: true,
 	})
 	require.NoError(t, err)
 	took, log := drive(t, c, p, period, nil)
@@ -121,13 +122,13 @@ func TestJobArray(t *testing.T) {
 func TestClones(t *testing.T) {
 	c := fourHosts(4, 4, 10)
 	p, err := engine.New(engine.Config{
-		Config: restart.Config{Work: c.work, Interval: period, Policy: restart.Never{}}, Clones: []int{1, 1, 1, 1},
-		Hosts: c.known(t, engine.HostsConfig{}),
+		Config: tracker.Config{Work: c.work, Interval: period, Policy: restart.Never{}, Clones: 2},
+		Hosts:  c.known(t, engine.HostsConfig{}),
 	})
 	require.NoError(t, err)
 	took, _ := drive(t, c, p, period, nil)
 	assert.Less(t, took, 3*time.Second)
-	assert.Equal(t, 4, p.Ledger().Copies)
+	assert.Equal(t, 4, p.Ledger().Clones)
 	assert.Zero(t, p.Ledger().Ignored)
 }
 
@@ -135,7 +136,7 @@ func TestOrder(t *testing.T) {
 	c := fourHosts(8, 1, 1)
 	deadline := []int{3, 1, 7, 2, 0, 6, 5, 4}
 	p, err := engine.New(engine.Config{
-		Config: restart.Config{Tasks: 8, Interval: period, Policy: restart.Never{}}, Hosts: c.known(t, engine.HostsConfig{}),
+		Config: tracker.Config{Tasks: 8, Interval: period, Policy: restart.Never{}}, Hosts: c.known(t, engine.HostsConfig{}),
 		Order: func(_ time.Time, waiting []int) {
 			for i := range waiting {
 				for j := i; j > 0 && deadline[waiting[j]] < deadline[waiting[j-1]]; j-- {
@@ -162,7 +163,7 @@ func TestOrderThatIsNone(t *testing.T) {
 	} {
 		c := fourHosts(8, 1, 1)
 		p, err := engine.New(engine.Config{
-			Config: restart.Config{Tasks: 8, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
+			Config: tracker.Config{Tasks: 8, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
 		})
 		require.NoError(t, err)
 		drive(t, c, p, period, nil)
@@ -205,7 +206,7 @@ func boolInt(b bool) int {
 
 // A copy that was cancelled may be the first to end all the same.
 func TestCancelledCopySucceeds(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)}})
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)}})
 	require.NoError(t, err)
 	p.Observe(epoch, nil)
 	actions := p.Observe(epoch.Add(3*time.Second), []engine.Attempt{
@@ -234,7 +235,7 @@ func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 2, Slots: 2, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second}})
 	require.NoError(t, err)
 	p.Observe(epoch, nil)
 	actions := p.Observe(epoch, []engine.Attempt{
@@ -248,20 +249,18 @@ func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	host := engine.Host{Name: "a", Slots: 1}
 	for want, c := range map[string]engine.HostsConfig{
-		`restart/engine: HostsConfig.Strikes is -2, want a positive number, 0 for the default, or Off`: {Strikes: -2},
-		`restart/engine: HostsConfig.Rest is -1ns, want a positive duration, or 0 for the default`:     {Rest: -1},
-		`restart/engine: HostsConfig.Hosts[0].Name is "", want a name`:                                 {Hosts: []engine.Host{{}}},
-		`restart/engine: HostsConfig.Hosts[1].Name is a, want a name of its own`:                       {Hosts: []engine.Host{host, host}},
-		`restart/engine: HostsConfig.Hosts[1].Slots is 0, want 1 or more, or 0 for all hosts`:          {Hosts: []engine.Host{host, {Name: "b"}}},
-		`restart/engine: HostsConfig.Hosts[1].Slots is 3, want 0, as the first host has`:               {Hosts: []engine.Host{{Name: "b"}, {Name: "a", Slots: 3}}},
+		`restart/engine: HostsConfig.Rest is -1ns, want a positive duration, or 0 for the default`: {Rest: -1},
+		`restart/engine: HostsConfig.Hosts[0].Name is "", want a name`:                             {Hosts: []engine.Host{{}}},
+		`restart/engine: HostsConfig.Hosts[1].Name is a, want a name of its own`:                   {Hosts: []engine.Host{host, host}},
+		`restart/engine: HostsConfig.Hosts[1].Slots is 0, want 1 or more, or 0 for all hosts`:      {Hosts: []engine.Host{host, {Name: "b"}}},
+		`restart/engine: HostsConfig.Hosts[1].Slots is 3, want 0, as the first host has`:           {Hosts: []engine.Host{{Name: "b"}, {Name: "a", Slots: 3}}},
 	} {
 		_, err := engine.NewHosts(c)
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
-		`restart/engine: Config.Clones is of length 1, want a number for each task`:                    {Config: restart.Config{Interval: 1}, Clones: []int{1}},
-		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: restart.Config{Interval: 1}, MaxFailures: -1},
-		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: restart.Config{Interval: 1}, MaxLost: -1},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: tracker.Config{Interval: 1}, MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: tracker.Config{Interval: 1}, MaxLost: -1},
 		`restart/engine: Config.Interval is 0s, want a positive duration: how often Observe is called`: {},
 	} {
 		_, err := engine.New(c)
@@ -271,14 +270,14 @@ func TestConfigIsChecked(t *testing.T) {
 
 // When the engine itself was away, the silence of all attempts says nothing: nothing is killed for it.
 func TestGapInPolling(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 4, Slots: 8, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 4, Slots: 8, Interval: time.Second}})
 	require.NoError(t, err)
 	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
 	list := func(s float64) (all []engine.Attempt) {
 		for task := range 4 {
 			all = append(all, engine.Attempt{
 				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(s), Host: fmt.Sprint("h", task),
-				Progress: restart.Progress{Score: s / 60},
+				Progress: tracker.Report{Score: s / 60},
 			})
 		}
 		return all
@@ -300,7 +299,7 @@ func TestGapInPolling(t *testing.T) {
 func TestQueueOfALostHost(t *testing.T) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Config: restart.Config{Tasks: 3, Interval: time.Second}, Hosts: hosts})
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Interval: time.Second}, Hosts: hosts})
 	require.NoError(t, err)
 	p.Observe(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
 	var lines []string

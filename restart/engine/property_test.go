@@ -13,6 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // eager copies and restarts as often as it can: a policy that tries the books.
@@ -55,12 +57,12 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	faulty := rng.IntN(3) == 0
 	c.fail = func(task int) bool { return faulty && task%4 == 0 && rng.IntN(2) == 0 }
 	policies := []restart.Policy{
-		nil, restart.LATE{MinAge: time.Second}, restart.Dryad{}, restart.Spark{}, restart.MapReduce{}, eager{seed}, eager{seed + 1},
+		nil, rules.LATE{MinAge: time.Second}, rules.Dryad{}, rules.Spark{}, rules.MapReduce{}, eager{seed}, eager{seed + 1},
 	}
 	c.places = rng.IntN(3) == 0
 	config := engine.Config{
-		Config: restart.Config{Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))]},
-		Clones: clones(rng, len(c.work)), Hosts: c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
+		Config: tracker.Config{Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))], Clones: max(0, rng.IntN(6)-2)},
+		Hosts:  c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
 	}
 	if c.places {
 		for _, h := range c.hosts {
@@ -74,17 +76,6 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 		}
 	}
 	return c, config
-}
-
-func clones(rng *rand.Rand, tasks int) []int {
-	if rng.IntN(2) == 0 {
-		return nil
-	}
-	n := make([]int, tasks)
-	for i := range n {
-		n[i] = rng.IntN(3)
-	}
-	return n
 }
 
 // On any cluster, under any policy: every task comes to its end, hosts hold no more than their slots, a task never runs
@@ -137,7 +128,7 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 			assert.True(t, len(a.Avoid) < len(c.hosts), "seed %d: nowhere is left", seed)
 		}
 	}
-	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(rc *restart.Config) {
+	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(rc *tracker.Config) {
 		if _, custom := rc.Policy.(eager); rc.Policy == nil || custom {
 			rc.Policy = eager{seed}
 		}

@@ -1,0 +1,70 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A host's clock that steps back by an hour costs nothing: the straggler is copied when its rule says so.
+func TestClockThatStepsBack(t *testing.T) {
+	polls := func(step time.Duration) int {
+		p, err := engine.New(engine.Config{Config: tracker.Config{
+			Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{},
+		}})
+		require.NoError(t, err)
+		now := epoch
+		var attempts []engine.Attempt
+		for poll := 1; poll <= 4000; poll++ {
+			for _, a := range p.Observe(now, attempts) {
+				if a.Decision.Action == restart.Duplicate {
+					return poll
+				}
+				attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: "h" + a.ID, State: engine.Running})
+			}
+			if poll == 4 {
+				for i := range attempts[:3] {
+					attempts[i].State = engine.Succeeded
+				}
+				now = now.Add(step)
+			}
+			now = now.Add(time.Second)
+		}
+		return 0
+	}
+	without := polls(0)
+	assert.InDelta(t, 62, without, 2, "Flink's rule waits for a minute")
+	assert.InDelta(t, without, polls(-time.Hour), 1, "one second passes unseen as the clock steps")
+}
+
+// Reports that an engine dates after a step of its clock are news, and hosts that rest do not do so for ever.
+func TestReportsAndRestsAfterAStep(t *testing.T) {
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Interval: time.Second}, Hosts: hosts, Journal: true})
+	require.NoError(t, err)
+	first := slices.Clone(p.Observe(epoch, nil))
+	require.Len(t, first, 2)
+	lost := engine.Attempt{ID: first[0].ID, Task: first[0].Task, Host: first[0].Host, State: engine.Lost}
+	p.Observe(epoch.Add(time.Second), []engine.Attempt{lost})
+	assert.Len(t, hosts.Resting(epoch.Add(2*time.Second)), 1)
+	back := epoch.Add(-time.Hour)
+	p.Observe(back, nil)
+	assert.Empty(t, hosts.Resting(back))
+
+	running := engine.Attempt{ID: first[1].ID, Task: first[1].Task, Host: first[1].Host, State: engine.Running, AsOf: epoch}
+	running.Progress.Done = 0.1
+	p.Observe(back.Add(time.Second), []engine.Attempt{running})
+	running.AsOf, running.Progress.Done = back.Add(2*time.Second), 0.5
+	p.Observe(back.Add(2*time.Second), []engine.Attempt{running})
+	assert.Equal(t, 2, strings.Count(string(p.Journal()), " report "), "the second is not older than the first:\n%s", p.Journal())
+}

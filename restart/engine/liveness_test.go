@@ -1,0 +1,195 @@
+package engine_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// rash answers at random: any action about any copy.
+type rash struct{ rng *rand.Rand }
+
+func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Copy: r.rng.IntN(len(t.Copies))}
+}
+
+// Describe declares what Mantri reads, so that t_rem is a distribution here, too.
+func (rash) Describe() restart.Description {
+	return restart.Description{ReadsFresh: true, ReadsLeft: true}
+}
+
+// liar stands between a cluster and the phase, and invents the progress of each attempt.
+type liar struct {
+	*engine.Phase
+	rng   *rand.Rand
+	kinds map[string]int // by attempt
+}
+
+func (l liar) Observe(now time.Time, attempts []engine.Attempt) []engine.Action {
+	for i := range attempts {
+		a := &attempts[i]
+		if _, ok := l.kinds[a.ID]; !ok {
+			l.kinds[a.ID] = l.rng.IntN(6)
+		}
+		if a.State != engine.Running {
+			continue
+		}
+		done := a.Progress.Done / whole.Seconds()
+		switch l.kinds[a.ID] {
+		case 1: // stalls
+			done = min(done, 1./6)
+		case 2: // rushes, and then stalls
+			done = 0.99 * min(1, 20*done)
+		case 3: // anything, back and forth
+			done = l.rng.Float64()
+		case 4: // is silent
+			a.Progress, a.AsOf, done = tracker.Report{}, a.Begun, 0
+		case 5: // looks the slower the longer it runs
+			done = 1 / (2 + 100*done)
+		}
+		a.Progress.Done = done
+		if l.kinds[a.ID] != 4 && l.rng.IntN(20) == 0 {
+			a.Progress.Remaining = time.Duration(l.rng.ExpFloat64() * float64(time.Hour))
+		}
+	}
+	return l.Phase.Observe(now, attempts)
+}
+
+// ordeal is a phase whose attempts all take as long, on a cluster that loses hosts and attempts.
+type ordeal struct {
+	*cluster
+	config engine.Config
+	ample  bool // there is always a free slot
+}
+
+const (
+	whole     = 8 * time.Second // what every attempt takes, longer than any policy of the tests asks for
+	deadQueue = 5 * time.Second // how long a cluster lets an attempt wait for a dead host
+)
+
+func newOrdeal(t *testing.T, rng *rand.Rand, policy restart.Policy) *ordeal {
+	tasks := 1 + rng.IntN(8)
+	o := &ordeal{ample: rng.IntN(2) == 0, cluster: &cluster{
+		now: epoch, rng: rng, work: slices.Repeat([]float64{whole.Seconds()}, tasks),
+		dispatch: time.Duration(rng.IntN(500)) * time.Millisecond, dying: time.Duration(rng.IntN(1000)) * time.Millisecond,
+		stale: time.Duration(rng.IntN(200)) * time.Millisecond,
+	}}
+	faults := []float64{0, 0.05, 0.5}[rng.IntN(3)]
+	o.fail = func(int) bool { return rng.Float64() < faults }
+	for i := range 1 + rng.IntN(5) {
+		host := engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + rng.IntN(3)}
+		if o.ample {
+			host.Slots = 100 * tasks
+		}
+		o.hosts = append(o.hosts, simHost{Host: host, speed: 1})
+	}
+	o.config = engine.Config{
+		Config: tracker.Config{Tasks: tasks, Interval: period, Policy: policy, Clones: max(1, rng.IntN(6)-2)},
+		Hosts:  o.known(t, engine.HostsConfig{Rest: time.Second}), MaxFailures: rng.IntN(4), MaxLost: rng.IntN(6),
+	}
+	return o
+}
+
+// harm loses hosts, which come back, and attempts. The first host stays.
+func (o *ordeal) harm() {
+	for i := range o.hosts {
+		if i > 0 && o.rng.IntN(10) == 0 {
+			o.hosts[i].dead = !o.hosts[i].dead
+		}
+	}
+	for _, a := range o.attempts {
+		if a.state == engine.Running && o.rng.IntN(200) == 0 {
+			o.end(a, engine.Failed+engine.State(o.rng.IntN(2)))
+		}
+	}
+}
+
+// toll is what became of a task.
+type toll struct {
+	launched, ended, withdrawn int // attempts; ended are those that failed or were lost, withdrawn those out of queues
+	won                        bool
+	took                       time.Duration // until its result
+}
+
+func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
+	all = make([]toll, len(o.work))
+	for _, a := range o.attempts {
+		s := &all[a.task]
+		s.launched++
+		switch took := a.over.Sub(epoch); {
+		case a.state == engine.Succeeded:
+			if !s.won || took < s.took {
+				s.won, s.took = true, took
+			}
+		case a.state == engine.Lost:
+			s.ended++
+			lost++
+		case a.state == engine.Failed:
+			s.ended++
+		}
+	}
+	for _, a := range log {
+		if a.Op == engine.Cancel && a.Decision.Action == restart.Keep {
+			all[a.Task].withdrawn++
+		}
+	}
+	return all, lost
+}
+
+// Whatever is reported, lost and answered, every task ends or is given up. Each failure but the last, and each loss but the
+// last, launches at most one attempt, beyond the limits, and so does a loss that withdraws a task's only attempt from the
+// queue of the same host. Where there are slots, an attempt is the oldest until it ends by itself, is restarted, fails or is
+// lost; so a task takes no longer than so many attempts do.
+func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
+	policies := policytest.Policies()
+	policies["rash"] = nil // one for each seed
+	seeds, withdrawn, most := uint64(250), 0, 0
+	if testing.Short() {
+		seeds = 100
+	}
+	for _, name := range slices.Sorted(maps.Keys(policies)) {
+		for seed := range seeds {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			policy := policies[name]
+			if policy == nil {
+				policy = rash{rng}
+			}
+			o := newOrdeal(t, rng, policy)
+			p, err := engine.New(o.config)
+			require.NoError(t, err)
+			_, log := drive(t, o.cluster, liar{p, rng, map[string]int{}}, period, o.harm)
+
+			limits := restart.Describe(policy).Limits.Effective()
+			attempt := o.dispatch + deadQueue + whole + 2*period + 4*simStep // until its end is heard, and made up for
+			limit := max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones +
+				cmp.Or(o.config.MaxFailures, 4) - 1 + cmp.Or(o.config.MaxLost, 10) - 1
+			all, lost := o.tolls(log)
+			for task, s := range all {
+				require.LessOrEqual(t, s.launched, limit+min(s.withdrawn, lost), "%s, seed %d, task %d", name, seed, task)
+				require.True(t, s.won || slices.Contains(p.GivenUp(), task), "%s, seed %d, task %d", name, seed, task)
+				if o.ample {
+					heads := 1 + max(limits.Restarts, 0) + s.ended + s.withdrawn
+					require.LessOrEqual(t, s.took, time.Duration(heads)*attempt, "%s, seed %d, task %d", name, seed, task)
+				}
+				withdrawn += s.withdrawn
+				most = max(most, s.launched)
+			}
+			require.LessOrEqual(t, p.Ledger().Restarts, len(all)*max(limits.Restarts, 0), "%s, seed %d", name, seed)
+		}
+	}
+	t.Logf("at most %d launches of a task; %d attempts were withdrawn from queues", most, withdrawn)
+	assert.Greater(t, most, 12)
+	assert.Greater(t, withdrawn, 10)
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The tree finds what a look at every host would find.
+func TestRoomiestFindsWhatALookAtAllFinds(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var tree roomiest
+		var room []int
+		var member []bool
+		for range 300 {
+			switch {
+			case len(room) == 0 || r.IntN(8) == 0:
+				room, member = append(room, 0), append(member, false)
+				tree.grow(len(room))
+			default:
+				i := r.IntN(len(room))
+				room[i], member[i] = r.IntN(7)-2, r.IntN(3) > 0
+				tree.set(i, room[i], member[i])
+			}
+			skipped := r.Uint64()
+			skip := func(host int) bool { return skipped>>(host%64)&1 == 1 }
+			want := nowhere
+			for i := range room {
+				if member[i] && !skip(i) && (want == nowhere || room[i] > room[want]) {
+					want = i
+				}
+			}
+			require.Equal(t, want, tree.find(skip))
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// twins are a phase that never stops, and one that is restored time and again.
+type twins struct {
+	*engine.Phase
+	t      *testing.T
+	other  *engine.Phase
+	hosts  *engine.Hosts
+	given  engine.Config // what the host supplies
+	rng    *rand.Rand
+	stops  int
+	always bool
+}
+
+func (w *twins) Observe(now time.Time, attempts []engine.Attempt) []engine.Action {
+	if w.always || w.rng.IntN(5) == 0 {
+		w.restore()
+	}
+	actions := w.Phase.Observe(now, attempts)
+	others := w.other.Observe(now, slices.Clone(attempts))
+	require.Equal(w.t, len(actions), len(others))
+	for i := range actions {
+		require.Equal(w.t, actions[i], others[i])
+	}
+	return actions
+}
+
+func (w *twins) restore() {
+	w.stops++
+	phase, err := w.other.MarshalBinary()
+	require.NoError(w.t, err)
+	hosts, err := w.hosts.MarshalBinary()
+	require.NoError(w.t, err)
+	w.hosts = &engine.Hosts{}
+	require.NoError(w.t, w.hosts.UnmarshalBinary(hosts))
+	w.given.Hosts = w.hosts
+	w.other, err = engine.Restore(w.given, phase)
+	require.NoError(w.t, err)
+	again, err := w.other.MarshalBinary()
+	require.NoError(w.t, err)
+	require.Equal(w.t, phase, again, "what is restored is what was written")
+}
+
+// A phase that is restored between any two polls does what one does that never stopped.
+func TestRestoreBetweenPolls(t *testing.T) {
+	stops := 0
+	for seed := range uint64(150) {
+		c, config := randomCluster(t, seed)
+		if len(c.work) == 0 {
+			continue
+		}
+		config.Journal = false
+		w := &twins{t: t, rng: rand.New(rand.NewPCG(seed, 3)), given: engine.Config{Config: tracker.Config{Policy: config.Policy}, Order: config.Order}}
+		var err error
+		w.Phase, err = engine.New(config)
+		require.NoError(t, err)
+		w.hosts = c.known(t, engine.HostsConfig{Rest: 5 * time.Second})
+		config.Hosts = w.hosts
+		w.other, err = engine.New(config)
+		require.NoError(t, err)
+		drive(t, c, w, period, nil)
+		assert.Equal(t, w.Phase.Ledger(), w.other.Ledger())
+		stops += w.stops
+	}
+	assert.Greater(t, stops, 1000)
+}
+
+// Two phases that share hosts are restored after them, in any order.
+func TestRestoreSharedHosts(t *testing.T) {
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 3}}})
+	require.NoError(t, err)
+	config := engine.Config{Config: tracker.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}}, Hosts: hosts}
+	one, err := engine.New(config)
+	require.NoError(t, err)
+	two, err := engine.New(config)
+	require.NoError(t, err)
+	one.Observe(epoch, nil)
+	two.Observe(epoch, nil)
+	state, err := hosts.MarshalBinary()
+	require.NoError(t, err)
+	first, err := one.MarshalBinary()
+	require.NoError(t, err)
+	second, err := two.MarshalBinary()
+	require.NoError(t, err)
+
+	var back engine.Hosts
+	require.NoError(t, back.UnmarshalBinary(state))
+	_, err = engine.Restore(engine.Config{}, first)
+	assert.ErrorContains(t, err, "knows hosts that Config.Hosts lacks")
+	for _, data := range [][]byte{second, first} {
+		_, err = engine.Restore(engine.Config{Hosts: &back}, data)
+		require.NoError(t, err)
+	}
+	three, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 9, Interval: time.Second}, Hosts: &back})
+	require.NoError(t, err)
+	assert.Len(t, three.Observe(epoch, nil), 2, "four of six slots are held")
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second}})
+	require.NoError(t, err)
+	p.Observe(epoch, nil)
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	_, err = engine.Restore(engine.Config{Journal: true}, data)
+	assert.ErrorContains(t, err, "Config.Journal is true")
+	for n := range data {
+		_, err = engine.Restore(engine.Config{}, data[:n])
+		assert.Error(t, err, "%d bytes", n)
+	}
+	_, err = engine.Restore(engine.Config{}, append(data, 0))
+	assert.Error(t, err)
+	var h engine.Hosts
+	assert.Error(t, h.UnmarshalBinary(nil))
+	assert.Error(t, h.UnmarshalBinary([]byte{9, 9, 9}))
+}
+
+// Any bytes are a phase or an error, and a phase goes on.
+func FuzzRestore(f *testing.F) {
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second}})
+	require.NoError(f, err)
+	p.Observe(epoch, nil)
+	data, err := p.MarshalBinary()
+	require.NoError(f, err)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := engine.Restore(engine.Config{}, data)
+		if err != nil {
+			return
+		}
+		for i := range 3 {
+			p.Observe(epoch.Add(time.Duration(i)*time.Second), []engine.Attempt{{ID: "x", State: engine.State(i), Host: "h"}})
+		}
+		again, err := p.MarshalBinary()
+		require.NoError(t, err)
+		_, err = engine.Restore(engine.Config{}, again)
+		_ = err // hosts that were learned are not given back
+	})
+}
