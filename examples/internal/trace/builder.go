@@ -1,31 +1,40 @@
 package trace
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // maxTask bounds the index of a task, so that no broken number makes a reader of the log reserve absurd memory.
 const maxTask = 1 << 24
 
+// maxPreferred is how many hosts are kept of those that hold a task's input. Blocks have three copies, and a task may
+// read several blocks.
+const maxPreferred = 64
+
 // builder gathers a Log: it gives hosts and executors their indices and orders what was read at the end.
 type builder struct {
 	log       *Log
+	lists     []attemptList // by phase
 	hosts     map[string]int32
 	executors map[string]int32
 	phases    map[phaseName]int
+	named     map[int]*taskNames // by phase
+	repeats   map[phaseName]int  // how often a name was to be given once more
 }
 
 type phaseName struct{ job, name string }
 
 func newBuilder(format Format) *builder {
 	return &builder{
-		log:       &Log{Format: format, Hosts: make([]Host, 1), Executors: make([]Executor, 1), Passed: map[string]int{}},
+		log: &Log{
+			Format: format, Hosts: make([]Host, 1), Executors: make([]Executor, 1), Passed: map[string]int{},
+		},
 		hosts:     map[string]int32{"": 0},
 		executors: map[string]int32{"": 0},
 		phases:    map[phaseName]int{},
+		named:     map[int]*taskNames{},
+		repeats:   map[phaseName]int{},
 	}
 }
 
@@ -33,10 +42,10 @@ func newBuilder(format Format) *builder {
 func (b *builder) host(name, rack []byte) int32 {
 	i := indexOf(b.hosts, name)
 	if int(i) == len(b.log.Hosts) {
-		b.log.Hosts = append(b.log.Hosts, Host{Name: valid(name)})
+		b.log.Hosts = append(b.log.Hosts, Host{Name: nameOf(name)})
 	}
 	if h := &b.log.Hosts[i]; i > 0 && h.Rack == "" && len(rack) > 0 {
-		h.Rack = valid(rack)
+		h.Rack = nameOf(rack)
 	}
 	return i
 }
@@ -45,7 +54,7 @@ func (b *builder) host(name, rack []byte) int32 {
 func (b *builder) executor(name []byte, host, cores int32) int32 {
 	i := indexOf(b.executors, name)
 	if int(i) == len(b.log.Executors) {
-		b.log.Executors = append(b.log.Executors, Executor{Name: valid(name)})
+		b.log.Executors = append(b.log.Executors, Executor{Name: nameOf(name)})
 	}
 	if e := &b.log.Executors[i]; i > 0 {
 		if e.Host == 0 {
@@ -62,7 +71,7 @@ func (b *builder) executor(name []byte, host, cores int32) int32 {
 func indexOf(indices map[string]int32, name []byte) int32 {
 	i, ok := indices[string(name)]
 	if !ok {
-		key := valid(name) // names that differ only in what is not UTF-8 are one
+		key := nameOf(name) // which may differ from what the log has
 		if i, ok = indices[key]; !ok {
 			i = int32(len(indices))
 			indices[key] = i
@@ -85,118 +94,68 @@ func (b *builder) phase(job, name string) int {
 // newPhase makes a phase in any case, under a name of its own within the job.
 func (b *builder) newPhase(job, name string) int {
 	key := phaseName{job, name}
-	for n := 2; ; n++ {
-		if _, taken := b.phases[key]; !taken {
-			break
-		}
-		key.name = name + " #" + strconv.Itoa(n)
+	for _, taken := b.phases[key]; taken; _, taken = b.phases[key] {
+		again := phaseName{job, name}
+		b.repeats[again]++
+		key.name = name + " #" + strconv.Itoa(b.repeats[again]+1)
 	}
 	b.phases[key] = len(b.log.Phases)
 	b.log.Phases = append(b.log.Phases, Phase{Job: job, Name: key.name})
+	b.lists = append(b.lists, attemptList{})
 	return len(b.log.Phases) - 1
 }
 
+// hint notes what looks odd, up to a number of lines.
+func (b *builder) hint(text string) {
+	const most = 5
+	switch n := len(b.log.Hints); {
+	case n < most:
+		b.log.Hints = append(b.log.Hints, text)
+	case n == most:
+		b.log.Hints = append(b.log.Hints, "and more of the kind")
+	}
+}
+
+// pass counts an event that says nothing about attempts.
 func (b *builder) pass(kind []byte) {
 	const maxKinds, maxLength = 200, 100
-	name := valid(kind)
+	name := nameOf(kind)
 	if _, ok := b.log.Passed[name]; !ok && (len(b.log.Passed) >= maxKinds || len(name) > maxLength) {
 		name = "(others)"
 	}
 	b.log.Passed[name]++
 }
 
-// finish checks and orders what was read and returns the log.
-func (b *builder) finish() *Log {
+// after notes which phases each phase comes after, by index, given in any order: it puts the phases in an order in
+// which those that others come after stand first, and otherwise leaves them where they are. What goes round in a
+// circle is left out.
+func (b *builder) after(parents map[int][]int) {
+	if len(parents) == 0 {
+		return
+	}
+	b.join()
+	place := make([]int, len(b.log.Phases)) // the new index plus 1; 0 if there is none yet, -1 while parents are placed
+	ordered := make([]Phase, 0, len(b.log.Phases))
+	var put func(i int)
+	put = func(i int) {
+		if place[i] != 0 {
+			return
+		}
+		place[i] = -1
+		slices.Sort(parents[i]) // they may come from a map
+		var own []int
+		for _, parent := range parents[i] {
+			if put(parent); place[parent] > 0 && !slices.Contains(own, place[parent]-1) {
+				own = append(own, place[parent]-1)
+			}
+		}
+		p := b.log.Phases[i]
+		p.DependsOn = own
+		ordered = append(ordered, p)
+		place[i] = len(ordered)
+	}
 	for i := range b.log.Phases {
-		b.finishPhase(&b.log.Phases[i])
+		put(i)
 	}
-	return b.log
+	b.log.Phases = ordered
 }
-
-func (b *builder) finishPhase(p *Phase) {
-	faults := &b.log.Faults
-	limit := cmp.Or(p.Tasks, maxTask)
-	p.Attempts = slices.DeleteFunc(p.Attempts, func(a Attempt) bool {
-		outside := a.Task < 0 || int(a.Task) >= limit
-		if outside {
-			faults[NoTask]++
-		}
-		return outside
-	})
-	declared := p.Tasks > 0
-	for i := range p.Attempts {
-		a := &p.Attempts[i]
-		if !declared {
-			p.Tasks = max(p.Tasks, int(a.Task)+1)
-		}
-		if !a.Start.Known() {
-			faults[NoStart]++
-		}
-		if !a.Finish.Known() && a.State != Unfinished {
-			faults[NoFinish]++
-		}
-		inOrder(a.Start, &a.Finish, faults)
-	}
-	inOrder(p.Submitted, &p.Completed, faults)
-	slices.SortStableFunc(p.Attempts, byStart)
-}
-
-// inOrder makes a finish before the start unknown: which of the two is wrong cannot be told, and no duration is better
-// than a negative one.
-func inOrder(start Opt, finish *Opt, faults *Faults) {
-	s, known := start.Get()
-	f, ended := finish.Get()
-	if known && ended && f < s {
-		faults[FinishFirst]++
-		*finish = Opt{}
-	}
-}
-
-func byStart(a, b Attempt) int {
-	const never = maxTime + 1
-	return cmp.Or(
-		cmp.Compare(a.Start.Or(never), b.Start.Or(never)),
-		cmp.Compare(a.Task, b.Task),
-		cmp.Compare(a.Number, b.Number),
-	)
-}
-
-// moment reads a time in milliseconds. Negative and absurd times are unknown and counted, -1 is unknown by convention.
-func (c *cursor) moment(faults *Faults) Opt {
-	n, ok := c.integer()
-	if !ok || n == -1 {
-		return Opt{}
-	}
-	if n < 0 || n > maxTime {
-		faults[BadTime]++
-		return Opt{}
-	}
-	return Known(n)
-}
-
-// clock reads a time of a real clock, where 0 too stands for unknown.
-func (c *cursor) clock(faults *Faults) Opt {
-	if t := c.moment(faults); t.Or(0) > 0 {
-		return t
-	}
-	return Opt{}
-}
-
-// bytes reads a count of bytes; negative and absurd ones are unknown.
-func (c *cursor) bytes() Opt {
-	if n, ok := c.integer(); ok && n <= maxBytes {
-		return Known(n)
-	}
-	return Opt{}
-}
-
-// index reads a number of a task, an attempt or a stage; -1 if there is none or it does not fit.
-func (c *cursor) index() int32 {
-	if n, ok := c.integer(); ok && n >= 0 && n < 1<<31 {
-		return int32(n)
-	}
-	return -1
-}
-
-// valid copies a name, with what is not UTF-8 replaced so that it can be written as JSON again.
-func valid(name []byte) string { return strings.ToValidUTF8(string(name), "\uFFFD") }

@@ -7,18 +7,17 @@ import (
 	"strconv"
 )
 
-// cursor walks over one JSON value in memory and decodes only what it is asked for. It checks the structure of what it
-// passes over: brackets, commas, colons and strings, but not the spelling of numbers and escapes. After a mistake it is bad, stands
-// at the end, and every method returns a zero value, so callers check once, when they have finished.
+// cursor walks over one JSON value in memory and decodes only what it is asked for. It checks the structure of what
+// it passes over: brackets, commas, colons and strings, but not the spelling of numbers and escapes. After a mistake
+// it is bad, stands at the end, and every method returns a zero value, so callers check once, when they have
+// finished.
 type cursor struct {
 	data  []byte
 	pos   int
 	first bool // the last step entered an object or array
 	bad   bool
+	plain bool // the data are one plain value, not JSON: a text without quotes, or a number
 }
-
-// maxDepth of nesting; event logs stay below 30.
-const maxDepth = 500
 
 func (c *cursor) fail() { c.bad, c.pos = true, len(c.data) }
 
@@ -79,8 +78,16 @@ func (c *cursor) fields(take func(key []byte)) {
 	}
 }
 
-// elements calls take, which must consume one value, at each element of the array at the cursor.
+// elements calls take, which must consume one value, at each element of the array at the cursor. A plain value is such
+// an array, or a list whose elements semicolons separate.
 func (c *cursor) elements(take func()) {
+	if c.plain = c.plain && c.space() != '['; c.plain {
+		for element := range bytes.SplitSeq(c.data, []byte(";")) {
+			c.data, c.pos = element, 0
+			take()
+		}
+		return
+	}
 	if !c.enter('[') {
 		return
 	}
@@ -121,6 +128,10 @@ func (c *cursor) quoted() []byte {
 
 // text returns the string at the cursor, or nil if the value is none. It aliases the input if nothing is escaped.
 func (c *cursor) text() []byte {
+	if c.plain {
+		c.pos = len(c.data)
+		return c.data
+	}
 	if c.space() != '"' {
 		c.skip()
 		return nil
@@ -148,10 +159,19 @@ func (c *cursor) text() []byte {
 	return plain
 }
 
+// name returns the string at the cursor, or the number, as it is written, of who names things by numbers.
+func (c *cursor) name() []byte {
+	if b := c.space(); c.plain || b != '-' && (b < '0' || b > '9') {
+		return c.text()
+	}
+	start := c.pos
+	c.skip()
+	return c.data[start:c.pos]
+}
+
 // integer returns the number at the cursor, rounded toward zero. Any other value, also one beyond int64, is not ok.
 func (c *cursor) integer() (n int64, ok bool) {
-	b := c.space()
-	if b != '-' && (b < '0' || b > '9') {
+	if b := c.space(); b != '-' && (b < '0' || b > '9') {
 		c.skip()
 		return 0, false
 	}
@@ -179,23 +199,44 @@ func (c *cursor) integer() (n int64, ok bool) {
 	return int64(f), true
 }
 
+// number returns the number at the cursor; 0 for any other value.
+func (c *cursor) number() float64 {
+	if b := c.space(); b != '-' && (b < '0' || b > '9') {
+		c.skip()
+		return 0
+	}
+	start := c.pos
+	c.skip()
+	f, err := strconv.ParseFloat(string(c.data[start:c.pos]), 64)
+	if err != nil {
+		return 0
+	}
+	return f
+}
+
 // answer returns the boolean at the cursor, or unknown.
 func (c *cursor) answer() Answer {
-	switch c.space() {
-	case 't':
-		c.skip()
+	if c.plain {
+		return answerOf(string(c.text()))
+	}
+	start := c.pos
+	c.skip()
+	return answerOf(string(bytes.TrimSpace(c.data[min(start, c.pos):c.pos])))
+}
+
+func answerOf(text string) Answer {
+	switch text {
+	case "true", "TRUE", "True", "1", "yes":
 		return Yes
-	case 'f':
-		c.skip()
+	case "false", "FALSE", "False", "0", "no":
 		return No
 	}
-	c.skip()
 	return AnswerUnknown
 }
 
 // skip passes over one value.
 func (c *cursor) skip() {
-	if end := skipValue(c.data, c.pos, 0); end >= 0 {
+	if end := skipValue(c.data, c.pos); end >= 0 {
 		c.pos = end
 		return
 	}

@@ -238,3 +238,10 @@ func TestRumenIndented(t *testing.T) {
 	assert.Equal(t, want, readRumen(strings.NewReader(indented.String()+"\n"+indented.String()), maxRecord).finish())
 	assert.Equal(t, want, readRumen(strings.NewReader("["+jobs+",\n"+jobs+"]"), maxRecord).finish(), "as one array")
 }
+
+// The hash's published values.
+func TestXXH32(t *testing.T) {
+	for text, want := range map[string]uint32{"": 0x02cc5d05, "abc": 0x32d153ff, "Nobody inspects the spammish repetition": 0xe2293b2f} {
+		assert.Equal(t, want, xxh32([]byte(text), 0), text)
+	}
+}

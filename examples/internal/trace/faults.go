@@ -15,6 +15,7 @@ const (
 	TooLong                 // a line or value beyond the length limit
 	CutStream               // the compressed stream stops or breaks before its end
 	MissingLog              // a file of a rolling log is not there
+	BadLog                  // a file of a rolling log can't be read
 	NoTask                  // an attempt without a usable phase or task index
 	Repeated                // a start or an end of an attempt that had one already
 	Housework               // a setup or cleanup attempt: it belongs to no phase
@@ -33,6 +34,7 @@ var faultTexts = [faultCount]string{
 	TooLong:      "over-long lines or values, dropped",
 	CutStream:    "compressed streams cut short or broken, read up to there",
 	MissingLog:   "files missing from the rolling log",
+	BadLog:       "files of the rolling log that can't be read, left out",
 	NoTask:       "attempts without a usable task index, dropped",
 	Repeated:     "repeated starts or ends of an attempt, dropped",
 	Housework:    "setup and cleanup attempts, left out",

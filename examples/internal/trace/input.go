@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -15,8 +15,8 @@ import (
 type input struct {
 	text   *bufio.Reader
 	source *source
-	close  func()
-	cut    error // why the compressed stream broke
+	layers []func() // to be closed, the innermost last
+	cut    error    // why the compressed stream broke
 }
 
 // source remembers the error of the reader that was passed in, to tell a failing disk from a broken stream.
@@ -33,43 +33,68 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sniffed is how much of the text is looked at to tell the format.
-const sniffed = 64 << 10
-
-// maxWindow is the most memory that a zstd stream may ask for, the same as the zstd command grants.
-const maxWindow = 128 << 20
+const (
+	sniffed   = 64 << 10 // how much of the text is looked at to tell the format
+	maxLayers = 3        // of compression within one another
+)
 
 func newInput(r io.Reader) (*input, error) {
-	in := &input{source: &source{r: r}, close: func() {}}
-	raw := bufio.NewReaderSize(in.source, sniffed)
-	start, _ := raw.Peek(512)
-	var text io.Reader = raw
-	switch kind := packing(start); {
-	case in.source.err != nil:
-		return nil, in.source.err
-	case len(start) == 0:
-		return nil, errors.New("the file is empty")
-	case kind == "gzip":
-		z, err := gzip.NewReader(raw)
-		if err != nil {
-			return nil, fmt.Errorf("a gzip file broken in its header: %w", err)
+	in := &input{source: &source{r: r}}
+	in.text = bufio.NewReaderSize(in.source, sniffed)
+	for {
+		start, err := in.text.Peek(512)
+		switch {
+		case in.source.err != nil:
+			return in, in.source.err
+		case len(start) == 0 && len(in.layers) == 0:
+			return in, errors.New("the file is empty")
+		case len(start) == 0:
+			return in, unpackable(err)
 		}
-		text = z
-	case kind == "zstd":
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, fmt.Errorf("a zstd file broken in its header: %w", err)
+		kind := packingOf(start)
+		switch {
+		case kind.advice != "":
+			return in, errors.New(kind.advice)
+		case kind.unpack == nil:
+			return in, in.skipMark()
+		case len(in.layers) == maxLayers:
+			return in, fmt.Errorf("compressed more than %d times over: unpack it first", maxLayers)
 		}
-		text, in.close = z, z.Close
-	case kind != "":
-		return nil, errors.New(kind)
+		text, done, err := kind.unpack(in.text)
+		if err != nil {
+			return in, err
+		}
+		in.layers = append(in.layers, done)
+		in.text = bufio.NewReaderSize(text, sniffed)
 	}
-	in.text = bufio.NewReaderSize(text, sniffed)
+}
+
+// skipMark passes over a byte order mark.
+func (in *input) skipMark() error {
 	if mark, _ := in.text.Peek(3); string(mark) == "\uFEFF" {
 		_, err := in.text.Discard(len(mark))
-		return in, err
+		return err
 	}
-	return in, nil
+	return nil
+}
+
+// unpackable says why nothing of a compressed file can be read.
+func unpackable(err error) error {
+	switch {
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return fmt.Errorf("a zstd file that needs more than %d MB to unpack: unpack it first with zstd -d --long=31",
+			maxWindow>>20)
+	case err != nil && !errors.Is(err, io.EOF):
+		return fmt.Errorf("nothing can be unpacked: %w", err)
+	}
+	return errors.New("the file holds no text")
+}
+
+// close frees what unpacking needs.
+func (in *input) close() {
+	for _, done := range slices.Backward(in.layers) {
+		done()
+	}
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -95,24 +120,17 @@ func (in *input) end(faults *Faults) error {
 }
 
 // format tells the format from the beginning of the text, of which nothing is consumed.
-func (in *input) format() (Format, error) {
+func (in *input) format() (reader, error) {
 	text, err := in.text.Peek(sniffed)
 	if in.source.err != nil {
-		return 0, in.source.err
+		return reader{}, in.source.err
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, fmt.Errorf("nothing can be unpacked: %w", err)
-		}
-		return 0, errors.New("the file holds no text")
+		return reader{}, unpackable(err)
 	}
-	rest := text
-	for tries := 0; len(rest) > 0 && tries < 20; tries++ { // the first lines may be broken
-		if f, ok := formatOf(rest); ok {
-			return f, nil
-		}
-		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	if r, ok := formatOf(text); ok {
+		return r, nil
 	}
-	return 0, foreign(text)
+	return reader{}, foreign(text)
 }

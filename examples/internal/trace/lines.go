@@ -8,7 +8,7 @@ import (
 // The limits of what is held in memory of one line, or of one task of a Rumen trace.
 const (
 	firstBuffer = 128 << 10
-	maxRecord   = 64 << 20
+	maxRecord   = 32 << 20
 )
 
 // lineReader splits a stream into lines. Its buffer grows with the longest line that somebody wants, up to a limit.

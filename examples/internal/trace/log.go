@@ -14,12 +14,20 @@ type Log struct {
 	// Hosts and Executors are what attempts refer to by index. Index 0 of both is the unknown one, without a name.
 	Hosts     []Host
 	Executors []Executor
+	// Splits are what attempts refer to by index: the milliseconds that each of some equal parts of their progress took,
+	// twelve in Hadoop. Nil if no attempt does. Index 0 is nil. They are not part of the normal form.
+	Splits [][]int64
+	// Arrivals are the jobs of a log that has no attempts.
+	Arrivals []Arrival
 	// Records counts what was read, without blank lines: lines, or in a Rumen trace jobs.
 	Records int
 	// Passed counts, by kind, the events that say nothing about attempts and were passed over. Not a fault.
 	Passed map[string]int
 	// Faults counts what was wrong with the log.
 	Faults Faults
+	// Hints say, in a line each, what looks odd: why a part of the log was left out, or that its times may be in
+	// another unit.
+	Hints []string
 }
 
 // Format is the kind of log that was found.
@@ -27,31 +35,43 @@ type Format uint8
 
 // The formats that Read knows.
 const (
-	Lines Format = iota // the normal form of this package
-	Spark
-	Rumen
+	Lines       Format = iota // the normal form of this package
+	Table                     // the same, as comma-separated values
+	Spark                     // event logs of Spark 1 to 4
+	Shark                     // Spark 0.8's JobLogger
+	Rumen                     // traces that Hadoop's TraceBuilder makes
+	JobHistory                // .jhist, of Hadoop 2 and 3
+	JobHistory1               // of Hadoop 0.20 and 1
+	Topology                  // Rumen's racks and hosts, without attempts
+	Alibaba                   // the batch tables of 2017 and 2018
+	Swim                      // SWIM's jobs, which have no attempts
+	GoTest                    // go test -json
+	Bazel                     // Bazel's build event protocol
+	Timeline                  // trace events of Chrome, Ray and many others
+	Kubernetes                // jobs or pods, as kubectl prints them
+	Argo                      // workflows of Argo
+	Journal                   // recordings of package restart/journal
 )
 
-func (f Format) String() string {
-	switch f {
-	case Lines:
-		return "attempt lines"
-	case Spark:
-		return "Spark event log"
-	case Rumen:
-		return "Hadoop Rumen trace"
-	}
-	return "Format(" + strconv.Itoa(int(f)) + ")"
+var formatNames = [...]string{
+	"attempt lines", "attempt table", "Spark event log", "Spark 0.8 job log", "Hadoop Rumen trace", "Hadoop job history",
+	"Hadoop 1 job history", "Hadoop topology", "Alibaba batch table", "SWIM jobs", "go test events", "Bazel build events",
+	"timeline", "Kubernetes objects", "Argo workflow", "journal of a tracker",
 }
+
+func (f Format) String() string { return name(formatNames[:], int(f), "Format") }
+
+// Hadoop says whether the format is one of Hadoop's that hold attempts and the hosts of their input.
+func (f Format) Hadoop() bool { return f == Rumen || f == JobHistory || f == JobHistory1 }
 
 // Phase is one stage attempt of Spark, or the maps or the reduces of a Hadoop job.
 type Phase struct {
 	Job, Name string
-	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares none.
-	// Every attempt's Task is below it; a task may have no attempt.
+	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares
+	// none, or an absurd number. Every attempt's Task is below it; a task may have no attempt.
 	Tasks int
-	// Submitted is when the phase could start, Completed, never before it, when the engine declared it done. Attempts may
-	// end later.
+	// Submitted is when the phase could start, Completed, never before it, when the engine declared it done. Attempts
+	// may end later.
 	Submitted, Completed Opt
 	// DependsOn lists the phases, by index into Log.Phases, whose output this one reads. All are below its own index.
 	DependsOn []int
@@ -70,6 +90,7 @@ type Attempt struct {
 	Input, Shuffle, Output Opt
 	// Preferred lists the hosts that hold the input, by index into Log.Hosts. Attempts of one task may share it.
 	Preferred   []int32
+	Splits      int32 // index into Log.Splits; 0 if the log does not tell
 	Host        int32 // index into Log.Hosts
 	Executor    int32 // index into Log.Executors
 	State       State

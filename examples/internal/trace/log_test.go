@@ -71,7 +71,7 @@ func TestFaultsPrintOnOneLine(t *testing.T) {
 func randomLog(rng *rand.Rand) *trace.Log {
 	log := &trace.Log{Hosts: make([]trace.Host, 1), Executors: make([]trace.Executor, 1), Passed: map[string]int{}}
 	name := func(kind string, i int) string {
-		return kind + strconv.Itoa(i) + []string{"", ` "quoted"`, `\`, "é\u2028<&>"}[rng.IntN(4)]
+		return kind + strconv.Itoa(i) + []string{"", ` "quoted"`, `\`, "é<&>", "a;b", "[,"}[rng.IntN(6)]
 	}
 	for i := range rng.IntN(5) {
 		log.Hosts = append(log.Hosts, trace.Host{Name: name("n", i), Rack: []string{"", "r"}[rng.IntN(2)]})
@@ -115,7 +115,15 @@ func TestRoundTrip(t *testing.T) {
 		got, err := trace.Read(bytes.NewReader(text.Bytes()), "x")
 		require.NoError(t, err)
 		assert.Zero(t, got.Faults.Total(), "seed %d: %s", seed, got.Faults)
-		got.Records = 0
+		got.Records, got.Hints = 0, nil
+		require.Equal(t, want, got, "seed %d\n%s", seed, text.String())
+
+		text.Reset()
+		require.NoError(t, trace.WriteTable(&text, want))
+		got, err = trace.Read(bytes.NewReader(text.Bytes()), "x")
+		require.NoError(t, err)
+		assert.Zero(t, got.Faults.Total(), "seed %d: %s", seed, got.Faults)
+		got.Records, got.Format, got.Hints = 0, trace.Lines, nil
 		require.Equal(t, want, got, "seed %d\n%s", seed, text.String())
 	}
 }
@@ -126,4 +134,5 @@ func TestWriteError(t *testing.T) {
 		log.Hosts[i].Name = strconv.Itoa(i)
 	}
 	assert.ErrorIs(t, trace.Write(full{}, log), errFull)
+	assert.ErrorIs(t, trace.WriteTable(full{}, log), errFull)
 }

@@ -1,35 +1,36 @@
 package trace
 
-import "bytes"
+import "io"
 
-// readLines reads the normal form; see the package comment for its schema.
+// readLines reads the normal form, one record a line; see the package comment for its schema.
 func readLines(l *lineReader) *builder {
 	b := newBuilder(Lines)
-	for {
-		line, end := l.next()
-		if end == none {
-			return b
-		}
-		if end != tooLong && len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		b.log.Records++
-		switch {
-		case end == tooLong:
-			b.log.Faults[TooLong]++
-		case b.line(line):
-		case end == last:
-			b.log.Faults[HalfLast]++
-		default:
-			b.log.Faults[Broken]++
-		}
+	b.eachLine(l, b.line)
+	return b
+}
+
+// readRecords reads the normal form in any other layout: as an array, or as objects over several lines.
+func readRecords(r io.Reader, limit int) *builder {
+	b := newBuilder(Lines)
+	newStream(r, limit, ofNormalLine).each(b.log, b.line)
+	return b
+}
+
+// ofNormalLine says whether a key is one of the normal form.
+func ofNormalLine(key []byte) bool {
+	switch string(key) {
+	case "job", "phase", "host", "rack", "executor", "cores", "tasks", "submitted", "completed", "after", "task",
+		"attempt", "ready", "start", "finish", "state", "locality", "speculative", "input", "shuffle", "output", "preferred":
+		return true
 	}
+	return false
 }
 
 // normalLine is one line of the normal form, of any kind. Texts may alias the line.
 type normalLine struct {
 	job, phase           []byte
 	host, rack, executor []byte
+	taskName             []byte      // instead of an index
 	after                []phaseName // without a job: of the same job
 	preferred            [][]byte
 	submitted, completed Opt
@@ -45,18 +46,20 @@ func (b *builder) line(line []byte) bool {
 	c := &cursor{data: line}
 	n := normalLine{task: -1, tasks: -1}
 	c.fields(func(key []byte) { n.member(c, key) })
-	if !c.done() {
-		return false
-	}
+	return c.done() && b.take(&n)
+}
+
+// take takes in what a line says; false if it is of no known kind.
+func (b *builder) take(n *normalLine) bool {
 	switch {
-	case n.phase != nil && n.task >= 0:
-		b.attemptLine(&n)
+	case n.phase != nil && (n.task >= 0 || n.taskName != nil):
+		b.attemptLine(n)
 	case n.phase != nil && n.ofAttempt:
 		b.log.Faults[NoTask]++
 	case n.phase != nil:
-		b.phaseLine(&n)
+		b.phaseLine(n)
 	case n.host != nil || n.executor != nil:
-		b.place(&n)
+		b.place(n)
 	default:
 		return false
 	}
@@ -67,15 +70,15 @@ func (b *builder) line(line []byte) bool {
 func (n *normalLine) member(c *cursor, key []byte) {
 	switch string(key) {
 	case "job":
-		n.job = c.text()
+		n.job = c.name()
 	case "phase":
-		n.phase = c.text()
+		n.phase = c.name()
 	case "host":
-		n.host = c.text()
+		n.host = c.name()
 	case "rack":
-		n.rack = c.text()
+		n.rack = c.name()
 	case "executor":
-		n.executor = c.text()
+		n.executor = c.name()
 	case "cores":
 		n.cores = c.index()
 	case "tasks":
@@ -87,8 +90,7 @@ func (n *normalLine) member(c *cursor, key []byte) {
 	case "after":
 		c.elements(func() { n.after = append(n.after, readPhaseName(c)) })
 	case "task":
-		n.task = c.index()
-		n.ofAttempt = true
+		n.setTask(c.name())
 	default:
 		n.attemptMember(c, key)
 	}
@@ -97,15 +99,28 @@ func (n *normalLine) member(c *cursor, key []byte) {
 // readPhaseName reads the name of a phase of the same job, or a pair of job and phase.
 func readPhaseName(c *cursor) phaseName {
 	if c.space() != '[' {
-		return phaseName{name: valid(c.text())}
+		return phaseName{name: nameOf(c.name())}
 	}
 	var pair [2]string
 	i := 0
 	c.elements(func() {
-		pair[min(i, 1)] = valid(c.text())
+		pair[min(i, 1)] = nameOf(c.name())
 		i++
 	})
 	return phaseName{pair[0], pair[1]}
+}
+
+// setTask takes a task's index, or its name. A number that is no index is no name either: it is a mistake.
+func (n *normalLine) setTask(text []byte) {
+	n.ofAttempt = true
+	c := cursor{data: text}
+	if i, ok := c.integer(); ok || len(text) == 0 {
+		if ok && i >= 0 && i < maxTask {
+			n.task = int32(i)
+		}
+		return
+	}
+	n.taskName = text
 }
 
 func (n *normalLine) attemptMember(c *cursor, key []byte) {
@@ -134,7 +149,7 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 	case "output":
 		n.a.Output = c.bytes()
 	case "preferred":
-		c.elements(func() { n.preferred = append(n.preferred, c.text()) })
+		c.elements(func() { n.preferred = append(n.preferred, c.name()) })
 	}
 }
 
@@ -153,7 +168,7 @@ func (b *builder) place(n *normalLine) (host, executor int32) {
 }
 
 func (b *builder) phaseLine(n *normalLine) {
-	i := b.phase(valid(n.job), valid(n.phase))
+	i := b.phase(nameOf(n.job), nameOf(n.phase))
 	p := &b.log.Phases[i]
 	if n.tasks > 0 && n.tasks <= maxTask {
 		p.Tasks = int(n.tasks)
@@ -171,17 +186,17 @@ func (b *builder) phaseLine(n *normalLine) {
 }
 
 func (b *builder) attemptLine(n *normalLine) {
+	i := b.phase(nameOf(n.job), nameOf(n.phase))
 	a := n.a
-	a.Task = n.task
+	a.Task = b.task(i, n.task, n.taskName)
 	a.Host, a.Executor = b.place(n)
 	if !n.stated && a.Finish.Known() {
 		a.State = Succeeded
 	}
 	for _, name := range n.preferred {
-		if host := b.host(name, nil); host > 0 {
+		if host := b.host(name, nil); host > 0 && len(a.Preferred) < maxPreferred {
 			a.Preferred = append(a.Preferred, host)
 		}
 	}
-	p := &b.log.Phases[b.phase(valid(n.job), valid(n.phase))]
-	p.Attempts = append(p.Attempts, a)
+	b.add(i, a)
 }

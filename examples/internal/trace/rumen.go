@@ -3,7 +3,6 @@ package trace
 import (
 	"errors"
 	"io"
-	"slices"
 )
 
 // rumen reads the jobs of a Hadoop Rumen trace. A job becomes up to two phases: its maps, and its reduces, which depend
@@ -24,54 +23,35 @@ type rumenJob struct {
 
 type rumenTasks struct {
 	declared int // tasks
-	attempts []Attempt
+	attempts attemptList
 }
 
-// readRumen reads all jobs; one that is broken is dropped, and reading goes on with the next line that starts an object.
+// readRumen reads all jobs; one that is broken is dropped, and reading goes on with the next one.
 func readRumen(r io.Reader, limit int) *builder {
-	t := &rumen{builder: newBuilder(Rumen), s: newStream(r, limit)}
-	for {
-		err := t.nextJob()
-		if err == nil {
-			continue
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		t.log.Faults[Broken]++
-		if t.s.resync() != nil {
-			break
-		}
-	}
+	t := &rumen{builder: newBuilder(Rumen), s: newStream(r, limit, ofRumenJob)}
+	t.s.records(t.log, t.nextJob)
+	t.join()
 	t.localities()
 	return t.builder
 }
 
-// nextJob reads one job. At the end of the trace it returns io.EOF; half a job there is counted.
+// ofRumenJob says whether a key is one that jobs have and neither tasks nor attempts.
+func ofRumenJob(key []byte) bool {
+	switch string(key) {
+	case "jobID", "user", "queue", "jobName", "jobtype", "priority", "outcome", "submitTime", "launchTime", "totalMaps",
+		"totalReduces", "mapTasks", "reduceTasks", "otherTasks":
+		return true
+	}
+	return false
+}
+
 func (t *rumen) nextJob() error {
-	b, err := t.s.peek()
-	if err != nil {
-		return err
-	}
-	switch b {
-	case '[', ',', ']': // an array of jobs, as some tools write it
-		_, err := t.s.get()
-		return err
-	case '{':
-	default:
-		return errSyntax
-	}
-	t.log.Records++
 	var job rumenJob
 	if err := t.job(&job); err != nil {
-		if errors.Is(err, io.EOF) {
-			t.log.Faults[HalfLast]++
-		}
 		return err
 	}
 	if job.id == "" {
-		t.log.Faults[Broken]++
-		return nil
+		return errForeign
 	}
 	t.commit(&job)
 	return nil
@@ -105,7 +85,7 @@ func (t *rumen) member(job *rumenJob, key string) error {
 	case "otherTasks":
 		var others rumenTasks
 		err := t.tasks(job, &others)
-		job.faults[Housework] += len(others.attempts)
+		job.faults[Housework] += others.attempts.n
 		return err
 	case "jobID", "launchTime", "totalMaps", "totalReduces":
 	default:
@@ -119,7 +99,7 @@ func (t *rumen) member(job *rumenJob, key string) error {
 	c := &cursor{data: t.s.value}
 	switch key {
 	case "jobID":
-		job.id = valid(c.text())
+		job.id = nameOf(c.name())
 	case "launchTime":
 		job.launched = c.clock(&job.faults)
 	case "totalMaps":
@@ -150,7 +130,7 @@ func (t *rumen) tasks(job *rumenJob, to *rumenTasks) error {
 			job.faults[TooLong]++
 		case err != nil:
 			return err
-		case !t.task(job, to):
+		case t.s.value[0] != '{' || !t.task(job, to):
 			return errSyntax
 		}
 	}
@@ -159,52 +139,21 @@ func (t *rumen) tasks(job *rumenJob, to *rumenTasks) error {
 func (t *rumen) commit(job *rumenJob) {
 	t.log.Faults.add(&job.faults)
 	var maps []int
-	if i, ok := t.add(job.id, "maps", &job.maps); ok {
+	if i, ok := t.jobPhase(job.id, "maps", &job.maps); ok {
 		t.log.Phases[i].Submitted = job.launched
 		maps = []int{i}
 	}
-	if i, ok := t.add(job.id, "reduces", &job.reduces); ok {
+	if i, ok := t.jobPhase(job.id, "reduces", &job.reduces); ok {
 		t.log.Phases[i].DependsOn = maps
 	}
 }
 
-func (t *rumen) add(job, kind string, tasks *rumenTasks) (int, bool) {
-	if len(tasks.attempts) == 0 {
+func (t *rumen) jobPhase(job, kind string, tasks *rumenTasks) (int, bool) {
+	if tasks.attempts.n == 0 {
 		return 0, false
 	}
 	i := t.newPhase(job, job+" "+kind)
 	t.log.Phases[i].Tasks = tasks.declared
-	t.log.Phases[i].Attempts = tasks.attempts
+	t.lists[i] = tasks.attempts
 	return i, true
-}
-
-// localities compares where attempts ran with where their input was. It comes last, when the racks of all hosts that the
-// trace tells are known.
-func (t *rumen) localities() {
-	for i := range t.log.Phases {
-		attempts := t.log.Phases[i].Attempts
-		for j := range attempts {
-			attempts[j].Locality = t.locality(&attempts[j])
-		}
-	}
-}
-
-func (t *rumen) locality(a *Attempt) Locality {
-	if a.Host == 0 || len(a.Preferred) == 0 {
-		return LocalityUnknown
-	}
-	if slices.Contains(a.Preferred, a.Host) {
-		return NodeLocal
-	}
-	level := Any
-	rack := t.log.Hosts[a.Host].Rack
-	for _, host := range a.Preferred {
-		switch other := t.log.Hosts[host].Rack; {
-		case rack == "" || other == "":
-			level = LocalityUnknown
-		case other == rack:
-			return RackLocal
-		}
-	}
-	return level
 }

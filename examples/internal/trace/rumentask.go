@@ -8,7 +8,7 @@ import (
 // task reads the task that the stream has taken, and says whether it was well-formed.
 func (t *rumen) task(job *rumenJob, to *rumenTasks) bool {
 	c := &cursor{data: t.s.value}
-	first := len(to.attempts)
+	first := to.attempts.n
 	index := int32(-1)
 	var preferred []int32
 	c.fields(func(key []byte) {
@@ -16,18 +16,18 @@ func (t *rumen) task(job *rumenJob, to *rumenTasks) bool {
 		case "taskID":
 			index = numberFromEnd(c.text(), 0)
 		case "attempts":
-			c.elements(func() { to.attempts = append(to.attempts, t.attempt(c, job)) })
+			c.elements(func() { to.attempts.push(t.attempt(c, job)) })
 		case "preferredLocations":
 			c.elements(func() {
-				if host := t.layers(c); host > 0 {
+				if host := t.layers(c); host > 0 && len(preferred) < maxPreferred {
 					preferred = append(preferred, host)
 				}
 			})
 		}
 	})
 	to.declare(index + 1)
-	for i := range to.attempts[first:] {
-		a := &to.attempts[first+i]
+	for i := first; i < to.attempts.n; i++ {
+		a := to.attempts.at(i)
 		a.Preferred = preferred
 		if index >= 0 {
 			a.Task = index
@@ -52,9 +52,11 @@ func (t *rumen) attempt(c *cursor, job *rumenJob) Attempt {
 		case "finishTime":
 			a.Finish = c.clock(&job.faults)
 		case "hostName":
-			host = c.text()
+			host = c.name()
 		case "location":
 			a.Host = t.layers(c)
+		case "clockSplits":
+			a.Splits = t.splits(c)
 		case "hdfsBytesRead":
 			read = c.bytes()
 		case "mapInputBytes":
@@ -72,6 +74,30 @@ func (t *rumen) attempt(c *cursor, job *rumenJob) Attempt {
 		a.Host = t.host(host, rack)
 	}
 	return a
+}
+
+// mostSplits is more than Hadoop writes; a longer list is not one.
+const mostSplits = 100
+
+// splits reads the times of equal parts of the progress and returns their index; 0 if one of them is not known.
+func (t *rumen) splits(c *cursor) int32 {
+	var splits []int64
+	whole := true
+	c.elements(func() {
+		n, ok := c.integer()
+		whole = whole && ok && n >= 0 && n <= maxTime && len(splits) < mostSplits
+		if whole {
+			splits = append(splits, n)
+		}
+	})
+	if !whole || len(splits) == 0 {
+		return 0
+	}
+	if t.log.Splits == nil {
+		t.log.Splits = make([][]int64, 1)
+	}
+	t.log.Splits = append(t.log.Splits, splits)
+	return int32(len(t.log.Splits) - 1)
 }
 
 func (t *rumen) state(result []byte, faults *Faults) State {
@@ -94,7 +120,7 @@ func (t *rumen) layers(c *cursor) (host int32) {
 			return
 		}
 		var path [][]byte
-		c.elements(func() { path = append(path, unescape(c.text())) })
+		c.elements(func() { path = append(path, unescape(c.name())) })
 		if n := len(path); n > 0 {
 			host = t.host(path[n-1], bytes.Join(path[:n-1], []byte("/")))
 		}
@@ -117,13 +143,17 @@ func unescape(name []byte) []byte {
 	return bytes.ReplaceAll(name, []byte(`\`), nil)
 }
 
-// numberFromEnd returns one of the numbers that an ID joins with underscores, counted from the end; -1 if there is none.
+// numberFromEnd returns one of the numbers that an ID joins with underscores, counted from the end; -1 if there is
+// none.
 func numberFromEnd(id []byte, back int) int32 {
-	parts := bytes.Split(id, []byte("_"))
-	if back >= len(parts) {
-		return -1
+	for range back {
+		i := bytes.LastIndexByte(id, '_')
+		if i < 0 {
+			return -1
+		}
+		id = id[:i]
 	}
-	n, err := strconv.ParseInt(string(parts[len(parts)-1-back]), 10, 32)
+	n, err := strconv.ParseInt(string(id[bytes.LastIndexByte(id, '_')+1:]), 10, 32)
 	if err != nil || n < 0 {
 		return -1
 	}

@@ -1,12 +1,9 @@
 package trace
 
-import (
-	"bytes"
-	"strconv"
-)
+import "strconv"
 
-// spark reads the events of a Spark application in the order of the log. Attempts are known by task ID, stages by ID and
-// attempt, never by order: a losing copy may end after its stage and its job.
+// spark reads the events of a Spark application in the order of the log. Attempts are known by task ID, stages by ID
+// and attempt, never by order: a losing copy may end after its stage and its job.
 type spark struct {
 	*builder
 	app      string // its ID
@@ -15,12 +12,10 @@ type spark struct {
 	latest   map[int32]int   // the phase of a stage's latest attempt, by stage
 	jobs     map[int32]int32 // the job that runs a stage, by stage
 	ended    map[int32]bool  // by job
-	attempts map[int64]attemptRef
+	attempts taskRefs
 }
 
 type stageID struct{ stage, attempt int32 }
-
-type attemptRef struct{ phase, index int32 }
 
 func newSpark() *spark {
 	s := &spark{builder: newBuilder(Spark)}
@@ -34,34 +29,11 @@ func (s *spark) forget() {
 	s.latest = map[int32]int{}
 	s.jobs = map[int32]int32{}
 	s.ended = map[int32]bool{}
-	s.attempts = map[int64]attemptRef{}
+	s.attempts = taskRefs{}
 }
 
 // read takes in one file of the log.
-func (s *spark) read(l *lineReader) {
-	for {
-		line, end := l.next()
-		if end == none {
-			return
-		}
-		if end != tooLong && len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		s.log.Records++
-		switch {
-		case end == tooLong:
-			s.log.Faults[TooLong]++
-		case end == unneeded:
-			kind, _ := kindAtStart(line)
-			s.pass(kind)
-		case s.line(line):
-		case end == last:
-			s.log.Faults[HalfLast]++
-		default:
-			s.log.Faults[Broken]++
-		}
-	}
-}
+func (s *spark) read(l *lineReader) { s.eachLine(l, s.line) }
 
 // line takes in one event, and says whether it was well-formed. One that is not leaves no trace.
 func (s *spark) line(line []byte) bool {
@@ -110,7 +82,7 @@ func (s *spark) line(line []byte) bool {
 
 // appStart begins an application. A second one in the same log shares no number with the first.
 func (s *spark) appStart(e *sparkEvent) {
-	id := valid(e.app)
+	id := nameOf(e.app)
 	if s.app != "" && id != s.app {
 		s.forget()
 		s.prefix = id + "/"
@@ -183,7 +155,7 @@ func joined(app, job string) string {
 
 // taskStart notes a running attempt. If the log shows no end of it, it stays unfinished.
 func (s *spark) taskStart(e *sparkEvent) {
-	if _, ok := s.attempts[e.task]; ok && e.task >= 0 {
+	if _, ok := s.attempts.get(e.task); ok {
 		s.log.Faults[Repeated]++
 		return
 	}
@@ -195,12 +167,12 @@ func (s *spark) taskStart(e *sparkEvent) {
 // taskEnd completes the attempt that the event names. A success that ends again as resubmitted has lost its output.
 func (s *spark) taskEnd(e *sparkEvent) {
 	s.log.Faults.add(&e.faults)
-	ref, ok := s.attempts[e.task]
+	ref, ok := s.attempts.get(e.task)
 	if !ok {
 		s.add(e)
 		return
 	}
-	old := &s.log.Phases[ref.phase].Attempts[ref.index]
+	old := s.builder.attempt(ref)
 	switch {
 	case old.State == Unfinished:
 		a := s.attempt(e)
@@ -228,11 +200,10 @@ func (s *spark) add(e *sparkEvent) {
 		s.log.Faults[NoTask]++
 		return
 	}
-	p := &s.log.Phases[i]
+	ref := s.builder.add(i, s.attempt(e))
 	if e.task >= 0 {
-		s.attempts[e.task] = attemptRef{int32(i), int32(len(p.Attempts))}
+		s.attempts.set(e.task, ref)
 	}
-	p.Attempts = append(p.Attempts, s.attempt(e))
 }
 
 func (s *spark) attempt(e *sparkEvent) Attempt {

@@ -72,8 +72,8 @@ func TestWrongTypes(t *testing.T) {
 	log := read(t, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task End Reason":"Success","Task Metrics":[1,{"a":2}],`+
 		`"Task Info":{"Task ID":"7","Index":0,"Attempt":-3,"Launch Time":"5","Finish Time":1e300,"Executor ID":1,"Host":null,"Speculative":"yes","Locality":"MOON"}}`)
 	require.Len(t, log.Phases, 1)
-	assert.Equal(t, []trace.Attempt{{}}, log.Phases[0].Attempts)
-	assert.Equal(t, trace.Faults{trace.NoStart: 1}, log.Faults)
+	assert.Equal(t, []trace.Attempt{{Start: trace.Known(5), Executor: 1}}, log.Phases[0].Attempts, "a number is a name, and a text of digits a number")
+	assert.Equal(t, trace.Faults{}, log.Faults)
 
 	log = read(t, `{"phase":"p","task":0,"start":1,"finish":2,"input":-1,"shuffle":1e30,"output":4503599627370497}`)
 	a := log.Phases[0].Attempts[0]
@@ -82,7 +82,7 @@ func TestWrongTypes(t *testing.T) {
 	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
 	log = read(t, "{\"host\":\"\xb2\"}\n{\"host\":\"\x8c\",\"rack\":\"r\"}\n")
 	assert.Equal(t, []trace.Host{{}, {Name: "\uFFFD", Rack: "r"}}, log.Hosts, "what is not UTF-8 is replaced")
-	log = read(t, `{"phase":"p","task":"3"}`)
+	log = read(t, `{"phase":"p","task":-3}`)
 	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
 	log = read(t, `{"Event":"SparkListenerJobStart","Job ID":null,"Stage IDs":[0]}`+"\n"+sparkEnd(0, 0))
 	assert.Empty(t, log.Phases[0].Job)

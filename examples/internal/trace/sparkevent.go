@@ -82,7 +82,7 @@ type sparkEvent struct {
 func (e *sparkEvent) readApp(c *cursor) {
 	c.fields(func(key []byte) {
 		if string(key) == "App ID" {
-			e.app = c.text()
+			e.app = c.name()
 		}
 	})
 }
@@ -91,12 +91,12 @@ func (e *sparkEvent) readExecutor(c *cursor) {
 	c.fields(func(key []byte) {
 		switch string(key) {
 		case "Executor ID":
-			e.executor = c.text()
+			e.executor = c.name()
 		case "Executor Info":
 			c.fields(func(key []byte) {
 				switch string(key) {
 				case "Host":
-					e.hostName = c.text()
+					e.hostName = c.name()
 				case "Total Cores":
 					e.cores = c.index()
 				}
@@ -181,9 +181,9 @@ func (e *sparkEvent) taskInfo(c *cursor, key []byte) {
 	case "Finish Time":
 		e.finish = c.clock(&e.faults)
 	case "Executor ID":
-		e.executor = c.text()
+		e.executor = c.name()
 	case "Host":
-		e.hostName = c.text()
+		e.hostName = c.name()
 	case "Locality":
 		e.locality = Locality(find(localityNames[:], c.text()))
 	case "Speculative":

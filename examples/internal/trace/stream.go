@@ -1,72 +1,93 @@
 package trace
 
 import (
-	"bufio"
 	"errors"
 	"io"
 )
 
-// stream walks over concatenated JSON objects that are too large to hold, by handing out one small value at a time. An
-// object that starts a line, indented no more than the first one of the stream, is taken for a new top-level object
-// wherever it occurs: what was open before it has been cut off.
+// stream walks over JSON that is too large to hold, by handing out one small value at a time: the records of a log, one
+// behind the other or in an array, or the members of a record. It knows by its first key what begins a record. That is
+// how it finds the next one after a mistake: from where the mistake was seen, it goes on at the first such object.
 type stream struct {
-	r      *bufio.Reader
-	limit  int
-	value  []byte // the last one taken
-	indent int    // of the first top-level object; -1 before it
-	blanks int    // since the line began; -1 after anything else
-	depth  int    // of the objects and arrays that were entered
+	r          io.Reader
+	buf        []byte
+	mark       int // where the last value began: a mistake behind it may be one within it
+	start, end int // of what is read and not yet passed
+	err        error
+	limit      int
+	isRecord   func(firstKey []byte) bool
+	value      []byte // the last one taken, valid until the next step
+	first      bool   // the last step entered an object or array
+	wrapped    bool   // the records are in an array within something else, which is of no interest
 }
 
 var (
 	errSyntax = errors.New("broken JSON")
-	errCut    = errors.New("a new object where the old one had not ended")
+	errCut    = errors.New("a new record where the old one had not ended")
 	errLong   = errors.New("over-long value")
+
+	errForeign = errors.New("a record of another kind")
 )
 
-func newStream(r io.Reader, limit int) *stream {
-	return &stream{r: bufio.NewReaderSize(r, sniffed), limit: limit, indent: -1}
+func newStream(r io.Reader, limit int, isRecord func(firstKey []byte) bool) *stream {
+	return &stream{r: r, buf: make([]byte, min(firstBuffer, limit)), limit: limit, isRecord: isRecord}
 }
 
-// get reads a byte and keeps track of the beginnings of lines.
-func (s *stream) get() (byte, error) {
-	b, err := s.r.ReadByte()
-	switch {
-	case err != nil:
-	case b == '\n':
-		s.blanks = 0
-	case b > ' ':
-		s.blanks = -1
-	case s.blanks >= 0:
-		s.blanks++
+// fill reads more, behind what is there. It makes room first: by moving, else by growing. Without room it reads
+// nothing.
+func (s *stream) fill() {
+	if s.end == len(s.buf) {
+		if len(s.buf) >= s.limit {
+			s.mark = s.start
+		}
+		switch {
+		case s.mark > 0:
+			s.end = copy(s.buf, s.buf[s.mark:s.end])
+			s.start -= s.mark
+			s.mark = 0
+		case len(s.buf) < s.limit:
+			s.buf = append(s.buf, make([]byte, min(len(s.buf), s.limit-len(s.buf)))...)
+		default:
+			return
+		}
 	}
-	return b, err
+	n, err := s.r.Read(s.buf[s.end:])
+	s.end += n
+	s.err = err
 }
 
-// peek moves to the next byte that is not white, and returns it without consuming it.
+// need reads until n bytes are there, and says whether they are.
+func (s *stream) need(n int) bool {
+	n = min(n, s.limit)
+	for s.end-s.start < n && s.err == nil {
+		s.fill()
+	}
+	return s.end-s.start >= n
+}
+
+// longestKey is how long the first key of a record may be, with the white space before it.
+const longestKey = 200
+
+// atRecord says whether a record begins at the cursor.
+func (s *stream) atRecord() bool {
+	s.need(longestKey)
+	key := firstKey(s.buf[s.start:s.end])
+	return key != nil && s.isRecord(key)
+}
+
+// peek moves to the next byte that is not white, and returns it without passing it.
 func (s *stream) peek() (byte, error) {
 	for {
-		before := s.blanks
-		b, err := s.get()
-		if err != nil {
-			return 0, err
+		s.start = min(skipSpace(s.buf[:s.end], s.start), s.end)
+		if s.start < s.end {
+			return s.buf[s.start], nil
 		}
-		if b > ' ' {
-			s.unget(before)
-			if b == '{' && s.depth > 0 && s.atLineStart() {
-				return b, errCut
-			}
-			return b, nil
+		if s.err != nil {
+			return 0, s.err
 		}
+		s.fill()
 	}
 }
-
-func (s *stream) unget(blanks int) {
-	_ = s.r.UnreadByte() // cannot fail after a read
-	s.blanks = blanks
-}
-
-func (s *stream) atLineStart() bool { return s.blanks >= 0 && s.blanks <= s.indent }
 
 // enter steps into the object or array at the cursor. Another value is passed over and returns false.
 func (s *stream) enter(open byte) (bool, error) {
@@ -77,161 +98,153 @@ func (s *stream) enter(open byte) (bool, error) {
 	if b != open {
 		return false, s.skip()
 	}
-	if s.indent < 0 {
-		s.indent = max(s.blanks, 0)
-	}
-	_, err = s.get()
-	s.depth++
-	return true, err
+	s.start++
+	s.mark = s.start
+	s.first = true
+	return true, nil
 }
 
-// next steps to the next member or element; false after the last one. It is lenient about commas.
+// next steps to the next member or element; false after the last one.
 func (s *stream) next(end byte) (bool, error) {
-	for {
-		b, err := s.peek()
-		if err != nil {
-			return false, err
-		}
-		if b != ',' && b != end {
-			return true, nil
-		}
-		if _, err = s.get(); b == end {
-			s.depth--
-			return false, err
-		}
+	b, err := s.peek()
+	if err != nil {
+		return false, err
 	}
+	first := s.first
+	s.first = false
+	if b == end {
+		s.start++
+		return false, nil
+	}
+	if first {
+		return true, nil
+	}
+	if b != ',' {
+		return false, errSyntax
+	}
+	s.start++
+	return true, nil
 }
 
 // key takes a key and its colon.
 func (s *stream) key() (string, error) {
-	if err := s.expect('"'); err != nil {
+	b, err := s.peek()
+	if err != nil {
 		return "", err
+	}
+	if b != '"' {
+		return "", errSyntax
 	}
 	if err := s.take(); err != nil {
 		return "", err
 	}
-	key := string(s.value)
-	if err := s.expect(':'); err != nil {
-		return "", err
-	}
-	_, err := s.get()
-	return key[1 : len(key)-1], err
-}
-
-func (s *stream) expect(want byte) error {
-	b, err := s.peek()
-	if err == nil && b != want {
+	key := string(s.value[1 : len(s.value)-1])
+	if b, err = s.peek(); err == nil && b != ':' {
 		err = errSyntax
 	}
-	return err
-}
-
-// skip passes over the value at the cursor.
-func (s *stream) skip() error { return s.scan(func(byte) {}) }
-
-// take puts the value at the cursor into s.value. One that is too long is passed over, and errLong returned.
-func (s *stream) take() error {
-	s.value = s.value[:0]
-	long := false
-	err := s.scan(func(b byte) {
-		if long = long || len(s.value) >= s.limit; !long {
-			s.value = append(s.value, b)
-		}
-	})
-	if err == nil && long {
-		err = errLong
+	if err == nil {
+		s.start++
 	}
-	return err
+	return key, err
 }
 
-// scan hands the bytes of the value at the cursor to keep, without the white space between tokens.
-func (s *stream) scan(keep func(byte)) error {
-	if _, err := s.peek(); err != nil {
+// unwrap steps into the object at the cursor, up to the records in the first of its members that is an array and has
+// the name, or begins as an array of records does.
+func (s *stream) unwrap(name string) error {
+	if _, err := s.enter('{'); err != nil {
 		return err
 	}
-	for depth, first := 0, true; ; first = false {
-		before := s.blanks
-		b, err := s.get()
+	for {
+		more, err := s.next('}')
 		if err != nil {
 			return err
 		}
-		switch b {
-		case '"':
-			keep(b)
-			if err := s.scanString(keep); err != nil {
-				return err
-			}
-		case '{', '[':
-			if b == '{' && !first && before >= 0 && before <= s.indent {
-				s.unget(before)
-				return errCut
-			}
-			depth++
-			keep(b)
-		case '}', ']', ',', ':':
-			if depth == 0 {
-				s.unget(before)
-				return errorIf(first)
-			}
-			if b == '}' || b == ']' {
-				depth--
-			}
-			keep(b)
-		default:
-			if b > ' ' {
-				keep(b)
-			}
-			if b > ' ' || depth > 0 {
-				continue
-			}
+		if !more {
+			return errSyntax
 		}
-		if depth == 0 {
+		key, err := s.key()
+		if err != nil {
+			return err
+		}
+		b, err := s.peek()
+		if err != nil {
+			return err
+		}
+		if b == '[' && (key == name || s.atArrayOfRecords()) {
+			s.start++
+			s.wrapped = true
 			return nil
+		}
+		if err := s.scan(); err != nil && !errors.Is(err, errLong) {
+			return err
 		}
 	}
 }
 
-func errorIf(broken bool) error {
-	if broken {
-		return errSyntax
+// atArrayOfRecords says whether the array at the cursor begins with a record.
+func (s *stream) atArrayOfRecords() bool {
+	s.need(longestKey)
+	ahead := s.buf[s.start:s.end]
+	key := firstKey(ahead[skipSpace(ahead, 1):])
+	return key != nil && s.isRecord(key)
+}
+
+// skip passes over the value at the cursor.
+func (s *stream) skip() error {
+	if err := s.take(); !errors.Is(err, errLong) {
+		return err
 	}
 	return nil
 }
 
-// scanString goes on after an opening quote, up to the closing one.
-func (s *stream) scanString(keep func(byte)) error {
-	for escaped := false; ; {
-		b, err := s.get()
-		if err != nil {
-			return err
-		}
-		if b < ' ' {
-			return errSyntax
-		}
-		keep(b)
-		switch {
-		case escaped:
-			escaped = false
-		case b == '\\':
-			escaped = true
-		case b == '"':
-			return nil
-		}
+// take puts the value at the cursor, which is within a record, into s.value. One that is too long is passed over, and
+// errLong returned. If there is a mistake in it, the cursor stays at its beginning.
+func (s *stream) take() error {
+	b, err := s.peek()
+	if err != nil {
+		return err
 	}
+	if b == '{' && s.atRecord() {
+		s.mark = s.start
+		return errCut
+	}
+	return s.scan()
 }
 
-// resync moves to the next line that starts a top-level object.
-func (s *stream) resync() error {
-	s.depth = 0
-	for {
-		before := s.blanks
-		b, err := s.get()
-		if err != nil {
-			return err
-		}
-		if b == '{' && before >= 0 && before <= max(s.indent, 0) {
-			s.unget(before)
+// takeRecord does the same with a whole record. Behind a mistake the cursor is within it.
+func (s *stream) takeRecord() error {
+	err := s.scan()
+	if err != nil && !errors.Is(err, errLong) {
+		s.start = min(s.start+1, s.end)
+		s.mark = s.start
+	}
+	return err
+}
+
+func (s *stream) scan() error {
+	s.mark = s.start
+	var scan scanner
+	long := false
+	for at := s.start; ; {
+		n, how := scan.feed(s.buf[at:s.end])
+		at += n
+		switch {
+		case how == badly:
+			return errSyntax
+		case how == wholly, s.err != nil && scan.want == inScalar && scan.depth == 0:
+			s.value = s.buf[s.start:at]
+			if s.start = at; long {
+				return errLong
+			}
 			return nil
+		case s.err != nil:
+			return s.err
 		}
+		if long = long || s.end-s.start >= s.limit; long {
+			s.start, s.mark = s.end, s.end
+		}
+		held := at - s.start
+		s.fill()
+		at = s.start + held
 	}
 }

@@ -2,10 +2,15 @@ package trace_test
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +70,18 @@ func TestRealLogs(t *testing.T) {
 		"rumen-gridmix/trace_10m.json.gz":               {counts: counts{29, 58, 261, 8, 0, [5]int{0, 261}}, faults: trace.Faults{trace.Housework: 58}},
 		"rumen-gridmix/trace_12m.json.gz":               {counts: counts{46, 92, 447, 8, 0, [5]int{0, 447}}, faults: trace.Faults{trace.Housework: 92}},
 		"rumen-sls/2jobs2min-rumen-jh.json.gz":          {counts: counts{2, 2, 192, 4, 0, [5]int{0, 192}}},
+		"rumen-mumak-19jobs/19-jobs.topology.json.gz":   {counts: counts{hosts: 1545}},
+		// Three jobs of Hadoop 0.20: its own history, and the trace that was made of it.
+		"rumen-mumak-19jobs/sample-job-tracker-logs.gz":       {counts: counts{3, 6, 276, 598, 0, [5]int{0, 203, 4, 69}}, faults: trace.Faults{trace.Housework: 7}},
+		"rumen-mumak-19jobs/job-tracker-logs-trace-output.gz": {counts: counts{3, 6, 276, 599, 0, [5]int{0, 203, 4, 69}}, faults: trace.Faults{trace.Housework: 7}},
+		"shark-bdb-joblogger/2a_1391737661_job_log.gz":        {counts: counts{1, 2, 2197, 5, 5, [5]int{0, 2197}}},
+		"shark-bdb-joblogger/2b_1391753636_job_log.gz":        {counts: counts{1, 2, 2197, 5, 5, [5]int{0, 2197}}},
+		"shark-bdb-joblogger/3a_1391755165_job_log.gz":        {counts: counts{1, 6, 2459, 5, 5, [5]int{0, 2459}}},
+		"shark-bdb-joblogger/3b_1391755678_job_log.gz":        {counts: counts{1, 6, 2459, 5, 5, [5]int{0, 2459}}},
+		// One of ten maps and two reduces, and one of a map that has not ended.
+		"jhist-hadoop2/job_1329348432655_0001-1329348443227-user-Sleep+job-1329348468601-10-1-SUCCEEDED-default.jhist":                               {counts: counts{1, 2, 12, 1, 0, [5]int{0, 12}}},
+		"jhist-hadoop2/job_1410289045532_259974-1411647985641-user35-SomeJobName-1411647999554-1-0-SUCCEEDED-root.someQueueName-1411647995323.jhist": {counts: counts{1, 1, 1, 1, 0, [5]int{1}}},
+		"alibaba-2017-batch-task/batch_task.csv.gz": {counts: counts{jobs: 12951, phases: 80553}, faults: trace.Faults{trace.FinishFirst: 209}},
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			log, err := trace.Open(filepath.Join(dir, filepath.FromSlash(file)))
@@ -82,6 +99,27 @@ func TestRealLogs(t *testing.T) {
 			assert.Equal(t, log.Executors, again.Executors)
 		})
 	}
+}
+
+// The raw history of some jobs and the trace that Hadoop's own tool made of it are the same attempts.
+func TestHistoryAgainstRumen(t *testing.T) {
+	dir := filepath.Join(tracesDir(t), "rumen-mumak-19jobs")
+	open := func(name string) *trace.Log {
+		log, err := trace.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return log
+	}
+	raw, made := open("sample-job-tracker-logs.gz"), open("job-tracker-logs-trace-output.gz")
+	flat := func(log *trace.Log) map[string]string {
+		all := map[string]string{}
+		for _, p := range log.Phases {
+			for _, a := range p.Attempts {
+				all[fmt.Sprint(p.Name, " ", a.Task, " ", a.Number)] = fmt.Sprint(a.Start, a.Finish, a.State, log.Hosts[a.Host].Name, a.Input, a.Shuffle)
+			}
+		}
+		return all
+	}
+	assert.Equal(t, flat(made), flat(raw))
 }
 
 // Facts of single logs that were established before there was a reader.
@@ -153,6 +191,16 @@ func TestRealLogFacts(t *testing.T) {
 	assert.Equal(t, []int{68, 568}, []int{noInput, noShuffle}, "groups that Spark 1.6 leaves out are unknown")
 }
 
+func TestRealArrivals(t *testing.T) {
+	dir := filepath.Join(tracesDir(t), "swim-facebook")
+	for file, jobs := range map[string]int{"FB-2009_samples_24_times_1hr_0.tsv.gz": 5894, "FB-2010_samples_24_times_1hr_0.tsv.gz": 24442} {
+		log, err := trace.Open(filepath.Join(dir, file))
+		require.NoError(t, err)
+		assert.Len(t, log.Arrivals, jobs)
+		assert.Zero(t, log.Faults.Total(), log.Faults)
+	}
+}
+
 func overlap(a, b trace.Attempt) bool {
 	return a.Start.Or(0) < b.Finish.Or(0) && b.Start.Or(0) < a.Finish.Or(0)
 }
@@ -166,4 +214,42 @@ func phase(t *testing.T, log *trace.Log, name string) *trace.Phase {
 	}
 	t.Fatalf("no phase %q", name)
 	return nil
+}
+
+// A byte that is lost from a real trace, as Hadoop lays it out, costs at most the job that it stood in.
+func TestRealTraceWithoutOneByte(t *testing.T) {
+	dir := tracesDir(t)
+	for _, file := range []string{"rumen-gridmix/trace_12m.json.gz", "rumen-sls/2jobs2min-rumen-jh.json.gz", "rumen-mumak-19jobs/job-tracker-logs-trace-output.gz"} {
+		packed, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+		require.NoError(t, err)
+		unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+		require.NoError(t, err)
+		text, err := io.ReadAll(unpacked)
+		require.NoError(t, err)
+		jobs := func(text []byte) map[string]int {
+			log, err := trace.Read(bytes.NewReader(text), file)
+			require.NoError(t, err)
+			all := map[string]int{}
+			for _, p := range log.Phases {
+				all[p.Job] += len(p.Attempts)
+			}
+			return all
+		}
+		whole := jobs(text)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 60 {
+			at := rng.IntN(len(text))
+			for bytes.IndexByte([]byte(`{}[]",:`), text[at]) < 0 { // what holds the records together
+				at = (at + 1) % len(text)
+			}
+			now := jobs(slices.Concat(text[:at], text[at+1:]))
+			lost := 0
+			for job, attempts := range whole {
+				if now[job] != attempts {
+					lost++
+				}
+			}
+			require.LessOrEqual(t, lost, 1, "%s without byte %d, %q", file, at, text[max(at-20, 0):min(at+20, len(text))])
+		}
+	}
 }

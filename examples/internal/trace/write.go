@@ -51,39 +51,43 @@ func Write(w io.Writer, log *Log) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
 	encoder.SetEscapeHTML(false)
-	lw := lineWriter{encoder: encoder, log: log}
-	lw.places()
-	for i := range log.Phases {
-		lw.phase(&log.Phases[i])
-	}
-	if lw.err != nil {
-		return lw.err
+	lw := lineWriter{put: encoder.Encode, log: log}
+	if err := lw.all(); err != nil {
+		return err
 	}
 	return buffered.Flush()
 }
 
-// lineWriter keeps the first error.
+// lineWriter hands the lines of the normal form to put, until there is an error.
 type lineWriter struct {
-	encoder *json.Encoder
-	log     *Log
-	err     error
+	put func(line any) error
+	log *Log
+	err error
 }
 
-func (w *lineWriter) put(line any) {
+func (w *lineWriter) all() error {
+	w.places()
+	for i := range w.log.Phases {
+		w.phase(&w.log.Phases[i])
+	}
+	return w.err
+}
+
+func (w *lineWriter) line(line any) {
 	if w.err == nil {
-		w.err = w.encoder.Encode(line)
+		w.err = w.put(line)
 	}
 }
 
 func (w *lineWriter) places() {
 	for i, h := range w.log.Hosts {
 		if i > 0 {
-			w.put(hostLine{h.Name, h.Rack})
+			w.line(hostLine{h.Name, h.Rack})
 		}
 	}
 	for i, e := range w.log.Executors {
 		if i > 0 {
-			w.put(executorLine{e.Name, w.host(e.Host), e.Cores})
+			w.line(executorLine{e.Name, w.host(e.Host), e.Cores})
 		}
 	}
 }
@@ -104,7 +108,7 @@ func (w *lineWriter) phase(p *Phase) {
 			line.After = append(line.After, [2]string{parent.Job, parent.Name})
 		}
 	}
-	w.put(line)
+	w.line(line)
 	for i := range p.Attempts {
 		w.attempt(p, &p.Attempts[i])
 	}
@@ -123,5 +127,5 @@ func (w *lineWriter) attempt(p *Phase, a *Attempt) {
 	for _, host := range a.Preferred {
 		line.Preferred = append(line.Preferred, w.log.Hosts[host].Name)
 	}
-	w.put(line)
+	w.line(line)
 }

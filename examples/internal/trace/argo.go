@@ -1,0 +1,150 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+)
+
+// argoNode is a node of a workflow's graph. Those of the type Pod ran something; the others hold them together.
+type argoNode struct {
+	kind, template, name, phase, host []byte
+	start, finish                     Opt
+	children                          []string
+	retry                             string // the node that this one is an attempt of
+}
+
+// nodes reads the nodes of a workflow, by their IDs.
+func (k *kube) nodes() {
+	c := &k.c
+	k.o.nodes = map[string]*argoNode{}
+	c.fields(func(key []byte) {
+		n := &argoNode{}
+		id := string(key)
+		c.fields(func(key []byte) { k.node(n, key) })
+		k.o.nodes[id] = n
+		k.o.order = append(k.o.order, id)
+	})
+}
+
+func (k *kube) node(n *argoNode, key []byte) {
+	c := &k.c
+	switch string(key) {
+	case "type":
+		n.kind = c.text()
+	case "templateName":
+		n.template = c.name()
+	case "templateRef": // a template of another object
+		c.fields(func(key []byte) {
+			if string(key) == "template" {
+				n.template = c.name()
+			}
+		})
+	case "displayName":
+		n.name = c.name()
+	case "phase":
+		n.phase = c.text()
+	case "hostNodeName":
+		n.host = c.name()
+	case "startedAt":
+		n.start = c.moment(&k.log.Faults)
+	case "finishedAt":
+		n.finish = c.moment(&k.log.Faults)
+	case "children":
+		c.elements(func() { n.children = append(n.children, string(c.text())) })
+	}
+}
+
+// workflow takes in a workflow of Argo: a phase is what one template ran, a task is a pod, or several of which each ran
+// because the one before had failed.
+func (k *kube) workflow() {
+	nodes := k.o.nodes
+	for _, id := range k.o.order {
+		if n := nodes[id]; string(n.kind) == "Retry" {
+			for _, child := range n.children {
+				if c := nodes[child]; c != nil && string(c.kind) == "Pod" {
+					c.retry = id
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(k.o.order, func(a, b string) int {
+		const never = maxTime + 1
+		return cmp.Compare(nodes[a].start.Or(never), nodes[b].start.Or(never))
+	})
+	phases := map[string]int{} // by node
+	for _, id := range k.o.order {
+		if n := nodes[id]; string(n.kind) == "Pod" {
+			phases[id] = k.pod(id, n)
+		}
+	}
+	k.edges(phases)
+}
+
+func (k *kube) pod(id string, n *argoNode) int {
+	i := k.phase(nameOf(k.o.name), nameOf(n.template))
+	a := Attempt{Start: n.start, Finish: n.finish, Host: k.host(n.host, nil)}
+	switch string(n.phase) {
+	case "Succeeded":
+		a.State = Succeeded
+	case "Failed", "Error":
+		a.State = Failed
+	default:
+		a.Finish = Opt{}
+	}
+	task := id
+	if n.retry != "" {
+		task = n.retry
+		retries := k.o.nodes[n.retry].children
+		a.Number = int32(max(slices.Index(retries, id), 0))
+	}
+	a.Task = k.task(i, -1, []byte(task))
+	k.add(i, a)
+	return i
+}
+
+// edges notes which templates come after which: from each node that is none of a phase, and from each phase, the way
+// down leads to the phases that come next.
+func (k *kube) edges(phases map[string]int) {
+	type place struct { // a phase, or a node that is none of one
+		node  string
+		phase int
+	}
+	placeOf := func(id string) place {
+		if i, ok := phases[id]; ok {
+			return place{phase: i}
+		}
+		return place{node: id, phase: -1}
+	}
+	below := map[place][]place{}
+	known := map[[2]place]bool{}
+	for _, id := range k.o.order {
+		from := placeOf(id)
+		for _, child := range k.o.nodes[id].children {
+			if to := placeOf(child); from != to && !known[[2]place{from, to}] {
+				known[[2]place{from, to}] = true
+				below[from] = append(below[from], to)
+			}
+		}
+	}
+	for from := range below {
+		if from.phase < 0 {
+			continue
+		}
+		seen := map[place]bool{}
+		var down func(at place)
+		down = func(at place) {
+			for _, to := range below[at] {
+				if seen[to] {
+					continue
+				}
+				seen[to] = true
+				if to.phase < 0 {
+					down(to)
+				} else if to != from {
+					k.after[to.phase] = append(k.after[to.phase], from.phase)
+				}
+			}
+		}
+		down(from)
+	}
+}

@@ -1,0 +1,134 @@
+package trace
+
+import (
+	"bytes"
+	"time"
+)
+
+// bazel reads Bazel's build events as JSON, an event a line. The tests are the tasks of a phase, a run and a shard of
+// one a task of its own, and the actions of each kind those of another, as far as Bazel says when they ran. What came
+// from a cache did not run.
+type bazel struct {
+	*builder
+	c     cursor
+	e     bazelEvent
+	shape members
+}
+
+// bazelEvent holds what is needed of one event. Texts may alias the line.
+type bazelEvent struct {
+	test, action               bool
+	label, run, shard, attempt []byte
+	status, host, kind, output []byte
+	start, finish              Opt
+	millis                     Opt // how long it ran
+	cached, success            Answer
+}
+
+func readBazel(l *lineReader) *builder {
+	z := &bazel{builder: newBuilder(Bazel)}
+	z.shape = z.members()
+	z.eachLine(l, z.line)
+	return z.builder
+}
+
+// bazelNeeded are the beginnings of the events that are needed; the others, which hold what was printed, may be long.
+var bazelNeeded = [][]byte{[]byte(`{"id":{"testResult":`), []byte(`{"id":{"actionCompleted":`)}
+
+// isBazelEvent says whether a line is an event: an object that begins with its ID, an object itself.
+func isBazelEvent(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"id":{"`))
+}
+
+func (z *bazel) line(line []byte) bool {
+	needed := false
+	for _, start := range bazelNeeded {
+		needed = needed || bytes.HasPrefix(line, start)
+	}
+	if !needed {
+		if skipValue(line, 0) != len(line) || !isBazelEvent(line) {
+			return false
+		}
+		z.pass(firstKey(line[len(`{"id":`):]))
+		return true
+	}
+	z.c, z.e = cursor{data: line}, bazelEvent{}
+	z.c.members(z.shape)
+	if !z.c.done() {
+		return false
+	}
+	switch e := &z.e; {
+	case e.cached == Yes:
+		z.pass([]byte("cached"))
+	case e.test:
+		z.attempt("tests", bytes.Join([][]byte{e.label, e.run, e.shard}, []byte(" ")))
+	case e.action:
+		z.attempt(nameOf(e.kind), bytes.Join([][]byte{e.label, e.output}, []byte(" ")))
+	}
+	return true
+}
+
+func (z *bazel) members() members {
+	c, e := &z.c, &z.e
+	faults := &z.log.Faults
+	text := func(to *[]byte) func() { return func() { *to = c.name() } }
+	answer := func(to *Answer) func() { return func() { *to = c.answer() } }
+	moment := func(to *Opt) func() { return func() { *to = c.moment(faults) } }
+	inside := func(m members) func() { return func() { c.members(m) } }
+	return members{
+		"id": inside(members{
+			"testResult": inside(members{
+				"label": text(&e.label), "run": text(&e.run), "shard": text(&e.shard), "attempt": text(&e.attempt),
+			}),
+			"actionCompleted": inside(members{"label": text(&e.label), "primaryOutput": text(&e.output)}),
+		}),
+		"testResult": func() {
+			e.test = true
+			c.members(members{
+				"status": text(&e.status), "cachedLocally": answer(&e.cached),
+				"testAttemptStart": moment(&e.start), "testAttemptStartMillisEpoch": moment(&e.start),
+				"testAttemptDuration":       func() { e.millis = duration(c.text()) },
+				"testAttemptDurationMillis": moment(&e.millis),
+				"executionInfo": inside(members{"hostname": text(&e.host), "cachedRemotely": func() {
+					if c.answer() == Yes {
+						e.cached = Yes
+					}
+				}}),
+			})
+		},
+		"action": func() {
+			e.action = true
+			c.members(members{
+				"success": answer(&e.success), "type": text(&e.kind), "label": text(&e.label),
+				"startTime": moment(&e.start), "endTime": moment(&e.finish),
+			})
+		},
+	}
+}
+
+// duration reads a span of time such as "1.5s", in milliseconds.
+func duration(text []byte) Opt {
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return Opt{}
+	}
+	return Known(d.Milliseconds())
+}
+
+func (z *bazel) attempt(phase string, task []byte) {
+	e := &z.e
+	i := z.phase("bazel", phase)
+	a := Attempt{Task: z.task(i, -1, task), Start: e.start, Finish: e.finish, Host: z.host(e.host, nil)}
+	c := cursor{data: e.attempt, plain: true}
+	a.Number = max(c.index()-1, 0)
+	if millis, ok := e.millis.Get(); ok && e.start.Known() && !a.Finish.Known() {
+		a.Finish = Known(e.start.Or(0) + millis)
+	}
+	switch {
+	case e.test && (string(e.status) == "PASSED" || string(e.status) == "FLAKY"), e.action && e.success == Yes:
+		a.State = Succeeded
+	default: // what is false is not written
+		a.State = Failed
+	}
+	z.add(i, a)
+}

@@ -1,0 +1,173 @@
+package trace
+
+import (
+	"bytes"
+	"io"
+)
+
+// reader reads one format.
+type reader struct {
+	format Format
+	read   func(in io.Reader) *builder
+}
+
+// byLines makes a reader of a format that has a record on each line.
+func byLines(format Format, read func(*lineReader) *builder) reader {
+	return reader{format, func(in io.Reader) *builder { return read(newLineReader(in, maxRecord, nil)) }}
+}
+
+// byStream makes a reader of a format that is a stream of JSON.
+func byStream(format Format, read func(io.Reader, int) *builder) reader {
+	return reader{format, func(in io.Reader) *builder { return read(in, maxRecord) }}
+}
+
+var (
+	linesReader    = byLines(Lines, readLines)
+	recordsReader  = byStream(Lines, readRecords)
+	tableReader    = byLines(Table, readTable)
+	rumenReader    = byStream(Rumen, readRumen)
+	topologyReader = byStream(Topology, readTopology)
+	jhistReader    = byLines(JobHistory, readJhist)
+	historyReader  = byLines(JobHistory1, readHistory)
+	sharkReader    = byLines(Shark, readShark)
+	alibabaReader  = byLines(Alibaba, readAlibaba)
+	swimReader     = byLines(Swim, readSwim)
+	journalReader  = byLines(Journal, readJournal)
+	goTestReader   = byLines(GoTest, readGoTest)
+	bazelReader    = byLines(Bazel, readBazel)
+	timelineReader = byStream(Timeline, readTimeline)
+	kubeReader     = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, false) })
+	kubeListReader = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, true) })
+	sparkReader    = reader{Spark, func(in io.Reader) *builder {
+		s := newSpark()
+		s.read(newLineReader(in, maxRecord, unwantedEvent))
+		return s.builder
+	}}
+)
+
+// formatOf tells the format from the beginning of the text, the first records of which may be broken.
+func formatOf(text []byte) (r reader, ok bool) {
+	const tries = 50
+	rest := text
+	for range tries {
+		if r, ok := formatOfObject(rest); ok {
+			return r, true
+		}
+		var line []byte
+		line, rest, ok = bytes.Cut(rest, []byte("\n"))
+		if r, known := formatOfLine(bytes.TrimSpace(line)); known {
+			return r, true
+		}
+		if !ok {
+			break
+		}
+	}
+	return formatWithin(text)
+}
+
+// formatOfLine tells the formats that are no JSON.
+func formatOfLine(line []byte) (r reader, ok bool) {
+	switch {
+	case string(line) == jhistMagic:
+		return jhistReader, true
+	case historyKind(line) != nil, bytes.HasPrefix(line, []byte("!!FILE=")):
+		return historyReader, true
+	case isSharkLine(line):
+		return sharkReader, true
+	case isSwim(line):
+		return swimReader, true
+	case isJournalLine(line):
+		return journalReader, true
+	case tableColumns(line) != nil:
+		return tableReader, true
+	}
+	if _, ok := alibabaTableOf(line); ok {
+		return alibabaReader, true
+	}
+	return reader{}, false
+}
+
+// formatWithin looks for a record behind something that is broken and on the same line.
+func formatWithin(text []byte) (r reader, ok bool) {
+	if bytes.IndexByte([]byte(`{["`), text[0]) < 0 {
+		return reader{}, false
+	}
+	for rest := text[1:]; ; rest = rest[1:] {
+		i := bytes.IndexByte(rest, '{')
+		if i < 0 {
+			return reader{}, false
+		}
+		rest = rest[i:]
+		if key := firstKey(rest); ofRumenJob(key) || ofNormalLine(key) || ofTimelineEvent(key) || ofKubeObject(key) {
+			if r, ok := formatOfObject(rest); ok {
+				return r, true
+			}
+		}
+	}
+}
+
+// formatOfObject tells the format from the first object of text, which may be cut off anywhere.
+func formatOfObject(text []byte) (r reader, ok bool) {
+	text = bytes.TrimLeft(text, "[ \t\r\n")
+	c := cursor{data: text}
+	if !c.enter('{') {
+		return reader{}, false
+	}
+	seen := map[string]bool{}
+	for key, ok := c.key(); ok; key, ok = c.key() {
+		at := c.pos
+		c.skip()
+		if r, ok := formatOfMember(string(key), text[at:c.pos], seen); ok {
+			return r, true
+		}
+		seen[string(key)] = true
+	}
+	own := 0
+	for key := range seen {
+		if ofNormalLine([]byte(key)) {
+			own++
+		}
+	}
+	switch {
+	case seen["kind"] && seen["apiVersion"]:
+		return kubeReader, true
+	case seen["phase"] && own > 1, own > 0 && own == len(seen) && (!c.bad || seen["phase"]):
+		return layoutOfLines(text), true
+	}
+	return reader{}, false
+}
+
+// formatOfMember tells the format from a member of the first object, given the keys before it.
+func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, ok bool) {
+	value = bytes.TrimSpace(value)
+	object := len(value) > 0 && value[0] == '{'
+	switch {
+	case key == "Event":
+		return sparkReader, true
+	case key == "jobID", key == "mapTasks":
+		return rumenReader, true
+	case key == "Action" && (seen["Time"] || seen["ImportPath"]), (key == "Package" || key == "Time") && seen["Action"]:
+		return goTestReader, true
+	case key == "event" && seen["type"] && bytes.HasPrefix(firstKey(value), []byte("org.apache.hadoop.")):
+		return jhistReader, true
+	case key == "id" && object && len(seen) == 0:
+		return bazelReader, true
+	case key == "traceEvents", key == "ph", (key == "pid" || key == "tid") && seen["ph"]:
+		return timelineReader, true
+	case key == "items" && (seen["apiVersion"] || seen["kind"]),
+		key == "kind" && bytes.HasSuffix(value, []byte(`List"`)):
+		return kubeListReader, true
+	case key == "children" && seen["name"]:
+		return topologyReader, true
+	}
+	return reader{}, false
+}
+
+// layoutOfLines tells records of the normal form one a line from those that are laid out in any other way.
+func layoutOfLines(text []byte) reader {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && skipValue(line, 0) == len(line) {
+		return linesReader
+	}
+	return recordsReader
+}

@@ -1,0 +1,119 @@
+package trace
+
+import (
+	"bytes"
+	"time"
+)
+
+// goTest reads what go test -json prints: an event a line. The packages are the tasks of one phase, and the tests of
+// a package those of another; tests within tests are parts of them and passed over. A test that waits to run beside
+// others starts when it goes on.
+type goTest struct {
+	*builder
+	running map[goTestName]attemptRef
+}
+
+// goTestName is a test of a package, or with an empty test the package.
+type goTestName struct{ pkg, test string }
+
+func readGoTest(l *lineReader) *builder {
+	g := &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}}
+	g.eachLine(l, g.line)
+	return g.builder
+}
+
+// goTestEvent holds what is needed of one event. Texts may alias the line.
+type goTestEvent struct {
+	at, action, pkg, test []byte
+	elapsed               float64 // seconds
+	faults                Faults
+}
+
+func (g *goTest) line(line []byte) bool {
+	c := &cursor{data: line}
+	var e goTestEvent
+	c.fields(func(key []byte) {
+		switch string(key) {
+		case "Time":
+			e.at = c.text()
+		case "Action":
+			e.action = c.text()
+		case "Package":
+			e.pkg = c.text()
+		case "Test":
+			e.test = c.text()
+		case "Elapsed":
+			e.elapsed = c.number()
+		}
+	})
+	if !c.done() || e.action == nil {
+		return false
+	}
+	if bytes.IndexByte(e.test, '/') >= 0 {
+		g.pass([]byte("of tests within tests"))
+		return true
+	}
+	if len(e.pkg) == 0 {
+		g.pass(e.action) // of the build
+		return true
+	}
+	g.event(&e)
+	g.log.Faults.add(&e.faults)
+	return true
+}
+
+func (g *goTest) event(e *goTestEvent) {
+	name := goTestName{string(e.pkg), string(e.test)}
+	switch string(e.action) {
+	case "start", "run":
+		g.start(name, momentOf(e.at, &e.faults))
+	case "cont":
+		if a := g.attempt(name); a != nil {
+			a.Start = momentOf(e.at, &e.faults)
+		}
+	case "pass", "skip":
+		g.end(name, e, Succeeded)
+	case "fail":
+		g.end(name, e, Failed)
+	default:
+		g.pass(e.action)
+	}
+}
+
+// attempt returns the run of a test that has not ended, or nil.
+func (g *goTest) attempt(name goTestName) *Attempt {
+	ref, ok := g.running[name]
+	if !ok {
+		return nil
+	}
+	return g.builder.attempt(ref)
+}
+
+// start begins a run. Each run of a test is a task of its own: -count asks for the work again.
+func (g *goTest) start(name goTestName, at Opt) {
+	phase := "packages"
+	if name.test != "" {
+		phase = "tests of " + nameOf([]byte(name.pkg))
+	}
+	i := g.phase("go test", phase)
+	a := Attempt{Task: g.count(i), Ready: at, Start: at}
+	if name.test != "" {
+		a.Executor = g.executor([]byte(name.pkg), 0, 0) // a package's tests run in one process
+	}
+	g.running[name] = g.add(i, a)
+}
+
+func (g *goTest) end(name goTestName, e *goTestEvent, state State) {
+	finish := momentOf(e.at, &e.faults)
+	a := g.attempt(name)
+	if a == nil { // before Go 1.20 packages had no start
+		start := Opt{}
+		if f, ok := finish.Get(); ok {
+			start = Known(f - int64(time.Duration(e.elapsed*float64(time.Second))/time.Millisecond))
+		}
+		g.start(name, start)
+		a = g.attempt(name)
+	}
+	a.Finish, a.State = finish, state
+	delete(g.running, name)
+}

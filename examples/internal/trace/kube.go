@@ -1,0 +1,199 @@
+package trace
+
+import (
+	"io"
+	"math"
+)
+
+// members says what to do at the members of an object.
+type members map[string]func()
+
+// members walks over the object at the cursor. What m does not name is passed over.
+func (c *cursor) members(m members) {
+	c.fields(func(key []byte) {
+		if take := m[string(key)]; take != nil {
+			take()
+		}
+	})
+}
+
+// kube reads Kubernetes objects as kubectl prints them, one behind the other or as a list: jobs, pods, and workflows of
+// Argo. A job that a cron job or a workflow made is a task of a phase with its maker's name; a pod is one of its job's,
+// by its completion index if it has one. Times are whole seconds.
+type kube struct {
+	*builder
+	c     cursor
+	o     kubeObject
+	shape members
+	after map[int][]int
+	runs  map[[2]int32]int32 // attempts, by phase and task
+}
+
+// kubeObject holds what is needed of one object.
+type kubeObject struct {
+	kind, name, namespace, owner, job, index, node, phase []byte
+	created, started, completed                           Opt
+	begun, ended                                          Opt // of the containers
+	failed                                                bool
+	nodes                                                 map[string]*argoNode
+	order                                                 []string // of the nodes in the object
+}
+
+// readKube reads objects, one behind the other or in a list.
+func readKube(in io.Reader, limit int, list bool) *builder {
+	k := &kube{builder: newBuilder(Kubernetes), after: map[int][]int{}, runs: map[[2]int32]int32{}}
+	k.shape = k.object()
+	s := newStream(in, limit, ofKubeObject)
+	if list {
+		if err := s.unwrap("items"); err != nil {
+			if s.fault(k.log, err) {
+				return k.builder
+			}
+		}
+	}
+	s.each(k.log, func(record []byte) bool {
+		k.c, k.o = cursor{data: record}, kubeObject{}
+		k.c.members(k.shape)
+		if !k.c.done() {
+			return false
+		}
+		k.take()
+		return true
+	})
+	k.builder.after(k.after)
+	return k.builder
+}
+
+// ofKubeObject says whether a key is one that objects begin with.
+func ofKubeObject(key []byte) bool {
+	switch string(key) {
+	case "apiVersion", "kind", "metadata":
+		return true
+	}
+	return false
+}
+
+func (k *kube) object() members {
+	c, o := &k.c, &k.o
+	time := func(to *Opt) func() { return func() { *to = c.moment(&k.log.Faults) } }
+	text := func(to *[]byte) func() { return func() { *to = c.name() } }
+	inside := func(m members) func() { return func() { c.members(m) } }
+	each := func(m members) func() { return func() { c.elements(func() { c.members(m) }) } }
+	label := members{
+		"job-name": text(&o.job), "batch.kubernetes.io/job-name": text(&o.job),
+		"batch.kubernetes.io/job-completion-index": text(&o.index),
+	}
+	states := inside(members{
+		"running":    inside(members{"startedAt": k.earliest}),
+		"terminated": inside(members{"startedAt": k.earliest, "finishedAt": k.latest}),
+	})
+	condition := kubeCondition{}
+	return members{
+		"kind": text(&o.kind),
+		"metadata": inside(members{
+			"name": text(&o.name), "namespace": text(&o.namespace), "creationTimestamp": time(&o.created),
+			"labels": inside(label), "annotations": inside(label),
+			"ownerReferences": each(members{"name": text(&o.owner)}),
+		}),
+		"spec": inside(members{"nodeName": text(&o.node)}),
+		"status": inside(members{
+			"phase": text(&o.phase), "startTime": time(&o.started), "completionTime": time(&o.completed),
+			"containerStatuses": each(members{"state": states}),
+			"conditions":        func() { c.elements(func() { condition.read(c, k) }) },
+			"nodes":             k.nodes,
+		}),
+	}
+}
+
+func (k *kube) earliest() {
+	if at := k.c.moment(&k.log.Faults); at.Known() && at.Or(0) < k.o.begun.Or(math.MaxInt64) {
+		k.o.begun = at
+	}
+}
+
+func (k *kube) latest() {
+	if at := k.c.moment(&k.log.Faults); at.Or(-1) > k.o.ended.Or(-1) {
+		k.o.ended = at
+	}
+}
+
+// kubeCondition is an element of a status's conditions. A job that failed has its end nowhere else.
+type kubeCondition struct {
+	kind, holds []byte
+	since       Opt
+}
+
+func (d *kubeCondition) read(c *cursor, k *kube) {
+	*d = kubeCondition{}
+	c.fields(func(key []byte) {
+		switch string(key) {
+		case "type":
+			d.kind = c.text()
+		case "status":
+			d.holds = c.text()
+		case "lastTransitionTime":
+			d.since = c.moment(&k.log.Faults)
+		}
+	})
+	if string(d.kind) == "Failed" && string(d.holds) == "True" {
+		k.o.failed, k.o.ended = true, d.since
+	}
+}
+
+// take takes in an object.
+func (k *kube) take() {
+	switch o := &k.o; string(o.kind) {
+	case "Job":
+		a := Attempt{Ready: o.created, Start: o.started, Finish: o.completed}
+		switch {
+		case o.failed:
+			a.Finish, a.State = o.ended, Failed
+		case o.completed.Known():
+			a.State = Succeeded
+		}
+		k.attempt(o.owner, "jobs", o.name, a)
+	case "Pod":
+		a := Attempt{Ready: o.created, Start: o.begun, Finish: o.ended, Host: k.host(o.node, nil)}
+		if !a.Start.Known() {
+			a.Start = o.started
+		}
+		switch string(o.phase) {
+		case "Succeeded":
+			a.State = Succeeded
+		case "Failed":
+			a.State = Failed
+		default:
+			a.Finish = Opt{} // of a container that will run again
+		}
+		phase, task := o.job, o.name
+		if phase == nil {
+			phase = o.owner
+		}
+		if o.index != nil {
+			task = o.index
+		}
+		k.attempt(phase, "pods", task, a)
+	case "Workflow":
+		k.log.Format = Argo
+		k.workflow()
+	default:
+		k.pass(o.kind)
+	}
+}
+
+func (k *kube) attempt(phase []byte, otherwise string, task []byte, a Attempt) {
+	if phase == nil {
+		phase = []byte(otherwise)
+	}
+	i := k.phase(nameOf(k.o.namespace), nameOf(phase))
+	c := cursor{data: task, plain: true}
+	if index, ok := c.integer(); ok && c.done() && index >= 0 && index < maxTask {
+		a.Task = k.task(i, int32(index), nil)
+	} else {
+		a.Task = k.task(i, -1, task)
+	}
+	run := [2]int32{int32(i), a.Task}
+	a.Number = k.runs[run]
+	k.runs[run]++
+	k.add(i, a)
+}

@@ -1,0 +1,251 @@
+package trace
+
+import "bytes"
+
+// scanner passes over one JSON value that may arrive in pieces. It checks brackets, commas, colons and strings, but not
+// the spelling of numbers and escapes. The zero value is ready; it takes no memory that grows with the input.
+type scanner struct {
+	want    token
+	depth   int
+	objects [maxDepth/64 + 1]uint64 // a bit by depth: the group at that depth is an object
+}
+
+// maxDepth of nesting; event logs stay below 30.
+const maxDepth = 500
+
+// token is what a scanner stands at.
+type token uint8
+
+const (
+	aValue      token = iota
+	aValueOrEnd       // in an array, behind its bracket
+	aKey
+	aKeyOrEnd // in an object, behind its brace
+	aColon
+	aComma // or the end of the group
+	inKey
+	inKeyEscape
+	inText
+	inTextEscape
+	inScalar
+)
+
+// scanned is how far a scanner has come.
+type scanned uint8
+
+const (
+	partly scanned = iota // all that there was belongs to the value, which goes on
+	wholly                // the value ends before the byte that is returned
+	badly                 // the byte that is returned can't stand there
+)
+
+// feed goes on with the next piece of the input.
+func (s *scanner) feed(d []byte) (n int, how scanned) {
+	for i := 0; i < len(d); i++ {
+		b := d[i]
+		switch s.want {
+		case inKey, inText:
+			for special[b] == 0 {
+				if i++; i == len(d) {
+					return i, partly
+				}
+				b = d[i]
+			}
+			switch {
+			case b == '\\':
+				s.want++
+			case b != '"':
+				return i, badly
+			case s.want == inKey:
+				s.want = aColon
+			case s.depth == 0:
+				return i + 1, wholly
+			default:
+				s.want = aComma
+			}
+			continue
+		case inKeyEscape, inTextEscape:
+			if b < ' ' { // a record that stops behind a backslash
+				return i, badly
+			}
+			s.want--
+			continue
+		case inScalar:
+			for scalar[b] != 0 {
+				if i++; i == len(d) {
+					return i, partly
+				}
+				b = d[i]
+			}
+			if s.depth == 0 {
+				return i, wholly
+			}
+			s.want = aComma
+		}
+		if b <= ' ' {
+			continue
+		}
+		if how := s.step(b); how != partly {
+			return i + 1 - int(how>>1), how
+		}
+	}
+	return len(d), partly
+}
+
+// step takes a byte that stands outside of strings and numbers.
+func (s *scanner) step(b byte) scanned {
+	switch s.want {
+	case aValue, aValueOrEnd:
+		return s.value(b)
+	case aKey, aKeyOrEnd:
+		if b == '"' {
+			s.want = inKey
+			return partly
+		}
+		if b == '}' && s.want == aKeyOrEnd {
+			return s.leave()
+		}
+	case aColon:
+		if b == ':' {
+			s.want = aValue
+			return partly
+		}
+	case aComma:
+		object := s.inObject()
+		switch {
+		case b == ',' && object:
+			s.want = aKey
+			return partly
+		case b == ',':
+			s.want = aValue
+			return partly
+		case b == '}' && object, b == ']' && !object:
+			return s.leave()
+		}
+	}
+	return badly
+}
+
+func (s *scanner) value(b byte) scanned {
+	switch {
+	case b == '"':
+		s.want = inText
+	case b == '{', b == '[':
+		if s.depth == maxDepth {
+			return badly
+		}
+		s.enter(b == '{')
+	case scalar[b] != 0:
+		s.want = inScalar
+	case b == ']' && s.want == aValueOrEnd:
+		return s.leave()
+	default:
+		return badly
+	}
+	return partly
+}
+
+func (s *scanner) enter(object bool) {
+	s.depth++
+	bit := uint64(1) << (s.depth % 64)
+	if object {
+		s.objects[s.depth/64] |= bit
+		s.want = aKeyOrEnd
+	} else {
+		s.objects[s.depth/64] &^= bit
+		s.want = aValueOrEnd
+	}
+}
+
+func (s *scanner) inObject() bool { return s.objects[s.depth/64]>>(s.depth%64)&1 != 0 }
+
+func (s *scanner) leave() scanned {
+	s.want = aComma
+	if s.depth--; s.depth == 0 {
+		return wholly
+	}
+	return partly
+}
+
+// skipValue returns the index after the value that starts at or after i, or -1.
+func skipValue(d []byte, i int) int {
+	i = skipSpace(d, i)
+	if i >= len(d) {
+		return -1
+	}
+	switch d[i] {
+	case '"':
+		return skipString(d, i)
+	case '{', '[':
+		var s scanner
+		if n, how := s.feed(d[i:]); how == wholly {
+			return i + n
+		}
+		return -1
+	}
+	start := i
+	for i < len(d) && scalar[d[i]] != 0 {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+// skipString returns the index after the closing quote of the string that opens at i, or -1.
+func skipString(d []byte, i int) int {
+	for i++; i < len(d); i++ {
+		switch special[d[i]] {
+		case 0:
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+func skipSpace(d []byte, i int) int {
+	for i < len(d) && d[i] <= ' ' {
+		i++
+	}
+	return i
+}
+
+// firstKey returns the first key of the object that d begins with, as far as d goes.
+func firstKey(d []byte) []byte {
+	if len(d) == 0 || d[0] != '{' {
+		return nil
+	}
+	start := skipSpace(d, 1)
+	if start >= len(d) || d[start] != '"' {
+		return nil
+	}
+	end := bytes.IndexByte(d[start+1:], '"')
+	if end < 0 {
+		return nil
+	}
+	return d[start+1 : start+1+end]
+}
+
+// special marks the bytes that mean something inside a string: its end, an escape, and control characters (1), which
+// JSON forbids there: a raw line break is the trace of a record that stops in the middle.
+var special = func() (table [256]byte) {
+	for b := range ' ' {
+		table[b] = 1
+	}
+	table['"'], table['\\'] = '"', '\\'
+	return table
+}()
+
+// scalar marks the bytes of numbers and of true, false, null and NaN.
+var scalar = func() (table [256]byte) {
+	for _, b := range []byte("+-.0123456789abcdefghijklmnopqrstuvwxyzEINT") {
+		table[b] = 1
+	}
+	return table
+}()

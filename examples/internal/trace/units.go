@@ -1,0 +1,51 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Bounds beyond which a hand-made log is likely to have its times in another unit.
+const (
+	fewMillis   = 5                          // the median attempt of a log in seconds
+	manyMillis  = int64(6 * time.Hour / 1e6) // of one in microseconds
+	firstSecond = int64(1_000_000_000)       // the year 2001, if it is a second
+	lastSecond  = 4 * firstSecond            // the year 2096
+	odd         = "; times here are milliseconds, or text as in RFC 3339"
+)
+
+// units hints at times that seem not to be milliseconds. The log is taken as it is.
+func (b *builder) units() {
+	var durations []int64
+	seconds, starts := true, 0
+	for i := range b.log.Phases {
+		for k := range b.log.Phases[i].Attempts {
+			a := &b.log.Phases[i].Attempts[k]
+			if start, ok := a.Start.Get(); ok {
+				seconds = seconds && start >= firstSecond && start <= lastSecond
+				starts++
+			}
+			if d, ok := a.Duration(); ok {
+				durations = append(durations, d.Milliseconds())
+			}
+		}
+	}
+	if bad := b.log.Faults[BadTime]; bad > starts {
+		b.hint(fmt.Sprintf("most times, %d, lie beyond the year 2248: are they microseconds or nanoseconds?"+odd, bad))
+		return
+	}
+	if len(durations) == 0 {
+		return
+	}
+	slices.Sort(durations)
+	switch median := durations[len(durations)/2]; {
+	case seconds:
+		b.hint("all times lie in January and February 1970: are they seconds?" + odd)
+	case median < fewMillis:
+		b.hint(fmt.Sprintf("half of the attempts take at most %d ms: are the times seconds?"+odd, median))
+	case median > manyMillis:
+		b.hint(fmt.Sprintf("half of the attempts take at least %v: are the times microseconds?"+odd,
+			(time.Duration(median) * time.Millisecond).Round(time.Minute)))
+	}
+}

@@ -1,0 +1,64 @@
+package trace
+
+import (
+	"math"
+	"time"
+)
+
+// moment reads a time: milliseconds, or text as in RFC 3339. Negative and absurd times are unknown and counted, -1 is
+// unknown by convention.
+func (c *cursor) moment(faults *Faults) Opt {
+	if c.plain || c.space() == '"' {
+		return momentOf(c.text(), faults)
+	}
+	n, ok := c.integer()
+	return momentFrom(n, ok, faults)
+}
+
+// momentOf reads a time from text; empty text is unknown.
+func momentOf(text []byte, faults *Faults) Opt {
+	if t, err := time.Parse(time.RFC3339Nano, string(text)); err == nil {
+		return momentFrom(t.UnixMilli(), true, faults)
+	}
+	c := cursor{data: text}
+	n, ok := c.integer()
+	if ok = ok && c.done(); !ok && len(text) > 0 {
+		faults[BadTime]++
+	}
+	return momentFrom(n, ok, faults)
+}
+
+func momentFrom(n int64, ok bool, faults *Faults) Opt {
+	if !ok || n == -1 {
+		return Opt{}
+	}
+	if n < 0 || n > maxTime {
+		faults[BadTime]++
+		return Opt{}
+	}
+	return Known(n)
+}
+
+// clock reads a time of a real clock, where 0 too stands for unknown.
+func (c *cursor) clock(faults *Faults) Opt {
+	if t := c.moment(faults); t.Or(0) > 0 {
+		return t
+	}
+	return Opt{}
+}
+
+// bytes reads a count of bytes; negative and absurd ones are unknown.
+func (c *cursor) bytes() Opt {
+	if n, ok := c.integer(); ok && n <= maxBytes {
+		return Known(n)
+	}
+	return Opt{}
+}
+
+// index reads a number of a task, an attempt or a stage; -1 if there is none or it does not fit.
+func (c *cursor) index() int32 {
+	if n, ok := c.integer(); ok && n >= 0 && n <= math.MaxInt32 {
+		return int32(n)
+	}
+	return -1
+}

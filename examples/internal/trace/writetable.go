@@ -1,0 +1,112 @@
+package trace
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// columns are the fields of a table, in the order in which WriteTable writes them.
+var columns = []string{
+	"job", "phase", "task", "attempt", "ready", "start", "finish", "state", "host", "executor", "locality", "speculative",
+	"input", "shuffle", "output", "preferred", "tasks", "submitted", "completed", "after", "rack", "cores",
+}
+
+// WriteTable writes the log in the normal form as comma-separated values, from which Read makes the same log again.
+// What Write leaves out stays empty.
+func WriteTable(w io.Writer, log *Log) error {
+	t := tableWriter{csv: csv.NewWriter(w), row: make([]string, len(columns)), at: map[string]int{}}
+	for i, name := range columns {
+		t.at[name] = i
+	}
+	if err := t.csv.Write(columns); err != nil {
+		return err
+	}
+	lw := lineWriter{put: t.put, log: log}
+	if err := lw.all(); err != nil {
+		return err
+	}
+	t.csv.Flush()
+	return t.csv.Error()
+}
+
+type tableWriter struct {
+	csv *csv.Writer
+	row []string
+	at  map[string]int // of a column, by name
+}
+
+func (t *tableWriter) put(line any) error {
+	clear(t.row)
+	switch l := line.(type) {
+	case hostLine:
+		t.set("host", l.Host)
+		t.set("rack", l.Rack)
+	case executorLine:
+		t.set("executor", l.Executor)
+		t.set("host", l.Host)
+		if l.Cores > 0 {
+			t.set("cores", strconv.Itoa(int(l.Cores)))
+		}
+	case phaseLine:
+		t.set("job", l.Job)
+		t.set("phase", l.Phase)
+		t.set("tasks", strconv.Itoa(l.Tasks))
+		t.opt("submitted", l.Submitted)
+		t.opt("completed", l.Completed)
+		t.list("after", l.After)
+	case attemptLine:
+		t.attempt(&l)
+	}
+	return t.csv.Write(t.row)
+}
+
+func (t *tableWriter) attempt(l *attemptLine) {
+	t.set("job", l.Job)
+	t.set("phase", l.Phase)
+	t.set("task", strconv.Itoa(int(l.Task)))
+	t.set("attempt", strconv.Itoa(int(l.Attempt)))
+	t.opt("ready", l.Ready)
+	t.opt("start", l.Start)
+	t.opt("finish", l.Finish)
+	t.set("state", l.State.String())
+	t.set("host", l.Host)
+	t.set("executor", l.Executor)
+	t.set("locality", localityNames[l.Locality])
+	if l.Speculative != AnswerUnknown {
+		t.set("speculative", strconv.FormatBool(l.Speculative == Yes))
+	}
+	t.opt("input", l.Input)
+	t.opt("shuffle", l.Shuffle)
+	t.opt("output", l.Output)
+	names := make([]any, len(l.Preferred))
+	for i, name := range l.Preferred {
+		names[i] = name
+	}
+	t.list("preferred", names)
+}
+
+func (t *tableWriter) set(column, value string) { t.row[t.at[column]] = value }
+
+func (t *tableWriter) opt(column string, value Opt) {
+	if n, ok := value.Get(); ok {
+		t.set(column, strconv.FormatInt(n, 10))
+	}
+}
+
+// list writes names with semicolons between them, or, if that would not tell, as a JSON array.
+func (t *tableWriter) list(column string, list []any) {
+	names := make([]string, len(list))
+	for i, element := range list {
+		name, ok := element.(string)
+		if !ok || strings.ContainsAny(name, ";[") || strings.TrimSpace(name) != name {
+			text, _ := json.Marshal(list) // strings and pairs of strings always marshal
+			t.set(column, string(text))
+			return
+		}
+		names[i] = name
+	}
+	t.set(column, strings.Join(names, ";"))
+}
