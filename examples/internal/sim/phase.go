@@ -1,11 +1,11 @@
 // Package sim replays one phase of a job under a straggler-mitigation policy. It is a host like any other: it holds a
-// restart.Tracker, tells it what happens, and does what it is told.
+// tracker.Tracker, tells it what happens, and does what it is told.
 //
 // A phase is replayed with its slots, its waves and its recorded durations. Under a policy that never acts the replay
 // gives back the recorded schedule: slots open when they did, a slot rests between two tasks for as long as it did, and
 // tasks start in the order in which they did. What a policy changes is replayed by these assumptions:
 //
-//   - Progress is linear in time.
+//   - Progress is that of Options.Progress, at first linear in time.
 //   - A copy that was never run takes its time from [Phase.Draw].
 //   - Killing a copy is immediate; its slot rests, as it did after the recorded attempt, before it takes the next task.
 //   - A slot that had no more of the phase's tasks in the recording while some still waited was lost to others: it takes
@@ -22,9 +22,15 @@ import (
 
 // Phase is a phase to replay. It is not modified, and may be replayed by several goroutines at once.
 type Phase struct {
+	Log       string // of which log, if there are several
 	Job, Name string
-	Tasks     []Task
-	Slots     []Slot
+	// DependsOn lists the phases whose output this one reads, as indexes into the list that it stands in itself, behind
+	// them.
+	DependsOn []int
+	// Source is the phase's index in its log.
+	Source int
+	Tasks  []Task
+	Slots  []Slot
 	// Order lists, by task index, which attempts were started in which order: a task with a failed attempt stands in it
 	// twice.
 	Order []int32
@@ -41,6 +47,8 @@ type Phase struct {
 	Begins time.Duration
 	// Recorded is the completion time in the log, from the first start to the last success; 0 if there was no log.
 	Recorded time.Duration
+	// Engine is the completion time that the engine itself recorded, from submission to completion; 0 if it did not.
+	Engine time.Duration
 }
 
 // Task is one task of a phase.
@@ -58,6 +66,8 @@ type Attempt struct {
 	Duration time.Duration
 	// Wait is how long the task was not yet back in the queue after the attempt before this one had failed.
 	Wait time.Duration
+	// Splits is how its time was spent; nil if that is not known. Attempts may share it.
+	Splits *Splits
 }
 
 // Slot is a place where one copy runs at a time.

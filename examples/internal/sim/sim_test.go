@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 
 	"straggler-examples/internal/sim"
 	"straggler-examples/internal/workload"
@@ -18,9 +19,9 @@ import (
 
 func policies() []sim.Options {
 	return []sim.Options{
-		{Policy: restart.Never{}}, {Policy: restart.Mantri{}, LargestFirst: true}, {Policy: restart.LATE{}},
-		{Policy: restart.LATE{Early: true}}, {Policy: restart.Hadoop{}}, {Policy: restart.MapReduce{}},
-		{Policy: restart.Dryad{}}, {Policy: restart.Spark{}}, {Policy: restart.Flink{}},
+		{Policy: restart.Never{}}, {Policy: restart.Mantri{}, LargestFirst: true}, {Policy: rules.LATE{}},
+		{Policy: rules.LATE{Early: true}}, {Policy: rules.Hadoop{}}, {Policy: rules.MapReduce{}},
+		{Policy: rules.Dryad{}}, {Policy: rules.Spark{}}, {Policy: rules.Flink{}},
 	}
 }
 
@@ -155,7 +156,7 @@ func TestCommonRandomNumbers(t *testing.T) {
 	}
 	mantri := draws(sim.Options{Policy: restart.Mantri{}, Seed: 1})
 	require.NotEmpty(t, mantri[4])
-	dryad := draws(sim.Options{Policy: restart.Dryad{}, Seed: 1})
+	dryad := draws(sim.Options{Policy: rules.Dryad{}, Seed: 1})
 	cloned := draws(sim.Options{Policy: restart.Never{}, Clones: 2, Seed: 1})
 	require.NotEmpty(t, dryad[4])
 	assert.Equal(t, mantri[4][0], dryad[4][0])

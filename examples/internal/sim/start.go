@@ -5,21 +5,23 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // fill asks the tracker what to do with each open slot, until it has no more use for one.
 func (r *run) fill() {
 	for i := 0; i < len(r.idle); {
 		slot := r.idle[i]
-		task, d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
+		d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
 		switch d.Action {
 		case restart.Duplicate:
-			r.launch(task, slot, true)
+			r.launch(d.Task, slot, true)
 		case restart.Restart, restart.Kill:
-			r.note(task, d)
-			r.kill(task, d)
+			r.note(d)
+			r.kill(d)
 		case restart.Start:
-			if task = r.choose(task); task < 0 {
+			task := r.choose(d.Task)
+			if task < 0 {
 				return
 			}
 			r.launch(task, slot, false)
@@ -32,9 +34,9 @@ func (r *run) fill() {
 	}
 }
 
-func (r *run) note(task int, d restart.Decision) {
-	if r.watched(task) {
-		r.options.Watch(r.now, d.Copy, d.String())
+func (r *run) note(a tracker.Answer) {
+	if r.watched(a.Task) {
+		r.options.Watch(r.now, a.Attempt, a.String())
 	}
 }
 
@@ -76,7 +78,7 @@ func (r *run) launch(task int, slot int32, beside bool) {
 	r.idle = slices.Delete(r.idle, at, at+1)
 	r.uses[slot]++
 	if beside || s.left || int(s.next) == len(recorded) {
-		r.begin(task, simCopy{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine)
+		r.begin(task, simCopy{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine, nil)
 		return
 	}
 	s.original = r.now - recorded[s.next].Wait
@@ -86,10 +88,10 @@ func (r *run) launch(task int, slot int32, beside bool) {
 	s.next++
 	r.begin(task, simCopy{
 		slot: slot, end: r.now + recorded[s.next-1].Duration, succeeds: int(s.next) == len(recorded),
-	}, machine)
+	}, machine, recorded[s.next-1].Splits)
 	for range r.options.Clones - 1 {
 		if first {
-			r.begin(task, simCopy{slot: noSlot, end: r.now + r.draw(task, unknown, late), succeeds: true, extra: true}, unknown)
+			r.begin(task, simCopy{slot: noSlot, end: r.now + r.draw(task, unknown, late), succeeds: true, extra: true}, unknown, nil)
 		}
 	}
 }
@@ -98,9 +100,12 @@ func (r *run) launch(task int, slot int32, beside bool) {
 const unknown = -1
 
 // begin starts a copy.
-func (r *run) begin(task int, c simCopy, machine int) {
+func (r *run) begin(task int, c simCopy, machine int, splits *Splits) {
 	place := r.place()
 	c.start, c.task = r.now, int32(task)
+	r.source.Seed(mix(r.options.Seed, uint64(task)), mix(uint64(r.tasks[task].begun), progressSeed))
+	c.curve = r.curves(r.rand, c.end-c.start, splits)
+	r.tasks[task].begun++
 	c.life = r.copies[place].life + 1
 	c.attempt = int32(r.tracker.Start(r.clock(), task, machine))
 	r.copies[place] = c

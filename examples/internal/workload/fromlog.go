@@ -18,32 +18,60 @@ type Left struct {
 	Long     int // phases that last over a year: some time of theirs is wrong
 }
 
+// Add adds what another log holds.
+func (l *Left) Add(other Left) {
+	l.Phases += other.Phases
+	l.Tasks += other.Tasks
+	l.Attempts += other.Attempts
+	l.Long += other.Long
+}
+
 // mostSpan is how long a phase may last.
 const mostSpan = 365 * 24 * time.Hour
 
 // FromLog makes a phase to replay of each phase of a log.
 //
-// A task's attempts are its successful one and those that ended before it began. An attempt that overlaps with them is
+// A task's attempts are its successful one, the first of several to end, and those that ended before it began. An attempt that overlaps with them is
 // a copy that the recording system made: the winner of the two is the task's attempt, and the loser keeps its slot busy.
 // The task's work is the bytes that it read, where the log tells. Slots are as many as ran at once on each executor, or
 // on each host. First-wave attempts are those that were the first on their slot.
 func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
+	place := make([]int, len(log.Phases)) // of a log's phase in phases
 	for i := range log.Phases {
-		if p := fromPhase(&log.Phases[i], &left); p != nil {
-			phases = append(phases, p)
+		place[i] = -1
+		p := fromPhase(log, &log.Phases[i], &left)
+		if p == nil {
+			continue
 		}
-	}
-	if len(phases) > 0 {
-		first := slices.MinFunc(phases, func(a, b *sim.Phase) int { return cmp.Compare(a.Begins, b.Begins) }).Begins
-		for _, p := range phases {
-			p.Begins -= first
+		p.Source, place[i] = i, len(phases)
+		submitted, known := log.Phases[i].Submitted.Get()
+		if completed, ok := log.Phases[i].Completed.Get(); known && ok {
+			p.Engine = time.Duration(completed-submitted) * time.Millisecond
 		}
+		for _, d := range log.Phases[i].DependsOn {
+			if place[d] >= 0 {
+				p.DependsOn = append(p.DependsOn, place[d])
+			}
+		}
+		phases = append(phases, p)
 	}
+	fromZero(phases)
 	return phases, left
 }
 
-func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
-	attempts := usable(p, left)
+// fromZero lets the first phase begin at 0.
+func fromZero(phases []*sim.Phase) {
+	if len(phases) == 0 {
+		return
+	}
+	first := slices.MinFunc(phases, func(a, b *sim.Phase) int { return cmp.Compare(a.Begins, b.Begins) }).Begins
+	for _, p := range phases {
+		p.Begins -= first
+	}
+}
+
+func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
+	attempts := usable(log, p, left)
 	if len(attempts) == 0 {
 		left.Phases++
 		return nil
@@ -53,14 +81,14 @@ func fromPhase(p *trace.Phase, left *Left) *sim.Phase {
 		return nil
 	}
 	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name}}
-	origin := attempts[slices.IndexFunc(attempts, func(a recorded) bool { return !a.loser })].start
+	origin := attempts[0].start
 	b.phase.Begins = origin
 	for i := range attempts {
 		attempts[i].start -= origin
 		attempts[i].end -= origin
 		attempts[i].previous -= origin
 	}
-	b.slots(attempts)
+	b.place(attempts)
 	b.order(attempts)
 	b.tasks(attempts)
 	return b.phase
@@ -76,8 +104,8 @@ func spanOf(attempts []recorded) time.Duration {
 }
 
 // usable picks a phase's attempts, by start, with tasks numbered in the order in which they first start.
-func usable(p *trace.Phase, left *Left) []recorded {
-	byTask := make([][]recorded, p.Tasks)
+func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
+	var all []recorded
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
 		start, okStart := a.Start.Get()
@@ -89,96 +117,39 @@ func usable(p *trace.Phase, left *Left) []recorded {
 		if group == 0 {
 			group = -a.Host // hosts and executors are numbered apart
 		}
-		byTask[a.Task] = append(byTask[a.Task], recorded{
-			start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
-			host: a.Host, group: group, ok: a.State == trace.Succeeded || a.State == trace.Lost, work: bytesRead(a),
+		all = append(all, recorded{
+			task: int(a.Task), start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
+			host: a.Host, group: group, ok: a.State == trace.Succeeded || a.State == trace.Lost, lost: a.State == trace.Lost,
+			work: bytesRead(a), splits: splitsOf(log, a),
 		})
 	}
-	var all []recorded
-	for task, own := range byTask {
-		if !lineage(own) {
-			left.Tasks++
-			continue
+	slices.SortStableFunc(all, func(a, b recorded) int { return cmp.Compare(a.task, b.task) })
+	kept := all[:0]
+	tasks := 0
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].task == all[from].task {
+			to++
 		}
-		for i := range own {
-			own[i].task = task
-			if own[i].loser {
-				left.Attempts++
-			}
+		if own := all[from:to]; lineage(own) {
+			tasks++
+			kept = append(kept, own...)
 		}
-		all = append(all, own...)
+		from = to
 	}
-	number(all)
-	return all
+	left.Tasks += p.Tasks - tasks
+	for i := range kept {
+		if kept[i].loser {
+			left.Attempts++
+		}
+	}
+	number(kept)
+	return kept
 }
 
 type phaseBuilder struct {
 	phase *sim.Phase
 	waits []time.Duration // by attempt
-}
-
-// slots puts the attempts of each executor, or host, on as few slots as they ran on at once, and notes when a slot opens,
-// how long it rests between attempts, and how long a task that failed was not back in the queue.
-func (b *phaseBuilder) slots(attempts []recorded) {
-	type slot struct {
-		group       int32
-		busy, freed time.Duration // until when by any attempt, and by one to be replayed
-		own         int           // attempts to be replayed
-		at          int
-	}
-	waited := waitedAt(attempts)
-	var slots []slot
-	var rests []time.Duration
-	b.waits = make([]time.Duration, len(attempts))
-	for i := range attempts {
-		a := &attempts[i]
-		best := -1
-		for j := range slots {
-			if s := &slots[j]; s.group == a.group && s.busy <= a.start && (best < 0 || s.busy > slots[best].busy) {
-				best = j
-			}
-		}
-		if best < 0 {
-			best = len(slots)
-			slots = append(slots, slot{group: a.group, at: -1})
-		}
-		s := &slots[best]
-		s.busy = a.end
-		if a.loser {
-			continue
-		}
-		if s.own == 0 {
-			a.first = true
-			s.at = len(b.phase.Slots)
-			b.phase.Slots = append(b.phase.Slots, sim.Slot{Machine: int(a.host), Opens: a.start})
-		} else {
-			rest := a.start - s.freed
-			if a.index > 0 && a.previous >= s.freed && !waited(s.freed, a.task) {
-				rest, b.waits[i] = 0, a.start-a.previous
-			}
-			place := &b.phase.Slots[s.at]
-			place.Rests = append(place.Rests, rest)
-			rests = append(rests, rest)
-		}
-		a.slot = s.at
-		s.own++
-		s.freed = a.end
-	}
-	for _, s := range slots {
-		if s.own > 0 && waited(s.freed, -1) {
-			b.phase.Slots[s.at].Closes = max(s.freed, 1)
-		}
-	}
-	b.phase.Rest = median(rests)
-}
-
-// waitedAt tells whether at a time some task, but for one, was yet to start, or to start again after a failure.
-func waitedAt(attempts []recorded) func(at time.Duration, but int) bool {
-	return func(at time.Duration, but int) bool {
-		return slices.ContainsFunc(attempts, func(a recorded) bool {
-			return !a.loser && a.task != but && a.start > at && (a.index == 0 || a.previous <= at)
-		})
-	}
 }
 
 // order notes who was started after whom.
@@ -217,7 +188,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			p.Tasks = append(p.Tasks, sim.Task{})
 		}
 		t := &p.Tasks[a.task]
-		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i]})
+		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i], Splits: a.splits})
 		t.Work, t.First = a.work, a.first // of the last one
 		longest = max(longest, a.end-a.start)
 		p.Recorded = max(p.Recorded, a.end)
@@ -232,7 +203,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	for i := range works {
 		works[i] = p.Tasks[i].Work
 	}
-	if slices.Max(works) <= 1 { // nothing was read, or nothing is known
+	if slices.Max(works) <= 1 && slices.Min(works) < 1 { // of some nothing is known, and the others read nothing
 		for i := range p.Tasks {
 			p.Tasks[i].Work = 0
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 
 	"straggler-examples/internal/sim"
 	"straggler-examples/internal/trace"
@@ -132,7 +133,7 @@ func TestAnyLogEnds(t *testing.T) {
 				}
 			}
 			assert.Equal(t, used, withoutAction(t, p).Used)
-			for _, policy := range []restart.Policy{restart.Mantri{}, restart.LATE{Early: true}, restart.Dryad{}, restart.Flink{}} {
+			for _, policy := range []restart.Policy{restart.Mantri{}, rules.LATE{Early: true}, rules.Dryad{}, rules.Flink{}} {
 				for _, largest := range []bool{false, true} {
 					_, err := sim.Run(p, sim.Options{Policy: policy, LargestFirst: largest})
 					require.NoError(t, err, "%T %v", policy, lines)
@@ -167,4 +168,22 @@ func TestRealLogsComeBack(t *testing.T) {
 	for name, off := range worst {
 		assert.LessOrEqual(t, off, 0.005, name)
 	}
+}
+
+// Of two successes of a task the first to end counts, except where its output was lost.
+func TestFirstSuccessCounts(t *testing.T) {
+	phases, left := FromLog(read(t,
+		`{"phase":"race","task":0,"start":0,"finish":9000,"host":"a"}`,
+		`{"phase":"race","task":0,"attempt":1,"start":2000,"finish":3000,"host":"b"}`,
+		`{"phase":"lost","task":0,"start":0,"finish":2000,"state":"lost","host":"a"}`,
+		`{"phase":"lost","task":0,"attempt":1,"start":2000,"finish":9000,"host":"b"}`,
+		`{"phase":"lost","task":0,"attempt":2,"start":2500,"finish":5000,"host":"a"}`,
+		`{"phase":"never again","task":0,"start":0,"finish":2000,"state":"lost","host":"a"}`,
+	))
+	require.Len(t, phases, 3)
+	assert.Equal(t, Left{Attempts: 2}, left)
+	assert.Equal(t, []sim.Attempt{{Duration: s}}, phases[0].Tasks[0].Attempts)
+	assert.Equal(t, 3*s, phases[0].Recorded, "from the first start to the first success")
+	assert.Equal(t, []sim.Attempt{{Duration: 2 * s}, {Duration: 2500 * time.Millisecond, Wait: s / 2}}, phases[1].Tasks[0].Attempts)
+	assert.Equal(t, []sim.Attempt{{Duration: 2 * s}}, phases[2].Tasks[0].Attempts)
 }

@@ -46,16 +46,17 @@ func Generate(n int, seed uint64) []*sim.Phase {
 	arrivals := rand.New(rand.NewPCG(seed, math.MaxUint64))
 	begins := time.Duration(0)
 	for i := range phases {
-		phases[i] = generatePhase(i, rand.New(rand.NewPCG(seed, uint64(i))))
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		slots := int(min(max(math.Round(logNormal(r, medianSlots, sigmaSlots)), 1), maxSlots))
+		tasks := int(min(max(math.Round(float64(slots)*logNormal(r, medianTasksPerSlot, sigmaTasksPerSlot)), 1), maxTasks))
+		phases[i] = generatePhase(i, r, slots, tasks)
 		begins += time.Duration(arrivals.ExpFloat64() * float64(arrivalGap))
 		phases[i].Begins = begins
 	}
 	return phases
 }
 
-func generatePhase(index int, r *rand.Rand) *sim.Phase {
-	slots := int(min(max(math.Round(logNormal(r, medianSlots, sigmaSlots)), 1), maxSlots))
-	tasks := int(min(max(math.Round(float64(slots)*logNormal(r, medianTasksPerSlot, sigmaTasksPerSlot)), 1), maxTasks))
+func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 	typical := logNormal(r, medianSeconds, sigmaSeconds)
 	share := min(r.ExpFloat64()*outlierShare/-math.Log(outlierPhases), 1)
 	explained := explainedShare(r)

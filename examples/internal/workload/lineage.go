@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"straggler-examples/internal/sim"
 	"straggler-examples/internal/trace"
 )
 
@@ -18,7 +19,30 @@ type recorded struct {
 	first       bool // on its slot
 	slot        int  // among the phase's, if it is to be replayed
 	ok          bool
+	lost        bool // succeeded, and its output was lost later
 	work        float64
+	splits      *sim.Splits
+}
+
+// leastSplits is how long an attempt must have run for its splits to be used: those of a shorter one show the steps of
+// its reports.
+const leastSplits = 10 * time.Second
+
+// splitsOf returns how an attempt's time was spent; nil if that is not known.
+func splitsOf(log *trace.Log, a *trace.Attempt) *sim.Splits {
+	if d, ok := a.Duration(); !ok || d < leastSplits || a.Splits == 0 || len(log.Splits[a.Splits]) != sim.Parts {
+		return nil
+	}
+	var s sim.Splits
+	sum := 0.0
+	for i, ms := range log.Splits[a.Splits] {
+		s[i] = float64(ms)
+		sum += s[i]
+	}
+	if sum == 0 {
+		return nil
+	}
+	return &s
 }
 
 // bytesRead is what the attempt read, 0 if the log does not tell. A task that read nothing has one byte: it is known.
@@ -29,34 +53,29 @@ func bytesRead(a *trace.Attempt) float64 {
 	return max(float64(a.Input.Or(0))+float64(a.Shuffle.Or(0)), 1)
 }
 
-// lineage tells a task's attempts that one ran after the other, up to its last success, from those that lost a race. It
-// reports whether there was a success.
+// lineage tells a task's attempts that one ran after the other, up to the success that counts, from those that lost a
+// race. Of several successes the first one counts, except for those whose output was lost: if there are no others, the
+// last of them counts. It reports whether there was a success.
 func lineage(own []recorded) bool {
-	last := -1
-	for i, a := range own {
+	byEnd := make([]int, len(own)) // at the same end, the first stands last
+	for i := range own {
 		own[i].loser = true
-		if a.ok && (last < 0 || a.end > own[last].end) {
-			last = i
-		}
+		byEnd[i] = len(own) - 1 - i
 	}
-	if last < 0 {
+	slices.SortStableFunc(byEnd, func(a, b int) int { return cmp.Compare(own[a].end, own[b].end) })
+	won := winner(own, byEnd)
+	if won < 0 {
 		return false
 	}
-	chain := []int{last}
-	own[last].loser = false
-	for from := own[last].start; ; {
-		before := -1
-		for i, a := range own {
-			if a.loser && a.end <= from && (before < 0 || a.end > own[before].end) {
-				before = i
-			}
+	chain := []int{won}
+	own[won].loser = false
+	from := own[won].start
+	for _, at := range slices.Backward(byEnd) {
+		if a := &own[at]; a.loser && a.end <= from {
+			a.loser = false
+			from = a.start
+			chain = append(chain, at)
 		}
-		if before < 0 {
-			break
-		}
-		own[before].loser = false
-		from = own[before].start
-		chain = append(chain, before)
 	}
 	slices.Reverse(chain)
 	for i, at := range chain {
@@ -66,6 +85,17 @@ func lineage(own []recorded) bool {
 		}
 	}
 	return true
+}
+
+// winner returns the index of the success that counts; -1 if there is none.
+func winner(own []recorded, byEnd []int) int {
+	won := -1
+	for _, at := range slices.Backward(byEnd) {
+		if a := &own[at]; a.ok && (won < 0 || !a.lost) {
+			won = at
+		}
+	}
+	return won
 }
 
 // number sorts the attempts by start and gives their tasks numbers in that order.

@@ -1,0 +1,166 @@
+package compare
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/sim"
+)
+
+// Cloning is what Dolly's cloning up front came to.
+type Cloning struct {
+	// Phases were cloned. Small is the number of phases with at most ten tasks, SmallCloned how many of them were cloned.
+	Phases, Small, SmallCloned int
+	// Reduction of the cloned phases' completion times, of their sum without action.
+	Reduction float64
+	// Capacity is the cluster's slots. Held is the share of them that extra copies used, over the whole time; Most is the
+	// largest share that was ever charged to the budget, of which Budget, β, is allowed.
+	Capacity           int
+	Held, Most, Budget float64
+	// Straggle is the last estimate of p, the probability that a task straggles; nil if too few phases had ended for one.
+	Straggle *float64
+}
+
+// cluster is what a scheduler that clones knows: what runs when, which slots are free, how often tasks straggle.
+type cluster struct {
+	capacity  int
+	busy      int
+	budget    *clone.Budget
+	estimator *clone.Estimator
+	running   byEnd
+	started   int
+}
+
+type runningPhase struct {
+	ends  time.Duration
+	order int // of its start
+	slots int
+	grant clone.Grant
+	rates []float64
+}
+
+// replayCloned replays the phases in the order in which they begin, each with as many copies of its tasks as Dolly's
+// admission controller grants it, given what runs at that time.
+func replayCloned(phases []*sim.Phase, none []sim.Result, capacity int, seed uint64, step func()) ([]sim.Result, *Cloning, error) {
+	budget, err := clone.NewBudget(clone.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	estimator, err := clone.NewEstimator(clone.EstimatorConfig{})
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &cluster{capacity: capacity, budget: budget, estimator: estimator}
+	report := &Cloning{Capacity: capacity, Budget: budget.Config().BudgetShare}
+	results := make([]sim.Result, len(phases))
+	var extra, end, before, after time.Duration
+	for _, i := range byBegin(phases) {
+		p := phases[i]
+		c.advance(p.Begins)
+		chance, known := estimator.P(at(p.Begins))
+		d := budget.Admit(clone.Job{Tasks: len(p.Tasks)}, clone.Cluster{Capacity: capacity, Busy: c.busy, Straggler: chance})
+		r, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Clones: d.Copies, Seed: seed + uint64(i)})
+		if err != nil {
+			return nil, nil, err
+		}
+		step()
+		results[i] = r
+		c.start(p, d, r)
+		end = max(end, p.Begins+r.Time)
+		if known {
+			report.Straggle = &chance
+		}
+		report.Most = max(report.Most, share(float64(budget.Spent()), float64(capacity)))
+		small := len(p.Tasks) <= 10
+		if small {
+			report.Small++
+		}
+		if d.Action == clone.Clone {
+			report.Phases++
+			if small {
+				report.SmallCloned++
+			}
+			extra += r.Used - none[i].Used
+			before += none[i].Time
+			after += r.Time
+		}
+	}
+	report.Reduction = share((before - after).Seconds(), before.Seconds())
+	report.Held = share(extra.Seconds(), float64(capacity)*end.Seconds())
+	return results, report, nil
+}
+
+func at(d time.Duration) time.Time { return time.Unix(0, 0).Add(d) }
+
+func byBegin(phases []*sim.Phase) []int {
+	order := make([]int, len(phases))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(phases[a].Begins, phases[b].Begins) })
+	return order
+}
+
+// start takes a phase to account. While it runs it counts with the mean number of its copies that run at once.
+func (c *cluster) start(p *sim.Phase, d clone.Decision, r sim.Result) {
+	slots := int(math.Ceil(r.Used.Seconds() / max(r.Time.Seconds(), 1e-9)))
+	c.busy += slots
+	rates := make([]float64, len(p.Tasks))
+	for i, t := range p.Tasks {
+		rates[i] = max(t.Work, 1) / max(Last(p, i).Seconds(), 1e-9)
+	}
+	heap.Push(&c.running, runningPhase{p.Begins + r.Time, c.started, slots, d.Grant, rates})
+	c.started++
+}
+
+// advance ends the phases that have ended by now, in the order of their ends: their slots are free, what cloning was
+// charged for them is given back, and their progress rates teach how often tasks straggle.
+func (c *cluster) advance(now time.Duration) {
+	for len(c.running) > 0 && c.running[0].ends <= now {
+		r := heap.Pop(&c.running).(runningPhase)
+		c.busy -= r.slots
+		c.budget.Cancel(r.grant)
+		c.estimator.Observe(at(r.ends), r.rates)
+	}
+}
+
+// byEnd is a heap of phases; of those that end together the one that began first comes first.
+type byEnd []runningPhase
+
+func (h byEnd) Len() int { return len(h) }
+func (h byEnd) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].ends, h[j].ends), cmp.Compare(h[i].order, h[j].order)) < 0
+}
+func (h byEnd) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *byEnd) Push(x any)   { *h = append(*h, x.(runningPhase)) }
+func (h *byEnd) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// capacityOf is the largest number of slots that the phases ever had at the same time.
+func capacityOf(phases []*sim.Phase, none []sim.Result) int {
+	type change struct {
+		at    time.Duration
+		slots int
+	}
+	var changes []change
+	for i, p := range phases {
+		slots := min(len(p.Slots), len(p.Tasks))
+		changes = append(changes, change{p.Begins, slots}, change{p.Begins + none[i].Time, -slots})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.slots, b.slots)) })
+	slots, most := 0, 0
+	for _, ch := range changes {
+		slots += ch.slots
+		most = max(most, slots)
+	}
+	return most
+}

@@ -1,0 +1,98 @@
+package des_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"straggler-examples/internal/des"
+)
+
+// pushed is an event as the test remembers it.
+type pushed struct {
+	at   time.Duration
+	kind uint8
+	id   int32
+}
+
+func TestQueueGivesEventsInOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var q des.Queue
+		var left []pushed // in the order of Push, which a stable sort keeps
+		for range 300 {
+			if rng.IntN(3) > 0 || len(left) == 0 {
+				p := pushed{time.Duration(rng.IntN(20)), uint8(rng.IntN(3)), rng.Int32()}
+				q.Push(p.at, p.kind, p.id, 7)
+				left = append(left, p)
+				continue
+			}
+			slices.SortStableFunc(left, func(a, b pushed) int {
+				return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
+			})
+			at, ok := q.Next()
+			require.True(t, ok)
+			e, ok := q.Pop()
+			require.True(t, ok)
+			require.Equal(t, left[0], pushed{e.At, e.Kind(), e.ID})
+			require.Equal(t, at, e.At)
+			require.EqualValues(t, 7, e.Life)
+			left = left[1:]
+			require.Equal(t, len(left), q.Len())
+		}
+	}
+}
+
+func TestQueueIsEmptyAtFirst(t *testing.T) {
+	var q des.Queue
+	_, ok := q.Pop()
+	assert.False(t, ok)
+	_, ok = q.Next()
+	assert.False(t, ok)
+}
+
+func TestQueueDoesNotAllocateInSteadyState(t *testing.T) {
+	var q des.Queue
+	for i := range 1000 {
+		q.Push(time.Duration(i*7919%1000), 0, 0, 0)
+	}
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		e, _ := q.Pop()
+		q.Push(e.At+1000, 0, 0, 0)
+	}))
+}
+
+func TestDrawsBelongToWhatTheyAreFor(t *testing.T) {
+	a, b := des.NewDraws(1), des.NewDraws(1)
+	first := a.For(3, 4).Float64()
+	b.For(9, 9, 9).Float64()
+	assert.Equal(t, first, b.For(3, 4).Float64(), "what was drawn before makes no difference")
+	assert.NotEqual(t, first, b.For(4, 3).Float64(), "the order of the numbers counts")
+	assert.NotEqual(t, first, des.NewDraws(2).For(3, 4).Float64(), "so does the seed")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { a.For(1, 2, 3) }))
+}
+
+func BenchmarkQueue(b *testing.B) {
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"events=1000", 1000}, {"events=100000", 100_000}} {
+		b.Run(size.name, func(b *testing.B) {
+			var q des.Queue
+			rng := rand.New(rand.NewPCG(1, 2))
+			for range size.n {
+				q.Push(time.Duration(rng.Int64N(1e9)), 0, 0, 0)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				e, _ := q.Pop()
+				q.Push(e.At+time.Duration(rng.Int64N(1e9)), 0, 0, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parts is into how many parts of equal progress a copy's time is divided: Hadoop notes the time of each twelfth.
+const Parts = 12
+
+// Splits is how long a copy took for each twelfth of its progress, in any unit.
+type Splits [Parts]float64
+
+// Curve tells which share of its work a copy reports, in [0, 1], after the share u of its time. Nil: it never reports.
+type Curve func(u float64) float64
+
+// Progress is a model of what copies report of their progress. The zero value is linear in time.
+type Progress struct {
+	name  string
+	begin func(r *rand.Rand, p *Phase) draw
+}
+
+// draw makes the curve of one copy, which takes so long; own is that of a recorded attempt, nil if it is not known.
+type draw func(r *rand.Rand, took time.Duration, own *Splits) Curve
+
+// String returns the model's name, as ParseProgress takes it.
+func (p Progress) String() string {
+	if p.name == "" {
+		return "linear"
+	}
+	return p.name
+}
+
+// The models of progress.
+var (
+	// Linear progress is the share of its time that a copy has run.
+	Linear = Progress{name: "linear", begin: func(*rand.Rand, *Phase) draw {
+		return func(*rand.Rand, time.Duration, *Splits) Curve { return linear }
+	}}
+	// None: no copy reports.
+	None = Progress{name: "none", begin: func(*rand.Rand, *Phase) draw {
+		return func(*rand.Rand, time.Duration, *Splits) Curve { return nil }
+	}}
+	// Typical progress has a curve of its own for each copy, which resembles that of its phase.
+	Typical = Progress{name: "typical", begin: typical}
+	// Recorded progress is that of the recorded attempt. A copy that was never run has the curve of an attempt of its
+	// phase, and where a phase has none, all have typical ones.
+	Recorded = Progress{name: "recorded", begin: recorded}
+	// Late progress looks like that of a median task until 0.9 of a median task's time is over; what a longer task lacks by
+	// then it makes in the rest of its time, evenly.
+	Late = Progress{name: "late", begin: late}
+)
+
+// Noisy progress is linear, but for a factor for each copy that is log-normal with the given sigma and a median of 1.
+func Noisy(sigma float64) Progress {
+	return Progress{name: "noisy=" + strconv.FormatFloat(sigma, 'g', -1, 64), begin: func(*rand.Rand, *Phase) draw {
+		return func(r *rand.Rand, _ time.Duration, _ *Splits) Curve {
+			factor := math.Exp(sigma * r.NormFloat64())
+			return func(u float64) float64 { return min(factor*u, 1) }
+		}
+	}}
+}
+
+// ParseProgress returns the model of a name: linear, noisy=0.3, typical, recorded, late or none.
+func ParseProgress(name string) (Progress, error) {
+	for _, p := range []Progress{Linear, Typical, Recorded, Late, None} {
+		if p.name == name {
+			return p, nil
+		}
+	}
+	if text, ok := strings.CutPrefix(name, "noisy="); ok {
+		if sigma, err := strconv.ParseFloat(text, 64); err == nil && sigma >= 0 && sigma <= 3 {
+			return Noisy(sigma), nil
+		}
+	}
+	return Progress{}, fmt.Errorf("unknown progress %q; there are linear, noisy=SIGMA with a sigma in [0, 3], typical, recorded, late, none", name)
+}
+
+func linear(u float64) float64 { return u }
+
+// curve makes the curve of a copy that takes so long for each twelfth.
+func (s *Splits) curve() Curve {
+	var upTo Splits // the share of the time that is over at the end of each twelfth
+	sum := 0.0
+	for i, part := range s {
+		sum += part
+		upTo[i] = sum
+	}
+	for i := range upTo {
+		upTo[i] /= sum
+	}
+	return func(u float64) float64 {
+		i, _ := slices.BinarySearch(upTo[:], u)
+		if i == Parts {
+			return 1
+		}
+		before := 0.0
+		if i > 0 {
+			before = upTo[i-1]
+		}
+		within := 0.0
+		if upTo[i] > before {
+			within = (u - before) / (upTo[i] - before)
+		}
+		return (float64(i) + within) / Parts
+	}
+}
+
+// The shape of typical progress. It has the quantiles of 231 attempts of 10 s and more in public Hadoop traces, roughly:
+// tasks start up and read, rush, and one in eight waits for others early on.
+const (
+	slowParts   = 5   // the first parts take longer
+	slowness    = 1.3 // than the average part; the rest is shared by the others
+	phaseSigma  = 0.4 // log-normal scatter of each part of a phase
+	copySigma   = 0.5 // and of each part of a copy
+	waitShare   = 0.12
+	waitParts   = 3 // a wait is in one of the first parts
+	shortestTie = 0.6
+	longestTie  = 0.95 // of a copy's time goes by in the wait
+)
+
+func typical(r *rand.Rand, _ *Phase) draw {
+	var shape Splits
+	for i := range shape {
+		shape[i] = (Parts - slowParts*slowness) / (Parts - slowParts)
+		if i < slowParts {
+			shape[i] = slowness
+		}
+		shape[i] *= math.Exp(phaseSigma * r.NormFloat64())
+	}
+	if r.Float64() < waitShare {
+		share := shortestTie + (longestTie-shortestTie)*r.Float64()
+		shape[r.IntN(waitParts)] = share / (1 - share) * Parts
+	}
+	return func(r *rand.Rand, _ time.Duration, _ *Splits) Curve {
+		own := shape
+		for i := range own {
+			own[i] *= math.Exp(copySigma * r.NormFloat64())
+		}
+		return own.curve()
+	}
+}
+
+func recorded(r *rand.Rand, p *Phase) draw {
+	var pool []*Splits
+	for i := range p.Tasks {
+		for j := range p.Tasks[i].Attempts {
+			if s := p.Tasks[i].Attempts[j].Splits; s != nil {
+				pool = append(pool, s)
+			}
+		}
+	}
+	if len(pool) == 0 {
+		return typical(r, p)
+	}
+	return func(r *rand.Rand, _ time.Duration, own *Splits) Curve {
+		if own == nil {
+			own = pool[r.IntN(len(pool))]
+		}
+		return own.curve()
+	}
+}
+
+func late(_ *rand.Rand, p *Phase) draw {
+	durations := make([]time.Duration, len(p.Tasks))
+	for i, t := range p.Tasks {
+		durations[i] = t.Attempts[len(t.Attempts)-1].Duration
+	}
+	slices.Sort(durations)
+	const looks = 0.9
+	until := looks * durations[len(durations)/2].Seconds()
+	return func(_ *rand.Rand, took time.Duration, _ *Splits) Curve {
+		knee := until / took.Seconds() // as a share of its own time
+		if knee >= looks {
+			return linear
+		}
+		return func(u float64) float64 {
+			if u < knee {
+				return u / knee * looks
+			}
+			return looks + (1-looks)*(u-knee)/(1-knee)
+		}
+	}
+}

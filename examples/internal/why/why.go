@@ -1,0 +1,73 @@
+// Package why tells package causes what a log says of its tasks.
+package why
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+)
+
+// Machines numbers machines by their names, over several logs.
+type Machines struct {
+	Names []string
+	index map[string]int
+}
+
+// unknown is the machine of an attempt of which the log does not say where it ran.
+const unknown = -1
+
+func (m *Machines) number(name string) int {
+	if name == "" {
+		return unknown
+	}
+	if i, ok := m.index[name]; ok {
+		return i
+	}
+	if m.index == nil {
+		m.index = map[string]int{}
+	}
+	m.index[name] = len(m.Names)
+	m.Names = append(m.Names, name)
+	return len(m.Names) - 1
+}
+
+// FromLog returns a phase of a log: of each task the attempt that succeeded first, in the order in which the log has them.
+func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase) {
+	source := &log.Phases[phase]
+	first := make([]int, source.Tasks) // place in p.Tasks, plus 1
+	for i := range source.Attempts {
+		a := &source.Attempts[i]
+		took, ok := a.Duration()
+		if !ok || a.State != trace.Succeeded && a.State != trace.Lost || int(a.Task) >= len(first) {
+			continue
+		}
+		start, _ := a.Start.Get()
+		task := causes.Task{
+			Took: took, Bytes: float64(a.Input.Or(0) + a.Shuffle.Or(0)), Start: time.Duration(start) * time.Millisecond,
+			Machine: m.number(log.Hosts[a.Host].Name),
+		}
+		if a.Locality == trace.Any {
+			task.Remote = float64(a.Input.Or(0))
+		}
+		switch at := first[a.Task]; {
+		case at == 0:
+			p.Tasks = append(p.Tasks, task)
+			first[a.Task] = len(p.Tasks)
+		case task.Start+task.Took < p.Tasks[at-1].Start+p.Tasks[at-1].Took:
+			p.Tasks[at-1] = task
+		}
+	}
+	return p
+}
+
+// FromPhase returns a phase of which only times and bytes are known.
+func FromPhase(p *sim.Phase) causes.Phase {
+	tasks := make([]causes.Task, len(p.Tasks))
+	for i, t := range p.Tasks {
+		tasks[i] = causes.Task{Took: t.Attempts[len(t.Attempts)-1].Duration, Bytes: t.Work, Machine: unknown}
+	}
+	return causes.Phase{Tasks: tasks}
+}

@@ -1,0 +1,50 @@
+package why
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"straggler-examples/internal/trace"
+)
+
+// Of a task the first success counts; machines keep their numbers over phases and logs.
+func TestFromLog(t *testing.T) {
+	const lines = `{"phase":"p","task":0,"start":1000,"finish":9000,"host":"a"}
+{"phase":"p","task":0,"attempt":1,"start":2000,"finish":3000,"host":"b"}
+{"phase":"p","task":1,"start":1000,"finish":2000,"host":"b","input":10}
+{"phase":"p","task":2,"start":1000,"finish":5000,"host":"a","state":"failed"}
+{"phase":"q","task":0,"start":1000,"finish":2000}
+`
+	log, err := trace.Read(strings.NewReader(lines), "x")
+	require.NoError(t, err)
+	var m Machines
+	m.number("elsewhere")
+	p := FromLog(log, 0, &m)
+	assert.Equal(t, []string{"elsewhere", "a", "b"}, m.Names)
+	assert.ElementsMatch(t, []causes.Task{
+		{Took: time.Second, Start: 2 * time.Second, Machine: 2}, {Took: time.Second, Start: time.Second, Machine: 2, Bytes: 10},
+	}, p.Tasks)
+	assert.Equal(t, []causes.Task{{Took: time.Second, Start: time.Second, Machine: unknown}}, FromLog(log, 1, &m).Tasks)
+}
+
+// An attempt that begins while another of its task runs is a copy; the first success has won.
+func TestCopies(t *testing.T) {
+	const lines = `{"phase":"p","task":0,"start":1000,"finish":9000,"state":"killed"}
+{"phase":"p","task":0,"attempt":1,"start":4000,"finish":9000,"speculative":true}
+{"phase":"p","task":1,"start":1000,"finish":2000,"state":"failed"}
+{"phase":"p","task":1,"attempt":1,"start":2000,"finish":4000}
+{"phase":"p","task":2,"start":1000,"finish":5000}
+{"phase":"p","task":2,"attempt":1,"start":3000,"finish":5000,"state":"killed"}
+`
+	log, err := trace.Read(strings.NewReader(lines), "x")
+	require.NoError(t, err)
+	var c Copies
+	c.Add(log)
+	assert.Equal(t, Copies{Launched: 2, Won: 1, Unmarked: 1, Wasted: 10 * time.Second}, c)
+}

@@ -1,0 +1,34 @@
+package workload
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+)
+
+// blockBytes is how much one task of an arriving job reads: a block of the file systems of that time.
+const blockBytes = 64 << 20
+
+// Arrive makes a phase of each job that a log tells the arrival of: the tasks that its input makes, a block each,
+// with times that are generated as Generate does. The same seed makes the same phases. Jobs without a time of arrival
+// are left out.
+func Arrive(jobs []trace.Arrival, seed uint64) []*sim.Phase {
+	var phases []*sim.Phase
+	for i, job := range jobs {
+		submitted, known := job.Submitted.Get()
+		if !known {
+			continue
+		}
+		tasks := int(min(max(job.Input.Or(0)+blockBytes-1, blockBytes)/blockBytes, maxTasks))
+		slots := min(int(math.Ceil(float64(tasks)/medianTasksPerSlot)), maxSlots)
+		p := generatePhase(i, rand.New(rand.NewPCG(seed, uint64(i))), slots, tasks)
+		p.Job, p.Name = job.Job, "maps"
+		p.Begins = time.Duration(submitted) * time.Millisecond
+		phases = append(phases, p)
+	}
+	fromZero(phases)
+	return phases
+}

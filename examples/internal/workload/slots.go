@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/sim"
+)
+
+// place puts the attempts of each executor, or host, on as few slots as they ran on at once, and notes when a slot
+// opens, how long it rests between attempts, and how long a task that failed was not back in the queue.
+func (b *phaseBuilder) place(attempts []recorded) {
+	waits := newWaiting(attempts)
+	groups := map[int32]*group{}
+	var freed, rests []time.Duration // until when each of the phase's slots was in use by an attempt to be replayed
+	b.waits = make([]time.Duration, len(attempts))
+	for i := range attempts {
+		a := &attempts[i]
+		g := groups[a.group]
+		if g == nil {
+			g = &group{}
+			groups[a.group] = g
+		}
+		s := g.take(a.start, a.end)
+		if a.loser {
+			continue
+		}
+		if s.at < 0 {
+			a.first = true
+			s.at = len(b.phase.Slots)
+			b.phase.Slots = append(b.phase.Slots, sim.Slot{Machine: int(a.host), Opens: a.start})
+			freed = append(freed, 0)
+		} else {
+			rest := a.start - freed[s.at]
+			if a.index > 0 && a.previous >= freed[s.at] && !waits.other(freed[s.at], a.task) {
+				rest, b.waits[i] = 0, a.start-a.previous
+			}
+			place := &b.phase.Slots[s.at]
+			place.Rests = append(place.Rests, rest)
+			rests = append(rests, rest)
+		}
+		a.slot = s.at
+		freed[s.at] = a.end
+	}
+	for at, end := range freed {
+		if waits.any(end) {
+			b.phase.Slots[at].Closes = max(end, 1)
+		}
+	}
+	b.phase.Rest = median(rests)
+}
+
+// slot is a place where one attempt ran at a time. At is its index among the phase's slots, negative until an attempt
+// to be replayed ran there.
+type slot struct {
+	busy   time.Duration // until when
+	number int           // in its group
+	at     int
+}
+
+// group is the slots of an executor, or of a host, as they were in use at some time.
+type group struct {
+	busy slotHeap
+	free []*slot // the one that was freed last stands last; of several at once the first
+	made int
+}
+
+// take occupies the slot that was freed last, or a new one. Attempts take slots in the order of their starts.
+func (g *group) take(start, end time.Duration) *slot {
+	for len(g.busy) > 0 && g.busy[0].busy <= start {
+		g.free = append(g.free, heap.Pop(&g.busy).(*slot))
+	}
+	var s *slot
+	if n := len(g.free); n > 0 {
+		s = g.free[n-1]
+		g.free = g.free[:n-1]
+	} else {
+		s = &slot{number: g.made, at: -1}
+		g.made++
+	}
+	s.busy = end
+	heap.Push(&g.busy, s)
+	return s
+}
+
+// slotHeap has the slot on top that becomes free first; of several at once the last.
+type slotHeap []*slot
+
+func (h slotHeap) Len() int { return len(h) }
+func (h slotHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].busy, h[j].busy), cmp.Compare(h[j].number, h[i].number)) < 0
+}
+func (h slotHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *slotHeap) Push(s any)   { *h = append(*h, s.(*slot)) }
+func (h *slotHeap) Pop() any {
+	last := len(*h) - 1
+	s := (*h)[last]
+	*h = (*h)[:last]
+	return s
+}
+
+// waiting tells how many tasks were in the queue at a time: yet to start, or to start again after a failure.
+type waiting struct {
+	queued, started []time.Duration // of all attempts, each in ascending order
+	again           map[int][]stay  // of the tasks that had several attempts, in order
+}
+
+// stay is the time of a task in the queue.
+type stay struct{ from, to time.Duration }
+
+func newWaiting(attempts []recorded) *waiting {
+	w := &waiting{again: map[int][]stay{}}
+	for i := range attempts {
+		if a := &attempts[i]; !a.loser && a.index > 0 {
+			w.again[a.task] = nil
+		}
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		if a.loser {
+			continue
+		}
+		s := stay{math.MinInt64, a.start}
+		if a.index > 0 {
+			s.from = a.previous
+		}
+		w.queued = append(w.queued, s.from)
+		w.started = append(w.started, s.to)
+		if stays, several := w.again[a.task]; several {
+			w.again[a.task] = append(stays, s)
+		}
+	}
+	slices.Sort(w.queued)
+	slices.Sort(w.started)
+	return w
+}
+
+func (w *waiting) count(at time.Duration) int {
+	queued, _ := slices.BinarySearch(w.queued, at+1)
+	started, _ := slices.BinarySearch(w.started, at+1)
+	return queued - started
+}
+
+func (w *waiting) any(at time.Duration) bool { return w.count(at) > 0 }
+
+// other says whether another task than the one given, which had several attempts, was in the queue.
+func (w *waiting) other(at time.Duration, task int) bool {
+	n := w.count(at)
+	stays := w.again[task]
+	i, _ := slices.BinarySearchFunc(stays, at, func(s stay, at time.Duration) int {
+		if s.to <= at {
+			return -1
+		}
+		return 1
+	})
+	if i < len(stays) && stays[i].from <= at {
+		n--
+	}
+	return n > 0
+}
