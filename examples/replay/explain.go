@@ -7,13 +7,15 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/report"
 	"straggler-examples/internal/sim"
 )
 
 // explain writes what a policy decided about one task, report by report.
-func explain(w io.Writer, phases []*sim.Phase, name string, e entry, seed uint64) error {
-	if e.clones {
-		return usage("-explain takes a policy that decides task by task; %s clones whole phases", e.name)
+func explain(w io.Writer, phases []*sim.Phase, name string, e compare.Entry, seed uint64) error {
+	if e.Clones {
+		return usage("-explain takes a policy that decides task by task; %s clones whole phases", e.Name)
 	}
 	var phase, task int
 	var rest string
@@ -29,18 +31,22 @@ func explain(w io.Writer, phases []*sim.Phase, name string, e entry, seed uint64
 	}
 	t := p.Tasks[task]
 	fmt.Fprintf(w, "%s %s, task %d of %d on %d slots: %s in its last attempt, of %d", p.Job, p.Name, task, len(p.Tasks), len(p.Slots),
-		span(last(p, task).Seconds()), len(t.Attempts))
+		report.Span(compare.Last(p, task).Seconds()), len(t.Attempts))
 	if t.Work > 0 {
 		fmt.Fprintf(w, ", %.6g units of work", t.Work)
 	}
-	fmt.Fprintf(w, ". Policy %s, reports every %v.\n\n", e.name, p.Interval.Round(time.Millisecond))
+	fmt.Fprintf(w, ". Policy %s, reports every %v.\n\n", e.Name, p.Interval.Round(time.Millisecond))
 	fmt.Fprintf(w, "%10s  attempt  what\n", "time")
 	watch := func(at time.Duration, attempt int, what string) {
 		fmt.Fprintf(w, "%9.1fs  %7d  %s\n", at.Seconds(), attempt, what)
 	}
-	options := sim.Options{
-		Policy: e.policy, LargestFirst: e.largestFirst, Seed: seed + uint64(phase), Watch: watch, WatchTask: task,
+	all, _, err := compare.Replay(phases, e, seed, func() {}) // it may know what other phases have shown
+	if err != nil {
+		return err
 	}
+	options := e.Options(seed, phase)
+	options.Shape = all[phase].Known
+	options.Watch, options.WatchTask = watch, task
 	with, err := sim.Run(p, options)
 	if err != nil {
 		return err
@@ -49,6 +55,6 @@ func explain(w io.Writer, phases []*sim.Phase, name string, e entry, seed uint64
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nThe phase takes %s; without action %s.\n", span(with.Time.Seconds()), span(without.Time.Seconds()))
+	_, err = fmt.Fprintf(w, "\nThe phase takes %s; without action %s.\n", report.Span(with.Time.Seconds()), report.Span(without.Time.Seconds()))
 	return err
 }

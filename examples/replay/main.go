@@ -1,154 +1,89 @@
 // Command replay shows what straggler mitigation would have saved. It replays the phases of execution logs, or of a
-// generated workload, under several policies and without any, and prints a table.
+// generated workload, under several policies and without any, and prints a table, JSON or a page.
 //
-//	go run ./examples/replay [flags] [log ...]
+//	go run ./examples/replay [options] [log ...]
 //
-// A log is a Spark event log (a file or a rolling directory), a Hadoop Rumen trace, or lines of attempts, plain or
-// compressed by gzip or zstd, or a directory of such logs. Without a log it generates phases whose stragglers are like
-// those of the cluster that Mantri was built for.
+// A log is a file or a directory in any of the formats that "replay help format" lists; its format is recognised. Without
+// a log it generates phases whose stragglers are like those of the cluster that Mantri was built for.
 //
 // It exits with 1 if something went wrong, and with 2 if it was called wrongly or a log can't be used.
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"straggler-examples/internal/workload"
-)
+	"github.com/urfave/cli/v3"
 
-// options are the flags.
-type options struct {
-	policies string
-	seed     uint64
-	json     bool
-	explain  string
-	phases   int
-	list     bool
-	logs     []string
-}
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/trace"
+)
 
 // mostPhases are as many as fit into the memory of a small machine: a generated phase takes about 26 kB.
 const mostPhases = 50_000
+
+const mostSeeds = 100
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // errUsage marks what the caller can mend; the program exits with 2.
 var errUsage = errors.New("usage")
 
-func run(args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err == nil {
-		err = o.run(stdout, stderr)
-	}
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(stderr, "replay:", strings.TrimPrefix(err.Error(), errUsage.Error()+": "))
-		return 2
-	}
-	fmt.Fprintln(stderr, "replay:", err)
-	return 1
-}
-
 func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
 }
 
-func parse(args []string, stderr io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the error is one line, without the usage
-	help := func() {
-		flags.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: replay [flags] [log ...]\n\nReplays execution logs, or a generated workload, under straggler-mitigation policies.")
-		flags.PrintDefaults()
-	}
-	flags.StringVar(&o.policies, "policy", "all", "policies to compare, separated by commas: all, "+strings.Join(names(), ", "))
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the generated workload and of the times of copies that never ran")
-	flags.BoolVar(&o.json, "json", false, "print JSON instead of a table")
-	flags.StringVar(&o.explain, "explain", "", "print the decisions about one `task`, named PHASE/TASK by their numbers in -list, under the first policy")
-	flags.IntVar(&o.phases, "phases", 1000, "how many phases to generate if no log is given")
-	flags.BoolVar(&o.list, "list", false, "list the phases with their numbers and what mantri would save in each, most first")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			help()
-			return o, err
-		}
-		return o, usage("%v; -h lists the flags", err)
-	}
-	o.logs = flags.Args()
-	for _, path := range o.logs {
-		if strings.HasPrefix(path, "-") {
-			return o, usage("%s comes after a log; flags go first", path)
-		}
-	}
-	if o.phases < 1 || o.phases > mostPhases {
-		return o, usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
-	}
-	modes := 0
-	for _, set := range []bool{o.json, o.list, o.explain != ""} {
-		if set {
-			modes++
-		}
-	}
-	if modes > 1 {
-		return o, usage("-json, -list and -explain exclude one another")
-	}
-	return o, nil
-}
-
-func (o options) run(stdout, stderr io.Writer) error {
-	chosen, err := choose(o.policies)
-	if err != nil {
-		return usage("%v", err)
-	}
-	phases, notes, err := o.load()
-	if err != nil {
-		return err
-	}
+func run(args []string, stdout, stderr io.Writer) int {
+	err := command(stdout, stderr).Run(context.Background(), append([]string{"replay"}, args...))
 	switch {
-	case o.explain != "":
-		return explain(stdout, phases, o.explain, chosen[0], o.seed)
-	case o.list:
-		return list(stdout, phases, o.seed)
+	case err == nil:
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(stderr, "replay:", trace.Printable(strings.TrimPrefix(err.Error(), errUsage.Error()+": ")))
+		return 2
 	}
-	progress := newProgress(stderr, len(phases)*(len(chosen)+1))
-	c, err := compare(phases, chosen, o.capacity(), o.seed, progress.step)
-	progress.done()
-	if err != nil {
-		return err
-	}
-	c.Input = o.input()
-	c.Assumptions = assumptions(len(o.logs) > 0)
-	c.Notes = notes
-	if o.json {
-		encoder := json.NewEncoder(stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(c)
-	}
-	return print(stdout, c, phases)
+	fmt.Fprintln(stderr, "replay:", trace.Printable(err.Error()))
+	return 1
 }
 
-// capacity is that of the cluster that generated phases share; 0 if it is to be found from the log.
-func (o options) capacity() int {
-	if len(o.logs) == 0 {
-		return workload.Capacity
+// command describes the command line. It is made anew for each run: the library keeps the values in it.
+func command(stdout, stderr io.Writer) *cli.Command {
+	var o options
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "what do stragglers cost, and what would each policy have saved?",
+		ArgsUsage: "[log ...]",
+		Description: "Replays execution logs, or without one a generated workload, under straggler-mitigation policies.\n" +
+			"Logs are files or directories; \"replay help format\" lists the formats, and how to write one's own.",
+		Writer: stdout, ErrWriter: stderr,
+		EnableShellCompletion:           true,
+		ConfigureShellCompletionCommand: func(c *cli.Command) { c.Hidden = false },
+		HideHelpCommand:                 true,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "`NAMES` to compare, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
+				"; with fields, as in mantri,idle-gain=2"},
+			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write a page to send round to `FILE`"},
+			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print JSON instead of a table"},
+			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases, those in which stragglers cost most first"},
+			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print the decisions about one task, `PHASE/TASK` by their numbers in -list"},
+			&cli.StringFlag{Name: "progress", Value: "recorded", Destination: &o.progress, Usage: "what copies report of their progress, `MODEL`: recorded (where the log tells, else typical), typical, linear, noisy=SIGMA, late, none"},
+			&cli.FloatFlag{Name: "copies", Destination: &o.copies, Usage: "`SHARE` of a phase's slots that copies may hold at once, up to 1; 0: any"},
+			&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.seeds, Usage: "`NUMBER` of draws of the times of copies that never ran"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Destination: &o.seed, Usage: "first seed of these, and of the generated workload"},
+			&cli.IntFlag{Name: "phases", Value: 1000, Destination: &o.phases, Usage: "how many phases to generate, or to list"},
+		},
+		Commands: []*cli.Command{convertCommand(stdout), helpCommand(stdout)},
+		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
+			return usage("%v; -h lists the options", err)
+		},
+		Action: func(_ context.Context, c *cli.Command) error {
+			o.logs, o.phasesSet, o.generate = c.Args().Slice(), c.IsSet("phases"), c.NArg() == 0
+			return o.run(stdout, stderr)
+		},
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run decides
 	}
-	return 0
-}
-
-func (o options) input() string {
-	if len(o.logs) == 0 {
-		return fmt.Sprintf("generated workload, seed %d", o.seed)
-	}
-	return strings.Join(o.logs, ", ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/report"
 )
 
 func call(args ...string) (code int, stdout, stderr string) {
@@ -30,31 +34,31 @@ func file(t *testing.T, content string) string {
 func TestBuiltInWorkload(t *testing.T) {
 	code, out, errors := call("-json", "-phases", "200")
 	require.Zero(t, code, errors)
-	var c comparison
+	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
-	assert.Equal(t, 200, c.Phases)
-	assert.Len(t, c.Outcomes, len(entries()))
-	mantri := c.Outcomes[0]
-	require.Equal(t, "mantri", mantri.Policy)
-	assert.GreaterOrEqual(t, mantri.Resource, 0.0)
-	assert.Positive(t, mantri.P50)
-	for _, o := range c.Outcomes[1:] {
-		assert.Less(t, o.P50, mantri.P50, o.Policy)
-		assert.Less(t, o.All, mantri.All, o.Policy)
-		assert.LessOrEqual(t, o.P50, o.P75, o.Policy)
-		assert.LessOrEqual(t, o.PlainP50, o.PlainP75, o.Policy)
+	assert.Equal(t, 200, c.Input.Phases)
+	assert.Len(t, c.Policies, len(compare.Entries()))
+	mantri := c.Policies[0]
+	require.Equal(t, "mantri", mantri.Name)
+	assert.GreaterOrEqual(t, mantri.Resource.Mean, 0.0)
+	assert.Positive(t, mantri.P50.Mean)
+	for _, o := range c.Policies[1:] {
+		assert.Less(t, o.P50.Mean, mantri.P50.Mean, o.Name)
+		assert.Less(t, o.All.Mean, mantri.All.Mean, o.Name)
+		assert.LessOrEqual(t, o.P50.Mean, o.P75.Mean, o.Name)
+		assert.LessOrEqual(t, o.PlainP50.Mean, o.PlainP75.Mean, o.Name)
 	}
-	assert.Positive(t, c.Rate)
+	assert.Positive(t, c.Work.Rate)
 	assert.NotEmpty(t, c.Assumptions)
 }
 
 func TestSameSeedSameNumbers(t *testing.T) {
-	numbers := func(args ...string) []outcome {
+	numbers := func(args ...string) []report.Policy {
 		code, out, errors := call(append([]string{"-json", "-phases", "40"}, args...)...)
 		require.Zero(t, code, errors)
-		var c comparison
+		var c report.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &c))
-		return c.Outcomes
+		return c.Policies
 	}
 	assert.Equal(t, numbers(), numbers())
 	assert.NotEqual(t, numbers(), numbers("-seed", "2"))
@@ -70,7 +74,7 @@ func TestTable(t *testing.T) {
 	code, out, errors := call(file(t, healthy))
 	require.Zero(t, code, errors)
 	for _, want := range []string{
-		"1 phases, 3 tasks", "no faults", "mantri", "late", "spark", "1 tasks (33.3%) take over 1.5 times", "differs from the recorded phase times by 0%", "Assumptions",
+		"1 phases, 3 tasks", "no faults", "mantri", "late", "spark", "1 tasks (33.3%) take over 1.5 times", "success, by 0% in all", "Stragglers cost 95.0% of the phases' time", "Assumptions",
 	} {
 		assert.Contains(t, out, want)
 	}
@@ -88,7 +92,7 @@ func TestExplainAndList(t *testing.T) {
 	code, out, errors := call("-explain", "0/2", log)
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "started")
-	assert.Contains(t, out, "restart fresh-sooner")
+	assert.Contains(t, out, "duplicate idle-slot")
 	assert.Contains(t, out, "finished")
 }
 
@@ -104,14 +108,21 @@ func TestWrongCalls(t *testing.T) {
 		"foreign":           {[]string{file(t, "<html></html>")}, "no execution log"},
 		"nothing succeeded": {[]string{file(t, `{"phase":"p","task":0,"start":0,"finish":3000,"state":"failed"}`)}, "no phase has a successful attempt"},
 		"empty folder":      {[]string{t.TempDir()}, "no phase"},
-		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are all, mantri`},
-		"flag after log":    {[]string{log, "-json"}, "flags go first"},
+		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are mantri`},
+		"all and one":       {[]string{"-policy", "all,late", log}, "stands alone"},
+		"copies":            {[]string{"-copies", "2", log}, "-copies is 2, want a share"},
+		"seeds":             {[]string{"-seeds", "0"}, "-seeds is 0, want 1 to 100"},
+		"phases of a log":   {[]string{"-phases", "3", log}, "a log is replayed whole"},
+		"page of a list":    {[]string{"-list", "-html", "x", log}, "-html goes with a comparison"},
+		"no such folder":    {[]string{"-html", filepath.Join(t.TempDir(), "absent", "page"), log}, "absent"},
+		"help":              {[]string{"help", "magic"}, `no help about "magic"`},
+		"list of clones":    {[]string{"-list", "-policy", "dolly", log}, "dolly clones whole phases"},
 		"unknown flag":      {[]string{"-x"}, "-x"},
 		"no number":         {[]string{"-seed", "-1"}, "-seed"},
 		"two modes":         {[]string{"-json", "-list", log}, "exclude one another"},
 		"too many phases":   {[]string{"-phases", "50001"}, "want 1 to 50000"},
 		"only a broken log": {[]string{file(t, `{"phase":"p","ta`)}, "stop halfway, dropped: 1"},
-		"decades":           {[]string{file(t, `{"phase":"p","task":0,"start":1,"finish":1700000000000}`)}, "last over a year"},
+		"decades":           {[]string{file(t, `{"phase":"p","task":0,"start":1,"finish":1700000000000}`)}, "over a year long"},
 		"empty device":      {[]string{os.DevNull}, "empty"},
 		"phases":            {[]string{"-phases", "0"}, "-phases is 0, want 1 to"},
 		"explain":           {[]string{"-explain", "first", log}, "want PHASE/TASK"},
@@ -137,7 +148,7 @@ func TestDirectory(t *testing.T) {
 	code, out, errors := call("-policy", "late", dir)
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "2 phases, 6 tasks")
-	for _, want := range []string{"c: no execution log", "d: the file is empty", "e: a directory without", "f: no regular file"} {
+	for _, want := range []string{"c: no execution log", "d: the file is empty", "f: no regular file"} {
 		assert.Contains(t, out, want)
 	}
 	assert.NotContains(t, out, "hidden")
@@ -146,8 +157,22 @@ func TestDirectory(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "b")))
 	code, _, errors = call(dir)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, errors, "and 1 more such lines")
+	assert.Contains(t, errors, "left out: ")
 	assert.Equal(t, 1, strings.Count(errors, "\n"))
+}
+
+// However many logs there are, what is said of them stays short.
+func TestManyLogs(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 40 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("log", i)), []byte(healthy), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("other\x1b[31m", i)), []byte("x"), 0o600))
+	}
+	code, out, errors := call("-policy", "late", dir)
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "  40 logs (attempt lines: 40), 40 phases, 120 attempts; no faults\n")
+	assert.Contains(t, out, "  and 37 more: left out\n")
+	assert.NotContains(t, out, "\x1b")
 }
 
 // What is not known is not printed as zero.
@@ -161,31 +186,22 @@ func TestUnknownIsNotZero(t *testing.T) {
 	assert.Contains(t, out, `"straggler_probability": null`)
 }
 
-func TestSpanAndSign(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "0 s", 119: "119 s", 120: "2 min", 7200: "2 h", 3.6e7: "10000 h", 3.6e9: "1000000 h"} {
-		assert.Equal(t, want, span(seconds))
-	}
-	for reduction, want := range map[float64]string{0: "0.0%", 0.04: "0.0%", -0.04: "0.0%", 20: "-20.0%", -5.51: "+5.5%"} {
-		assert.Equal(t, want, signed(reduction))
-	}
-}
-
 // The rest of Figures 14 and 15: Hadoop comes behind and costs more, LATE wins few of its copies and acting early makes it
 // worse and dearer [Mantri §6.3].
 func TestPaperOrder(t *testing.T) {
-	code, out, errors := call("-json", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
+	code, out, errors := call("-json", "-progress", "linear", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
 	require.Zero(t, code, errors)
-	var c comparison
+	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
-	mantri, hadoop, late, early := c.Outcomes[0], c.Outcomes[1], c.Outcomes[2], c.Outcomes[3]
-	assert.InDelta(t, 22.5, mantri.P50, 7.5, "21 in the paper")
-	assert.InDelta(t, 41.5, mantri.P75, 8.5, "42 in the paper")
-	assert.Greater(t, mantri.All, 2*hadoop.All)
-	assert.Negative(t, hadoop.Resource)
-	assert.Greater(t, *mantri.Won, 60.0, "70 in the paper")
-	assert.Less(t, *late.Won, 30.0, "15 in the paper")
-	assert.Less(t, early.All, late.All)
-	assert.Less(t, early.Resource, late.Resource)
+	mantri, hadoop, late, early := c.Policies[0], c.Policies[1], c.Policies[2], c.Policies[3]
+	assert.InDelta(t, 0.225, mantri.P50.Mean, 0.075, "21 in the paper")
+	assert.InDelta(t, 0.415, mantri.P75.Mean, 0.085, "42 in the paper")
+	assert.Greater(t, mantri.All.Mean, 2*hadoop.All.Mean)
+	assert.Negative(t, hadoop.Resource.Mean)
+	assert.Greater(t, mantri.Won.Mean, 0.6, "70 in the paper")
+	assert.Less(t, late.Won.Mean, 0.3, "15 in the paper")
+	assert.Less(t, early.All.Mean, late.All.Mean)
+	assert.Less(t, early.Resource.Mean, late.Resource.Mean)
 }
 
 // Rubbish inside a log is counted, reported, and never fatal.
@@ -203,28 +219,30 @@ func TestRubbishIsCounted(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	code, _, errors := call("-h")
+	code, out, errors := call("-h")
 	assert.Zero(t, code)
-	assert.Contains(t, errors, "usage: replay")
+	assert.Empty(t, errors)
+	assert.Contains(t, out, "USAGE:")
+	assert.LessOrEqual(t, strings.Count(out, "\n"), 40, "a screen")
 }
 
 // Cloning keeps to its budget, clones small phases first of all, and makes them faster [Dolly §3].
 func TestDolly(t *testing.T) {
 	code, out, errors := call("-json", "-policy", "dolly", "-phases", "600")
 	require.Zero(t, code, errors)
-	var c comparison
+	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
-	require.Len(t, c.Outcomes, 1)
-	d := c.Outcomes[0].Cloning
+	require.Len(t, c.Policies, 1)
+	d := c.Policies[0].Cloning
 	require.NotNil(t, d)
-	assert.Equal(t, 5.0, d.Budget)
+	assert.Equal(t, 0.05, d.Budget)
 	assert.LessOrEqual(t, d.Most, d.Budget)
 	assert.Positive(t, d.Held)
 	assert.Less(t, d.Held, d.Most)
 	assert.Positive(t, d.Reduction)
-	assert.Greater(t, float64(d.SmallCloned)/float64(d.Small), float64(d.Phases-d.SmallCloned)/float64(c.Phases-d.Small),
+	assert.Greater(t, float64(d.SmallCloned)/float64(d.Small), float64(d.Phases-d.SmallCloned)/float64(c.Input.Phases-d.Small),
 		"a small phase is likelier to be cloned")
-	assert.Negative(t, c.Outcomes[0].Resource, "clones cost something")
+	assert.Negative(t, c.Policies[0].Resource.Mean, "clones cost something")
 
 	code, out, _ = call("-policy", "dolly", "-phases", "100")
 	require.Zero(t, code)
@@ -232,4 +250,81 @@ func TestDolly(t *testing.T) {
 	code, out, errors = call("-explain", "0/0", "-policy", "dolly", "-phases", "5")
 	require.Equal(t, 2, code, out)
 	assert.Contains(t, errors, "dolly")
+}
+
+// Options may stand before and behind a log, with one dash or two.
+func TestOptionsAnywhere(t *testing.T) {
+	log := file(t, healthy)
+	for _, args := range [][]string{{"-json", "-policy", "late", log}, {log, "--json", "--policy=late"}} {
+		code, out, errors := call(args...)
+		require.Zero(t, code, errors)
+		var r report.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		assert.Equal(t, report.Schema, r.Schema)
+		require.Len(t, r.Policies, 1)
+		assert.Equal(t, "late", r.Policies[0].Name)
+	}
+}
+
+func TestPage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "page.html")
+	code, out, errors := call("-html", name, "-policy", "mantri", file(t, healthy))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "mantri", "the table is printed as well")
+	assert.Contains(t, errors, "wrote "+name)
+	page, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "Stragglers cost 95.0%")
+	entries, err := os.ReadDir(filepath.Dir(name))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing else is left there")
+}
+
+// Over several seeds the spread is told.
+func TestSeeds(t *testing.T) {
+	code, out, errors := call("-json", "-seeds", "3", "-phases", "60", "-policy", "mantri,late")
+	require.Zero(t, code, errors)
+	var r report.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	assert.Equal(t, 3, r.Input.Seeds)
+	all := r.Policies[0].All
+	assert.Less(t, all.Low, all.Mean)
+	assert.Less(t, all.Mean, all.High)
+	code, out, _ = call("-seeds", "3", "-phases", "60", "-policy", "mantri")
+	require.Zero(t, code)
+	assert.Contains(t, out, "±")
+}
+
+// A share of the slots bounds what copies cost.
+func TestCopiesAreBounded(t *testing.T) {
+	spent := func(args ...string) report.Policy {
+		code, out, errors := call(append([]string{"-json", "-phases", "60", "-policy", "dryad"}, args...)...)
+		require.Zero(t, code, errors)
+		var r report.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		return r.Policies[0]
+	}
+	free, bound := spent(), spent("-copies", "0.05")
+	assert.Less(t, bound.Copies.Mean, free.Copies.Mean)
+	assert.Positive(t, bound.Copies.Mean)
+	assert.Equal(t, free, spent("-copies", "0"))
+}
+
+// What convert writes is read as what it was written from.
+func TestConvert(t *testing.T) {
+	log := file(t, healthy)
+	code, lines, errors := call("convert", log)
+	require.Zero(t, code, errors)
+	assert.Contains(t, lines, `"task":2`)
+	code, again, _ := call("convert", file(t, lines))
+	require.Zero(t, code)
+	assert.Equal(t, lines, again)
+	code, table, _ := call("convert", "-csv", log)
+	require.Zero(t, code)
+	code, out, errors := call("-policy", "late", file(t, table))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "3 tasks")
+	code, _, errors = call("convert", log, log)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, errors, "takes one log")
 }

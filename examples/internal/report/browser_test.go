@@ -1,0 +1,147 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// browser opens a page in a headless browser and gathers what it complains about. It skips where there is none.
+func browser(t *testing.T, html []byte) (context.Context, func() []string) {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+		}
+	}
+	if path == "" {
+		t.Skip("no Chromium on this machine")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	allocated, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {})) // events of a newer browser
+	t.Cleanup(cancel)
+	whole := ctx
+	t.Cleanup(func() { _ = chromedp.Cancel(whole) }) // waits until it is gone; what it leaves is a temporary folder
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+
+	var mu sync.Mutex
+	var complaints []string
+	complain := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		complaints = append(complaints, fmt.Sprintf(format, args...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			complain("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL)
+		case *runtime.EventExceptionThrown:
+			complain("exception: %s", e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			complain("console.%s", e.Type)
+		case *page.EventJavascriptDialogOpening:
+			complain("dialog: %s", e.Message)
+		}
+	})
+	name := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(name, html, 0o600))
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate("file://"+name), chromedp.WaitReady("#phases button", chromedp.ByQuery)))
+	return ctx, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return complaints
+	}
+}
+
+const column = `[...document.querySelectorAll('#phases tbody tr:not([hidden])')].map(r => r.cells[%d].textContent)`
+
+func TestPageInBrowser(t *testing.T) {
+	var html bytes.Buffer
+	require.NoError(t, sample(t).HTML(&html))
+	ctx, complaints := browser(t, html.Bytes())
+
+	var ids, jobs []string
+	var headers int
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`document.querySelectorAll('#phases thead button').length`, &headers),
+		chromedp.Click("#phases thead th:first-child button", chromedp.ByQuery),
+		chromedp.Evaluate(fmt.Sprintf(column, 0), &ids),
+	))
+	assert.Equal(t, 10, headers)
+	assert.Equal(t, []string{"11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}, ids, "numbers sort as numbers, most first")
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#phases thead th:first-child button", chromedp.ByQuery), chromedp.Evaluate(fmt.Sprintf(column, 0), &ids)))
+	assert.Equal(t, "0", ids[0])
+
+	var shown string
+	require.NoError(t, chromedp.Run(ctx, chromedp.SendKeys("#filter", "alert(1)", chromedp.ByQuery),
+		chromedp.Evaluate(fmt.Sprintf(column, 1), &jobs), chromedp.Text("#shown", &shown, chromedp.ByQuery)))
+	assert.Equal(t, []string{hostile}, jobs, "a hostile name is text")
+	assert.Equal(t, "1 of 12", shown)
+	assert.Empty(t, complaints())
+}
+
+// axe-core's rules, where AXE_CORE names its axe.min.js: contrast, names, keyboard, structure.
+func TestPageIsAccessible(t *testing.T) {
+	source := os.Getenv("AXE_CORE")
+	if source == "" {
+		t.Skip("AXE_CORE does not name axe.min.js")
+	}
+	script, err := os.ReadFile(source)
+	require.NoError(t, err)
+	var html bytes.Buffer
+	require.NoError(t, sample(t).HTML(&html))
+	ctx, _ := browser(t, html.Bytes())
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1100, 390} {
+			dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+			var violations []string
+			var picture []byte
+			require.NoError(t, chromedp.Run(ctx,
+				emulation.SetEmulatedMedia().WithFeatures(dark), chromedp.EmulateViewport(width, 900),
+				chromedp.Evaluate(string(script)+";0", nil),
+				chromedp.Evaluate(`axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 120))))`,
+					&violations, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
+				chromedp.FullScreenshot(&picture, 100),
+			))
+			assert.Empty(t, violations, "%s, %d wide", scheme, width)
+			if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("page-%s-%d.png", scheme, width)), picture, 0o600))
+			}
+		}
+	}
+}
+
+// A page that fills its limits opens soon: nothing in it grows with the input's square.
+func TestLargestPageOpens(t *testing.T) {
+	r := sample(t)
+	for len(r.Phases) < mostPhases {
+		r.Phases = append(r.Phases, r.Phases[len(r.Phases)%10])
+	}
+	var html bytes.Buffer
+	require.NoError(t, r.HTML(&html))
+	ctx, complaints := browser(t, html.Bytes())
+	var rows []string
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(fmt.Sprintf(column, 0), &rows)))
+	assert.Len(t, rows, mostPhases)
+	assert.Empty(t, complaints(), strings.Join(complaints(), "\n"))
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/sim"
+)
+
+// How much of a large input the model holds.
+const (
+	mostPhases    = 500
+	mostSchedules = 4
+	mostLanes     = 60
+	mostBars      = 1200 // in one picture
+)
+
+// Build makes the model of a comparison of the phases. The caller adds what it knows of the input, of causes and of
+// assumptions.
+func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, in Input) (*Report, error) {
+	in.Phases, in.Tasks, in.Seeds, in.Chained = c.Phases, c.Tasks, c.Seeds, compare.Chained(phases)
+	r := &Report{Schema: Schema, Input: in, Assumptions: assumptions(phases, c, in.Generated)}
+	r.Stragglers = stragglers(phases, c)
+	r.NoAction = NoAction{Time: c.Time, Used: c.Used, Wasted: c.Wasted}
+	if c.Recorded {
+		r.NoAction.Deviation, r.NoAction.WorstDeviation = &c.Deviation, &c.WorstDeviation
+	}
+	for i, p := range phases {
+		if p.Engine > 0 {
+			r.NoAction.EnginePhases++
+			r.NoAction.Engine += p.Engine.Seconds()
+			r.NoAction.EngineReplayed += c.NoAction[i].Time.Seconds()
+		}
+	}
+	for _, o := range c.Outcomes {
+		p := policy(o)
+		if in.Chained == 0 {
+			p.Jobs = nil
+		}
+		r.Policies = append(r.Policies, p)
+	}
+	for _, o := range c.Ideals {
+		r.Ideals = append(r.Ideals, Ideal{o.Policy, o.P50.Mean, o.P75.Mean, o.All.Mean})
+	}
+	order := byCost(c)
+	shown := order[:min(len(order), mostPhases)]
+	r.PhasesLeftOut = len(order) - len(shown)
+	for _, i := range shown {
+		r.Phases = append(r.Phases, phase(phases[i], i, c))
+	}
+	r.Slowdown = slowdown(phases)
+	r.Headline = headline(r)
+	r.Work = Work{c.Events, c.Elapsed.Seconds(), float64(c.Events) / max(c.Busy.Seconds(), 1e-9)}
+	return r, r.draw(phases, policies, c.Outcomes)
+}
+
+// byCost orders the phases by what stragglers cost in them, most first.
+func byCost(c compare.Comparison) []int {
+	order := make([]int, len(c.NoAction))
+	for i := range order {
+		order[i] = i
+	}
+	cost := func(i int) float64 { return (c.NoAction[i].Time - c.Even[i].Time).Seconds() }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost(b), cost(a)) })
+	return order
+}
+
+func figure(f compare.Figure) Figure { return Figure(f) }
+
+func policy(o compare.Outcome) Policy {
+	jobs := figure(o.Jobs)
+	p := Policy{
+		Name: o.Policy, P50: figure(o.P50), P75: figure(o.P75), All: figure(o.All), PlainP50: figure(o.PlainP50),
+		PlainP75: figure(o.PlainP75), Jobs: &jobs, Resource: figure(o.Resource), Copies: figure(o.Copies),
+		Restarts: figure(o.Restarts), Wasted: figure(o.Wasted), Time: figure(o.Time), Used: figure(o.Used),
+	}
+	if o.Won != nil {
+		won := figure(*o.Won)
+		p.Won = &won
+	}
+	if c := o.Cloning; c != nil {
+		p.Cloning = &Cloning{c.Phases, c.Small, c.SmallCloned, c.Reduction, c.Capacity, c.Held, c.Most, c.Budget, c.Straggle}
+	}
+	return p
+}
+
+func phase(p *sim.Phase, id int, c compare.Comparison) Phase {
+	s := compare.Survey([]*sim.Phase{p})
+	slowest := 0
+	for j := range p.Tasks {
+		if compare.Last(p, j) > compare.Last(p, slowest) {
+			slowest = j
+		}
+	}
+	row := Phase{
+		ID: id, Job: p.Job, Name: p.Name, Tasks: len(p.Tasks), Slots: len(p.Slots), Time: c.NoAction[id].Time.Seconds(),
+		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest, SlowestTime: compare.Last(p, slowest).Seconds(),
+	}
+	for _, o := range c.Outcomes {
+		row.With = append(row.With, o.Results[id].Time.Seconds())
+	}
+	return row
+}
+
+func stragglers(phases []*sim.Phase, c compare.Comparison) Stragglers {
+	s := compare.Survey(phases)
+	out := Stragglers{Tasks: s.Stragglers, FirstWave: s.First, MoreData: s.Data, Unknown: s.Unknown}
+	if s.Tasks > 0 {
+		out.Share = float64(s.Stragglers) / float64(s.Tasks)
+	}
+	var time, even, tail float64
+	for i := range phases {
+		time += c.NoAction[i].Time.Seconds()
+		even += c.Even[i].Time.Seconds()
+		tail += c.NoAction[i].Tail.Seconds()
+	}
+	if time > 0 {
+		out.Cost, out.Tail = (time-even)/time, tail/time
+	}
+	return out
+}
+
+// slowdown is the distribution of the tasks' times over their phase's median, at up to 200 points.
+func slowdown(phases []*sim.Phase) []Point {
+	var ratios []float64
+	for _, p := range phases {
+		ratios = compare.AppendRatios(ratios, p)
+	}
+	slices.Sort(ratios)
+	const most = 200
+	var points []Point
+	n := len(ratios)
+	for k := range min(n, most) {
+		i := (k+1)*n/min(n, most) - 1
+		points = append(points, Point{ratios[i], float64(i+1) / float64(n)})
+	}
+	return points
+}
+
+// sortParts puts the largest first, and what is unknown last.
+func sortParts(parts []Part) {
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Share, a.Share))
+	})
+}
+
+func rank(p Part) int {
+	if p.Cause == causes.Unknown.String() {
+		return 1
+	}
+	return 0
+}

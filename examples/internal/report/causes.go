@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+)
+
+// Causes says why stragglers were slow, as far as the log tells: package estimate/causes, on every phase.
+type Causes struct {
+	// Excess is what the stragglers took beyond their phases' medians, in seconds. Parts shares it out, largest first.
+	Excess float64 `json:"excess_seconds"`
+	Parts  []Part  `json:"parts"`
+	// Wait is how much longer the phases' slowest tasks took than their mean ones, in seconds, and WaitParts what is to
+	// blame for it over all phases, largest first.
+	Wait      float64 `json:"wait_seconds"`
+	WaitParts []Part  `json:"wait_parts"`
+	// Machines are those at fault, the worst first; MachinesLeftOut is how many more there are.
+	Machines        []Machine `json:"machines,omitempty"`
+	MachinesLeftOut int       `json:"machines_left_out"`
+	// Known says what there was to judge by: nothing can be blamed on what the log does not tell.
+	Known Known `json:"known"`
+}
+
+// Known says of how many tasks which facts are known.
+type Known struct {
+	Tasks    int `json:"tasks"`
+	Bytes    int `json:"bytes"`
+	Machines int `json:"machines"`
+}
+
+// Part is a cause's part of a time.
+type Part struct {
+	Cause string  `json:"cause"`
+	Share float64 `json:"share"`
+	// Remedy is what helps against it.
+	Remedy string `json:"remedy"`
+}
+
+// Machine is one at fault.
+type Machine struct {
+	Name string `json:"machine"`
+	// Ratio is how many times slower than expected its tasks are, at the median over its phases.
+	Ratio  float64 `json:"ratio"`
+	Tasks  int     `json:"tasks"`
+	Slow   int     `json:"slow_tasks"`
+	Phases int     `json:"phases"`
+}
+
+const mostMachines = 20
+
+// Explain adds why stragglers were slow. The phases are those of the replay, by their numbers; names are the machines'.
+func (r *Report) Explain(phases []causes.Phase, names []string) {
+	c := &Causes{}
+	var excess time.Duration
+	parts := map[causes.Cause]float64{}
+	rows := map[int]*Phase{}
+	for i := range r.Phases {
+		rows[r.Phases[i].ID] = &r.Phases[i]
+	}
+	for i, p := range phases {
+		c.Known.add(p)
+		found := causes.Explain(p)
+		excess += found.Excess
+		for cause := range everyCause {
+			parts[cause] += found.Parts.Of(cause) * found.Excess.Seconds()
+		}
+		if row := rows[i]; row != nil && found.Excess > 0 {
+			row.Causes = shares(func(cause causes.Cause) float64 { return found.Parts.Of(cause) })
+		}
+	}
+	c.Excess = excess.Seconds()
+	c.Parts = shares(func(cause causes.Cause) float64 { return parts[cause] / max(c.Excess, 1e-9) })
+	bill := causes.Charge(phases)
+	c.Wait = bill.Wait.Seconds()
+	c.WaitParts = shares(bill.Parts().Of)
+	for _, s := range bill.Machines[:min(len(bill.Machines), mostMachines)] {
+		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
+	}
+	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
+	r.Causes = c
+}
+
+func (k *Known) add(p causes.Phase) {
+	for _, t := range p.Tasks {
+		k.Tasks++
+		if t.Bytes > 0 {
+			k.Bytes++
+		}
+		if t.Machine >= 0 {
+			k.Machines++
+		}
+	}
+}
+
+// everyCause yields the causes.
+func everyCause(yield func(causes.Cause) bool) {
+	for c := causes.Unknown; c <= causes.Contention; c++ {
+		if !yield(c) {
+			return
+		}
+	}
+}
+
+// shares lists the causes with a part of at least a thousandth, largest first, what is unknown last.
+func shares(of func(causes.Cause) float64) []Part {
+	list := []Part{}
+	for c := range everyCause {
+		if share := of(c); share >= 0.0005 {
+			list = append(list, Part{c.String(), share, c.Remedy()})
+		}
+	}
+	sortParts(list)
+	return list
+}
+
+// String says it in a sentence or two.
+func (c *Causes) String() string {
+	if c.Excess == 0 {
+		return ""
+	}
+	var texts []string
+	for _, p := range c.Parts {
+		texts = append(texts, fmt.Sprintf("%s %s", p.Cause, Percent(p.Share)))
+	}
+	text := fmt.Sprintf("Why: of the %s that stragglers took beyond their phases' medians, %s.", Span(c.Excess), strings.Join(texts, ", "))
+	if len(c.Machines) > 0 {
+		m := c.Machines[0]
+		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %d phases", m.Name, m.Ratio, m.Phases)
+		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
+			text += fmt.Sprintf(", and %d more", more)
+		}
+		text += "."
+	}
+	return text + c.Known.doubts()
+}
+
+// doubts says what could not be blamed.
+func (k Known) doubts() string {
+	var missing []string
+	if 2*k.Bytes < k.Tasks {
+		missing = append(missing, "read")
+	}
+	if 2*k.Machines < k.Tasks {
+		missing = append(missing, "ran on")
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" What most tasks %s is not known, and so could not be blamed.", strings.Join(missing, ", and what they "))
+}

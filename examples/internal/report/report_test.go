@@ -1,0 +1,184 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/why"
+	"straggler-examples/internal/workload"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// hostile is a name that would do harm if it were not escaped.
+const hostile = `<script>alert(1)</script>"'&`
+
+func build(t testing.TB, phases []*sim.Phase, in Input) *Report {
+	t.Helper()
+	policies, err := compare.Choose("mantri,late,dolly")
+	require.NoError(t, err)
+	c, err := compare.Run(phases, compare.Options{Policies: policies, Seed: 1, Seeds: 2, Step: func() {}})
+	require.NoError(t, err)
+	in.Seed = 1
+	r, err := Build(phases, c, policies, in)
+	require.NoError(t, err)
+	r.Work = Work{Events: 1, Seconds: 1, Rate: 1} // what differs from run to run
+	return r
+}
+
+func sample(t testing.TB) *Report {
+	var phases []*sim.Phase
+	for _, p := range workload.Generate(100, 3) {
+		if len(p.Tasks) <= 30 && len(phases) < 12 {
+			phases = append(phases, p)
+		}
+	}
+	phases[3].Job, phases[3].Name = hostile, "map "+hostile
+	phases[5].DependsOn = []int{3}
+	r := build(t, phases, Input{Name: hostile, Generated: true})
+	var explained []causes.Phase
+	for _, p := range phases {
+		explained = append(explained, why.FromPhase(p))
+	}
+	r.Explain(explained, nil)
+	r.Causes.Machines = []Machine{{"host " + hostile, 2.5, 12, 9, 3}}
+	r.Notes = []string{"a note about " + hostile}
+	return r
+}
+
+// One model, three forms. What they look like stands in testdata; go test -rewrite writes it anew.
+func TestGolden(t *testing.T) {
+	r := sample(t)
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"report.txt":  func(b *bytes.Buffer) error { return r.Text(b, Style{}) },
+		"report.json": func(b *bytes.Buffer) error { return r.JSON(b) },
+		"report.html": func(b *bytes.Buffer) error { return r.HTML(b) },
+	} {
+		var got bytes.Buffer
+		require.NoError(t, write(&got), name)
+		path := filepath.Join("testdata", name)
+		if *rewrite {
+			require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(want, got.Bytes()), "%s differs from testdata; go test ./internal/report -rewrite, and look at it", name)
+		assertFinite(t, got.String(), name)
+	}
+}
+
+func assertFinite(t *testing.T, text, name string) {
+	t.Helper()
+	text, _, _ = strings.Cut(text, "<script>") // the script's own words
+	for _, bad := range []string{"NaN", "Inf", "#-8"} {
+		assert.False(t, strings.Contains(text, bad), "%s holds %s", name, bad)
+	}
+}
+
+func TestPageIsSelfContained(t *testing.T) {
+	var page bytes.Buffer
+	require.NoError(t, sample(t).HTML(&page))
+	html := page.String()
+	assert.NotContains(t, html, hostile)
+	assert.Contains(t, html, "&lt;script&gt;alert(1)")
+	for _, outside := range []string{"http:", "https:", "src=", "@import", "url("} {
+		rest := strings.ReplaceAll(html, "http://www.w3.org/", "")
+		assert.NotContains(t, rest, outside)
+	}
+	assert.Equal(t, strings.Count(html, "<svg"), strings.Count(html, "<desc>"), "every picture has a text")
+	assert.NotContains(t, html, "#010101", "every stand-in colour became the page's own")
+}
+
+// A large input gives a page of what matters.
+func TestPageStaysSmall(t *testing.T) {
+	var many []*sim.Phase
+	for len(many) < 10_000 {
+		for _, p := range workload.Generate(100, 1) {
+			if len(p.Tasks) < 12 {
+				many = append(many, p)
+			}
+		}
+	}
+	many = many[:10_000]
+	r := build(t, many, Input{Name: "large", Generated: true})
+	var page, text bytes.Buffer
+	require.NoError(t, r.HTML(&page))
+	require.NoError(t, r.JSON(&text))
+	assert.Less(t, page.Len(), 5<<20)
+	assert.Less(t, text.Len(), 5<<20)
+	assert.Equal(t, 10_000-mostPhases, r.PhasesLeftOut)
+}
+
+// Nothing to show is no reason to fail: one task, equal tasks, no time at all.
+func TestPoorInput(t *testing.T) {
+	for name, durations := range map[string][]time.Duration{
+		"one task": {time.Second}, "equal": {time.Second, time.Second, time.Second}, "no time": {0, 0}, "little": {1, 1, 5},
+	} {
+		p := &sim.Phase{Job: "j", Name: name, Interval: time.Second, Slots: []sim.Slot{{Machine: -1}}}
+		for i, d := range durations {
+			p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: d}}})
+			p.Order = append(p.Order, int32(i))
+		}
+		r := build(t, []*sim.Phase{p}, Input{Name: name})
+		for _, form := range []func(*bytes.Buffer) error{
+			func(b *bytes.Buffer) error { return r.Text(b, Style{}) }, func(b *bytes.Buffer) error { return r.JSON(b) },
+			func(b *bytes.Buffer) error { return r.HTML(b) },
+		} {
+			var out bytes.Buffer
+			require.NoError(t, form(&out), name)
+			assertFinite(t, out.String(), name)
+		}
+	}
+}
+
+// The JSON says what is not known as null, and reads back as what was written.
+func TestJSONReadsBack(t *testing.T) {
+	r := sample(t)
+	var out bytes.Buffer
+	require.NoError(t, r.JSON(&out))
+	var back Report
+	decoder := json.NewDecoder(&out)
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&back))
+	assert.Equal(t, *r, back)
+	assert.Equal(t, Schema, back.Schema)
+}
+
+func TestWords(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "0 s", 119: "119 s", 120: "2 min", 7200: "2 h", 3.6e7: "10000 h", 3.6e9: "1000000 h"} {
+		assert.Equal(t, want, Span(seconds))
+	}
+	for reduction, want := range map[float64]string{0: "0.0%", 0.0004: "0.0%", -0.0004: "0.0%", 0.2: "-20.0%", -0.0551: "+5.5%"} {
+		assert.Equal(t, want, Change(reduction))
+	}
+	assert.Equal(t, "0.0%", Percent(math.Copysign(0, -1)))
+	r := &Report{Stragglers: Stragglers{Tasks: 3, Cost: 0.23}, Policies: []Policy{{Name: "mantri"}}}
+	for _, c := range []struct {
+		time, slots float64
+		want        string
+	}{
+		{0.14, 0.01, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 14.0%, for 1.0% less slot time."},
+		{0, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have changed nothing, at the same slot time."},
+		{0.3, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 30.0%, at the same slot time. " +
+			"That is more than stragglers cost: it also helps tasks that are slow, but not 1.5 times, and changes their order."},
+		{-0.02, -0.05, "Stragglers cost 23.0% of the phases' time. The policy mantri would have made it 2.0% longer, for 5.0% more slot time."},
+	} {
+		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
+		assert.Equal(t, c.want, headline(r))
+	}
+	assert.Contains(t, headline(&Report{}), "no stragglers")
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/report"
+	"straggler-examples/internal/sim"
+)
+
+// listPhases writes the phases with what the policy would save in each, most first.
+func (o options) listPhases(w io.Writer, phases []*sim.Phase, e compare.Entry) error {
+	if e.Clones {
+		return usage("-list takes a policy that decides task by task; %s clones whole phases", e.Name)
+	}
+	none, _, err := compare.Replay(phases, compare.Entry{Policy: restart.Never{}}, o.seed, func() {})
+	if err != nil {
+		return err
+	}
+	with, _, err := compare.Replay(phases, e, o.seed, func() {})
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(phases))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(none[b].Time-with[b].Time, none[a].Time-with[a].Time)
+	})
+	if o.phasesSet && !o.generate {
+		order = order[:min(o.phases, len(order))]
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tits time\t\n", e.Name)
+	for _, i := range order {
+		p := phases[i]
+		slowest := 0
+		for j := range p.Tasks {
+			if compare.Last(p, j) > compare.Last(p, slowest) {
+				slowest = j
+			}
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%d\t%s\t%s\t%d/%d\t%s\t\n", i, p.Job, p.Name, len(p.Tasks), len(p.Slots),
+			report.Span(none[i].Time.Seconds()), report.Span(with[i].Time.Seconds()), i, slowest,
+			report.Span(compare.Last(p, slowest).Seconds()))
+	}
+	return table.Flush()
+}

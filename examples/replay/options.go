@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/report"
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+	"straggler-examples/internal/workload"
+)
+
+// options are what the command line asks for.
+type options struct {
+	policies  string
+	html      string
+	json      bool
+	list      bool
+	explain   string
+	progress  string
+	copies    float64
+	seed      uint64
+	seeds     int
+	phases    int
+	phasesSet bool
+	generate  bool
+	logs      []string
+}
+
+func (o options) check() error {
+	switch modes := count(o.json, o.list, o.explain != ""); {
+	case modes > 1:
+		return usage("-json, -list and -explain exclude one another")
+	case o.html != "" && (o.list || o.explain != ""):
+		return usage("-html goes with a comparison, not with -list or -explain")
+	case o.phases < 1 || o.phases > mostPhases:
+		return usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
+	case o.phasesSet && !o.generate && !o.list:
+		return usage("-phases goes with -list, or with a generated workload; a log is replayed whole")
+	case !(o.copies >= 0 && o.copies <= 1):
+		return usage("-copies is %v, want a share of the slots, 0 to 1", o.copies)
+	case o.seeds < 1 || o.seeds > mostSeeds:
+		return usage("-seeds is %d, want 1 to %d", o.seeds, mostSeeds)
+	}
+	return nil
+}
+
+func count(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+func (o options) run(stdout, stderr io.Writer) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	chosen, err := compare.Choose(o.policies)
+	if err != nil {
+		return usage("%v", err)
+	}
+	progress, err := sim.ParseProgress(o.progress)
+	if err != nil {
+		return usage("%v", err)
+	}
+	for i := range chosen {
+		chosen[i].CopyShare, chosen[i].Progress = o.copies, progress
+	}
+	l, err := o.load()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.explain != "":
+		return explain(stdout, l.phases, o.explain, chosen[0], o.seed)
+	case o.list:
+		return o.listPhases(stdout, l.phases, chosen[0])
+	}
+	r, err := o.compare(stderr, l.phases, chosen)
+	if err != nil {
+		return err
+	}
+	r.Notes = l.notes()
+	r.Explain(l.tasks, l.hosts.Names)
+	if c := l.copies; c.Launched > 0 {
+		r.Recorded = &report.Copies{Launched: c.Launched, Won: c.Won, Unmarked: c.Unmarked, Wasted: c.Wasted.Seconds()}
+	}
+	if o.html != "" {
+		if err := writePage(o.html, r); err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "replay: wrote %s\n", o.html)
+	}
+	if o.json {
+		return r.JSON(stdout)
+	}
+	return r.Text(stdout, style(stdout))
+}
+
+func (o options) compare(stderr io.Writer, phases []*sim.Phase, chosen []compare.Entry) (*report.Report, error) {
+	with := compare.Options{Policies: chosen, Capacity: o.capacity(), Seed: o.seed, Seeds: o.seeds}
+	bar := newProgress(stderr, with.Steps(len(phases)))
+	with.Step = bar.step
+	c, err := compare.Run(phases, with)
+	bar.done()
+	if err != nil {
+		return nil, err
+	}
+	return report.Build(phases, c, chosen, report.Input{Name: o.input(), Logs: o.logs, Generated: o.generate, Seed: o.seed})
+}
+
+// capacity is that of the cluster that generated phases share; 0 if it is to be found from the log.
+func (o options) capacity() int {
+	if o.generate {
+		return workload.Capacity
+	}
+	return 0
+}
+
+func (o options) input() string {
+	if o.generate {
+		return fmt.Sprintf("generated workload, seed %d", o.seed)
+	}
+	const most = 3
+	if len(o.logs) > most {
+		return fmt.Sprintf("%d logs", len(o.logs))
+	}
+	names := make([]string, len(o.logs))
+	for i, path := range o.logs {
+		names[i] = trace.Printable(filepath.Base(path))
+	}
+	return strings.Join(names, ", ")
+}
