@@ -1,0 +1,217 @@
+// Command survey compares the policies under every model of what copies report of their progress: on the generated workload,
+// and on each log that it is given. It writes a table in Markdown.
+//
+//	go run ./examples/survey [flags] [log ...]
+//	go run ./examples/survey -worlds -seeds 20
+//
+// The second compares them in three small worlds whose host tells of starts and ends only.
+//
+// What a phase shows of how progress runs is known to the next ones of its kind, as to a host that has run for a while.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+	"straggler-examples/internal/workload"
+)
+
+type options struct {
+	models, policies string
+	phases, seeds    int
+	worlds           bool
+	logs             []string
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "survey:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, w io.Writer) error {
+	var o options
+	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
+	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "models of progress")
+	flags.StringVar(&o.policies, "policy", "mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
+	flags.IntVar(&o.phases, "phases", 300, "phases to generate; 0: none")
+	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
+	flags.BoolVar(&o.worlds, "worlds", false, "instead, three small worlds without any progress, under all the policies")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if o.seeds < 1 {
+		return fmt.Errorf("-seeds is %d, want at least 1", o.seeds)
+	}
+	if o.worlds && flags.NArg() > 0 {
+		return fmt.Errorf("-worlds reads no log, but %q is given", flags.Arg(0))
+	}
+	if o.worlds {
+		return writeWorlds(w, o.seeds)
+	}
+	o.logs = flags.Args()
+	entries, err := compare.Choose(o.policies)
+	if err != nil {
+		return err
+	}
+	if o.phases > 0 {
+		err := o.rows(w, "generated", entries, func(seed uint64) []*sim.Phase { return workload.Generate(o.phases, seed) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range o.logs {
+		log, err := trace.Open(path)
+		if err != nil {
+			return err
+		}
+		phases, _ := workload.FromLog(log)
+		if err := o.rows(w, filepath.Base(path), entries, func(uint64) []*sim.Phase { return phases }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// figures are the changes of time and use against no action, in percent, and what was done about a task.
+type figures struct{ p50, p75, all, used, copies, restarts float64 }
+
+// rows writes a table of one log: a line for each model, a column for each policy.
+func (o options) rows(w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
+	fmt.Fprintf(w, "\n### %s\n\n| progress |", name)
+	for _, e := range entries {
+		fmt.Fprintf(w, " %s |", e.Name)
+	}
+	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", len(entries)))
+	for _, text := range strings.Split(o.models, ",") {
+		model, err := sim.ParseProgress(text)
+		if err != nil {
+			return err
+		}
+		row, err := o.row(entries, model, phases)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %v |", model)
+		for _, f := range row {
+			fmt.Fprintf(w, " %s/%s/%s %s |", change(f.p50), change(f.p75), change(f.all), change(f.used))
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+func change(percent float64) string {
+	text := fmt.Sprintf("%+.1f", percent)
+	if text == "+0.0" || text == "-0.0" {
+		return "0"
+	}
+	return text
+}
+
+// row replays under all policies and seeds, on all processors.
+func (o options) row(entries []compare.Entry, model sim.Progress, phases func(seed uint64) []*sim.Phase) ([]figures, error) {
+	row := make([]figures, len(entries))
+	errs := make([]error, o.seeds)
+	all := make([][]figures, o.seeds)
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for k := range o.seeds {
+		wait.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			all[k], errs[k] = o.seed(entries, model, phases(uint64(k+1)), uint64(k+1))
+		})
+	}
+	wait.Wait()
+	n := float64(o.seeds)
+	for k := range o.seeds {
+		for i, f := range all[k] {
+			r := &row[i]
+			r.p50 += f.p50 / n
+			r.p75 += f.p75 / n
+			r.all += f.all / n
+			r.used += f.used / n
+			r.copies += f.copies / n
+			r.restarts += f.restarts / n
+		}
+	}
+	return row, errors.Join(errs...)
+}
+
+func (o options) seed(entries []compare.Entry, model sim.Progress, phases []*sim.Phase, seed uint64) ([]figures, error) {
+	none, err := replay(phases, compare.Entry{Policy: restart.Never{}, Progress: model}, seed)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]figures, len(entries))
+	for i, e := range entries {
+		e.Progress = model
+		results, err := replay(phases, e, seed)
+		if err != nil {
+			return nil, err
+		}
+		row[i] = figuresOf(none, results)
+	}
+	return row, nil
+}
+
+func replay(phases []*sim.Phase, e compare.Entry, seed uint64) ([]sim.Result, error) {
+	results, _, err := compare.Replay(phases, e, seed, func() {})
+	return results, err
+}
+
+type weighted struct{ value, weight float64 }
+
+func figuresOf(none, results []sim.Result) (f figures) {
+	var before, after, usedBefore, usedAfter, tasks float64
+	changes := make([]weighted, 0, len(results))
+	for i, r := range results {
+		time := none[i].Time.Seconds()
+		before += time
+		after += r.Time.Seconds()
+		usedBefore += none[i].Used.Seconds()
+		usedAfter += r.Used.Seconds()
+		tasks += float64(r.Tasks)
+		f.copies += float64(r.Copies)
+		f.restarts += float64(r.Restarts)
+		if time > 0 {
+			changes = append(changes, weighted{100 * (r.Time.Seconds() - time) / time, time})
+		}
+	}
+	f.p50, f.p75 = quantile(changes, 0.5), quantile(changes, 0.25)
+	f.all, f.used = 100*(after-before)/max(before, 1e-9), 100*(usedAfter-usedBefore)/max(usedBefore, 1e-9)
+	f.copies /= max(tasks, 1)
+	f.restarts /= max(tasks, 1)
+	return f
+}
+
+// quantile returns the largest value above which at most the share 1-p of the weight lies.
+func quantile(values []weighted, p float64) float64 {
+	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(b.value, a.value) })
+	var all, sum float64
+	for _, v := range values {
+		all += v.weight
+	}
+	for _, v := range values {
+		if sum += v.weight; sum >= (1-p)*all {
+			return v.value
+		}
+	}
+	return 0
+}
