@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/straggler-go/straggler/fairshare"
+	"gonum.org/v1/gonum/stat"
+
+	"straggler-examples/internal/cluster"
+)
+
+const fifo = fairshare.FIFO
+
+// summary is what a run came to, in a few numbers. Times are in seconds.
+type summary struct {
+	Mean, Small, P95 float64
+	// Missed is the share of the jobs with deadlines that missed them; Local and Rack are those of maps with their block on
+	// the machine, and in its rack at the furthest; Wasted is that of the used slot time whose copies did not end a task.
+	Missed, Local, Rack, Wasted float64
+	Used                        float64
+}
+
+func summarise(c cluster.Config, r cluster.Result) summary {
+	var all, small []float64
+	due, late := 0.0, 0.0
+	for i, j := range r.Jobs {
+		took := j.Took().Seconds()
+		all = append(all, took)
+		if len(c.Jobs[i].Phases[0].Tasks) <= 10 {
+			small = append(small, took)
+		}
+		if d := c.Jobs[i].Deadline; d > 0 {
+			due++
+			if j.End > d {
+				late++
+			}
+		}
+	}
+	slices.Sort(all)
+	used := (r.Used[cluster.Map] + r.Used[cluster.Reduce]).Seconds()
+	reads := float64(max(1, r.Node+r.InRack+r.Off))
+	s := summary{
+		Mean: stat.Mean(all, nil), P95: stat.Quantile(0.95, stat.Empirical, all, nil), Missed: late / max(1, due),
+		Local: float64(r.Node) / reads, Rack: float64(r.Node+r.InRack) / reads, Wasted: r.Wasted.Seconds() / used, Used: used,
+	}
+	if len(small) > 0 {
+		s.Small = stat.Mean(small, nil)
+	}
+	return s
+}
+
+// sets are what is compared: none, each alone, all but each, and all.
+func sets() []string {
+	list := []string{"none"}
+	for _, m := range mechanisms {
+		list = append(list, m.name)
+	}
+	for _, name := range everything {
+		rest := slices.DeleteFunc(slices.Clone(everything), func(o string) bool { return o == name })
+		list = append(list, strings.Join(rest, ","))
+	}
+	return append(list, "all", "laxity,restart=mantri,clone,delay,place,replicate")
+}
+
+// compare runs every set on the same workloads and prints the means over the seeds.
+func compare(out io.Writer, o options) error {
+	list := sets()
+	results := make([][]summary, len(list))
+	type job struct{ set, seed int }
+	jobs := make(chan job)
+	var failed error
+	var once sync.Once
+	var workers sync.WaitGroup
+	for i := range list {
+		results[i] = make([]summary, o.seeds)
+	}
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for j := range jobs {
+				w := o.workload
+				w.seed += uint64(j.seed)
+				c := w.config()
+				err := use(&c, list[j.set])
+				if err == nil {
+					var r cluster.Result
+					r, err = cluster.Run(c)
+					results[j.set][j.seed] = summarise(c, r)
+				}
+				if err != nil {
+					once.Do(func() { failed = err })
+				}
+			}
+		})
+	}
+	for i := range list {
+		for s := range o.seeds {
+			jobs <- job{i, s}
+		}
+	}
+	close(jobs)
+	workers.Wait()
+	if failed != nil {
+		return failed
+	}
+	return table(out, list, results)
+}
+
+func table(out io.Writer, list []string, results [][]summary) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "mean s\tsmall s\tp95 s\tmissed %\tlocal %\twasted %\tslots\t  with\t")
+	for i, name := range list {
+		mean := func(f func(summary) float64) float64 {
+			var x []float64
+			for _, s := range results[i] {
+				x = append(x, f(s))
+			}
+			return stat.Mean(x, nil)
+		}
+		used := make([]float64, len(results[i]))
+		for k, s := range results[i] {
+			used[k] = s.Used / results[0][k].Used
+		}
+		fmt.Fprintf(t, "%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.3f\t  %s\t\n",
+			mean(func(s summary) float64 { return s.Mean }), mean(func(s summary) float64 { return s.Small }),
+			mean(func(s summary) float64 { return s.P95 }), 100*mean(func(s summary) float64 { return s.Missed }),
+			100*mean(func(s summary) float64 { return s.Local }), 100*mean(func(s summary) float64 { return s.Wasted }),
+			stat.Mean(used, nil), short(name))
+	}
+	return t.Flush()
+}
+
+// short names the sets that leave one mechanism out by what they leave out.
+func short(set string) string {
+	parts := strings.Split(set, ",")
+	if len(parts) != len(everything)-1 {
+		return set
+	}
+	for _, name := range everything {
+		if !slices.Contains(parts, name) {
+			return "all but " + name
+		}
+	}
+	return set
+}

@@ -1,0 +1,128 @@
+// Command cluster runs a workload on a simulated cluster in which this library decides, and shows what came of it.
+//
+//	go run ./cluster                              with every mechanism
+//	go run ./cluster -with restart=late,clone     with some
+//	go run ./cluster -explain 7                   every decision about job 7, in order, with its numbers
+//	go run ./cluster -compare                     each mechanism alone, all but it, none and all, on the same workloads
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"straggler-examples/internal/cluster"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line's.
+type options struct {
+	workload
+	with     string
+	explain  int
+	json     bool
+	timeline bool
+	compare  bool
+	seeds    int
+}
+
+func run(args []string, out, usage io.Writer) error {
+	var o options
+	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.IntVar(&o.machines, "machines", 100, "how many machines, of four map and two reduce slots")
+	flags.IntVar(&o.racks, "racks", 5, "in how many racks")
+	flags.IntVar(&o.jobs, "jobs", 300, "how many jobs")
+	flags.Float64Var(&o.load, "load", 0.6, "which share of the map slots the jobs' work keeps busy")
+	flags.Uint64Var(&o.seed, "seed", 1, "the seed of all luck")
+	flags.StringVar(&o.with, "with", "all", "the mechanisms, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
+	flags.IntVar(&o.explain, "explain", 0, "write down every decision about this job, counted from 1")
+	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&o.timeline, "timeline", false, "print how busy the cluster was, minute by minute")
+	flags.BoolVar(&o.compare, "compare", false, "compare each mechanism alone, all but it, none and all")
+	flags.IntVar(&o.seeds, "seeds", 10, "how many seeds -compare takes, from -seed on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.compare {
+		return compare(out, o)
+	}
+	c := o.config()
+	if err := use(&c, o.with); err != nil {
+		return err
+	}
+	c.Explain = o.explain
+	if o.timeline {
+		c.Sample = time.Minute
+	}
+	r, err := cluster.Run(c)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			Summary summary
+			Result  cluster.Result
+		}{summarise(c, r), r})
+	}
+	return show(out, c, r, o)
+}
+
+func (o *options) check() error {
+	switch {
+	case o.machines < 1 || o.jobs < 1 || o.racks < 1 || o.racks > o.machines || o.seeds < 1:
+		return fmt.Errorf("-machines %d -racks %d -jobs %d -seeds %d: each must be 1 or more, and racks no more than machines",
+			o.machines, o.racks, o.jobs, o.seeds)
+	case !(o.load > 0 && o.load <= 2):
+		return fmt.Errorf("-load %v: must be above 0 and at most 2", o.load)
+	case o.explain < 0 || o.explain > o.jobs:
+		return fmt.Errorf("-explain %d: there are %d jobs", o.explain, o.jobs)
+	}
+	return nil
+}
+
+// show prints the summary, and the timeline and the story if they were asked for.
+func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
+	s := summarise(c, r)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "jobs\t%d in %v, %d events\n", len(c.Jobs), r.End.Round(time.Second), r.Events)
+	fmt.Fprintf(t, "mean time\t%.1f s; small jobs (up to ten maps) %.1f s; p95 %.1f s\n", s.Mean, s.Small, s.P95)
+	fmt.Fprintf(t, "deadlines\t%.1f %% missed\n", 100*s.Missed)
+	fmt.Fprintf(t, "data\t%.1f %% of maps on a machine with their block, %.1f %% in its rack\n", 100*s.Local, 100*s.Rack)
+	fmt.Fprintf(t, "copies\t%d launched beside another, %d restarts, %d of them won; %d pruned\n",
+		r.Speculative, r.Restarted, r.Won, r.Pruned)
+	fmt.Fprintf(t, "clones\t%d phases cloned, %d refused for want of room\n", r.Cloned, r.Refused)
+	fmt.Fprintf(t, "outputs\t%d computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
+		r.Recomputed, r.Saved, 100*r.Replicated/max(1, r.Processed))
+	fmt.Fprintf(t, "slots\t%.0f s used, %.1f %% of that by copies that did not end their task; %d preempted\n",
+		s.Used, 100*s.Wasted, r.Preempted)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, row := range r.Samples {
+		all := float64(4 * o.machines)
+		busy := float64(row.Busy[cluster.Map]) / all
+		fmt.Fprintf(out, "%8v  %-40s %3.0f %%  %d jobs, %d tasks wait\n",
+			row.At, strings.Repeat("#", int(40*busy)), 100*busy, row.Jobs, row.Waiting)
+	}
+	for _, line := range r.Story {
+		fmt.Fprintf(out, "%12.3fs  %s\n", line.At.Seconds(), line.Text)
+	}
+	return nil
+}

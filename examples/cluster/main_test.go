@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run(append([]string{"-machines", "20", "-jobs", "40"}, args...), &out, io.Discard))
+	return out.String()
+}
+
+func TestShowsWhatCameOut(t *testing.T) {
+	text := output(t, "-timeline")
+	for _, want := range []string{"40 in ", "deadlines", "copies", "clones", "outputs", "slots", "0s  "} {
+		assert.Contains(t, text, want)
+	}
+	assert.Equal(t, text, output(t, "-timeline"), "one seed, one result")
+	assert.NotEqual(t, text, output(t, "-timeline", "-seed", "2"))
+}
+
+func TestEveryMechanismRunsAlone(t *testing.T) {
+	for _, name := range names() {
+		assert.Contains(t, output(t, "-with", name), "40 in ", name)
+	}
+	assert.Contains(t, output(t, "-with", "none"), "0 launched beside another, 0 restarts")
+}
+
+func TestExplainTellsAJobsStory(t *testing.T) {
+	text := output(t, "-explain", "3")
+	submitted, ended := strings.Index(text, "submitted"), strings.LastIndex(text, "ended\n")
+	require.Positive(t, submitted)
+	assert.Greater(t, ended, submitted)
+	assert.Contains(t, text, "a slot at level 0: launch local-enough", "package delay")
+	assert.Contains(t, text, "keep ", "package restart")
+	assert.Contains(t, text, "phase 0: ", "package clone")
+	assert.Contains(t, text, "bottleneck=", "package placement")
+	assert.Contains(t, text, "output of task 0", "package replicate")
+}
+
+func TestJSON(t *testing.T) {
+	var got struct {
+		Summary summary
+		Result  struct{ Launched int }
+	}
+	require.NoError(t, json.Unmarshal([]byte(output(t, "-json")), &got))
+	assert.Positive(t, got.Summary.Mean)
+	assert.Positive(t, got.Result.Launched)
+}
+
+func TestCompareHasARowForEachSet(t *testing.T) {
+	text := output(t, "-compare", "-seeds", "2")
+	assert.Equal(t, len(sets())+1, strings.Count(text, "\n"))
+	assert.Contains(t, text, "all but delay")
+}
+
+func TestRefusesRubbish(t *testing.T) {
+	for _, args := range [][]string{
+		{"-machines", "0"}, {"-racks", "9", "-machines", "3"}, {"-load", "0"}, {"-load", "NaN"}, {"-explain", "-1"},
+		{"-with", "magic"}, {"-seeds", "0"}, {"-nonsense"},
+	} {
+		assert.Error(t, run(args, io.Discard, io.Discard), "%v", args)
+	}
+}

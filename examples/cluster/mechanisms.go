@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/fairshare/preempt"
+	"github.com/straggler-go/straggler/laxity"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+
+	"straggler-examples/internal/cluster"
+)
+
+// mechanism is something of the library that can be left out.
+type mechanism struct {
+	name string
+	use  func(*cluster.Config) error
+}
+
+// mechanisms are used in this order. Without fair and laxity, jobs are served in the order in which they came.
+var mechanisms = []mechanism{
+	{"fair", func(c *cluster.Config) error {
+		c.Order.Policy.Discipline = 0
+		for i := range c.Order.Pools {
+			c.Order.Pools[i].Discipline = 0
+		}
+		c.Order.Preempt = &preempt.Config{Timeouts: preempt.Timeouts{Min: 15 * time.Second, Fair: time.Minute}}
+		return nil
+	}},
+	{"laxity", func(c *cluster.Config) error { c.Order.Laxity = &laxity.Policy{}; return nil }},
+	{"restart=mantri", func(c *cluster.Config) error {
+		c.Restart, c.LearnMachines, c.LargestFirst = restart.Mantri{}, true, true
+		return nil
+	}},
+	{"restart=late", func(c *cluster.Config) error { c.Restart = rules.LATE{MinAge: 10 * time.Second}; return nil }},
+	{"clone", func(c *cluster.Config) error { c.Clone, c.Straggler = &clone.Config{}, stragglerShare; return nil }},
+	{"delay", func(c *cluster.Config) (err error) {
+		c.Delay, err = delay.New(delay.Config{Waits: []time.Duration{3 * time.Second, 3 * time.Second}})
+		return err
+	}},
+	{"place", func(c *cluster.Config) error { c.Place = true; return nil }},
+	{"replicate", func(c *cluster.Config) error {
+		c.Replicate = &cluster.Replication{Bandwidth: 100e6}
+		return nil
+	}},
+}
+
+// everything is what "all" stands for: one rule against stragglers, and one order.
+var everything = []string{"fair", "restart=mantri", "clone", "delay", "place", "replicate"}
+
+func names() []string {
+	var list []string
+	for _, m := range mechanisms {
+		list = append(list, m.name)
+	}
+	return list
+}
+
+// use sets a configuration up with the named mechanisms, and no others.
+func use(c *cluster.Config, with string) error {
+	c.Order.Policy.Discipline = fifo
+	for i := range c.Order.Pools {
+		c.Order.Pools[i].Discipline = fifo
+	}
+	asked := strings.Split(with, ",")
+	switch with {
+	case "none", "":
+		return nil
+	case "all":
+		asked = everything
+	}
+	for _, name := range asked {
+		if !slices.Contains(names(), name) {
+			return fmt.Errorf("-with %s: there are %s", name, strings.Join(names(), ", "))
+		}
+	}
+	for _, m := range mechanisms {
+		if slices.Contains(asked, m.name) {
+			if err := m.use(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// crowd is a workload that keeps n machines of four slots busy for about three waves of tasks of a minute: jobs of many
+// sizes in ten pools, with blocks, stragglers, reports ten times in their lives, and Mantri, delay scheduling and fair shares
+// deciding. A free slot is offered to five jobs at most: the number of jobs grows with the
+// cluster, and asking all of them about each slot is a cost of its own.
+func crowd(tb testing.TB, n int) Config {
+	wait, err := delay.New(delay.Config{})
+	require.NoError(tb, err)
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := Config{
+		Machines: machines(n, 4, 0, max(1, n/40)), Racks: make([]Rack, max(1, n/40)), Interval: 6 * time.Second,
+		Disk: 50e6, Remote: 25e6, Restart: restart.Mantri{}, Delay: wait,
+		Order: Order{Pools: make([]fairshare.Pool, 10)}, Asked: 5,
+	}
+	for i := range c.Racks {
+		c.Racks[i] = Rack{Up: 1e9, Down: 1e9}
+	}
+	luck := func(r *rand.Rand, _, _, _ int) float64 {
+		if r.IntN(20) == 0 {
+			return 2 + 8*r.Float64()
+		}
+		return 0.8 + 0.4*r.Float64()
+	}
+	for left := 12 * n; left > 0; {
+		size := min(left, int(math.Ceil(4*math.Pow(rng.Float64(), -0.8))), 2*n)
+		left -= size
+		p := Phase{Luck: luck, Tasks: make([]Task, size)}
+		for k := range p.Tasks {
+			p.Tasks[k] = Task{Seconds: 55, Bytes: 128e6, Work: 1}
+			for range 3 {
+				p.Tasks[k].Replicas = append(p.Tasks[k].Replicas, int32(rng.IntN(n)))
+			}
+		}
+		c.Jobs = append(c.Jobs, Job{
+			At: time.Duration(rng.Float64() * 120 * float64(time.Second)), Pool: rng.IntN(10), Phases: []Phase{p},
+		})
+	}
+	return c
+}
+
+// BenchmarkCluster runs a crowd to its end. bytes/machine is what the simulation holds when all has run.
+func BenchmarkCluster(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) {
+			c := crowd(b, n)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			events := 0
+			for b.Loop() {
+				s, err := newSim(&c)
+				require.NoError(b, err)
+				r := finishRun(b, s)
+				events += r.Events
+				b.StopTimer()
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				runtime.KeepAlive(s)
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+			b.ReportMetric(float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/float64(n), "bytes/machine")
+		})
+	}
+}
+
+func finishRun(tb testing.TB, s *sim) Result {
+	for s.left > 0 {
+		if !s.step() {
+			tb.Fatal("nothing happens any more")
+		}
+	}
+	s.finish()
+	return s.result
+}

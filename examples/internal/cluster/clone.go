@@ -1,0 +1,130 @@
+package cluster
+
+import "github.com/straggler-go/straggler/clone"
+
+// cloner launches small jobs' tasks several times at once, as package clone admits.
+type cloner struct {
+	budget    *clone.Budget
+	estimator *clone.Estimator      // of p; nil if it is given
+	granted   map[clone.Grant]int32 // to which phase
+}
+
+// grant is what a phase has been given of the budget.
+type grant = clone.Grant
+
+func newCloner(s *sim) (*cloner, error) {
+	if s.c.Clone == nil {
+		return nil, nil
+	}
+	budget, err := clone.NewBudget(*s.c.Clone)
+	if err != nil {
+		return nil, err
+	}
+	c := &cloner{budget: budget, granted: map[clone.Grant]int32{}}
+	if s.c.Straggler == 0 {
+		c.estimator, err = clone.NewEstimator(clone.EstimatorConfig{})
+	}
+	return c, err
+}
+
+// admit asks how many copies of each task of a phase to launch.
+func (c *cloner) admit(s *sim, id int32) {
+	if c == nil {
+		return
+	}
+	p := &s.phases[id]
+	kind := s.kindOf(id)
+	upstream := 0
+	for _, in := range p.inputs {
+		upstream = max(upstream, int(s.phases[in].clones))
+	}
+	probability := s.c.Straggler
+	if c.estimator != nil {
+		probability, _ = c.estimator.P(s.clock())
+	}
+	job := clone.Job{Tasks: int(p.end - p.first), Upstream: upstream}
+	facts := func() clone.Cluster {
+		return clone.Cluster{Capacity: s.total[kind], Busy: s.total[kind] - s.free[kind], Straggler: probability}
+	}
+	d := c.budget.Admit(job, facts())
+	if short(d) && s.c.ClonePreempts {
+		c.makeRoom(s, c.budget.Victims(nil, job, facts()))
+		d = c.budget.Admit(job, facts())
+	}
+	s.tell(p.job, "phase %d: %v", id-s.jobs[p.job].phases[0], d)
+	switch {
+	case d.Action == clone.Clone:
+		p.clones, p.cloned, p.grant = int32(d.Copies), int32(d.Tasks), d.Grant
+		c.granted[d.Grant] = id
+		s.result.Cloned++
+	case short(d):
+		s.result.Refused++
+	}
+}
+
+func short(d clone.Decision) bool {
+	return d.Reason == clone.OverBudget || d.Reason == clone.OverCeiling
+}
+
+// makeRoom kills the clones of larger jobs: every copy but the one that has run longest of each of their tasks.
+func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
+	for _, g := range victims {
+		id := c.granted[g]
+		p := &s.phases[id]
+		for t := p.first; t < p.end; t++ {
+			task := &s.tasks[t]
+			for task.copies > 1 {
+				at := task.first // the one launched last
+				if p.watch != nil {
+					p.watch.kill(s, t-p.first, s.copies[at].attempt)
+				}
+				s.result.Preempted++
+				s.kill(at, false)
+			}
+			if extra := task.owed - min(1, task.owed); extra > 0 {
+				task.owed -= extra
+				p.waiting -= extra
+				s.jobs[p.job].waiting[s.kindOf(id)] -= extra
+			}
+		}
+		s.touch(p.job)
+		c.budget.Cancel(g)
+		p.clones, p.cloned = 1, 0
+	}
+}
+
+// copiesOf is how many copies of a task to launch.
+func (p *phase) copiesOf(t int32) int32 {
+	if t-p.first < p.cloned {
+		return p.clones
+	}
+	return 1
+}
+
+// taskEnded gives back what a task was granted.
+func (c *cloner) taskEnded(s *sim, t int32) {
+	if p := &s.phases[s.tasks[t].phase]; c != nil && t-p.first < p.cloned {
+		c.budget.Release(p.grant, 1)
+	}
+}
+
+// observe records how fast a copy was, in tasks a second, when it ends in any way.
+func (c *cloner) observe(s *sim, p *phase, at int32) {
+	if c == nil || c.estimator == nil {
+		return
+	}
+	if age := (s.now - s.copies[at].begun).Seconds(); age > 0 {
+		p.rates = append(p.rates, s.score(at)/age)
+	}
+}
+
+// phaseEnded lets the estimator learn from a phase.
+func (c *cloner) phaseEnded(s *sim, p *phase) {
+	if c != nil && c.estimator != nil {
+		c.estimator.Observe(s.clock(), p.rates)
+		p.rates = nil
+	}
+	if c != nil {
+		delete(c.granted, p.grant)
+	}
+}

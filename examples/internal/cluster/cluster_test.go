@@ -1,0 +1,517 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/delay/assign"
+	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/fairshare/gate"
+	"github.com/straggler-go/straggler/fairshare/preempt"
+	"github.com/straggler-go/straggler/laxity"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+)
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// machines makes n machines with so many slots of each kind, dealt out to racks.
+func machines(n, maps, reduces, racks int) []Machine {
+	list := make([]Machine, n)
+	for i := range list {
+		list[i] = Machine{Rack: i % racks, Slots: [kinds]int{maps, reduces}}
+	}
+	return list
+}
+
+func sleep(durations ...float64) []Task {
+	var tasks []Task
+	for _, d := range durations {
+		tasks = append(tasks, Task{Seconds: d})
+	}
+	return tasks
+}
+
+func run(t testing.TB, c Config) Result {
+	t.Helper()
+	r, err := Run(c)
+	require.NoError(t, err)
+	return r
+}
+
+func TestTasksTakeTheirTime(t *testing.T) {
+	r := run(t, Config{
+		Machines: machines(2, 1, 0, 1),
+		Jobs:     []Job{{At: seconds(5), Phases: []Phase{{Tasks: sleep(3, 4, 10)}}}},
+	})
+	assert.Equal(t, seconds(18), r.End, "10 s after 3 s, from 5 s on")
+	assert.Equal(t, seconds(13), r.Jobs[0].Took())
+	assert.Equal(t, seconds(17), r.Used[Map])
+	assert.Zero(t, r.Wasted)
+}
+
+func TestSlowMachineAndSpell(t *testing.T) {
+	r := run(t, Config{
+		Machines: []Machine{{Slots: [kinds]int{1}, Speed: 0.5}},
+		Jobs:     []Job{{Phases: []Phase{{Tasks: sleep(10)}}}},
+	})
+	assert.Equal(t, seconds(20), r.End)
+	r = run(t, Config{
+		Machines: []Machine{{Slots: [kinds]int{1}, Slow: []Spell{{At: seconds(4), For: seconds(10), Factor: 0.1}}}},
+		Jobs:     []Job{{Phases: []Phase{{Tasks: sleep(10)}}}},
+	})
+	assert.Equal(t, seconds(19), r.End, "4 s of work, 1 s in the 10 s of the spell, 5 s after it")
+}
+
+func TestContentionSlowsAllOnTheMachine(t *testing.T) {
+	r := run(t, Config{
+		Machines: []Machine{{Slots: [kinds]int{2}, Contention: []float64{1, 0.5}}},
+		Jobs:     []Job{{Phases: []Phase{{Tasks: sleep(4, 10)}}}},
+	})
+	assert.Equal(t, seconds(14), r.End, "two share until 8 s; the longer has 6 s left, alone")
+}
+
+func TestPhasesAreBarriersUnlessTheyBeginEarly(t *testing.T) {
+	job := func(begin float64) Config {
+		return Config{
+			Machines: machines(2, 1, 1, 1),
+			Jobs: []Job{{Phases: []Phase{
+				{Tasks: sleep(10, 10, 10, 10)},
+				{Kind: Reduce, After: []int{0}, Begin: begin, Tasks: []Task{{Seconds: 5, Bytes: 100}}, Fetch: 10},
+			}}},
+		}
+	}
+	assert.Equal(t, seconds(35), run(t, job(0)).End, "20 s of maps, 10 s of copying, 5 s of reducing")
+	assert.Equal(t, seconds(27.5), run(t, job(0.5)).End, "copied from 10 s on; when the last map ends, its quarter is left")
+}
+
+func TestTasksOfOneToOnePhasesFollowEachOther(t *testing.T) {
+	r := run(t, Config{
+		Machines: machines(4, 1, 0, 1),
+		Jobs: []Job{{Phases: []Phase{
+			{Tasks: sleep(1, 10)},
+			{After: []int{0}, Pattern: assign.OneToOne, Tasks: sleep(20, 1)},
+			{After: []int{1}, Pattern: assign.ManyToOne, Tasks: sleep(2)},
+		}}},
+	})
+	assert.Equal(t, seconds(23), r.End, "the first chain takes 1+20, and the last task waits for both")
+}
+
+func TestBlocksAreReadWhereTheyAre(t *testing.T) {
+	c := Config{
+		Machines: machines(3, 1, 0, 1), Disk: 100, Remote: 50,
+		Jobs: []Job{{Phases: []Phase{{Tasks: []Task{{Bytes: 1000, Replicas: []int32{2}}}}}}},
+	}
+	r := run(t, c)
+	assert.Contains(t, []int{r.Node, r.InRack}, 1)
+	policy, err := delay.New(delay.Config{Waits: []time.Duration{seconds(15), seconds(15)}})
+	require.NoError(t, err)
+	c.Delay = policy
+	for seed := range uint64(20) {
+		c.Seed = seed
+		r = run(t, c)
+		assert.Equal(t, 1, r.Node, "all slots are free: the job has its own at once")
+		assert.Equal(t, seconds(10), r.End)
+	}
+}
+
+func TestNetworkHoldsReadersUp(t *testing.T) {
+	r := run(t, Config{
+		Machines: machines(4, 1, 1, 2), Racks: []Rack{{Up: 10, Down: 10}, {Up: 10, Down: 10}}, Remote: 100,
+		Jobs: []Job{{Phases: []Phase{
+			{Tasks: sleep(1, 1, 1, 1)},
+			{Kind: Reduce, After: []int{0}, Tasks: []Task{{Bytes: 100}, {Bytes: 100}, {Bytes: 100}, {Bytes: 100}}},
+		}}},
+	})
+	assert.Equal(t, seconds(11), r.End, "two readers a rack take 50 bytes each over a link of 10 a second")
+	assert.InDelta(t, 200, r.Bytes, 1e-6)
+}
+
+func TestLostOutputIsComputedAgain(t *testing.T) {
+	c := Config{
+		Machines: machines(2, 1, 1, 1),
+		Jobs: []Job{{Phases: []Phase{
+			{Tasks: sleep(10, 10)},
+			{Kind: Reduce, After: []int{0}, Fetch: 10, Tasks: []Task{{Seconds: 5, Bytes: 100}}},
+		}}},
+	}
+	c.Machines[0].Loses = []time.Duration{seconds(12)}
+	r := run(t, c)
+	assert.Equal(t, 1, r.Recomputed)
+	assert.Equal(t, seconds(32), r.End, "the map again until 22 s, its half of the bytes until 27 s, the reduce")
+}
+
+// policies are the ways to run the random clusters of the tests below.
+func policies(t testing.TB) map[string]func(*Config) {
+	wait, err := delay.New(delay.Config{})
+	require.NoError(t, err)
+	return map[string]func(*Config){
+		"none":   func(*Config) {},
+		"mantri": func(c *Config) { c.Restart, c.LargestFirst, c.LearnMachines = restart.Mantri{}, true, true },
+		"late": func(c *Config) {
+			c.Restart, c.ReportLoss, c.ReportLate = rules.LATE{MinAge: 10 * time.Second}, 0.2, time.Second
+		},
+		"hadoop": func(c *Config) { c.Restart = rules.Hadoop{MinAge: 10 * time.Second} },
+		"fifo, delayed": func(c *Config) {
+			c.Order.Policy.Discipline, c.Delay = fairshare.FIFO, wait
+		},
+		"heartbeats": func(c *Config) { c.Heartbeat, c.OneTask, c.Delay = 3*time.Second, true, wait },
+		"cloned":     func(c *Config) { c.Clone = &clone.Config{BudgetShare: 0.5}; c.Straggler = 0.1 },
+		"gated": func(c *Config) {
+			c.Order.Gate = &gate.Config{MaxComputing: 1, MaxReducers: 2}
+		},
+		"preempting": func(c *Config) {
+			c.Order.Preempt = &preempt.Config{Timeouts: preempt.Timeouts{Min: 3 * time.Second, Fair: 6 * time.Second}}
+		},
+		"laxity": func(c *Config) { c.Order.Laxity = &laxity.Policy{} },
+		"all": func(c *Config) {
+			c.Restart, c.Delay, c.Clone, c.Straggler, c.Place = restart.Mantri{}, wait, &clone.Config{}, 0.1, true
+			c.Replicate = &Replication{Bandwidth: 1e3}
+		},
+	}
+}
+
+// anyCluster makes a random cluster and workload, with all that the simulation can do in it.
+func anyCluster(seed uint64) Config {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	racks := 1 + rng.IntN(3)
+	c := Config{
+		Machines: machines(3+rng.IntN(10), 1+rng.IntN(3), 1+rng.IntN(3), racks), Seed: seed, Disk: 100, Remote: 20 + 80*rng.Float64(),
+		Lag: seconds(rng.Float64()), Interval: 2 * time.Second,
+	}
+	for range racks {
+		c.Racks = append(c.Racks, Rack{Up: 50 + 200*rng.Float64(), Down: 50 + 200*rng.Float64()})
+	}
+	for i := range c.Machines {
+		m := &c.Machines[i]
+		m.Speed = 0.3 + rng.Float64()
+		if rng.IntN(3) == 0 {
+			m.Slow = []Spell{{At: seconds(20 * rng.Float64()), For: seconds(20), Factor: 0.2}}
+			m.Contention = []float64{1, 0.8, 0.5}
+		}
+		if rng.IntN(4) == 0 {
+			m.Loses = []time.Duration{seconds(60 * rng.Float64())}
+		}
+	}
+	for range 2 + rng.IntN(6) {
+		c.Jobs = append(c.Jobs, anyJob(rng, len(c.Machines)))
+	}
+	return c
+}
+
+func anyJob(rng *rand.Rand, machines int) Job {
+	luck := func(r *rand.Rand, _, _, _ int) float64 {
+		if r.IntN(8) == 0 {
+			return 5
+		}
+		return 0.8 + 0.4*r.Float64()
+	}
+	j := Job{At: seconds(30 * rng.Float64()), Deadline: seconds(60 + 60*rng.Float64())}
+	n := 1 + rng.IntN(12)
+	maps := Phase{Luck: luck}
+	for range n {
+		maps.Tasks = append(maps.Tasks, Task{
+			Seconds: 1 + 9*rng.Float64(), Bytes: 400 * rng.Float64(), Work: 1 + rng.Float64(),
+			Replicas: []int32{int32(rng.IntN(machines)), int32(rng.IntN(machines))},
+		})
+	}
+	j.Phases = append(j.Phases, maps)
+	if rng.IntN(2) == 0 {
+		j.Phases = append(j.Phases, Phase{After: []int{0}, Pattern: assign.OneToOne, Luck: luck, Tasks: make([]Task, n)})
+		for i := range j.Phases[1].Tasks {
+			j.Phases[1].Tasks[i].Seconds = 4 * rng.Float64()
+		}
+	}
+	reduces := Phase{Kind: Reduce, After: []int{len(j.Phases) - 1}, Luck: luck, Fetch: 100, Begin: rng.Float64()}
+	for range 1 + rng.IntN(5) {
+		reduces.Tasks = append(reduces.Tasks, Task{Seconds: 1 + 9*rng.Float64(), Bytes: 300 * rng.Float64()})
+	}
+	j.Phases = append(j.Phases, reduces)
+	return j
+}
+
+// watchRun runs a simulation event by event and checks after each instant what must always hold.
+func watchRun(t *testing.T, c Config) Result {
+	t.Helper()
+	s, err := newSim(&c)
+	require.NoError(t, err)
+	last := time.Duration(0)
+	for s.left > 0 {
+		require.True(t, s.step(), "at %v nothing happens any more, %d jobs left", s.now, s.left)
+		require.GreaterOrEqual(t, s.now, last, "events come in order")
+		require.Less(t, s.now, 10*time.Hour, "it ends")
+		last = s.now
+		checkSlots(t, s)
+	}
+	s.finish()
+	return s.result
+}
+
+// checkSlots checks that slots and copies agree, everywhere they are counted.
+func checkSlots(t *testing.T, s *sim) {
+	t.Helper()
+	var busy, free [kinds]int
+	onMachine := make([][kinds]int, len(s.machines))
+	ofTask := make([]int32, len(s.tasks))
+	for i := range s.copies {
+		if c := &s.copies[i]; c.live {
+			busy[c.kind]++
+			onMachine[c.machine][c.kind]++
+			ofTask[c.task]++
+			require.False(t, s.tasks[c.task].done, "no copy runs of a task that has ended")
+			p := &s.phases[s.tasks[c.task].phase]
+			if c.stage == works && !p.perTask && s.result.Recomputed == 0 {
+				require.Zero(t, p.missing, "nothing is computed before all that it reads is there")
+			}
+		}
+	}
+	for i := range s.machines {
+		for k := range s.free {
+			m := &s.machines[i]
+			require.Equal(t, s.c.Machines[i].Slots[k], int(m.free[k])+onMachine[i][k], "no slot is used twice or lost")
+			free[k] += int(m.free[k])
+		}
+	}
+	for k := range s.free {
+		require.Equal(t, s.free[k], free[k])
+		require.Equal(t, s.total[k], free[k]+busy[k])
+	}
+	for i := range s.tasks {
+		require.Equal(t, s.tasks[i].copies, ofTask[i])
+	}
+	for i := range s.phases {
+		p := &s.phases[i]
+		owed, undone := int32(0), int32(0)
+		for k := p.first; k < p.end; k++ {
+			owed += s.tasks[k].owed
+			if !s.tasks[k].done {
+				undone++
+			}
+		}
+		require.Equal(t, p.waiting, owed)
+		require.Equal(t, p.unfinished, undone)
+	}
+}
+
+func TestWhatMustAlwaysHold(t *testing.T) {
+	for name, set := range policies(t) {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(12) {
+				c := anyCluster(seed)
+				set(&c)
+				r := watchRun(t, c)
+				checkBooks(t, c, r)
+			}
+		})
+	}
+}
+
+// checkBooks checks a result against what went in.
+func checkBooks(t *testing.T, c Config, r Result) {
+	t.Helper()
+	tasks := 0
+	for i, j := range c.Jobs {
+		require.Equal(t, j.At, r.Jobs[i].At)
+		require.GreaterOrEqual(t, r.Jobs[i].End, r.Jobs[i].Begin)
+		for _, p := range j.Phases {
+			tasks += len(p.Tasks)
+		}
+	}
+	ended := r.Launched - r.Restarted - r.Pruned - r.Lost - r.Preempted - r.SentBack
+	assert.Equal(t, tasks+r.Recomputed, ended, "each launch ends its task or is accounted for")
+	assert.LessOrEqual(t, r.Wasted, r.Used[Map]+r.Used[Reduce])
+	assert.LessOrEqual(t, r.Won, r.Speculative+r.Restarted)
+}
+
+// Used time that was not wasted is exactly the time of the attempts that ended their tasks, so with speeds of 1 and no
+// luck it is the work that went in, however it was scheduled.
+func TestWorkIsConserved(t *testing.T) {
+	for name, set := range policies(t) {
+		for seed := range uint64(6) {
+			c := anyCluster(seed)
+			set(&c)
+			c.Racks, c.Disk, c.Remote, c.Lag = nil, 0, 0, 0
+			want := time.Duration(0)
+			for i := range c.Machines {
+				c.Machines[i] = Machine{Slots: c.Machines[i].Slots}
+			}
+			for i := range c.Jobs {
+				for k := range c.Jobs[i].Phases {
+					p := &c.Jobs[i].Phases[k]
+					p.Luck, p.Fetch, p.Begin = nil, 0, 0
+					for _, task := range p.Tasks {
+						want += seconds(task.Seconds)
+					}
+				}
+			}
+			c.Order.Gate = nil // a reduce that waits for the gate holds its slot
+			r := run(t, c)
+			assert.InDelta(t, want.Seconds(), (r.Used[Map] + r.Used[Reduce] - r.Wasted).Seconds(), 1e-5, "%s, seed %d", name, seed)
+		}
+	}
+}
+
+// No phase that keeps its slots busy takes longer than sum(t)/s + max(t) [Mantri §3.1].
+func TestPhaseKeepsGrahamsBound(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		slots := 1 + rng.IntN(8)
+		sum, longest := 0.0, 0.0
+		var tasks []Task
+		for range 1 + rng.IntN(40) {
+			d := rng.ExpFloat64() * 10
+			sum, longest = sum+d, max(longest, d)
+			tasks = append(tasks, Task{Seconds: d})
+		}
+		r := run(t, Config{Machines: machines(slots, 1, 0, 1), Seed: seed, Jobs: []Job{{Phases: []Phase{{Tasks: tasks}}}}})
+		assert.LessOrEqual(t, r.End.Seconds(), sum/float64(slots)+longest+1e-6)
+		assert.GreaterOrEqual(t, r.End.Seconds(), max(sum/float64(slots), longest)-1e-6)
+	}
+}
+
+// What crosses links is what was read from other racks: with tasks that read only what earlier phases made, and nobody
+// cut off, their bytes times the part of those outputs that lies elsewhere.
+func TestBytesAreConserved(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		c := Config{
+			Machines: machines(8, 2, 2, 2), Racks: []Rack{{Up: 30, Down: 40}, {Up: 50, Down: 20}}, Seed: seed, Remote: 60,
+		}
+		for range 4 {
+			maps := Phase{}
+			for range 1 + rng.IntN(10) {
+				maps.Tasks = append(maps.Tasks, Task{Seconds: 10 * rng.Float64()})
+			}
+			reduces := Phase{Kind: Reduce, After: []int{0}}
+			for range 1 + rng.IntN(6) {
+				reduces.Tasks = append(reduces.Tasks, Task{Bytes: 500 * rng.Float64()})
+			}
+			c.Jobs = append(c.Jobs, Job{At: seconds(20 * rng.Float64()), Phases: []Phase{maps, reduces}})
+		}
+		s, err := newSim(&c)
+		require.NoError(t, err)
+		want, read := 0.0, map[int32]bool{}
+		for s.left > 0 {
+			require.True(t, s.step())
+			for at := range s.copies {
+				if c := &s.copies[at]; c.live && c.kind == Reduce && !read[c.task] {
+					read[c.task] = true
+					from := s.phases[s.tasks[c.task].phase].from
+					want += s.taskFacts(c.task).Bytes * (1 - from[s.c.Machines[c.machine].Rack])
+				}
+			}
+		}
+		assert.Positive(t, want)
+		assert.InDelta(t, want, s.net.bytes, 1e-6*want)
+	}
+}
+
+// A copy helps where its cause of slowness is one that it escapes, and not where the data are the cause.
+func TestCopyHelpsOnlyWhereItWould(t *testing.T) {
+	base := func() Config {
+		return Config{
+			Machines: machines(20, 1, 0, 1), Interval: time.Second, Restart: restart.Mantri{},
+			Jobs: []Job{{Phases: []Phase{{Tasks: make([]Task, 20)}}}},
+		}
+	}
+	even := func(c *Config) {
+		for i := range c.Jobs[0].Phases[0].Tasks {
+			c.Jobs[0].Phases[0].Tasks[i] = Task{Seconds: 10, Work: 1}
+		}
+	}
+	machine := base()
+	even(&machine)
+	machine.Machines[3].Speed = 0.1
+	r := run(t, machine)
+	assert.Less(t, r.End, seconds(40), "100 s on the slow machine, unless it is copied")
+
+	luck := base()
+	even(&luck)
+	luck.Jobs[0].Phases[0].Luck = func(r *rand.Rand, _, _, wave int) float64 {
+		if wave == 0 && r.IntN(10) == 0 {
+			return 10
+		}
+		return 1
+	}
+	r = run(t, luck)
+	assert.Less(t, r.End, seconds(40))
+	assert.Positive(t, r.Speculative+r.Restarted)
+
+	data := base()
+	even(&data)
+	data.Jobs[0].Phases[0].Tasks[3] = Task{Seconds: 100, Work: 10}
+	r = run(t, data)
+	assert.Equal(t, seconds(100), r.End, "it has ten times as much to do, wherever it runs")
+	assert.Zero(t, r.Speculative+r.Restarted, "and Mantri knows")
+}
+
+func TestOneSeedOneResult(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for name, set := range policies(t) {
+		c := anyCluster(5)
+		set(&c)
+		c.Explain = 1
+		want := fmt.Sprintf("%+v", run(t, c))
+		for _, procs := range []int{1, 2} {
+			runtime.GOMAXPROCS(procs)
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() {
+					r, err := Run(c)
+					assert.NoError(t, err)
+					assert.Equal(t, want, fmt.Sprintf("%+v", r), name)
+				})
+			}
+			all.Wait()
+		}
+	}
+}
+
+// infeasible asks for more by its minimums than there is, which preemption cannot keep.
+func infeasible(c *Config) {
+	c.Order.Pools, c.Order.Preempt = []fairshare.Pool{{Min: 5}, {Min: 5}}, &preempt.Config{}
+	c.Jobs[0].Phases[0].Tasks = sleep(10, 10, 10, 10, 10, 10)
+	c.Jobs = append(c.Jobs, Job{Pool: 1, Phases: []Phase{{Tasks: sleep(10, 10, 10, 10, 10, 10)}}})
+}
+
+func TestRefusesWhatCannotRun(t *testing.T) {
+	ok := Config{Machines: machines(1, 1, 0, 1), Jobs: []Job{{Phases: []Phase{{Tasks: sleep(1)}}}}}
+	for want, set := range map[string]func(*Config){
+		"rack 2":             func(c *Config) { c.Machines[0].Rack = 2 },
+		"speed -1":           func(c *Config) { c.Machines[0].Speed = -1 },
+		"comes at":           func(c *Config) { c.Jobs[0].At = -1 },
+		"needs a kind":       func(c *Config) { c.Jobs[0].Phases[0].Tasks = nil },
+		"reads phase 0":      func(c *Config) { c.Jobs[0].Phases[0].After = []int{0} },
+		"must not be negati": func(c *Config) { c.Jobs[0].Phases[0].Tasks[0].Seconds = -1 },
+		"replica on machine": func(c *Config) { c.Jobs[0].Phases[0].Tasks[0].Replicas = []int32{7} },
+		"follows job":        func(c *Config) { c.Jobs[0].Follows = 1 },
+		"speed NaN":          func(c *Config) { c.Machines[0].Speed = math.NaN() },
+		"factor 0":           func(c *Config) { c.Machines[0].Slow = []Spell{{For: 1}} },
+		"contention -1":      func(c *Config) { c.Machines[0].Contention = []float64{-1} },
+		"-1 map slots":       func(c *Config) { c.Machines[0].Slots[Map] = -1 },
+		"Disk NaN":           func(c *Config) { c.Disk = math.NaN() },
+		"ReportLoss 2":       func(c *Config) { c.ReportLoss = 2 },
+		"Lag -1ns":           func(c *Config) { c.Lag = -1 },
+		"pool 3":             func(c *Config) { c.Order.Pools, c.Jobs[0].Pool = make([]fairshare.Pool, 2), 3 },
+		"SpeculativeCap":     func(c *Config) { c.Restart, c.Interval = rules.LATE{SpeculativeCap: -3}, 1 },
+		"minimums add up":    infeasible,
+		"nothing happens":    func(c *Config) { c.Jobs[0].Phases[0].Kind = Reduce },
+	} {
+		c := ok
+		c.Machines = machines(1, 1, 0, 1)
+		c.Jobs = []Job{{Phases: []Phase{{Tasks: sleep(1)}}}}
+		set(&c)
+		_, err := Run(c)
+		assert.ErrorContains(t, err, want)
+	}
+}

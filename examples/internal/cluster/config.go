@@ -1,0 +1,246 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/delay/assign"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// Config is a cluster, what it has to run, and what decides. A field of a package's type that is nil or zero leaves that
+// package out.
+type Config struct {
+	Machines []Machine
+	// Racks are the machines' racks. Nil: one rack, in which the network holds nobody up.
+	Racks []Rack
+	Jobs  []Job
+	// Seed is that of all luck.
+	Seed uint64
+
+	// Disk is how fast a task reads what lies on its machine, and Remote how fast it can read from another, in bytes per
+	// second at the machine's usual speed. 0 is infinitely fast.
+	Disk, Remote float64
+	// Lag is how long a copy takes to start.
+	Lag time.Duration
+	// Heartbeat is how often a machine with free slots asks for work; each begins at an instant of its own. 0: at once.
+	Heartbeat time.Duration
+	// OneTask is how Hadoop assigned work: at most one task of each kind a heartbeat.
+	OneTask bool
+
+	// Interval is how often a copy reports its progress; 0: never. ReportLoss is the share of the reports that get lost,
+	// and ReportLate how much later than it should one comes at most, by chance.
+	Interval   time.Duration
+	ReportLoss float64
+	ReportLate time.Duration
+
+	// Restart is the policy against stragglers, and Budget bounds the copies of all phases together.
+	Restart restart.Policy
+	Budget  *tracker.BudgetConfig
+	// LearnMachines lets the phases share what they learn of each machine's speed.
+	LearnMachines bool
+	// Delay is how jobs wait for a slot where their data is.
+	Delay *delay.Policy
+	// Clone admits clones of small jobs, and Straggler is p, the probability that a task straggles. If it is 0 it is
+	// learned.
+	Clone *clone.Config
+	// ClonePreempts lets small jobs have the room that clones of larger ones take.
+	ClonePreempts bool
+	Straggler     float64
+	// Order says whose task is next.
+	Order Order
+	// Asked is how many jobs are asked about one free slot at most; 0: all that want one.
+	Asked int
+	// Place puts the tasks of phases that read all of another phase's output where links are least loaded.
+	Place bool
+	// LargestFirst starts the tasks with most to do first.
+	LargestFirst bool
+	// Replicate guards intermediate outputs against loss.
+	Replicate *Replication
+
+	// Until ends the simulation; 0: it ends with the last job.
+	Until time.Duration
+	// Explain is the job whose decisions are written down in Result.Story, by its number from 1; 0: none.
+	Explain int
+	// Record keeps Result.Runs.
+	Record bool
+	// Sample is how often Result.Samples gets a row; 0: never.
+	Sample time.Duration
+}
+
+// Rack has links to the rest of the cluster, in bytes per second; 0 is a link that never matters.
+type Rack struct{ Up, Down float64 }
+
+// Kind is a kind of slot. A cluster that makes no difference has slots of one kind only.
+type Kind uint8
+
+// The kinds of slots.
+const (
+	Map Kind = iota
+	Reduce
+	kinds
+)
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if k == Map {
+		return "map"
+	}
+	return "reduce"
+}
+
+// Machine is a machine. The zero value has no slots.
+type Machine struct {
+	Rack  int
+	Slots [kinds]int
+	// Speed is how fast it works; 0 counts as 1.
+	Speed float64
+	// Slow are the times at which it is slower, in order.
+	Slow []Spell
+	// Contention is the factor on its speed with one copy running, with two, and so on; the last one holds for more. Nil: 1.
+	Contention []float64
+	// Loses are the times at which all finished outputs on it are lost. What runs goes on.
+	Loses []time.Duration
+}
+
+// Spell is a time in which a machine works at Factor of its speed.
+type Spell struct {
+	At, For time.Duration
+	Factor  float64
+}
+
+// Job is a job: phases of tasks.
+type Job struct {
+	At     time.Duration
+	Pool   int // of Order.Pools
+	Phases []Phase
+	// Deadline is an instant; 0: none.
+	Deadline time.Duration
+	// Projected is what the job is expected to take, for the order by laxity.
+	Projected time.Duration
+	// Follows is a job before this one, by its number from 1, with the end of which it is submitted, At later; 0: none.
+	Follows int
+	// Delay is how this job waits, if not by Config.Delay.
+	Delay *delay.Policy
+}
+
+// Phase is a number of tasks that do the same to different data.
+type Phase struct {
+	Kind  Kind
+	Tasks []Task
+	// After are the phases of the job that this one reads, all earlier in Job.Phases; Pattern says which of their tasks a
+	// task reads.
+	After   []int
+	Pattern assign.Pattern
+	// Begin is the share of the tasks of After that must have ended before tasks of this phase are launched: Hadoop starts
+	// reduces after the first maps, and lets them copy while the others run. 0 counts as 1, a barrier.
+	Begin float64
+	// Fetch is how fast a task gets what it reads of the phases After where the network's links are not modelled, in bytes
+	// per second; 0: infinitely fast.
+	Fetch float64
+	// Luck draws the factor on a copy's computing time; wave is 0 for copies that are launched as soon as the phase can
+	// begin, and 1 for others. Nil: 1.
+	Luck func(r *rand.Rand, task, machine, wave int) float64
+	// ReadScore is the share of the progress score that reading stands for; 0: its share of the time at usual speeds.
+	ReadScore float64
+}
+
+// Task is a task: what it has to read and to do.
+type Task struct {
+	// Seconds is its computing time on a machine of speed 1, without luck.
+	Seconds float64
+	// Bytes is what it reads: blocks on Replicas if its phase reads no other, else its part of those outputs.
+	Bytes float64
+	// Replicas are the machines that have its block. None: it is as near everywhere.
+	Replicas []int32
+	// Work is what its host knows of how much it has to do; 0: nothing.
+	Work float64
+}
+
+// validate reports what no machine can be.
+func (m *Machine) validate() error {
+	if !(m.Speed >= 0) || math.IsInf(m.Speed, 1) {
+		return fmt.Errorf("speed %v: must be finite and not negative", m.Speed)
+	}
+	for _, s := range m.Slow {
+		if !(s.Factor > 0) || math.IsInf(s.Factor, 1) || s.At < 0 || s.For < 0 {
+			return fmt.Errorf("slow spell at %v for %v, factor %v: must be finite, and the factor above 0", s.At, s.For, s.Factor)
+		}
+	}
+	for _, f := range m.Contention {
+		if !(f > 0) || math.IsInf(f, 1) {
+			return fmt.Errorf("contention %v: must be finite and above 0", f)
+		}
+	}
+	for k, n := range m.Slots {
+		if n < 0 {
+			return fmt.Errorf("%d %v slots: must not be negative", n, Kind(k))
+		}
+	}
+	return nil
+}
+
+// validate reports what cannot be run.
+func (c *Config) validate() error {
+	if !(c.Disk >= 0) || !(c.Remote >= 0) {
+		return fmt.Errorf("cluster: Disk %v, Remote %v: must not be negative", c.Disk, c.Remote)
+	}
+	if !(c.ReportLoss >= 0 && c.ReportLoss <= 1) {
+		return fmt.Errorf("cluster: ReportLoss %v: must be from 0 to 1", c.ReportLoss)
+	}
+	if c.Interval < 0 || c.Lag < 0 || c.Heartbeat < 0 || c.ReportLate < 0 || c.Sample < 0 {
+		return fmt.Errorf("cluster: Interval %v, Lag %v, Heartbeat %v, ReportLate %v, Sample %v: must not be negative",
+			c.Interval, c.Lag, c.Heartbeat, c.ReportLate, c.Sample)
+	}
+	if n := len(c.Order.Pools); n > 0 {
+		for i, j := range c.Jobs {
+			if j.Pool < 0 || j.Pool >= n {
+				return fmt.Errorf("cluster: job %d: pool %d: there are %d", i, j.Pool, n)
+			}
+		}
+	}
+	for i, m := range c.Machines {
+		if m.Rack < 0 || m.Rack >= max(1, len(c.Racks)) {
+			return fmt.Errorf("cluster: machine %d: rack %d: there are %d", i, m.Rack, len(c.Racks))
+		}
+		if err := m.validate(); err != nil {
+			return fmt.Errorf("cluster: machine %d: %w", i, err)
+		}
+	}
+	for i, j := range c.Jobs {
+		if j.Follows < 0 || j.Follows > i {
+			return fmt.Errorf("cluster: job %d: follows job number %d: must come before it", i, j.Follows)
+		}
+		if j.At < 0 {
+			return fmt.Errorf("cluster: job %d: comes at %v: must not be negative", i, j.At)
+		}
+		for k, p := range j.Phases {
+			if p.Kind >= kinds || len(p.Tasks) == 0 {
+				return fmt.Errorf("cluster: job %d phase %d: kind %d, %d tasks: needs a kind and a task", i, k, p.Kind, len(p.Tasks))
+			}
+			for _, a := range p.After {
+				if a < 0 || a >= k {
+					return fmt.Errorf("cluster: job %d phase %d: reads phase %d, which is not before it", i, k, a)
+				}
+			}
+			for t, task := range p.Tasks {
+				if !(task.Seconds >= 0) || !(task.Bytes >= 0) {
+					return fmt.Errorf("cluster: job %d phase %d task %d: %v s, %v bytes: must not be negative",
+						i, k, t, task.Seconds, task.Bytes)
+				}
+				for _, m := range task.Replicas {
+					if int(m) >= len(c.Machines) || m < 0 {
+						return fmt.Errorf("cluster: job %d phase %d task %d: replica on machine %d of %d",
+							i, k, t, m, len(c.Machines))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

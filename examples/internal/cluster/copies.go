@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"math"
+	"time"
+)
+
+// spread works a machine's speed out anew and moves the ends of what runs there.
+func (s *sim) spread(id int32) {
+	m := &s.machines[id]
+	facts := &s.c.Machines[id]
+	rate := m.spell
+	if facts.Speed > 0 {
+		rate *= facts.Speed
+	}
+	if n := len(facts.Contention); n > 0 && m.running > 0 {
+		rate *= facts.Contention[min(int(m.running), n)-1]
+	}
+	if rate == m.rate {
+		return
+	}
+	for at := m.first; at != none; at = s.copies[at].next {
+		s.advance(&s.copies[at], m.rate)
+	}
+	m.rate = rate
+	for at := m.first; at != none; at = s.copies[at].next {
+		s.schedule(at)
+	}
+}
+
+// turn begins or ends a slow spell.
+func (s *sim) turn(id int32, n uint32) {
+	spell := s.c.Machines[id].Slow[n/2]
+	if n%2 == 0 {
+		s.machines[id].spell *= spell.Factor
+	} else {
+		s.machines[id].spell /= spell.Factor
+	}
+	s.spread(id)
+}
+
+// advance brings what a copy has done in its stage up to date.
+func (s *sim) advance(c *copyOf, rate float64) {
+	if c.stage == works || c.stage == reads && c.flows == 0 {
+		c.done = min(c.amount, c.done+rate*(s.now-c.since).Seconds())
+	}
+	c.since = s.now
+}
+
+// schedule sets the event that ends a copy's stage, at its machine's present speed.
+func (s *sim) schedule(at int32) {
+	c := &s.copies[at]
+	c.turn++
+	rate := s.machines[c.machine].rate
+	switch {
+	case c.stage == starts:
+		s.queue.Push(c.begun+s.c.Lag, copyMoves, at, c.turn)
+	case c.stage == reads && c.flows > 0:
+		limit := s.flowLimit(c.machine, c.flows)
+		for f := c.flow; f != none; f = s.net.flows[f].next {
+			if s.net.flows[f].live {
+				s.net.limit(f, limit)
+			}
+		}
+	case c.stage == works || c.stage == reads:
+		if rate <= 0 {
+			return // it stands still until its machine goes on
+		}
+		ns := math.Ceil((c.amount - c.done) / rate * 1e9)
+		if ns < math.MaxInt64/4 {
+			s.queue.Push(s.now+time.Duration(ns), copyMoves, at, c.turn)
+		}
+	}
+}
+
+// enter lets a copy begin a stage.
+func (s *sim) enter(at int32, to stage, amount float64) {
+	c := &s.copies[at]
+	c.stage, c.since, c.done, c.amount = to, s.now, 0, amount
+	s.schedule(at)
+}
+
+// moves ends a copy's stage.
+func (s *sim) moves(at int32) {
+	c := &s.copies[at]
+	switch c.stage {
+	case starts:
+		s.beginReading(at)
+	case reads:
+		c.done = c.amount
+		s.haveRead(at)
+	case works:
+		s.succeed(at)
+	}
+}
+
+// haveRead goes on from reading: to wait for what is missing, or for the gate, or to work.
+func (s *sim) haveRead(at int32) {
+	c := &s.copies[at]
+	p := &s.phases[s.tasks[c.task].phase]
+	if p.missing > 0 && !p.perTask || s.tasks[c.task].missing > 0 {
+		c.stage = starves
+		return
+	}
+	if c.kind == Reduce && s.door != nil && !s.door.compute(s, at) {
+		c.stage = queues
+		m := &s.machines[c.machine]
+		m.waiting = append(m.waiting, at)
+		return
+	}
+	s.work(at)
+}
+
+func (s *sim) work(at int32) {
+	c := &s.copies[at]
+	c.worked = s.now
+	if s.door != nil && c.kind == Reduce && s.machines[c.machine].free[Reduce] > 0 {
+		s.rest(c.machine, Reduce) // one fewer copies there, so that another may begin to
+	}
+	s.enter(at, works, c.working)
+}
+
+func (s *sim) kindOf(p int32) Kind { return s.factsOf(p).Kind }
+
+func (s *sim) factsOf(p int32) *Phase {
+	j := s.phases[p].job
+	return &s.c.Jobs[j].Phases[p-s.jobs[j].phases[0]]
+}
+
+func (s *sim) taskFacts(id int32) *Task {
+	p := s.tasks[id].phase
+	return &s.factsOf(p).Tasks[id-s.phases[p].first]
+}

@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"time"
+)
+
+// succeed ends a task by one of its copies.
+func (s *sim) succeed(at int32) {
+	c := s.copies[at]
+	t := &s.tasks[c.task]
+	p := &s.phases[t.phase]
+	j := p.job
+	if p.watch != nil {
+		p.watch.finish(s, c.task-p.first, c.attempt)
+	}
+	if c.extra || t.would > s.now {
+		s.result.Won++
+	}
+	if s.explained(j) {
+		s.tell(j, "task %d: attempt %d has ended it on machine %d", c.task-p.first, c.attempt, c.machine)
+	}
+	s.record(&c, true)
+	s.release(at)
+	for t.first != none {
+		s.result.Lost++
+		s.result.Wasted += s.now - s.copies[t.first].begun
+		s.record(&s.copies[t.first], false)
+		s.release(t.first)
+	}
+	p.waiting -= t.owed
+	s.jobs[j].waiting[c.kind] -= t.owed
+	t.owed, t.done, t.machine = 0, true, c.machine
+	s.touch(j)
+	s.clones.taskEnded(s, c.task)
+	p.unfinished--
+	s.produced(c.task)
+	for _, output := range p.outputs {
+		s.inputEnded(output, c.task)
+	}
+	if p.unfinished == 0 {
+		s.wishNothing(t.phase)
+		s.clones.phaseEnded(s, p)
+		s.phaseEnded(t.phase)
+	}
+}
+
+// kill ends a copy before its time; requeue says that its task has to be launched once more for it.
+func (s *sim) kill(at int32, requeue bool) {
+	c := s.copies[at]
+	s.result.Wasted += s.now - c.begun
+	s.record(&c, false)
+	s.release(at)
+	if t := &s.tasks[c.task]; requeue || t.copies == 0 && t.owed == 0 {
+		s.owe(c.task)
+	}
+}
+
+func (s *sim) record(c *copyOf, won bool) {
+	if !s.c.Record {
+		return
+	}
+	p := s.tasks[c.task].phase
+	j := s.phases[p].job
+	s.result.Runs = append(s.result.Runs, Attempt{
+		Job: int(j), Phase: int(p - s.jobs[j].phases[0]), Task: int(c.task - s.phases[p].first), Machine: int(c.machine),
+		Begin: c.begun, Work: c.worked, End: s.now, Won: won, Extra: c.extra,
+	})
+}
+
+// ends is when a copy would end at its machine's present speed, if nothing held it up.
+func (s *sim) ends(at int32) time.Duration {
+	c := &s.copies[at]
+	rate := s.machines[c.machine].rate
+	s.advance(c, rate)
+	left := c.amount - c.done
+	if c.stage < works {
+		left += c.working
+	}
+	return s.now + time.Duration(left/rate*float64(time.Second))
+}
+
+// owe puts a task back among those that wait.
+func (s *sim) owe(id int32) {
+	t := &s.tasks[id]
+	p := &s.phases[t.phase]
+	kind := s.kindOf(t.phase)
+	t.owed++
+	p.waiting++
+	p.again = append(p.again, id)
+	s.jobs[p.job].waiting[kind]++
+	s.touch(p.job)
+}
+
+// release frees the place of a copy and its slot.
+func (s *sim) release(at int32) {
+	c := &s.copies[at]
+	m := &s.machines[c.machine]
+	t := &s.tasks[c.task]
+	p := &s.phases[t.phase]
+	s.clones.observe(s, p, at)
+	s.stopFlows(at)
+	s.result.Used[c.kind] += s.now - c.begun
+	c.live = false
+	s.spare = append(s.spare, at)
+
+	if c.previous != none {
+		s.copies[c.previous].next = c.next
+	} else {
+		m.first = c.next
+	}
+	if c.next != none {
+		s.copies[c.next].previous = c.previous
+	}
+	link := &t.first
+	for *link != at {
+		link = &s.copies[*link].sibling
+	}
+	*link = c.sibling
+	t.copies--
+	m.running--
+	p.running--
+	s.jobs[p.job].running[c.kind]--
+	s.order.gave(p.job, c.kind)
+	s.touch(p.job)
+	m.free[c.kind]++
+	s.free[c.kind]++
+	s.rest(c.machine, c.kind)
+	if c.stage == works && c.kind == Reduce {
+		s.admit(c.machine)
+	}
+	s.spread(c.machine)
+}
+
+// admit lets copies that wait for the gate in, in the order in which they came.
+func (s *sim) admit(id int32) {
+	if s.door == nil {
+		return
+	}
+	m := &s.machines[id]
+	kept := m.waiting[:0]
+	for _, at := range m.waiting {
+		switch c := &s.copies[at]; {
+		case !c.live || c.stage != queues || c.machine != id:
+		case s.door.compute(s, at):
+			s.work(at)
+		default:
+			kept = append(kept, at)
+		}
+	}
+	m.waiting = kept
+}

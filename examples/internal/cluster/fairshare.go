@@ -1,0 +1,220 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/fairshare/gate"
+	"github.com/straggler-go/straggler/fairshare/preempt"
+)
+
+// fairOrder hands out slots by package fairshare: each job is a leaf of a tree of pools. There is an index for each kind
+// of slot, as a job may have its share of one and not of the other.
+type fairOrder struct {
+	first  int // leaf of job 0
+	index  [kinds]*fairshare.Index
+	want   [kinds][]int32 // by job
+	total  [kinds]int64
+	passed []passed
+}
+
+type passed struct {
+	job  int32
+	kind Kind
+}
+
+func newFairOrder(s *sim) (*fairOrder, error) {
+	o := &fairOrder{first: len(s.c.Order.Pools)}
+	tree, err := poolTree(s.c)
+	if err != nil {
+		return nil, err
+	}
+	for k := range o.index {
+		o.index[k] = tree.Index()
+		o.want[k] = make([]int32, len(s.c.Jobs))
+	}
+	return o, nil
+}
+
+// poolTree puts a leaf for each job under its pool.
+func poolTree(c *Config) (*fairshare.Tree, error) {
+	pools := append([]fairshare.Pool(nil), c.Order.Pools...)
+	for _, j := range c.Jobs {
+		leaf := fairshare.Pool{}
+		if len(c.Order.Pools) > 0 {
+			leaf.Parent = fairshare.Under(j.Pool)
+		}
+		pools = append(pools, leaf)
+	}
+	return fairshare.New(pools, c.Order.Policy)
+}
+
+func (o *fairOrder) arrive(int32) {}
+
+func (o *fairOrder) leave(job int32) {
+	for k := range o.index {
+		o.update(job, Kind(k), 0, 0)
+	}
+}
+
+func (o *fairOrder) update(job int32, kind Kind, running, wants int32) {
+	o.total[kind] += int64(wants - o.want[kind][job])
+	o.want[kind][job] = wants
+	o.index[kind].SetDemand(o.first+int(job), int64(running+wants))
+}
+
+func (o *fairOrder) took(job int32, kind Kind) { o.index[kind].Add(o.first+int(job), 1) }
+func (o *fairOrder) gave(job int32, kind Kind) { o.index[kind].Add(o.first+int(job), -1) }
+func (o *fairOrder) wants(kind Kind) bool      { return o.total[kind] > 0 }
+
+func (o *fairOrder) next(kind Kind) (int32, bool) {
+	pick := o.index[kind].Next()
+	return int32(pick.Pool - o.first), pick.Pool >= 0
+}
+
+// hold passes a job over that cannot use the slot, so that the next in line is asked.
+func (o *fairOrder) hold(job int32, kind Kind) {
+	o.index[kind].Hold(o.first+int(job), true)
+	o.passed = append(o.passed, passed{job, kind})
+}
+
+func (o *fairOrder) mark() int { return len(o.passed) }
+
+func (o *fairOrder) release(mark int) {
+	for _, p := range o.passed[mark:] {
+		o.index[p.kind].Hold(o.first+int(p.job), false)
+	}
+	o.passed = o.passed[:mark]
+}
+
+// watchman kills tasks for pools that starve. It looks once a second.
+type watchman struct {
+	tree   *fairshare.Tree
+	watch  [kinds]*preempt.Preemptor
+	shares []fairshare.Share
+	usage  []int64
+	demand []int64
+	tasks  []preempt.Task
+	places []int32
+}
+
+const watchEvery = time.Second
+
+func newWatchman(s *sim) (*watchman, error) {
+	config := s.c.Order.Preempt
+	if config == nil {
+		return nil, nil
+	}
+	tree, err := poolTree(s.c)
+	if err != nil {
+		return nil, err
+	}
+	w := &watchman{tree: tree, usage: make([]int64, tree.Len()), demand: make([]int64, tree.Len())}
+	for k := range w.watch {
+		if w.watch[k], err = preempt.New(tree, *config); err != nil {
+			return nil, err
+		}
+	}
+	s.queue.Push(watchEvery, fairTurn, 0, 0)
+	return w, nil
+}
+
+// preempt looks for pools that starve, and carries out what is planned for them.
+func (s *sim) preempt() {
+	s.tellOrder()
+	for k := range s.watchman.watch {
+		s.watchman.turn(s, Kind(k))
+	}
+	s.queue.Push(s.now+watchEvery, fairTurn, 0, 0)
+}
+
+func (w *watchman) turn(s *sim, kind Kind) {
+	first := len(s.c.Order.Pools)
+	for i := range s.jobs {
+		j := &s.jobs[i]
+		w.usage[first+i] = int64(j.running[kind])
+		w.demand[first+i] = 0
+		if j.come && j.left > 0 {
+			w.demand[first+i] = int64(j.running[kind] + j.waiting[kind])
+		}
+	}
+	var err error
+	if w.shares, err = w.tree.Shares(w.shares, w.demand, int64(s.total[kind])); err != nil {
+		s.err = err // minimums that do not fit; Policy.Infeasible may say what then
+		return
+	}
+	if err = w.watch[kind].Observe(s.clock(), w.shares, w.usage); err != nil {
+		s.err = err
+		return
+	}
+	if len(w.watch[kind].Claims(s.clock())) == 0 {
+		return
+	}
+	w.tasks, w.places = w.tasks[:0], w.places[:0]
+	for at := range s.copies {
+		if c := &s.copies[at]; c.live && c.kind == kind {
+			w.tasks = append(w.tasks, preempt.Task{
+				Pool: first + int(s.phases[s.tasks[c.task].phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra,
+			})
+			w.places = append(w.places, int32(at))
+		}
+	}
+	for _, v := range w.watch[kind].Plan(s.clock(), w.tasks, []int64{int64(s.free[kind])}).Victims {
+		at := w.places[v.Task]
+		c := s.copies[at]
+		p := &s.phases[s.tasks[c.task].phase]
+		if s.explained(p.job) {
+			s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
+		}
+		if p.watch != nil {
+			p.watch.kill(s, c.task-p.first, c.attempt)
+		}
+		s.result.Preempted++
+		s.kill(at, !c.extra && s.tasks[c.task].copies == 1)
+	}
+}
+
+// door splits reduces into copying and computing, by package fairshare/gate.
+type door struct{ gate.Gate }
+
+func newDoor(config *gate.Config) (*door, error) {
+	if config == nil {
+		return nil, nil
+	}
+	g, err := gate.New(*config)
+	return &door{g}, err
+}
+
+// facts are what runs on a machine, and what of it belongs to a job.
+func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
+	var n gate.Node
+	var r gate.Reducer
+	for at := s.machines[machine].first; at != none; at = s.copies[at].next {
+		c := &s.copies[at]
+		if c.kind != Reduce {
+			continue
+		}
+		n.Reducers++
+		if c.stage == works {
+			n.Computing++
+		}
+		if s.phases[s.tasks[c.task].phase].job == job {
+			r.Running++
+			if c.stage != works {
+				r.Copying++
+			}
+		}
+	}
+	return n, r
+}
+
+// compute says whether a reduce that has copied everything may begin to compute.
+func (d *door) compute(s *sim, at int32) bool {
+	c := &s.copies[at]
+	return d.Compute(d.facts(s, s.phases[s.tasks[c.task].phase].job, c.machine)).OK()
+}
+
+// launch says whether a reduce of a phase may begin to copy on a machine.
+func (d *door) launch(s *sim, id, machine int32) bool {
+	return d.Launch(d.facts(s, s.phases[id].job, machine)).OK()
+}

@@ -1,0 +1,119 @@
+package cluster
+
+// launch starts a copy of a task on a machine.
+func (s *sim) launch(id, machine int32, level int8, extra bool) {
+	t := &s.tasks[id]
+	p := &s.phases[t.phase]
+	facts := s.factsOf(t.phase)
+	at := s.place()
+	c := &s.copies[at]
+	*c = copyOf{
+		task: id, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind, flow: none, begun: s.now, since: s.now,
+		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
+	}
+	if c.next != none {
+		s.copies[c.next].previous = at
+	}
+	s.machines[machine].first = at
+	t.first = at
+	t.copies++
+	if !extra {
+		t.owed--
+		p.waiting--
+		s.jobs[p.job].waiting[facts.Kind]--
+	}
+	s.price(at, facts)
+	s.count(at)
+	if p.watch != nil {
+		c.attempt = p.watch.start(s, id-p.first, machine)
+		s.queue.Push(s.now+p.interval, reports, at, c.life)
+	}
+	if s.explained(p.job) {
+		s.tell(p.job, "task %d: attempt %d launched on machine %d", id-p.first, c.attempt, machine)
+	}
+	if s.c.Lag > 0 {
+		s.enter(at, starts, 0)
+	} else {
+		s.beginReading(at)
+	}
+	s.spread(machine)
+}
+
+// price works out how long a copy reads and works at speed 1.
+func (s *sim) price(at int32, facts *Phase) {
+	c := &s.copies[at]
+	t := &s.tasks[c.task]
+	p := &s.phases[t.phase]
+	task := s.taskFacts(c.task)
+	rate := s.c.Disk
+	switch {
+	case len(p.inputs) > 0:
+		rate = facts.Fetch
+	case c.level > 0:
+		rate = s.c.Remote
+	}
+	if rate > 0 {
+		c.reading = task.Bytes / rate
+	} else if len(p.inputs) > 0 && s.c.Remote > 0 && len(s.c.Racks) > 1 {
+		c.reading = task.Bytes / s.c.Remote
+	}
+	c.working = task.Seconds
+	if facts.Luck != nil {
+		wave := 1
+		if s.now == p.opened && t.drawn == 0 {
+			wave = 0
+		}
+		rng := s.draws.For(1, uint64(c.task), uint64(t.drawn))
+		c.working *= facts.Luck(rng, int(c.task-p.first), int(c.machine), wave)
+	}
+	t.drawn++
+}
+
+// count keeps the books of slots at a launch.
+func (s *sim) count(at int32) {
+	c := &s.copies[at]
+	m := &s.machines[c.machine]
+	p := &s.phases[s.tasks[c.task].phase]
+	j := &s.jobs[p.job]
+	if m.free[c.kind]--; m.free[c.kind] == 0 {
+		s.busy(c.machine, c.kind)
+	}
+	s.free[c.kind]--
+	m.running++
+	p.running++
+	j.running[c.kind]++
+	s.order.took(p.job, c.kind)
+	s.touch(p.job)
+	r := &s.result.Jobs[p.job]
+	if r.Begin < 0 {
+		r.Begin = s.now
+	}
+	r.Copies++
+	s.result.Launched++
+	if c.extra {
+		s.result.Speculative++
+	}
+	if len(s.taskFacts(c.task).Replicas) > 0 {
+		switch c.level {
+		case 0:
+			r.Node++
+			s.result.Node++
+		case 1:
+			r.InRack++
+			s.result.InRack++
+		default:
+			r.Off++
+			s.result.Off++
+		}
+	}
+}
+
+func (s *sim) place() int32 {
+	if last := len(s.spare) - 1; last >= 0 {
+		at := s.spare[last]
+		s.spare = s.spare[:last]
+		return at
+	}
+	s.copies = append(s.copies, copyOf{})
+	return int32(len(s.copies) - 1)
+}

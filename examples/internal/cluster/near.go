@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"slices"
+)
+
+// takeTask launches a task of a phase on a machine, the nearest to its data that there is, if the job does not rather wait.
+func (s *sim) takeTask(id, machine int32) bool {
+	p := &s.phases[id]
+	if s.kindOf(id) == Reduce && s.door != nil && !s.door.launch(s, id, machine) {
+		return false
+	}
+	t, level := s.nearest(id, machine)
+	if t == none {
+		return false
+	}
+	if len(p.nearby) > 0 && !s.wait.goes(s, id, level) {
+		s.declined = level
+		return false
+	}
+	s.launch(t, machine, level, false)
+	return true
+}
+
+// nearest returns the waiting task of a phase that is nearest to a machine, and how near.
+func (s *sim) nearest(id, machine int32) (int32, int8) {
+	p := &s.phases[id]
+	if p.placed != nil {
+		return s.nearestPlaced(p, machine), 0
+	}
+	if len(p.nearby) > 0 {
+		if t := s.waitingAt(p.nearby, machine); t != none {
+			return t, 0
+		}
+		if t := s.waitingIn(p, machine); t != none {
+			return t, 1
+		}
+	}
+	// Those to be run once more go first: their phase waits for them.
+	for i := 0; i < len(p.again); i++ {
+		t := p.again[i]
+		if s.tasks[t].owed == 0 {
+			p.again = slices.Delete(p.again, i, i+1)
+			i--
+		} else if !s.runsOn(t, machine) {
+			return t, s.levelOf(t, machine)
+		}
+	}
+	for i := p.head; i < len(p.queue); i++ {
+		t := p.queue[i]
+		switch {
+		case s.tasks[t].owed == 0 && i == p.head:
+			p.head++
+		case s.tasks[t].owed > 0 && !s.runsOn(t, machine):
+			return t, s.levelOf(t, machine)
+		}
+	}
+	return none, 0
+}
+
+// runsOn reports whether a copy of the task runs on the machine: two there would share its fate.
+func (s *sim) runsOn(t, machine int32) bool {
+	for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
+		if s.copies[at].machine == machine && len(s.machines) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// waitingAt returns a waiting task that has its block on the machine.
+func (s *sim) waitingAt(list []near, machine int32) int32 {
+	for i := firstAt(list, machine); i < len(list) && list[i].place == machine; i++ {
+		if t := list[i].task; s.tasks[t].owed > 0 && !s.runsOn(t, machine) {
+			return t
+		}
+	}
+	return none
+}
+
+// waitingIn returns a waiting task that has a block in the machine's rack. The tasks at the front that do not wait any
+// more are passed once and for all: a rack has too many to look at them each time.
+func (s *sim) waitingIn(p *phase, machine int32) int32 {
+	rack := int32(s.c.Machines[machine].Rack)
+	for p.rackHead == nil || len(p.rackHead) <= int(rack) {
+		p.rackHead = append(p.rackHead, int32(firstAt(p.nearbyRack, int32(len(p.rackHead)))))
+	}
+	list, front := p.nearbyRack, true
+	for i := p.rackHead[rack]; i < int32(len(list)) && list[i].place == rack; i++ {
+		t := list[i].task
+		if s.tasks[t].owed == 0 {
+			if front {
+				p.rackHead[rack] = i + 1
+			}
+			continue
+		}
+		if !s.runsOn(t, machine) {
+			return t
+		}
+		front = false
+	}
+	return none
+}
+
+func firstAt(list []near, place int32) int {
+	i, _ := slices.BinarySearchFunc(list, place, func(n near, p int32) int { return int(n.place - p) })
+	return i
+}

@@ -1,0 +1,232 @@
+package cluster
+
+import (
+	"time"
+)
+
+// rest puts a machine among those with a free slot.
+func (s *sim) rest(id int32, kind Kind) {
+	m := &s.machines[id]
+	if m.place[kind] == none {
+		m.place[kind] = int32(len(s.idle[kind].machines))
+		s.idle[kind].machines = append(s.idle[kind].machines, id)
+	}
+	if s.c.Heartbeat > 0 {
+		if !m.beatSet {
+			m.beatSet = true
+			s.queue.Push(s.nextBeat(id), beats, id, 0)
+		}
+		return
+	}
+	if !m.offered[kind] {
+		m.offered[kind] = true
+		s.fresh[kind] = append(s.fresh[kind], id)
+	}
+}
+
+// nextBeat is the first heartbeat of a machine after now. Each machine's come at their own instants.
+func (s *sim) nextBeat(id int32) time.Duration {
+	beat := s.c.Heartbeat
+	offset := time.Duration(s.draws.For(3, uint64(id)).Int64N(int64(beat)))
+	n := (s.now-offset)/beat + 1
+	if s.now < offset {
+		n = 0
+	}
+	return offset + n*beat
+}
+
+func (s *sim) beat(id int32) {
+	m := &s.machines[id]
+	m.beatSet = false
+	for k := range m.free {
+		if m.free[k] > 0 {
+			s.serve(id, Kind(k))
+		}
+	}
+	if m.free[Map] > 0 || m.free[Reduce] > 0 {
+		m.beatSet = true
+		s.queue.Push(s.nextBeat(id), beats, id, 0)
+	}
+}
+
+// busy takes a machine without a free slot out.
+func (s *sim) busy(id int32, kind Kind) {
+	m := &s.machines[id]
+	list := s.idle[kind].machines
+	last := list[len(list)-1]
+	list[m.place[kind]] = last
+	s.machines[last].place[kind] = m.place[kind]
+	s.idle[kind].machines = list[:len(list)-1]
+	m.place[kind] = none
+}
+
+// offer offers free slots: all of them to jobs that want something new, and those that have become free to everybody.
+func (s *sim) offer() {
+	if s.c.Heartbeat > 0 {
+		for k := range s.free {
+			s.fresh[k] = s.fresh[k][:0]
+		}
+		s.forgetEager()
+		return
+	}
+	for k := range s.free {
+		kind := Kind(k)
+		if len(s.eager) > 0 {
+			s.offerAll(kind)
+		}
+		for i := 0; i < len(s.fresh[k]); i++ {
+			id := s.fresh[k][i]
+			s.machines[id].offered[k] = false
+			if s.machines[id].free[k] > 0 {
+				s.serve(id, kind)
+			}
+		}
+		s.fresh[k] = s.fresh[k][:0]
+	}
+	s.forgetEager()
+	s.tellOrder()
+}
+
+// want says that a job may take a slot that it has not been offered yet, or declined.
+func (s *sim) want(j int32) {
+	if !s.jobs[j].eager {
+		s.jobs[j].eager = true
+		s.eager = append(s.eager, j)
+	}
+}
+
+func (s *sim) forgetEager() {
+	for _, j := range s.eager {
+		s.jobs[j].eager = false
+	}
+	s.eager = s.eager[:0]
+}
+
+// offerAll goes round the machines with free slots, one slot at a time, and offers them to the eager jobs; the others have
+// declined them. It begins at a machine that chance picks, as machines call in no order.
+func (s *sim) offerAll(kind Kind) {
+	s.tellOrder()
+	list := &s.idle[kind].machines
+	if len(*list) == 0 || !s.order.wants(kind) {
+		return
+	}
+	if len(s.eager) > 1 {
+		for i := range s.jobs {
+			if j := &s.jobs[i]; !j.eager && j.waiting[kind]+j.wishes[kind] > 0 {
+				s.order.hold(int32(i), kind)
+			}
+		}
+	}
+	if len(s.eager) == 1 {
+		s.offerNear(s.eager[0], kind)
+	}
+	if len(*list) == 0 {
+		return
+	}
+	s.rounds++
+	at := s.draws.For(4, s.rounds, uint64(kind)).IntN(len(*list))
+	for misses := 0; misses < len(*list) && s.order.wants(kind); {
+		if at >= len(*list) {
+			at = 0
+		}
+		id := (*list)[at]
+		took := false
+		if len(s.eager) > 1 {
+			took = s.serveOne(id, kind)
+		} else if j := &s.jobs[s.eager[0]]; j.waiting[kind]+j.wishes[kind] > 0 {
+			took = s.take(s.eager[0], id, kind)
+		} else {
+			break
+		}
+		switch {
+		case !took && len(s.eager) == 1 && s.declined == 1:
+			// Machines with its blocks were asked before; what it declines in their racks, it declines everywhere.
+			misses = len(*list)
+		case !took:
+			misses++
+			at++
+		case s.machines[id].free[kind] > 0: // otherwise another machine has taken its place in the list
+			misses = 0
+			at++
+		default:
+			misses = 0
+		}
+	}
+	s.order.release(0)
+}
+
+// offerNear offers a job that would decline all others the free slots on machines that have blocks of its waiting tasks,
+// which spares a large cluster the round of all machines.
+func (s *sim) offerNear(j int32, kind Kind) {
+	for _, id := range s.jobs[j].phase[kind] {
+		if !s.wait.localOnly(s, id) {
+			continue
+		}
+		for _, n := range s.phases[id].nearby {
+			if s.tasks[n.task].owed > 0 && s.machines[n.place].free[kind] > 0 {
+				s.take(j, n.place, kind)
+			}
+		}
+	}
+}
+
+// serve gives away a machine's free slots of a kind, as far as somebody wants them.
+func (s *sim) serve(id int32, kind Kind) {
+	for s.machines[id].free[kind] > 0 && s.serveOne(id, kind) && !s.c.OneTask {
+	}
+}
+
+// serveOne offers one slot to the jobs in their order, until one takes it.
+func (s *sim) serveOne(id int32, kind Kind) bool {
+	s.tellOrder()
+	mark, took := s.order.mark(), false
+	for asked := 0; !took && (s.c.Asked == 0 || asked < s.c.Asked); asked++ {
+		j, ok := s.order.next(kind)
+		if !ok {
+			break
+		}
+		if took = s.take(j, id, kind); !took {
+			s.order.hold(j, kind)
+		}
+	}
+	s.order.release(mark)
+	return took
+}
+
+// take lets a job use a slot, for a copy that a policy wants or for a task that waits.
+func (s *sim) take(j, machine int32, kind Kind) bool {
+	s.declined = none
+	for _, id := range s.jobs[j].phase[kind] {
+		p := &s.phases[id]
+		if p.waiting == 0 && !p.wishes {
+			continue
+		}
+		if p.watch != nil && p.watch.takes(s, id, machine) {
+			return true
+		}
+		if p.waiting > 0 && s.takeTask(id, machine) {
+			return true
+		}
+	}
+	return false
+}
+
+// touch says that what a job wants or has is not what the order was told last.
+func (s *sim) touch(j int32) {
+	if !s.jobs[j].touched {
+		s.jobs[j].touched = true
+		s.touched = append(s.touched, j)
+	}
+}
+
+// tellOrder tells the order what jobs want now.
+func (s *sim) tellOrder() {
+	for _, id := range s.touched {
+		j := &s.jobs[id]
+		j.touched = false
+		for k := range j.waiting {
+			s.order.update(id, Kind(k), j.running[k], j.waiting[k]+j.wishes[k])
+		}
+	}
+	s.touched = s.touched[:0]
+}

@@ -1,0 +1,221 @@
+package cluster
+
+import "time"
+
+// levelOf says how near a task's block is to a machine: 0 on it, 1 in its rack, 2 elsewhere. A task without a block is
+// at home everywhere.
+func (s *sim) levelOf(id, machine int32) int8 {
+	facts := s.taskFacts(id)
+	if len(facts.Replicas) == 0 {
+		return 0
+	}
+	level := int8(2)
+	for _, r := range facts.Replicas {
+		switch {
+		case r == machine:
+			return 0
+		case s.c.Machines[r].Rack == s.c.Machines[machine].Rack:
+			level = 1
+		}
+	}
+	return level
+}
+
+// beginReading lets a copy read what it needs: from its disk, from another machine, or from all racks that hold a part
+// of the outputs that its phase reads. Over links between racks that is a flow; within a rack, or where links are not
+// modelled, it takes the time that the reader alone needs.
+func (s *sim) beginReading(at int32) {
+	c := &s.copies[at]
+	facts := s.taskFacts(c.task)
+	p := &s.phases[s.tasks[c.task].phase]
+	switch {
+	case facts.Bytes == 0:
+		c.stage = reads
+		s.haveRead(at)
+	case len(p.inputs) > 0 && p.from != nil && len(s.c.Racks) > 1 && p.missing == 0:
+		s.shuffle(at, p.from, facts.Bytes)
+	case len(p.inputs) == 0 && c.level == 2 && len(s.c.Racks) > 1 && s.c.Remote > 0:
+		from := int32(s.c.Machines[facts.Replicas[int(c.task)%len(facts.Replicas)]].Rack)
+		c.stage, c.since, c.flows, c.flow = reads, s.now, 1, none
+		s.startFlow(at, from, facts.Bytes)
+	default:
+		s.enter(at, reads, c.reading)
+	}
+}
+
+// shuffle reads from every rack its share of the bytes.
+func (s *sim) shuffle(at int32, from []float64, bytes float64) {
+	c := &s.copies[at]
+	c.stage, c.since, c.flows, c.flow = reads, s.now, 0, none
+	for _, share := range from {
+		if share > 0 {
+			c.flows++
+		}
+	}
+	for rack, share := range from {
+		if share > 0 {
+			s.startFlow(at, int32(rack), bytes*share)
+		}
+	}
+}
+
+func (s *sim) startFlow(at, from int32, bytes float64) {
+	c := &s.copies[at]
+	limit := s.flowLimit(c.machine, c.flows)
+	f := s.net.start(int64(s.now), from, int32(s.c.Machines[c.machine].Rack), bytes, limit, at)
+	s.net.flows[f].next = c.flow
+	c.flow = f
+}
+
+// flowLimit is how fast one of n flows into a machine can be.
+func (s *sim) flowLimit(machine, n int32) float64 {
+	if s.c.Remote == 0 {
+		return unlimited
+	}
+	return s.c.Remote * s.machines[machine].rate / float64(n)
+}
+
+// unlimited bytes per second: what a limit of none is taken for.
+const unlimited = 1e15
+
+// flowEnded takes a flow that has carried all it had to off its copy.
+func (s *sim) flowEnded(f int32) {
+	at := s.net.flows[f].copy
+	s.net.flows[f].left = 0
+	s.net.stop(int64(s.now), f)
+	c := &s.copies[at]
+	if c.flows--; c.flows > 0 {
+		return
+	}
+	c.flow = none
+	s.haveRead(at)
+}
+
+// stopFlows cuts off what a copy still reads.
+func (s *sim) stopFlows(at int32) {
+	c := &s.copies[at]
+	for f := c.flow; f != none; f = s.net.flows[f].next {
+		if s.net.flows[f].live && s.net.flows[f].copy == at {
+			s.net.stop(int64(s.now), f)
+		}
+	}
+	c.flow, c.flows = none, 0
+}
+
+// settle shares the links anew where flows have come or gone, and sets the events at which flows end.
+func (s *sim) settle() {
+	for _, f := range s.net.settle(int64(s.now)) {
+		flow := &s.net.flows[f]
+		flow.life++
+		if at, ok := flow.ends(); ok {
+			s.queue.Push(max(time.Duration(at), s.now), flowEnds, f, flow.life)
+		}
+	}
+}
+
+// shareRead returns which part of what it reads a copy has.
+func (s *sim) shareRead(at int32) float64 {
+	c := &s.copies[at]
+	if c.flows == 0 {
+		if c.amount == 0 {
+			return 1
+		}
+		p := &s.phases[s.tasks[c.task].phase]
+		share := c.done / c.amount
+		if p.missing > 0 { // no more than there is
+			share = min(share, 1-float64(p.missing)/float64(max(1, s.inputTasks(p))))
+		}
+		return share
+	}
+	left := 0.0
+	for f := c.flow; f != none; f = s.net.flows[f].next {
+		if flow := &s.net.flows[f]; flow.live && flow.copy == at {
+			s.net.advance(int64(s.now), flow)
+			left += flow.left
+		}
+	}
+	return min(max(1-left/s.taskFacts(c.task).Bytes, 0), 1)
+}
+
+func (s *sim) inputTasks(p *phase) int {
+	n := 0
+	for _, in := range p.inputs {
+		n += int(s.phases[in].end - s.phases[in].first)
+	}
+	return n
+}
+
+// inputEnded tells a phase that a task of one that it reads has ended.
+func (s *sim) inputEnded(id, input int32) {
+	p := &s.phases[id]
+	p.missing--
+	if p.perTask {
+		s.eachReader(id, input, func(t int32) {
+			if s.tasks[t].missing--; s.tasks[t].missing == 0 {
+				s.ready(t)
+			}
+		})
+		s.tryOpen(id)
+		return
+	}
+	s.tryOpen(id)
+	if p.missing == 0 {
+		s.shareByRack(p)
+		s.feed(p)
+	}
+}
+
+// eachReader calls f with each task of a phase that reads the given one.
+func (s *sim) eachReader(id, input int32, f func(task int32)) {
+	p := &s.phases[id]
+	in := &s.phases[s.tasks[input].phase]
+	upstream, downstream := int(in.end-in.first), int(p.end-p.first)
+	pattern := s.factsOf(id).Pattern
+	// The tasks that one reads lie together and in order, so its reader is near the same place among the readers.
+	guess := int(input-in.first) * downstream / upstream
+	for k := max(0, guess-1); k <= min(downstream-1, guess+1); k++ {
+		first, end, err := pattern.Inputs(k, upstream, downstream)
+		if err == nil && int(input-in.first) >= first && int(input-in.first) < end {
+			f(p.first + int32(k))
+		}
+	}
+}
+
+// shareByRack works out which part of its inputs' output lies in which rack, once all of it is there.
+func (s *sim) shareByRack(p *phase) {
+	if len(s.c.Racks) < 2 {
+		return
+	}
+	p.from = make([]float64, len(s.c.Racks))
+	n := 0.0
+	for _, in := range p.inputs {
+		for t := s.phases[in].first; t < s.phases[in].end; t++ {
+			if m := s.tasks[t].machine; m != none {
+				p.from[s.c.Machines[m].Rack]++
+				n++
+			}
+		}
+	}
+	for i := range p.from {
+		p.from[i] /= n
+	}
+}
+
+// feed lets copies go on that waited for the last of what they read, and have still to read that; nor can one that reads
+// yet have that last part.
+func (s *sim) feed(p *phase) {
+	n := float64(max(1, s.inputTasks(p)))
+	for t := p.first; t < p.end; t++ {
+		for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
+			c := &s.copies[at]
+			switch {
+			case c.stage == starves:
+				s.enter(at, reads, c.reading/n)
+			case c.stage == reads && c.flows == 0 && c.amount == c.reading:
+				s.advance(c, s.machines[c.machine].rate)
+				c.done = min(c.done, c.amount*(1-1/n))
+				s.schedule(at)
+			}
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/replicate"
+)
+
+// Replication guards the outputs that later phases read against the loss of a machine, by package replicate.
+type Replication struct {
+	// Share is the part of the bytes processed that may be copied; 0 means 0.1, the paper's.
+	Share float64
+	// Losses says how the probability of loss is learned.
+	Losses replicate.LossesConfig
+	// Bandwidth is how fast an output is copied to another machine of the rack, in bytes per second.
+	Bandwidth float64
+	// History is what is known of each machine at the start; nil: nothing.
+	History []Record
+}
+
+// Record says how many outputs a machine has had, and how many of them it lost before they were read.
+type Record struct{ Outputs, Lost int }
+
+// guard is what is known of the outputs of the jobs that run. What an output costs to have again is kept in one graph a
+// job.
+type guard struct {
+	config *Replication
+	losses *replicate.Losses
+	budget *replicate.ByteBudget
+	graphs []*replicate.Graph // by job
+	node   []int32            // of each task, in its job's graph; none before it has ended
+}
+
+func newGuard(s *sim) (*guard, error) {
+	if s.c.Replicate == nil {
+		return nil, nil
+	}
+	g := &guard{config: s.c.Replicate, graphs: make([]*replicate.Graph, len(s.jobs)), node: make([]int32, len(s.tasks))}
+	for i := range g.node {
+		g.node[i] = none
+	}
+	share := g.config.Share
+	if share == 0 {
+		share = 0.1
+	}
+	var err error
+	if g.budget, err = replicate.NewByteBudget(share); err != nil {
+		return nil, err
+	}
+	if g.losses, err = replicate.NewLosses(len(s.machines), g.config.Losses); err != nil {
+		return nil, err
+	}
+	for m, r := range g.config.History {
+		g.losses.Produced(epoch, m, r.Outputs)
+		g.losses.Lost(epoch, m, r.Lost)
+	}
+	return g, nil
+}
+
+// produced is told of each task that has ended; it decides whether its output gets a second home.
+func (s *sim) produced(id int32) {
+	p := &s.phases[s.tasks[id].phase]
+	bytes := s.outputOf(id)
+	s.result.Processed += bytes
+	g := s.guard
+	if g == nil || len(p.outputs) == 0 {
+		return
+	}
+	now, machine := s.clock(), s.tasks[id].machine
+	g.losses.Produced(now, int(machine), 1)
+	g.budget.Grant(int64(bytes))
+	loss := g.losses.Probability(now, int(machine))
+	node := g.add(s, id, loss)
+	machines, targets := g.targets(s, machine, bytes)
+	where, d := replicate.DecideTarget(replicate.Candidate{
+		Cost: g.graphs[p.job].Cost(int(node)), Bytes: int64(bytes),
+	}, targets, g.budget.Left())
+	if s.explained(p.job) {
+		s.tell(p.job, "output of task %d on machine %d: %v", id-p.first, machine, d)
+	}
+	if d.Action == replicate.Replicate && g.budget.Spend(int64(bytes)) {
+		s.tasks[id].replica = machines[where]
+		s.result.Replicated += bytes
+		g.graphs[p.job].SetLoss(int(node), replicate.AllLost(loss, g.losses.Probability(now, int(s.tasks[id].replica))))
+	}
+}
+
+// add puts a task's output into its job's graph.
+func (g *guard) add(s *sim, id int32, loss float64) int32 {
+	p := &s.phases[s.tasks[id].phase]
+	if g.graphs[p.job] == nil {
+		g.graphs[p.job] = new(replicate.Graph)
+	}
+	if n := g.node[id]; n != none {
+		g.graphs[p.job].SetLoss(int(n), loss)
+		return n
+	}
+	out := replicate.Output{Run: time.Duration(s.taskFacts(id).Seconds * float64(time.Second)), Loss: loss}
+	for _, in := range p.inputs {
+		for t := s.phases[in].first; t < s.phases[in].end; t++ {
+			if g.node[t] != none {
+				out.Inputs = append(out.Inputs, int(g.node[t]))
+			}
+		}
+	}
+	n, err := g.graphs[p.job].Add(out)
+	if err != nil {
+		return 0
+	}
+	g.node[id] = int32(n)
+	return int32(n)
+}
+
+func (g *guard) copyTime(bytes float64) time.Duration {
+	if g.config.Bandwidth == 0 {
+		return 0
+	}
+	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
+}
+
+// outputOf is the size of a task's output: what the phases that read it read, in equal parts.
+func (s *sim) outputOf(id int32) float64 {
+	p := &s.phases[s.tasks[id].phase]
+	bytes := 0.0
+	for _, o := range p.outputs {
+		for _, t := range s.factsOf(o).Tasks {
+			bytes += t.Bytes
+		}
+		bytes /= float64(max(1, s.inputTasks(&s.phases[o])))
+	}
+	return bytes
+}
+
+// targets are the machines that may take a copy of an output: the others of the rack.
+func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
+	for m := range s.machines {
+		if int32(m) != machine && s.c.Machines[m].Rack == s.c.Machines[machine].Rack {
+			machines = append(machines, int32(m))
+			targets = append(targets, replicate.Target{Copy: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
+		}
+	}
+	return machines, targets
+}
+
+// lose takes the outputs on a machine away that are still to be read. What has a replica is read there; the rest is
+// computed again, and who reads it waits.
+func (s *sim) lose(machine int32) {
+	for id := range s.tasks {
+		t := &s.tasks[id]
+		if !t.done || t.machine != machine || !s.stillRead(t.phase) {
+			continue
+		}
+		p := &s.phases[t.phase]
+		if s.guard != nil {
+			s.guard.losses.Lost(s.clock(), int(machine), 1)
+		}
+		if t.replica != none && t.replica != machine {
+			t.machine, t.replica = t.replica, none
+			s.result.Saved++
+			continue
+		}
+		s.result.Recomputed++
+		t.done, t.machine = false, none
+		p.unfinished++
+		if p.unfinished == 1 {
+			s.jobs[p.job].left++
+		}
+		if p.watch != nil {
+			p.watch.loseOutput(s, int32(id)-p.first)
+		}
+		if s.explained(p.job) {
+			s.tell(p.job, "the output of task %d was lost with machine %d", int32(id)-p.first, machine)
+		}
+		for _, o := range p.outputs {
+			s.inputLost(o, int32(id))
+		}
+		s.owe(int32(id))
+		s.want(p.job)
+	}
+}
+
+func (s *sim) stillRead(id int32) bool {
+	for _, o := range s.phases[id].outputs {
+		if s.phases[o].unfinished > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// inputLost tells a phase that a task of one that it reads is to run again. Its own that have not read all they need wait
+// for that in their slots, as Hadoop's reduces do, if it does not need such a slot itself; otherwise they give them up.
+func (s *sim) inputLost(id, input int32) {
+	p := &s.phases[id]
+	p.missing++
+	switch {
+	case !p.open:
+	case p.perTask:
+		s.eachReader(id, input, func(t int32) {
+			if !s.tasks[t].done {
+				s.tasks[t].missing++
+				s.sendBack(t)
+			}
+		})
+	case s.kindOf(id) == s.kindOf(s.tasks[input].phase):
+		for t := p.first; t < p.end; t++ {
+			if s.sendBack(t) {
+				s.owe(t)
+			}
+		}
+	}
+}
+
+// sendBack takes a task that has not read all it needs from its slots, and from those that wait for one. It reports
+// whether it did.
+func (s *sim) sendBack(id int32) bool {
+	t := &s.tasks[id]
+	p := &s.phases[t.phase]
+	for at := t.first; at != none; at = s.copies[at].sibling {
+		if s.copies[at].stage >= queues {
+			return false // one has read it all
+		}
+	}
+	sent := t.first != none || t.owed > 0
+	for t.first != none {
+		c := s.copies[t.first]
+		if p.watch != nil {
+			p.watch.kill(s, id-p.first, c.attempt)
+		}
+		s.result.Wasted += s.now - c.begun
+		s.result.SentBack++
+		s.record(&s.copies[t.first], false)
+		s.release(t.first)
+	}
+	p.waiting -= t.owed
+	s.jobs[p.job].waiting[s.kindOf(t.phase)] -= t.owed
+	t.owed = 0
+	s.touch(p.job)
+	return sent
+}

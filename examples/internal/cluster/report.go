@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"time"
+)
+
+// score returns how much of its task a copy has done, from 0 to 1.
+func (s *sim) score(at int32) float64 {
+	c := &s.copies[at]
+	s.advance(c, s.machines[c.machine].rate)
+	facts := s.factsOf(s.tasks[c.task].phase)
+	share := facts.ReadScore
+	if share == 0 {
+		if all := c.reading + c.working; all > 0 {
+			share = c.reading / all
+		}
+	}
+	switch c.stage {
+	case starts:
+		return 0
+	case reads:
+		return share * s.shareRead(at)
+	case works:
+		return share + (1-share)*c.done/max(c.amount, 1e-12)
+	}
+	if c.stage == starves {
+		p := &s.phases[s.tasks[c.task].phase]
+		return share * (1 - float64(p.missing)/float64(max(1, s.inputTasks(p))))
+	}
+	return share
+}
+
+// report lets a copy say how far it is, and asks what to do about its task.
+func (s *sim) report(at int32) {
+	c := &s.copies[at]
+	t := &s.tasks[c.task]
+	p := &s.phases[t.phase]
+	next := s.now + p.interval
+	if late := s.c.ReportLate; late > 0 {
+		next += time.Duration(s.draws.For(5, uint64(c.task), uint64(c.life), uint64(s.now)).Int64N(int64(late)))
+	}
+	s.queue.Push(next, reports, at, c.life)
+	if s.c.ReportLoss > 0 && s.draws.For(2, uint64(c.task), uint64(c.attempt), uint64(s.now)).Float64() < s.c.ReportLoss {
+		s.result.ReportsLost++
+		return
+	}
+	s.result.Reports++
+	p.watch.report(s, t.phase, at, s.score(at))
+}

@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// watch keeps package restart in step with one phase: it tells a tracker what happens to the copies, and carries out
+// what it answers.
+type watch struct{ tracker *tracker.Tracker }
+
+// sharedBudget bounds the copies of all phases together.
+type sharedBudget struct{ limiter tracker.Limiter }
+
+func newSharedBudget(s *sim) (*sharedBudget, error) {
+	if s.c.Budget == nil {
+		return &sharedBudget{}, nil
+	}
+	b, err := tracker.NewBudget(*s.c.Budget)
+	return &sharedBudget{b}, err
+}
+
+// watchPhase begins to watch a phase, if there is a policy to watch it for.
+func (s *sim) watchPhase(id int32, facts *Phase) {
+	if s.c.Restart == nil || s.c.Interval <= 0 {
+		return
+	}
+	p := &s.phases[id]
+	p.interval = s.c.Interval
+	work := make([]float64, len(facts.Tasks))
+	for i, t := range facts.Tasks {
+		work[i] = workOf(&t)
+	}
+	t, err := tracker.New(tracker.Config{
+		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
+		Policy: s.c.Restart, Record: s.learned.record, Phase: uint64(id), Budget: s.shared.limiter,
+	})
+	if err != nil {
+		s.err = err
+		return
+	}
+	p.watch = &watch{t}
+}
+
+// workOf is how much a task has to do, so far as its host knows: an equal part, if it does not.
+func workOf(t *Task) float64 {
+	if t.Work > 0 {
+		return t.Work
+	}
+	return 1
+}
+
+func (w *watch) start(s *sim, task, machine int32) int32 {
+	return int32(w.tracker.Start(s.clock(), int(task), int(machine)))
+}
+
+// report passes a progress report on, and acts on the answer.
+func (w *watch) report(s *sim, id, at int32, score float64) {
+	c := s.copies[at]
+	p := &s.phases[id]
+	w.tracker.SetSlots(int(p.running) + s.free[c.kind])
+	task := c.task - p.first
+	d := w.tracker.Report(s.clock(), int(task), int(c.attempt), tracker.Report{Done: score * workOf(s.taskFacts(c.task)), Score: score})
+	if s.explained(p.job) {
+		s.tell(p.job, "task %d: attempt %d is at %.1f %%: %v", task, c.attempt, 100*score, d)
+	}
+	if d.Reason == restart.NoFreeSlot {
+		s.wish(id) // the next slot may be for it
+	}
+	w.act(s, id, task, d)
+}
+
+// act carries out a decision about a task that runs. A copy is launched when there is a slot for it.
+func (w *watch) act(s *sim, id, task int32, d tracker.Answer) {
+	p := &s.phases[id]
+	switch d.Action {
+	case restart.Restart, restart.Kill:
+		at := s.copyOf(id, task, int32(d.Attempt))
+		if at == none {
+			return
+		}
+		if d.Action == restart.Restart {
+			w.tracker.Restart(s.clock(), int(task), d.Attempt)
+			s.result.Restarted++
+			s.tasks[p.first+task].would = s.ends(at)
+		} else {
+			w.tracker.Kill(s.clock(), int(task), d.Attempt)
+			s.result.Pruned++
+		}
+		s.kill(at, false)
+	case restart.Duplicate:
+		s.wish(id)
+		s.want(p.job)
+	}
+}
+
+// takes asks what is the best use of a slot on a machine, and reports whether a copy was launched there. Which of the
+// tasks that wait is launched is not asked here: that is a matter of where their data is.
+func (w *watch) takes(s *sim, id, machine int32) bool {
+	p := &s.phases[id]
+	for p.wishes {
+		kind := s.kindOf(id)
+		w.tracker.SetSlots(int(p.running) + s.free[kind])
+		d := w.tracker.Next(s.clock(), int(machine))
+		switch d.Action {
+		case restart.Duplicate:
+			if s.explained(p.job) {
+				s.tell(p.job, "task %d: a slot on machine %d: %v", d.Task, machine, d)
+			}
+			t := p.first + int32(d.Task)
+			s.launch(t, machine, s.levelOf(t, machine), true)
+			return true
+		case restart.Restart, restart.Kill:
+			w.act(s, id, int32(d.Task), d)
+		default:
+			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
+				s.wishNothing(id)
+			}
+			return false
+		}
+	}
+	return false
+}
+
+// finish records that an attempt has ended its task. The tracker takes all others as ended, and so does the simulation.
+func (w *watch) finish(s *sim, task, attempt int32) {
+	w.tracker.Finish(s.clock(), int(task), int(attempt))
+}
+
+func (w *watch) kill(s *sim, task, attempt int32) {
+	w.tracker.Kill(s.clock(), int(task), int(attempt))
+}
+
+func (w *watch) loseOutput(s *sim, task int32) { w.tracker.LoseOutput(s.clock(), int(task)) }
+
+// wish says that a running task of the phase is worth a copy.
+func (s *sim) wish(id int32) {
+	p := &s.phases[id]
+	kind := s.kindOf(id)
+	if !p.wishes {
+		p.wishes = true
+		s.jobs[p.job].wishes[kind]++
+		s.touch(p.job)
+	}
+}
+
+func (s *sim) wishNothing(id int32) {
+	if p := &s.phases[id]; p.wishes {
+		p.wishes = false
+		s.jobs[p.job].wishes[s.kindOf(id)]--
+		s.touch(p.job)
+	}
+}
+
+// copyOf finds a running attempt of a task; none if it has ended.
+func (s *sim) copyOf(id, task, attempt int32) int32 {
+	for at := s.tasks[s.phases[id].first+task].first; at != none; at = s.copies[at].sibling {
+		if s.copies[at].attempt == attempt {
+			return at
+		}
+	}
+	return none
+}

@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"time"
+
+	"straggler-examples/internal/des"
+)
+
+// What happens, in the order in which it is handled at one instant: what ends comes before what begins.
+const (
+	copyMoves  uint8 = iota // a copy ends its stage
+	flowEnds                // a flow has carried all it had to
+	speedTurns              // a machine becomes slower or faster
+	outputLost              // a machine loses what it has
+	jobComes                // a job is submitted
+	reports                 // a copy reports
+	offerAgain              // someone who waited is to be asked again
+	beats                   // a machine with free slots asks for work
+	fairTurn                // pools that starve are looked at
+	sampled                 // the timeline gets a row
+)
+
+// sim is a simulation in progress.
+type sim struct {
+	c      *Config
+	queue  des.Queue
+	draws  *des.Draws
+	now    time.Duration
+	net    *network
+	result Result
+
+	machines []machine
+	jobs     []job
+	phases   []phase
+	tasks    []task
+	copies   []copyOf
+	spare    []int32 // places in copies that are free
+	left     int     // jobs that have not ended
+
+	free  [kinds]int // slots
+	total [kinds]int
+	idle  [kinds]idle
+	fresh [kinds][]int32 // machines that have a slot to offer since the last round
+	eager []int32        // jobs that may take a slot that is free already
+
+	order    order
+	watchman *watchman
+	door     *door
+	wait     locality
+	clones   *cloner
+	learned  *machineSpeeds
+	shared   *sharedBudget
+	guard    *guard
+	touched  []int32 // jobs of which the order does not know what they want now
+	rounds   uint64
+	err      error // what a package refused; the simulation ends with it
+	declined int8  // the level at which a phase waited for a nearer slot, in the latest take
+}
+
+type machine struct {
+	free    [kinds]int32
+	running int32
+	first   int32 // of the copies on it; none if there are none
+	rate    float64
+	spell   float64     // factor of the present slow spell
+	waiting []int32     // copies that wait for the gate
+	offered [kinds]bool // is in fresh
+	place   [kinds]int32
+	beatSet bool
+}
+
+// idle are the machines with a free slot, in an order of its own.
+type idle struct{ machines []int32 }
+
+const none = -1
+
+type job struct {
+	phases    [2]int32 // first and end
+	left      int32    // phases that have not ended
+	running   [kinds]int32
+	waiting   [kinds]int32 // copies that are still to be launched
+	wishes    [kinds]int32 // phases of which a running task wants a copy
+	phase     [kinds][]int32
+	come      bool
+	touched   bool
+	eager     bool
+	followers []int32
+}
+
+type phase struct {
+	job        int32
+	first, end int32 // tasks
+	inputs     []int32
+	outputs    []int32
+	missing    int32 // tasks of its inputs that have not ended
+	threshold  int32 // begin when no more are missing
+	unfinished int32
+	waiting    int32 // copies to be launched
+	running    int32
+	wishes     bool // a running task wants a copy
+	open       bool
+	opened     time.Duration
+	clones     int32
+	cloned     int32 // so many of its tasks, from the first, get so many copies
+	grant      grant
+	rates      []float64 // of copies that have ended, for the cloner
+	watch      *watch
+	queue      []int32 // tasks in the order in which they are to be launched
+	head       int
+	again      []int32 // tasks to be run once more
+	nearby     []near  // tasks that wait by the machine that has their block
+	nearbyRack []near
+	rackHead   []int32 // where to look first in nearbyRack, by rack
+	from       []float64
+	placed     []int32 // rack of each task, if placement says so
+	interval   time.Duration
+	perTask    bool // tasks begin one by one, as what they read is there
+	wait       waiter
+}
+
+// near says that a task's block is near a place.
+type near struct{ place, task int32 }
+
+type task struct {
+	phase   int32
+	owed    int32 // copies still to be launched
+	copies  int32 // running
+	drawn   int32 // copies that luck was drawn for
+	first   int32 // of the running copies
+	missing int32 // tasks that it reads and that have not ended, where these are counted by task
+	machine int32 // that has its output
+	done    bool
+	would   time.Duration // when a copy that was killed for a restart would have ended it; 0 if none was
+	replica int32         // machine that has its output a second time
+}
+
+type stage uint8
+
+const (
+	starts  stage = iota // its lag runs
+	reads                // it reads
+	starves              // it has read what there is
+	queues               // it waits to be let in by the gate
+	works                // it computes
+)
+
+type copyOf struct {
+	task, machine  int32
+	attempt        int32 // the tracker's number
+	life           uint32
+	turn           uint32 // of its latest event
+	stage          stage
+	kind           Kind
+	flows          int32 // that it still reads from
+	flow           int32 // the first of them
+	sibling        int32 // the next running copy of the task
+	next, previous int32 // on its machine
+	begun          time.Duration
+	since          time.Duration
+	done, amount   float64       // of the stage, in seconds at speed 1
+	reading        float64       // seconds of the read stage, at speed 1
+	working        float64       // seconds of the work stage
+	worked         time.Duration // when it began to compute
+	extra          bool          // launched beside another, because of a decision
+	live           bool
+	level          int8
+}
