@@ -1,0 +1,170 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/straggler-go/straggler/estimate/knn"
+)
+
+// DynamicShare [ICAC 2014].
+
+func shareRows() []row {
+	return []row{
+		{
+			id: "S1", where: "§3.1, eq. 1-2", tier: exact, seeds: 1, quick: true,
+			claim: "k-NN with Epanechnikov weights, k as n^(4/5); the error shrinks with n",
+			measures: []measure{
+				is("largest difference from the formula, s", "0", 0, 1e-9),
+				is("runs with a weight, k-1, at 32, 243 and 1024 in all", "15, 80, 255", 350, 0),
+				atMost("error at 1000 runs over that at 50", "< 1", 1),
+			},
+			run:  nearest,
+			note: "Eq. 1 prints 1/n where its weights need 1/k. The farthest of the k has the weight 0.",
+		},
+		{
+			id: "S2", where: "Fig. 5", tier: inBand, quick: true,
+			claim: "least laxity misses fewest deadlines; the gap opens at 6 concurrent jobs",
+			measures: []measure{
+				atMost("LLF less EDF, 8 jobs", "< 0", 0), atMost("LLF less FIFO, 8 jobs", "< 0", 0),
+				atMost("LLF less FAIR, 8 jobs", "< 0", 0),
+				atMost("LLF less EDF, 10 jobs", "< 0", 0), atMost("LLF less FIFO, 10 jobs", "< 0", 0),
+				stated("LLF misses at 8", ""), stated("EDF", ""), stated("FIFO", ""), stated("FAIR", ""),
+			},
+			run: deadlines,
+			note: "Rate and task times are not in the text: jobs come within YouTube's longer deadline, so that " +
+				"they are there together; alone they would need 60 % of theirs, and the workers' speeds scatter " +
+				"with a cv of 0.4.",
+		},
+		{
+			id: "S3", where: "Fig. 6-7", tier: exact, seeds: 1, quick: true,
+			claim: "the workers of the five tasks far below a laxity of 1650 ms are flagged, in a few ms",
+			measures: []measure{
+				is("workers flagged and right, of 5", "5", 5, 0), is("flagged and wrong", "0", 0, 0),
+				atMost("ms for 84 tasks", "a few", 1),
+			},
+			run: lowLaxities,
+		},
+		{
+			id: "S4", where: "Fig. 9-10", tier: inBand, quick: true,
+			claim: "with 40 partitions Balance is 90 % for load balance and 64 % for dynamic partitioning, which " +
+				"takes 1900 against 2800 ms",
+			measures: []measure{
+				within("Balance of load balance", "90 %", 0.80, 0.92),
+				within("of dynamic partitioning", "64 %", 0.58, 0.70),
+				within("time, load balance / dynamic", "1.47", 1.3, 1.6),
+			},
+			run: partitions40,
+			note: "By the printed formulas 40 partitions of 80 % skewness on 23 reducers cap Balance at 35 %; here " +
+				"skewness is 52 %, and " +
+				"the workers' speeds scatter with a cv of 0.23." +
+				" What is outside hangs on the slowest of the 23 workers: where it has half of the usual speed or more, " +
+				"the ratio is 1.3 to 1.8; where chance makes it slower than 0.45, load balance waits for it and the " +
+				"ratio is 2 to 3.",
+		},
+		{
+			id: "S5", where: "Fig. 8", tier: direction,
+			claim: "dynamic partitioning stays flat up to 80 % skewness, hashing grows",
+			measures: []measure{
+				atLeast("hashing grows more, from 20 to 80 %, by (of the time at 20 %)", "> 0", 0),
+				stated("dynamic partitioning grows to", "1"),
+			},
+			run: func(seed uint64) []float64 {
+				hash20, dynamic20 := atSkewness(seed, 0.2)
+				hash80, dynamic80 := atSkewness(seed, 0.8)
+				return []float64{(hash80 - hash20 - dynamic80 + dynamic20) / hash20, dynamic80 / dynamic20}
+			},
+			note: "As many partitions as reducers, so that the largest one bounds what any assignment can do: ours " +
+				"is not flat, but it " +
+				"goes to the fastest worker, where hashing sends it anywhere.",
+		},
+		{
+			id: "S6", where: "Fig. 11-12", tier: exact, seeds: 1, quick: true,
+			claim: "sketches cost 80 to 200 ms at 45 partitions, and help",
+			measures: []measure{
+				atMost("ms for 4 rows of 45 partitions", "200", 1),
+				atMost("best row's time over the first row's", "< 1", 1),
+			},
+			run: sketches,
+		},
+	}
+}
+
+// nearest compares predictions with equations 1 and 2, written out.
+func nearest(seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 31))
+	run := func() ([]float64, float64) {
+		x := []float64{rng.Float64(), rng.Float64(), rng.Float64()}
+		return x, 10 + 50*x[0] + 20*x[1]*x[2] + rng.NormFloat64()
+	}
+	worst := 0.0
+	mean := func(n int) float64 {
+		r, err := knn.New(knn.Config{Dimensions: 3, Scaling: knn.ScaleNone})
+		check(err)
+		var xs [][]float64
+		var ys []float64
+		for range n {
+			x, y := run()
+			check(r.Add(x, y))
+			xs, ys = append(xs, x), append(ys, y)
+		}
+		sum := 0.0
+		for range 200 {
+			x, y := run()
+			var p knn.Prediction
+			check(r.Predict(&p, x))
+			worst = max(worst, math.Abs(p.Mean()-byFormula(xs, ys, x)))
+			sum += math.Abs(p.Mean() - y)
+		}
+		return sum / 200
+	}
+	few, many := mean(50), mean(1000)
+	neighbours := 0
+	for _, n := range []int{32, 243, 1024} {
+		r, err := knn.New(knn.Config{Dimensions: 1})
+		check(err)
+		for i := range n {
+			check(r.Add([]float64{float64(i * i)}, 1))
+		}
+		var p knn.Prediction
+		check(r.Predict(&p, []float64{-1}))
+		neighbours += p.Len()
+	}
+	return []float64{worst, float64(neighbours), many / few}
+}
+
+// leastK is the least k with k^5 >= n^4.
+func leastK(n int) int {
+	for k := 1; ; k++ {
+		if k*k*k*k*k >= n*n*n*n {
+			return k
+		}
+	}
+}
+
+// byFormula is the weighted mean of the k nearest, with the weight 1-(d/R)^2.
+func byFormula(xs [][]float64, ys, x []float64) float64 {
+	order := make([]int, len(xs))
+	far := make([]float64, len(xs))
+	for i, o := range xs {
+		order[i] = i
+		for j := range o {
+			far[i] += (o[j] - x[j]) * (o[j] - x[j])
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if far[a] < far[b] {
+			return -1
+		}
+		return 1
+	})
+	k := leastK(len(xs))
+	radius := far[order[k-1]]
+	sum, weights := 0.0, 0.0
+	for _, i := range order[:k] {
+		w := 1 - far[i]/radius
+		sum, weights = sum+w*ys[i], weights+w
+	}
+	return sum / weights
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/laxity"
+	lof "github.com/straggler-go/straggler/laxity/outlier"
+	"github.com/straggler-go/straggler/skew"
+
+	"straggler-examples/internal/cluster"
+)
+
+// deadlines runs 8 and 10 jobs of 59 maps and 23 reduces on 82 cores by least laxity, deadline, arrival and fair
+// shares.
+func deadlines(seed uint64) []float64 {
+	missed := func(jobs int, set func(*cluster.Config)) float64 {
+		late, n := 0.0, 0.0
+		for i := range uint64(20) {
+			c := deadlineJobs(seed<<8+i, jobs)
+			set(&c)
+			for k, j := range must(c).Jobs {
+				n++
+				if j.End > c.Jobs[k].Deadline {
+					late++
+				}
+			}
+		}
+		return late / n
+	}
+	llf := func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{} }
+	edf := func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{Rule: laxity.DeadlineFirst} }
+	fifo := func(c *cluster.Config) { c.Order.Policy.Discipline = fairshare.FIFO }
+	fair := func(c *cluster.Config) {}
+	l8, e8, f8, s8 := missed(8, llf), missed(8, edf), missed(8, fifo), missed(8, fair)
+	l10, e10, f10 := missed(10, llf), missed(10, edf), missed(10, fifo)
+	return []float64{l8 - e8, l8 - f8, l8 - s8, l10 - e10, l10 - f10, l8, e8, f8, s8}
+}
+
+// deadlineJobs are Twitter's jobs, to end in 15 or 20 s, and YouTube's, in 2 or 4 s; 70 % have the stricter one.
+func deadlineJobs(seed uint64, n int) cluster.Config {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	c := cluster.Config{Seed: seed, Machines: nodes(82, 1, 0, 1)}
+	for i := range c.Machines {
+		c.Machines[i].Speed = math.Max(0.3, 1+0.4*rng.NormFloat64())
+	}
+	var at float64
+	for i := range n {
+		strict, loose := 15.0, 20.0
+		if i%2 == 1 {
+			strict, loose = 2, 4
+		}
+		limit := strict
+		if rng.Float64() >= 0.7 {
+			limit = loose
+		}
+		// A job's need is what package laxity projects from its longest tasks, at the usual speed.
+		draw := func(n int, mean float64) []cluster.Task {
+			tasks := make([]cluster.Task, n)
+			for i := range tasks {
+				tasks[i].Seconds = mean * math.Exp(0.1*rng.NormFloat64())
+			}
+			return tasks
+		}
+		at += rng.ExpFloat64() * 4 / float64(n)
+		begin := time.Duration(at * float64(time.Second))
+		c.Jobs = append(c.Jobs, cluster.Job{
+			At: begin, Deadline: begin + inSeconds(limit),
+			Phases: []cluster.Phase{
+				{Tasks: draw(59, 0.3*strict/2.2)}, {After: []int{0}, Tasks: draw(23, 0.3*strict/2)},
+			},
+		})
+	}
+	return c
+}
+
+// lowLaxities: of 84 laxities around 1650 ms five are far below.
+func lowLaxities(seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 6))
+	values := make([]time.Duration, 84)
+	for i := range values {
+		values[i] = time.Duration(1650+20*rng.NormFloat64()) * time.Millisecond
+	}
+	low := rng.Perm(84)[:5]
+	for _, i := range low {
+		values[i] = time.Duration(600+400*rng.Float64()) * time.Millisecond
+	}
+	detector, err := lof.NewDetector(lof.Config{})
+	check(err)
+	right, wrong := 0.0, 0.0
+	for i, v := range detector.Detect(nil, values) {
+		switch {
+		case !v.Overloaded:
+		case slices.Contains(low, i):
+			right++
+		default:
+			wrong++
+		}
+	}
+	took := fastest(func() { detector.Detect(nil, values) })
+	return []float64{right, wrong, took.Seconds() * 1e3}
+}
+
+// fastest is the shortest of twenty times that something takes: what the machine does besides only makes it longer.
+func fastest(do func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 20 {
+		began := time.Now()
+		do()
+		least = min(least, time.Since(began))
+	}
+	return least
+}
+
+// partitioned draws partitions of a skewness (1 - mean/max) and workers whose speeds scatter.
+func partitioned(rng *rand.Rand, partitions, workers int, skewness, cv float64) skew.Problem {
+	weights := make([]float64, partitions)
+	even := 1 - skewness // of the largest, at the mean
+	for i := range weights {
+		weights[i] = min(1, max(0.05, even*(1+0.5*rng.NormFloat64())))
+	}
+	weights[rng.IntN(partitions)] = 1
+	p := skew.Problem{}
+	for _, w := range weights {
+		p.Sizes = append(p.Sizes, int64(w*10000))
+	}
+	for range workers {
+		p.Reducers = append(p.Reducers, skew.Reducer{SecondsPerUnit: 1e-4 / math.Max(0.3, 1+cv*rng.NormFloat64())})
+	}
+	return p
+}
+
+func planned(p skew.Problem, rule skew.Rule) skew.Plan {
+	plan, err := skew.Policy{Rule: rule}.Assign(p)
+	check(err)
+	return plan
+}
+
+func partitions40(seed uint64) []float64 {
+	p := partitioned(rand.New(rand.NewPCG(seed, 9)), 40, 23, 0.52, 0.23)
+	even, dynamic := planned(p, skew.LoadBalance), planned(p, skew.EarliestEnd)
+	return []float64{even.Balance(), dynamic.Balance(), even.Seconds / dynamic.Seconds}
+}
+
+// atSkewness is the time of hashing and of dynamic partitioning of the same data by as many partitions as reducers.
+func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
+	p := partitioned(rand.New(rand.NewPCG(seed, 8)), 23, 23, skewness, 0.23)
+	total := int64(0)
+	for _, s := range p.Sizes {
+		total += s
+	}
+	for i := range p.Sizes {
+		p.Sizes[i] = p.Sizes[i] * 1_000_000 / total
+	}
+	return planned(p, skew.ByHash).Seconds, planned(p, skew.EarliestEnd).Seconds
+}
+
+// sketches picks the best of four hash functions for skewed keys.
+func sketches(seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	s, err := skew.NewSketch(4, 45, seed)
+	check(err)
+	for key := range uint64(200) {
+		check(s.Add(key, int64(1e6/(1+float64(key)))))
+	}
+	reducers := partitioned(rng, 45, 23, 0.5, 0.23).Reducers
+	first, err := skew.Assign(skew.Problem{Sizes: s.Append(nil, 0), Reducers: reducers})
+	check(err)
+	_, best, err := skew.Policy{}.AssignSketch(s, reducers)
+	check(err)
+	took := fastest(func() { _, _, _ = skew.Policy{}.AssignSketch(s, reducers) })
+	return []float64{took.Seconds() * 1e3, best.Seconds / first.Seconds}
+}

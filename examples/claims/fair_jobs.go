@@ -1,0 +1,217 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/fairshare/gate"
+
+	"straggler-examples/internal/cluster"
+)
+
+// slowdowns averages over 20 submission schedules, as Figures 8 and 9 do.
+func slowdowns(seed uint64) []float64 {
+	var sum [6]float64
+	for i := range uint64(20) {
+		for k, x := range schedule(seed<<8 + i) {
+			sum[k] += x
+		}
+	}
+	fifo, fair, split := sum[0], sum[1], sum[2]
+	return []float64{fair / fifo, split / fifo, sum[4] / sum[3], sum[5] / sum[4], sum[3] / 20}
+}
+
+// schedule is one of §5.3: 30 jobs on ten nodes with a map and a reduce slot each, from 1 to 400 maps by Zipf's law
+// and up to a fifth as many reduces. Splitting lets three reduces be where one may compute. A job's slowdown is its
+// time over what it takes alone, with splitting. It returns the batch times and the worst slowdowns under FIFO, fair
+// sharing, and fair sharing with splitting.
+func schedule(seed uint64) [6]float64 {
+	rng := rand.New(rand.NewPCG(seed, 53))
+	var jobs []cluster.Job
+	at := 0.0
+	for range 30 {
+		maps := int(math.Ceil(400 * math.Pow(400, -rng.Float64()))) // density falls as 1/size
+		job := cluster.Job{At: time.Duration(at * float64(time.Second)), Phases: []cluster.Phase{
+			{Tasks: sameTasks(maps, 10)},
+			{
+				Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, Fetch: 1,
+				Tasks: make([]cluster.Task, 1+rng.IntN(max(1, maps/5))),
+			},
+		}}
+		for i := range job.Phases[1].Tasks {
+			job.Phases[1].Tasks[i] = cluster.Task{Seconds: 20, Bytes: 10}
+		}
+		jobs = append(jobs, job)
+		at += rng.ExpFloat64() * 60
+	}
+	run := func(jobs []cluster.Job, discipline fairshare.Discipline, split bool) cluster.Result {
+		c := cluster.Config{Seed: seed, Machines: nodes(10, 1, 1, 1), Jobs: jobs}
+		c.Order.Policy.Discipline = discipline
+		if split {
+			c.Machines = nodes(10, 1, 3, 1)
+			c.Order.Gate = &gate.Config{MaxComputing: 1, MaxReducers: 3}
+		}
+		return must(c)
+	}
+	alone := make([]time.Duration, len(jobs))
+	for i, j := range jobs {
+		j.At = 0
+		alone[i] = run([]cluster.Job{j}, fairshare.Fair, true).End
+	}
+	worst := func(r cluster.Result) float64 {
+		most := 0.0
+		for i, j := range r.Jobs {
+			most = max(most, ratio(j.Took(), alone[i]))
+		}
+		return most
+	}
+	fifo, fair, split := run(jobs, fairshare.FIFO, false), run(jobs, fairshare.Fair, false), run(jobs, fairshare.Fair, true)
+	return [6]float64{
+		fifo.End.Seconds(), fair.End.Seconds(), split.End.Seconds(), worst(fifo), worst(fair), worst(split),
+	}
+}
+
+// fiveJobs is §6.2.6: five jobs of 100 GB and 190 reduces on the nodes of EC2, four map slots and two reduce slots
+// each.
+func fiveJobs(seed uint64, discipline fairshare.Discipline) time.Duration {
+	c := cluster.Config{Seed: seed, Machines: nodes(100, 4, 2, 1)}
+	c.Order.Policy.Discipline = discipline
+	scatter := func(r *rand.Rand, _, _, _ int) float64 { return 0.9 + 0.2*r.Float64() }
+	for range 5 {
+		c.Jobs = append(c.Jobs, cluster.Job{Phases: []cluster.Phase{
+			{Tasks: sameTasks(100_000/64, 60), Luck: scatter},
+			{Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, Tasks: sameTasks(190, 60), Luck: scatter},
+		}})
+	}
+	return must(c).End
+}
+
+// hotFile is §6.2.4: ten workers that scan and ten that compute submit a job on the same 2 GB again and again, for ten
+// minutes. It returns the jobs that ended, biased over none and none over untuned, for each class.
+func hotFile(seed uint64) []float64 {
+	const n, blocks, perWorker = 100, 32, 60
+	rng := rand.New(rand.NewPCG(seed, 64))
+	at := make([][]int32, blocks)
+	for i := range at {
+		at[i] = replicas(rng, n, 3)
+	}
+	ended := func(scanWait, computeWait *delay.Policy) (scans, computes float64) {
+		c := cluster.Config{Seed: seed, Machines: nodes(n, 4, 0, 1), Disk: 1, Remote: 0.5, Until: 10 * time.Minute}
+		for k := range perWorker {
+			for w := range 20 {
+				j := cluster.Job{Delay: scanWait, Phases: []cluster.Phase{{}}}
+				if w >= 10 {
+					j.Delay = computeWait
+				}
+				if k > 0 {
+					j.Follows = (k-1)*20 + w + 1
+				}
+				for i := range blocks {
+					t := cluster.Task{Bytes: 9, Replicas: at[i]}
+					if w >= 10 {
+						t.Seconds = 27
+					}
+					j.Phases[0].Tasks = append(j.Phases[0].Tasks, t)
+				}
+				c.Jobs = append(c.Jobs, j)
+			}
+		}
+		for i, j := range must(c).Jobs {
+			switch {
+			case j.End == 0:
+			case i%20 < 10:
+				scans++
+			default:
+				computes++
+			}
+		}
+		return scans, computes
+	}
+	wait, none := waiting(10*time.Second), waiting(0)
+	biasedScans, biasedComputes := ended(wait, none)
+	noneScans, noneComputes := ended(none, none)
+	untunedScans, untunedComputes := ended(wait, wait)
+	return []float64{
+		biasedScans / noneScans, noneScans / untunedScans, biasedComputes / noneComputes, noneComputes / untunedComputes,
+	}
+}
+
+// macrobenchmark is §6.1: the sizes and counts of Table 2, submitted every 30 s on average, with maps of 9 to 60 s,
+// on 100 nodes with four map and two reduce slots.
+func macrobenchmark(seed uint64) []float64 {
+	sizes := []int{16, 40, 80, 160, 320, 600, 1200, 2400, 6400}
+	counts := []int{29, 5, 4, 4, 3, 2, 1, 1, 1}
+	rng := rand.New(rand.NewPCG(seed, 61))
+	var bins []int
+	for bin, n := range counts {
+		for range n {
+			bins = append(bins, bin)
+		}
+	}
+	rng.Shuffle(len(bins), func(i, j int) { bins[i], bins[j] = bins[j], bins[i] })
+	var jobs []cluster.Job
+	at := 0.0
+	for _, bin := range bins {
+		maps, length := sizes[bin], 9+51*rng.Float64()
+		reduces := make([]cluster.Task, max(1, int(float64(maps)*(0.05+0.2*rng.Float64()))))
+		for i := range reduces {
+			reduces[i] = cluster.Task{Seconds: length * rng.Float64(), Bytes: length * rng.Float64()}
+		}
+		jobs = append(jobs, cluster.Job{At: time.Duration(at * float64(time.Second)), Phases: []cluster.Phase{
+			{Tasks: sameTasks(maps, length)},
+			{Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, Fetch: 1, Tasks: reduces},
+		}})
+		at += rng.ExpFloat64() * 30
+	}
+	fifo := cluster.Config{Seed: seed, Machines: nodes(100, 4, 2, 1), Jobs: jobs}
+	fifo.Order.Policy.Discipline = fairshare.FIFO
+	fair := cluster.Config{Seed: seed, Machines: nodes(100, 4, 6, 1), Jobs: jobs}
+	fair.Order.Gate = &gate.Config{MaxComputing: 2}
+	a, b := must(fifo), must(fair)
+	gain, n := 0.0, 0.0
+	for i, bin := range bins {
+		if bin <= 1 {
+			gain += ratio(a.Jobs[i].Took(), b.Jobs[i].Took())
+			n++
+		}
+	}
+	return []float64{gain / n}
+}
+
+// singleJob is §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves. Splitting
+// lets the reduces of the next wave copy while those of this one compute.
+func singleJob(seed uint64) []float64 {
+	reduces := make([]cluster.Task, 5000)
+	for i := range reduces {
+		reduces[i] = cluster.Task{Seconds: 100, Bytes: 20}
+	}
+	job := cluster.Job{Phases: []cluster.Phase{
+		{Tasks: sameTasks(14624, 40)}, {Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, Fetch: 1, Tasks: reduces},
+	}}
+	plain := cluster.Config{Seed: seed, Machines: nodes(450, 6, 4, 1), Jobs: []cluster.Job{job}}
+	split := plain
+	split.Machines = nodes(450, 6, 12, 1)
+	split.Order.Gate = &gate.Config{MaxComputing: 4}
+	return []float64{1 - ratio(must(split).End, must(plain).End)}
+}
+
+// tenPercent is §3.2: 100 slots with tasks of a minute that end at any time, and a job that comes and wants ten of
+// them.
+func tenPercent(seed uint64) []float64 {
+	const length, comes = 60, 150
+	c := cluster.Config{Seed: seed, Machines: nodes(100, 1, 0, 1)}
+	first := func(r *rand.Rand, _, _, wave int) float64 {
+		if wave == 0 {
+			return r.Float64() // the first wave is cut short, so that the ends are spread over the minute
+		}
+		return 1
+	}
+	c.Jobs = []cluster.Job{
+		{Phases: []cluster.Phase{{Tasks: sameTasks(600, length), Luck: first}}},
+		{At: comes * time.Second, Phases: []cluster.Phase{{Tasks: sameTasks(10, length)}}},
+	}
+	return []float64{must(c).Jobs[1].Took().Seconds() - length}
+}

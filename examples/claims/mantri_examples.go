@@ -1,0 +1,173 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/skew"
+
+	"straggler-examples/internal/cluster"
+)
+
+// figure9 enumerates Figure 9's phase: seven tasks of t or 2t in any order, one of them an outlier of 5t, on two
+// slots. It is known for one after t, and a new copy of it takes t.
+func figure9(uint64) []float64 {
+	worst, duplicates, restarts, all, better := -9, 99, 0, 0, 0
+	for mix := range 1 << 6 {
+		for outlier := range 7 {
+			var lengths [7]int
+			for i, normal := 0, 0; i < 7; i++ {
+				if i == outlier {
+					lengths[i] = 5
+					continue
+				}
+				lengths[i] = 1 + mix>>normal&1
+				normal++
+			}
+			if end, _ := twoSlots(lengths, outlier, nil); end != 7 {
+				continue
+			}
+			all++
+			restarted, cost := twoSlots(lengths, outlier, restart.Mantri{})
+			restarts = max(restarts, cost)
+			duplicated, cost := twoSlots(lengths, outlier, restart.Mantri{MaxRestarts: restart.Off})
+			duplicates = min(duplicates, cost)
+			worst = max(worst, restarted-duplicated)
+			if restarted < 7 {
+				better++
+			}
+		}
+	}
+	return []float64{float64(worst), 5, float64(duplicates), float64(restarts), float64(better) / float64(all)}
+}
+
+// pseudocode1 tries Mantri's rule on a grid of t_new against t_rem and numbers of copies and restarts.
+func pseudocode1(uint64) []float64 {
+	early, most, copies := 0.0, 0.0, 0.0
+	phase := restart.Phase{Interval: 10 * time.Second, Tasks: 100, Waiting: 50, Slots: 50}
+	for fresh := 1; fresh <= 200; fresh++ {
+		for n := 1; n <= 5; n++ {
+			task := restart.Task{Fresh: certain(float64(fresh))}
+			for range n {
+				task.Copies = append(task.Copies, restart.Copy{Elapsed: time.Hour, Remaining: 100 * time.Second})
+			}
+			for task.Restarts = 0; task.Restarts < 6; task.Restarts++ {
+				switch d := restart.Decide(task, phase); d.Action {
+				case restart.Duplicate:
+					copies = max(copies, float64(n+1))
+					if n == 1 && 2*fresh >= 100 {
+						early++
+					}
+				case restart.Restart:
+					most = max(most, float64(task.Restarts+1))
+				}
+			}
+		}
+	}
+	return []float64{early, most, copies}
+}
+
+// grahamsOrder compares longest first with the best of all orders, found by trying them.
+func grahamsOrder(seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	beyond := 0.0
+	for range 300 {
+		slots := 2 + rng.IntN(3)
+		sizes := make([]int64, 2+rng.IntN(7))
+		for i := range sizes {
+			sizes[i] = 1 + rng.Int64N(30)
+		}
+		got := listTime(sizes, skew.LargestFirst(nil, sizes), slots)
+		best := int64(math.MaxInt64)
+		bestAssignment(sizes, make([]int64, slots), 0, &best)
+		if float64(got) > float64(best)*(4.0/3-1/(3*float64(slots)))+1e-9 {
+			beyond++
+		}
+	}
+	return []float64{beyond}
+}
+
+// listTime runs tasks in an order, each on the slot that is free first.
+func listTime(sizes []int64, order []int, slots int) int64 {
+	free := make([]int64, slots)
+	for _, i := range order {
+		k := slices.Index(free, slices.Min(free))
+		free[k] += sizes[i]
+	}
+	return slices.Max(free)
+}
+
+func bestAssignment(sizes, loads []int64, i int, best *int64) {
+	if slices.Max(loads) >= *best {
+		return
+	}
+	if i == len(sizes) {
+		*best = slices.Max(loads)
+		return
+	}
+	for k := range loads {
+		loads[k] += sizes[i]
+		bestAssignment(sizes, loads, i+1, best)
+		loads[k] -= sizes[i]
+	}
+}
+
+func grahamsBound(seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	beyond := 0.0
+	for range 300 {
+		slots := 1 + rng.IntN(8)
+		sum, longest := 0.0, 0.0
+		var tasks []cluster.Task
+		for range 1 + rng.IntN(40) {
+			d := rng.ExpFloat64() * 10
+			sum, longest = sum+d, max(longest, d)
+			tasks = append(tasks, cluster.Task{Seconds: d})
+		}
+		c := cluster.Config{Seed: seed, Jobs: []cluster.Job{{Phases: []cluster.Phase{{Tasks: tasks}}}}}
+		for range slots {
+			c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
+		}
+		if must(c).End.Seconds() > sum/float64(slots)+longest+1e-6 {
+			beyond++
+		}
+	}
+	return []float64{beyond}
+}
+
+// weighted is a set of values, each with a weight.
+type weighted []struct{ value, weight float64 }
+
+func (w *weighted) add(value, weight float64) {
+	*w = append(*w, struct{ value, weight float64 }{value, weight})
+}
+
+// quantile is the least value that at least this share of the weight does not exceed.
+func (w weighted) quantile(p float64) float64 {
+	sorted := slices.Clone(w)
+	slices.SortFunc(sorted, func(a, b struct{ value, weight float64 }) int { return cmp.Compare(a.value, b.value) })
+	all := 0.0
+	for _, v := range sorted {
+		all += v.weight
+	}
+	sum := 0.0
+	for _, v := range sorted {
+		if sum += v.weight; sum >= p*all {
+			return v.value
+		}
+	}
+	return math.NaN()
+}
+
+func (w weighted) mean() float64 {
+	sum, all := 0.0, 0.0
+	for _, v := range w {
+		sum += v.value * v.weight
+		all += v.weight
+	}
+	return sum / all
+}

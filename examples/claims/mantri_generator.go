@@ -1,0 +1,128 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/straggler-go/straggler/delay/assign"
+
+	"straggler-examples/internal/cluster"
+)
+
+// generatedPhase is a phase on slots of its own, with outliers as in Mantri's §3 and §4. What the paper does not
+// state is a choice: the scatter of n/s, 20 slots at the median, a minute at the median, and 15 % of scatter for
+// tasks that are no outliers.
+func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
+	slots := int(min(max(math.Round(20*math.Exp(0.8*r.NormFloat64())), 2), 100))
+	tasks := int(min(max(math.Round(float64(slots)*2.11*math.Exp(r.NormFloat64())), 1), 600))
+	typical := 60 * math.Exp(0.7*r.NormFloat64())
+	phase := outlierPhase(r, tasks, typical)
+	c := cluster.Config{
+		Seed: seed, Interval: interval(typical), Record: true, Jobs: []cluster.Job{{Phases: []cluster.Phase{phase}}},
+	}
+	for range slots {
+		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
+	}
+	return c, phase
+}
+
+// interval is Δ: 10 s, or a tenth of a task's life if that is less [Mantri §5].
+func interval(typical float64) time.Duration {
+	return min(10*time.Second, time.Duration(typical/10*float64(time.Second)))
+}
+
+// outlierPhase draws the share of outliers, which of them their data explain, and the tasks.
+func outlierPhase(r *rand.Rand, tasks int, typical float64) cluster.Phase {
+	share := min(r.ExpFloat64()*0.15/math.Log(4), 1)
+	explained := 0.5
+	switch kind := r.Float64(); {
+	case kind < 0.4:
+		explained = 1
+	case kind < 0.58:
+		explained = 0
+	}
+	phase := cluster.Phase{Luck: func(r *rand.Rand, _, _, _ int) float64 {
+		if r.Float64() < share*(1-explained) {
+			return outlier(r)
+		}
+		return min(math.Exp(0.15*r.NormFloat64()), 1.5)
+	}}
+	for range tasks {
+		data := 1.0
+		if r.Float64() < share*explained {
+			data = outlier(r)
+		}
+		phase.Tasks = append(phase.Tasks, cluster.Task{Seconds: typical * data, Work: data})
+	}
+	return phase
+}
+
+// outlier is how many times the median an outlier takes.
+func outlier(r *rand.Rand) float64 {
+	switch kind := r.Float64(); {
+	case kind < 0.8:
+		return 1.5 + r.Float64()
+	case kind < 0.9:
+		return 2.5 + 7.5*r.Float64()
+	}
+	return 10 + 2*r.Float64()
+}
+
+// withoutOutliers runs jobs of about eight phases and eleven edges, of which half are barriers, with all outliers,
+// without those that data do not explain, and without any.
+func withoutOutliers(seed uint64) []float64 {
+	var runtime, none weighted
+	for i := range 40 {
+		r := rand.New(rand.NewPCG(seed, uint64(2000+i)))
+		c := dag(r, seed<<8+uint64(i))
+		base := must(c)
+		weight := base.Used[cluster.Map].Seconds() // "weighs each job by the total cluster time its tasks take to run"
+		for k := range c.Jobs[0].Phases {
+			c.Jobs[0].Phases[k].Luck = nil
+		}
+		runtime.add(1-ratio(must(c).End, base.End), weight)
+		for k := range c.Jobs[0].Phases {
+			p := &c.Jobs[0].Phases[k]
+			p.Tasks = sameTasks(len(p.Tasks), median(p.Tasks))
+		}
+		none.add(1-ratio(must(c).End, base.End), weight)
+	}
+	return []float64{runtime.quantile(0.5), none.quantile(0.5)}
+}
+
+func median(tasks []cluster.Task) float64 {
+	var s []float64
+	for _, t := range tasks {
+		s = append(s, t.Seconds)
+	}
+	return middle(s)
+}
+
+// dag is a job of eight phases. Each reads the one before it, and every other one more: eleven edges; a little over
+// half of the phases may begin task by task, as their inputs end.
+func dag(r *rand.Rand, seed uint64) cluster.Config {
+	c := cluster.Config{Seed: seed}
+	slots := 20 + r.IntN(60)
+	for range slots {
+		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
+	}
+	var phases []cluster.Phase
+	n := int(float64(slots) * 2.11 * math.Exp(r.NormFloat64()))
+	n = min(max(n, 4), 400)
+	for k := range 8 {
+		p := outlierPhase(r, n, 60*math.Exp(0.5*r.NormFloat64()))
+		if k > 0 {
+			p.After = []int{k - 1}
+			if k%2 == 1 && k > 1 {
+				p.After = append(p.After, k-2)
+			}
+			if r.Float64() >= 0.47 {
+				p.Pattern = assign.OneToOne
+			}
+		}
+		phases = append(phases, p)
+	}
+	c.Jobs = []cluster.Job{{Phases: phases}}
+	return c
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+
+	"straggler-examples/internal/cluster"
+)
+
+// The policies of Figure 14.
+const (
+	mantri = iota
+	late
+	hadoop
+	mapReduce
+	dryad
+	early
+)
+
+var policies = []restart.Policy{
+	restart.Mantri{}, rules.LATE{}, rules.Hadoop{}, rules.MapReduce{}, rules.Dryad{}, rules.LATE{Early: true},
+}
+
+// survey is what many phases came to under each policy, against what they take when nothing is done.
+type survey struct {
+	policies         [6]tally
+	noSkew, chopTail tally
+	// Of the phases of which data explain no outlier.
+	pureMantri, pureNoSkew tally
+}
+
+// tally is what one policy came to. The values are weighted by the phase's time, as the paper's are.
+type tally struct {
+	time, used                      weighted
+	tasks, copies, restarts, better int
+}
+
+func (t *tally) add(base, r cluster.Result) {
+	weight := base.End.Seconds()
+	t.time.add(1-ratio(r.End, base.End), weight)
+	t.used.add(1-ratio(r.Used[cluster.Map], base.Used[cluster.Map]), weight)
+	t.copies += r.Speculative
+	t.restarts += r.Restarted
+	t.better += r.Won
+}
+
+func (t *tally) sooner(p float64) float64 { return t.time.quantile(p) }
+
+func (t *tally) saved(p float64) float64 { return t.used.quantile(p) }
+
+func (t *tally) meanSaved() float64 { return t.used.mean() }
+
+func (t *tally) success() float64 { return float64(t.better) / float64(max(1, t.copies+t.restarts)) }
+
+func (t *tally) perTask() float64 { return float64(t.copies+t.restarts) / float64(t.tasks) }
+
+const phasesPerSeed = 120
+
+// phasesOf runs the phases of a seed under every policy, once, whichever rows ask.
+var phasesOf = oncePerSeed(func(seed uint64) *survey {
+	s := new(survey)
+	for i := range phasesPerSeed {
+		c, phase := generatedPhase(rand.New(rand.NewPCG(seed, uint64(i))), seed<<16+uint64(i))
+		base := must(c)
+		for k, p := range policies {
+			with := c
+			with.Restart, with.LargestFirst = p, k == mantri
+			s.policies[k].tasks += len(phase.Tasks)
+			r := must(with)
+			s.policies[k].add(base, r)
+			if k == mantri && !dataOutliers(phase) {
+				s.pureMantri.add(base, r)
+			}
+		}
+		var took []float64
+		for _, run := range base.Runs {
+			took = append(took, (run.End - run.Begin).Seconds())
+		}
+		slices.Sort(took)
+		even := evenPhase(c, took, took)
+		s.noSkew.add(base, even)
+		if !dataOutliers(phase) {
+			s.pureNoSkew.add(base, even)
+		}
+		s.chopTail.add(base, evenPhase(c, took, took[:len(took)-len(took)/4]))
+	}
+	return s
+})
+
+func dataOutliers(p cluster.Phase) bool {
+	return slices.ContainsFunc(p.Tasks, func(t cluster.Task) bool { return t.Work > 1 })
+}
+
+// evenPhase runs a phase of which every task takes the mean of some times.
+func evenPhase(c cluster.Config, took, of []float64) cluster.Result {
+	sum := 0.0
+	for _, t := range of {
+		sum += t
+	}
+	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{{Tasks: sameTasks(len(took), sum/float64(len(of)))}}}}
+	return must(c)
+}
+
+// oncePerSeed keeps what f returns for each seed.
+func oncePerSeed[T any](f func(seed uint64) T) func(seed uint64) T {
+	var lock sync.Mutex
+	known := map[uint64]func() T{}
+	return func(seed uint64) T {
+		lock.Lock()
+		get := known[seed]
+		if get == nil {
+			get = sync.OnceValue(func() T { return f(seed) })
+			known[seed] = get
+		}
+		lock.Unlock()
+		return get()
+	}
+}

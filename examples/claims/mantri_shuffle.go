@@ -1,0 +1,72 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/cluster"
+)
+
+// shuffles runs the reduce phases of M10 and M11: on racks whose links others use to different degrees, with the slots
+// that happen to be free. It returns the medians of slowest over median read, placed and ad hoc, how much sooner the
+// phase ends, and the reduces a rack in use, placed and ad hoc.
+var shuffles = oncePerSeed(func(seed uint64) []float64 {
+	var slow, spread [2][]float64
+	var sooner []float64
+	for i := range 20 {
+		c := shuffle(rand.New(rand.NewPCG(seed, uint64(1000+i))), seed<<8+uint64(i))
+		var end [2]time.Duration
+		for k, place := range []bool{true, false} {
+			c.Place = place
+			r := must(c)
+			end[k] = r.Jobs[0].Phases[1].End - r.Jobs[0].Phases[1].Opened
+			var reads []float64
+			racks := map[int]bool{}
+			for _, run := range r.Runs {
+				if run.Phase == 1 {
+					reads = append(reads, (run.Work - run.Begin).Seconds())
+					racks[c.Machines[run.Machine].Rack] = true
+				}
+			}
+			slices.Sort(reads)
+			slow[k] = append(slow[k], reads[len(reads)-1]/reads[len(reads)/2])
+			spread[k] = append(spread[k], float64(len(reads))/float64(len(racks)))
+		}
+		sooner = append(sooner, 1-ratio(end[0], end[1]))
+	}
+	return []float64{middle(slow[0]), middle(slow[1]), middle(sooner), middle(spread[0]), middle(spread[1])}
+})
+
+func middle(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	return sorted[len(sorted)/2]
+}
+
+// shuffle is a job of maps everywhere and reduces on 40 of the slots of 20 racks. Other traffic leaves each link
+// between a fifth and all of its bandwidth.
+func shuffle(r *rand.Rand, seed uint64) cluster.Config {
+	const racks, servers, reduces = 20, 40, 30
+	c := cluster.Config{Seed: seed, Record: true, Remote: 100e6}
+	for range racks {
+		c.Racks = append(c.Racks, cluster.Rack{Up: 250e6 * (0.2 + 0.8*r.Float64()), Down: 250e6 * (0.2 + 0.8*r.Float64())})
+	}
+	for i := range racks * servers {
+		c.Machines = append(c.Machines, cluster.Machine{Rack: i / servers, Slots: [2]int{1, 0}})
+	}
+	// The free reduce slots lie where others have left them: together in few racks more often than apart.
+	for n, rack := 0, r.IntN(racks); n < 3*reduces; n++ {
+		if r.IntN(8) == 0 {
+			rack = r.IntN(racks)
+		}
+		c.Machines[rack*servers+r.IntN(servers)].Slots[1]++
+	}
+	reducers := make([]cluster.Task, reduces)
+	for i := range reducers {
+		reducers[i] = cluster.Task{Bytes: 1e9, Seconds: 5}
+	}
+	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{
+		{Tasks: sameTasks(racks*servers/2, 10)}, {Kind: cluster.Reduce, After: []int{0}, Tasks: reducers},
+	}}}
+	return c
+}
