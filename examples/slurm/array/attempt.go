@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // attempt is one attempt of a task: an element of the array that the user asked for, or a copy.
@@ -120,7 +121,7 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, l life) {
 func (a *attempt) report(work float64) engine.Attempt {
 	seen := engine.Attempt{
 		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun, Ended: a.end,
-		Progress: restart.Progress{Done: a.share * work}, AsOf: a.asOf,
+		Progress: tracker.Report{Done: a.share * work}, AsOf: a.asOf,
 	}
 	if a.state == engine.Failed {
 		if !a.task.ending && a.task.anotherRuns(a) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // squeued is what squeue prints, of lines with bars between the fields; ! stands for what makes trouble in a name.
@@ -230,9 +231,9 @@ func TestLook(t *testing.T) {
 
 func TestParsePolicy(t *testing.T) {
 	for text, want := range map[string]restart.Policy{
-		"none": restart.Never{}, "never": restart.Never{}, "naive": Naive{}, "mantri": restart.Mantri{}, "spark": restart.Spark{},
-		"late,min-age=5s,speculative-cap=0.2": restart.LATE{MinAge: 5 * time.Second, SpeculativeCap: 0.2},
-		"flink":                               restart.Flink{}, "dryad": restart.Dryad{}, "hadoop": restart.Hadoop{}, "mapreduce": restart.MapReduce{},
+		"none": restart.Never{}, "never": restart.Never{}, "naive": Naive{}, "mantri": restart.Mantri{}, "spark": rules.Spark{},
+		"late,min-age=5s,speculative-cap=0.2": rules.LATE{MinAge: 5 * time.Second, SpeculativeCap: 0.2},
+		"flink":                               rules.Flink{}, "dryad": rules.Dryad{}, "hadoop": rules.Hadoop{}, "mapreduce": rules.MapReduce{},
 	} {
 		got, err := ParsePolicy(text)
 		require.NoError(t, err, text)

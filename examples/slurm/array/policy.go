@@ -2,14 +2,13 @@ package array
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// ParsePolicy reads a policy as journals write it: its name in small letters, and fields that differ from the published
-// defaults, as in "late,min-age=5s,speculative-cap=0.2". Besides there are "none", which takes no action, and "naive".
+// ParsePolicy reads a policy as [rules.Parse] does, as in "late,min-age=5s,speculative-cap=0.2". Besides there are
+// "none", which takes no action, and "naive".
 func ParsePolicy(text string) (restart.Policy, error) {
 	switch text {
 	case "none":
@@ -17,16 +16,9 @@ func ParsePolicy(text string) (restart.Policy, error) {
 	case "naive":
 		return Naive{}, nil
 	}
-	if strings.ContainsAny(text, " \t\r\n#") || strings.HasPrefix(text, "custom") {
-		return nil, fmt.Errorf("policy %q: want none, naive, or mantri, late, hadoop, ... with settings after commas", text)
-	}
-	events, err := journal.Parse([]byte("phase tasks=1 slots=1 policy=" + text + "\n"))
-	if err != nil || len(events) != 1 {
-		return nil, fmt.Errorf("policy %q: %w", text, err)
-	}
-	policy := events[0].Phase.Policy
-	if v, ok := policy.(interface{ Validate() error }); ok {
-		return policy, v.Validate()
+	policy, err := rules.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("policy %q, which may also be none or naive: %w", text, err)
 	}
 	return policy, nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Options say what to run, and how.
@@ -80,7 +82,7 @@ type Result struct {
 	Copies, Restarts, Again, Won int
 	Cancelled                    int // attempts, of the array and of those
 	Rubbish                      int // progress files that could not be read, counted at each poll
-	Ledger                       restart.Ledger
+	Ledger                       tracker.Ledger
 	Journal                      []byte
 }
 
@@ -179,7 +181,7 @@ func (r *run) poll(ctx context.Context) error {
 	r.act(ctx, r.tell(attempts))
 	if !r.reported && r.phase.Facts().Finished > 0 {
 		switch r.options.Policy.(type) {
-		case nil, restart.Mantri, restart.LATE, restart.Hadoop:
+		case nil, restart.Mantri, rules.LATE, rules.Hadoop:
 			r.once("progress", "tasks have ended, and none has ever written its progress: the policy cannot judge those that run")
 		}
 	}

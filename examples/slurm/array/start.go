@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // begin submits the array and learns what it consists of.
@@ -138,7 +138,7 @@ func (r *run) plan(nodes []Node) (err error) {
 		r.meanWork = sum / float64(len(r.options.Work))
 	}
 	r.phase, err = engine.New(engine.Config{
-		Config: restart.Config{
+		Config: tracker.Config{
 			Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
 			Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy,
 		},

@@ -127,7 +127,9 @@ func TestOriginalFailsAfterItsCopy(t *testing.T) {
 		}
 		return 0
 	}
-	res, log, err := simulate(t, f, Options{Policy: duplicating})
+	once := duplicating
+	once.MaxDuplicates = 1
+	res, log, err := simulate(t, f, Options{Policy: once})
 	require.NoError(t, err)
 	assert.Equal(t, 7, res.Code, log)
 	assert.NotEmpty(t, res.Failed)
