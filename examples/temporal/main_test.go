@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/examples/temporal/wordcount"
 	"github.com/straggler-go/straggler/restart"
@@ -135,13 +134,6 @@ a                    |#######*
          and 1 more
 b         |---------x
 `, few.String())
-}
-
-func TestClonesOf(t *testing.T) {
-	assert.Equal(t, 2, clonesOf([]fanout.Event{
-		{Kind: "submit", Task: 0}, {Kind: "submit", Task: 0}, {Kind: "submit", Task: 1}, {Kind: "submit", Task: 0},
-		{Kind: "begin", Task: 1}, {Kind: "submit", Task: 1, At: time.Second},
-	}))
 }
 
 func TestTable(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // interval is how often the workflow looks at its tasks. They take seconds here; where they take minutes, so may it.
@@ -27,7 +28,7 @@ func policies() []policy {
 		{"none", "nothing is done", fanout.Options{Policy: restart.Never{}}},
 		{"naive", "once half of the tasks are done, one copy of every task that has run for twice the median",
 			fanout.Options{Policy: naive{}}},
-		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: restart.LATE{MinAge: time.Second}}},
+		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: rules.LATE{MinAge: time.Second}}},
 		{"mantri", "Mantri, the paper's parameters", fanout.Options{Policy: restart.Mantri{}}},
 		{"dolly", "small fan-outs are cloned, within half of the slots; nothing is restarted",
 			fanout.Options{Policy: restart.Never{}, Clone: cloning}},

@@ -156,9 +156,8 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 			return err
 		}
 		o.status = append(o.status, s)
-		clones := clonesOf(s.Events)
-		o.Clones += clones
-		o.Copies += s.Ledger.Copies - clones
+		o.Clones += s.Ledger.Clones
+		o.Copies += s.Ledger.Copies
 		o.Restarts += s.Ledger.Restarts
 		o.Lost += s.Ledger.Failed
 	}
@@ -181,22 +180,6 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 		}
 	}
 	return nil
-}
-
-// clonesOf counts the attempts that were submitted together with the first one of their task.
-func clonesOf(events []fanout.Event) (clones int) {
-	began := map[int]time.Duration{}
-	for _, e := range events {
-		if e.Kind != "submit" {
-			continue
-		}
-		if at, ok := began[e.Task]; !ok {
-			began[e.Task] = e.At
-		} else if at == e.At {
-			clones++
-		}
-	}
-	return clones
 }
 
 // attempts waits until all of a run's attempts have ended, so that none of them holds a slot of the next run, and

@@ -15,6 +15,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // order is the least-laxity order of the tasks' deadlines, or nil if there are none.
@@ -26,9 +27,9 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	return func(now time.Time, waiting []int) {
 		jobs := make([]laxity.Job, len(waiting))
 		for i, task := range waiting {
-			jobs[i] = laxity.Job{Left: laxity.NoDeadline, Projected: f.projected(task, sized)}
+			jobs[i] = laxity.Job{TimeLeft: laxity.NoDeadline, Projected: f.projected(task, sized)}
 			if d := f.tasks[task].Deadline; !d.IsZero() {
-				jobs[i].Left = d.Sub(now)
+				jobs[i].TimeLeft = d.Sub(now)
 			}
 		}
 		ordered := make([]int, len(waiting))
@@ -48,7 +49,7 @@ func (f *fanOut) projected(task int, sized bool) time.Duration {
 	if !sized {
 		work = 1
 	}
-	return estimate.Fresh{Rate: rates, Work: rates.Work(work)}.Expected()
+	return estimate.Fresh{UnitTime: rates, Work: rates.Work(work)}.Expected()
 }
 
 // look polls: a local activity, so that its result is in the history.
@@ -77,7 +78,7 @@ func (f *fanOut) look() []engine.Attempt {
 		}
 		seen = append(seen, engine.Attempt{
 			ID: a.name, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
-			Progress: restart.Progress{Done: s.Done},
+			Progress: tracker.Report{Done: s.Done},
 		})
 	}
 	return seen

@@ -22,6 +22,7 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // pool stands for four hosts: its activity takes its time by the queue that it was taken from, and its snapshot shows
@@ -190,7 +191,7 @@ func TestNeverWaits(t *testing.T) {
 	p := &pool{slow: map[string]float64{"h3": 3}}
 	out := execute(t, p, 16, nil, fanout.Options{Policy: restart.Never{}, Name: "all"})
 	assert.NoError(t, out.err)
-	assert.Equal(t, restart.Ledger{Started: 16, Finished: 16, Used: out.status.Ledger.Used}, out.status.Ledger)
+	assert.Equal(t, tracker.Ledger{Started: 16, Finished: 16, Used: out.status.Ledger.Used}, out.status.Ledger)
 	assert.Len(t, p.starts, 16)
 }
 
@@ -202,7 +203,7 @@ func TestSmallFanOutIsCloned(t *testing.T) {
 		Clone:  &fanout.Clone{Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1},
 	})
 	assert.NoError(t, out.err)
-	assert.Equal(t, 3, out.status.Ledger.Copies, "p = 0.1 and three tasks ask for two copies of each")
+	assert.Equal(t, 3, out.status.Ledger.Clones, "p = 0.1 and three tasks ask for two copies of each")
 	large := execute(t, &pool{}, 16, nil, fanout.Options{Clone: &fanout.Clone{Straggler: 0.1}})
 	assert.Zero(t, large.status.Ledger.Copies, "there is no room for clones of a large one")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Task is one activity of a fan-out.
@@ -161,7 +162,7 @@ func (o *Options) givesUp(t attempts) bool {
 // config is what package engine wants to know.
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
-		Config: restart.Config{
+		Config: tracker.Config{
 			Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
 		},
 		Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
@@ -180,23 +181,20 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	return c, err
 }
 
-// clones asks package clone how many copies there should be, as for a job that has the cluster for itself.
-func (o *Options) clones(tasks []Task) ([]int, error) {
+// clones asks package clone how many copies of each task there should be, as for a job that has the cluster for itself; 0
+// if it is not to be cloned as a whole.
+func (o *Options) clones(tasks []Task) (int, error) {
 	budget, err := clone.NewBudget(o.Clone.Config)
 	if err != nil {
-		return nil, fmt.Errorf("fanout: Options.Clone: %w", err)
+		return 0, fmt.Errorf("fanout: Options.Clone: %w", err)
 	}
 	job := clone.Job{Tasks: len(tasks)}
 	for i := range tasks {
 		job.NoDuplicate = job.NoDuplicate || tasks[i].NoDuplicate
 	}
 	d := budget.Admit(job, clone.Cluster{Capacity: o.slots(), Straggler: o.Clone.Straggler})
-	if d.Action != clone.Clone {
-		return nil, nil
+	if d.Action != clone.Clone || d.Tasks < len(tasks) {
+		return 0, nil
 	}
-	clones := make([]int, len(tasks))
-	for i := range min(d.Tasks, len(clones)) {
-		clones[i] = d.Copies - 1
-	}
-	return clones, nil
+	return d.Copies, nil
 }

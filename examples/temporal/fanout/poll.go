@@ -13,6 +13,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // maxUnanswered polls may fail in a row, such as while the server is started again.
@@ -157,7 +158,7 @@ func (w *watcher) tell(t *watched, a engine.Action, err error) {
 	})
 }
 
-func (w *watcher) ledger() (sum restart.Ledger) {
+func (w *watcher) ledger() (sum tracker.Ledger) {
 	for _, b := range w.batches {
 		sum.Add(b.phase.Ledger())
 	}

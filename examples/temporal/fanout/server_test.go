@@ -22,6 +22,7 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // What only a real server shows: heartbeats, resets, results from outside, histories. The hosts are goroutines here;
@@ -181,14 +182,14 @@ func TestOnAServer(t *testing.T) {
 		assert.NoError(t, replay(t, c, run, mapped(nil)))
 		// What was decided is in the history, whatever would be decided now.
 		assert.NoError(t, replay(t, c, run, mapped(restart.Never{})))
-		assert.NoError(t, replay(t, c, run, mapped(restart.MapReduce{NearEnd: 0.1})))
+		assert.NoError(t, replay(t, c, run, mapped(rules.MapReduce{NearEnd: 0.1})))
 		assert.NoError(t, replay(t, c, run, mapped(eager{})))
 	})
 	t.Run("map, cancelled", func(t *testing.T) { testCancel(t, c) })
 	t.Run("map, failing", func(t *testing.T) { testFailing(t, c) })
 	t.Run("watch, by copies", func(t *testing.T) {
 		// Without a finished task there is nothing to compare with: Dryad's rule is as good as any that only copies.
-		testWatch(t, c, "copies", 8, restart.Dryad{Percentile: 0.5})
+		testWatch(t, c, "copies", 8, rules.Dryad{Percentile: 0.5})
 	})
 	t.Run("watch, restarts are refused", func(t *testing.T) {
 		testWatch(t, refusing{Client: c, resets: true}, "refused", 4, restart.Mantri{})
@@ -213,7 +214,7 @@ func TestOnAServer(t *testing.T) {
 	})
 	t.Run("watch, no copies", func(t *testing.T) {
 		said := watchUntilSaid(t, refusing{Client: c, copies: true}, "no copies", fanout.WatchOptions{
-			Policy: restart.Dryad{Percentile: 0.5},
+			Policy: rules.Dryad{Percentile: 0.5},
 		}, 1000)
 		tried := map[string]int{}
 		for _, e := range said {

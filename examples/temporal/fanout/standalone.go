@@ -17,8 +17,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // standalone is a copy of a workflow's activity that runs outside of the workflow.
@@ -105,7 +105,7 @@ func (w *watcher) lookAtCopy(
 	a := engine.Attempt{ID: c.attempt, Task: t.index, Host: c.host}
 	if begun := info.GetLastStartedTime(); begun != nil {
 		s := see(asPending(info), w.Converter)
-		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, restart.Progress{Done: s.Done}
+		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, tracker.Report{Done: s.Done}
 	}
 	switch info.GetStatus() {
 	case enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING:

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Event is something that happened to an attempt.
@@ -24,7 +24,7 @@ type Event struct {
 // Status is what [Query] answers.
 type Status struct {
 	Name    string
-	Ledger  restart.Ledger
+	Ledger  tracker.Ledger
 	Events  []Event
 	Journal string `json:",omitempty"`
 	// Unseen counts polls that failed.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // WatchOptions are the choices of [Watch].
@@ -55,10 +56,10 @@ type WatchOptions struct {
 // in the same poll are one phase. Retrying what fails is left to the activities' retry policies.
 //
 // It outlives a server that is away for a while. If Watch is killed, copies that run go on until they end, for nothing.
-func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (restart.Ledger, error) {
+func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (tracker.Ledger, error) {
 	w, err := newWatcher(c, workflowID, runID, o)
 	if err != nil {
-		return restart.Ledger{}, err
+		return tracker.Ledger{}, err
 	}
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
@@ -120,7 +121,7 @@ func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*wat
 	w := &watcher{
 		WatchOptions: o, client: c, id: workflowID, run: runID, start: time.Now(), tasks: map[string]*watched{},
 	}
-	if _, err := w.newPhase(nil); err != nil { // now, not when there are activities
+	if _, err := w.newPhase([]float64{}); err != nil { // now, not when there are activities
 		return nil, fmt.Errorf("fanout: WatchOptions: %w", err)
 	}
 	return w, nil
@@ -132,7 +133,7 @@ func badDuration(field string, d time.Duration, zero string) error {
 
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
-		Config: restart.Config{Work: work, Interval: w.Interval, Policy: w.Policy}, Hosts: w.Hosts, Queued: true,
+		Config: tracker.Config{Work: work, Interval: w.Interval, Policy: w.Policy}, Hosts: w.Hosts, Queued: true,
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal gives up, not we
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // watched is an activity of the workflow: a task.
@@ -65,7 +65,7 @@ func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []en
 		}
 		return append(seen, engine.Attempt{
 			ID: t.attempt, Task: t.index, State: engine.Running, Host: s.Host, Begun: s.Begun, AsOf: s.AsOf,
-			Progress: restart.Progress{Done: s.Done},
+			Progress: tracker.Report{Done: s.Done},
 		})
 	}
 	return seen
