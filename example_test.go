@@ -18,9 +18,9 @@ import (
 // cluster is a stand-in for the host of the README's example.
 type cluster struct{}
 
-func (cluster) Launch(id int, avoid restart.Machines) { fmt.Println("launch a copy of", id) }
-func (cluster) Kill(id, attempt int)                  { fmt.Println("kill attempt", attempt, "of", id) }
-func (cluster) Queue(id int, avoid restart.Machines) {
+func (cluster) Launch(id int, avoid restart.MachineSet) { fmt.Println("launch a copy of", id) }
+func (cluster) Kill(id, attempt int)                    { fmt.Println("kill attempt", attempt, "of", id) }
+func (cluster) Queue(id int, avoid restart.MachineSet) {
 	fmt.Println("queue", id, "again, not on 7:", avoid.Has(7))
 }
 
@@ -35,19 +35,19 @@ func Example() {
 	const id = 325
 	var host cluster
 	var log logger
-	rates, err := estimate.NewRates(estimate.RatesConfig{})
+	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for range 10 {
-		rates.Finish(55, 64<<20, false) // seconds, bytes, not of the first wave
+		times.Finish(estimate.NoSample, estimate.Run{Age: 55 * time.Second, Work: 64 << 20})
 	}
 
 	// Per progress report: the facts in, an action with its reason out. Mantri's rules, the paper's parameters.
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
-		Fresh:  estimate.Fresh{Rate: rates, Work: 64 << 20}, // how long a new copy would take: a distribution
+		Fresh:  estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new copy would take: a distribution
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 12}
 
@@ -59,6 +59,8 @@ func Example() {
 	case restart.Restart:
 		host.Kill(id, d.Copy)
 		host.Queue(id, d.Avoid)
+	case restart.Kill:
+		host.Kill(id, d.Copy) // of several copies, one that is not needed
 	}
 	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s bar=65s gain=55s avoid=7
 
