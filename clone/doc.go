@@ -50,5 +50,7 @@
 // more than ever before. Functions and configurations are safe for concurrent use. Budget, Estimator and Blacklist are
 // not; have one of each per cluster. What is learned over days can be saved and restored ([Estimator.MarshalBinary]).
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/clone.go.
+//
 // Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly).
 package clone

@@ -36,5 +36,7 @@
 // [Locality] and a [Spacing] are not, and belong to one job; a [RemoteCost] is not, and belongs to a class of jobs. No
 // clock is read: the host passes the time, and a clock that steps back adds nothing to a wait.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/delay.go.
+//
 // Source: Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UC Berkeley TR EECS-2009-55 (FAIR), §4.
 package delay

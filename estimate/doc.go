@@ -46,6 +46,8 @@
 // Configurations and distributions that are not changed are safe for concurrent use; what learns is not, and belongs
 // to one phase. Nothing here reads a clock: a time is the age of a copy, given by the host.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/estimate.go.
+//
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.5;
 // Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4.
 package estimate

@@ -74,4 +74,6 @@
 // comments of the calls give the growth. Nothing here reads a clock, draws a random number or blocks. Decisions are
 // functions of their arguments and, for Tree and Index, of the calls before; those two belong to one goroutine each.
 // All other types are values, safe for concurrent use.
+//
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/fairshare.go.
 package fairshare

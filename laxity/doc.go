@@ -27,6 +27,8 @@
 // Sorting takes O(n log n), a queue operation O(log n); each type says what it allocates. Policies are safe for
 // concurrent use; a [Queue] is not.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/laxity.go.
+//
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §3.2 and §3.3; Moore, "An n Job, One Machine Sequencing Algorithm for Minimizing the
 // Number of Late Jobs", 1968.

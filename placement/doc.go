@@ -55,6 +55,8 @@
 // The other calls say what they cost. All values except Placer, LinkRates and LocalityFactors are safe for concurrent
 // use.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/placement.go.
+//
 // Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.2, §6.1
 // and §6.4.
 package placement

@@ -48,6 +48,8 @@
 // a state are not. Times come from the host; what is learned over days can be saved and restored
 // ([Losses.MarshalBinary]).
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/replicate.go.
+//
 // Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §4.2, §5.3
 // and §6.5.
 package replicate

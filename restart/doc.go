@@ -72,6 +72,8 @@
 // concurrent use. Durations are compared as whole nanoseconds with saturating
 // arithmetic, so that neither rounding at a boundary nor an overflow flips a decision, and no function reads a clock.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/restart.go.
+//
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia et
 // al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat, "MapReduce",
 // OSDI 2004; the sources of Apache Spark and Apache Flink for their rules.
