@@ -2,6 +2,7 @@ package des_test
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 
 	"straggler-examples/internal/des"
 )
@@ -75,6 +77,40 @@ func TestDrawsBelongToWhatTheyAreFor(t *testing.T) {
 	assert.NotEqual(t, first, b.For(4, 3).Float64(), "the order of the numbers counts")
 	assert.NotEqual(t, first, des.NewDraws(2).For(3, 4).Float64(), "so does the seed")
 	assert.Zero(t, testing.AllocsPerRun(100, func() { a.For(1, 2, 3) }))
+}
+
+func TestSeedsDealOutDifferentLuck(t *testing.T) {
+	const seeds, draws = 16, 256
+	seen := map[float64]uint64{}
+	for seed := range uint64(seeds) {
+		d := des.NewDraws(seed)
+		for x := range uint64(draws) {
+			u := d.For(x).Float64()
+			other, twice := seen[u]
+			require.False(t, twice, "seeds %d and %d draw %v", other, seed, u)
+			seen[u] = seed
+		}
+	}
+}
+
+func TestSeedsAreUncorrelated(t *testing.T) {
+	const seeds, tasks, copies = 12, 100, 4
+	luck := make([][]float64, seeds)
+	for seed := range luck {
+		d := des.NewDraws(uint64(seed))
+		for task := range uint64(tasks) {
+			for copied := range uint64(copies) {
+				luck[seed] = append(luck[seed], d.For(1, task, copied).Float64())
+			}
+		}
+		assert.InDelta(t, 0.5, stat.Mean(luck[seed], nil), 4*math.Sqrt(1.0/12/(tasks*copies)), "seed %d", seed)
+	}
+	for i := range luck {
+		for j := range i {
+			r := stat.Correlation(luck[i], luck[j], nil)
+			assert.Less(t, math.Abs(r), 4/math.Sqrt(tasks*copies), "seeds %d and %d", i, j)
+		}
+	}
 }
 
 func BenchmarkQueue(b *testing.B) {
