@@ -62,12 +62,14 @@ func BenchmarkCluster(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			events := 0
+			events, cpu := 0, time.Duration(0)
 			for b.Loop() {
+				began := processorTime()
 				s, err := newSim(&c)
 				require.NoError(b, err)
 				r := finishRun(b, s)
 				events += r.Events
+				cpu += processorTime() - began
 				b.StopTimer()
 				runtime.GC()
 				runtime.ReadMemStats(&after)
@@ -75,6 +77,7 @@ func BenchmarkCluster(b *testing.B) {
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64(events)/cpu.Seconds(), "events/cpu-s")
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 			b.ReportMetric(float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/float64(n), "bytes/machine")
 		})

@@ -97,7 +97,7 @@ func (s *sim) moves(at int32) {
 // haveRead goes on from reading: to wait for what is missing, or for the gate, or to work.
 func (s *sim) haveRead(at int32) {
 	c := &s.copies[at]
-	p := &s.phases[s.tasks[c.task].phase]
+	p := &s.phases[c.phase]
 	if p.missing > 0 && !p.perTask || s.tasks[c.task].missing > 0 {
 		c.stage = starves
 		return
@@ -122,12 +122,9 @@ func (s *sim) work(at int32) {
 
 func (s *sim) kindOf(p int32) Kind { return s.factsOf(p).Kind }
 
-func (s *sim) factsOf(p int32) *Phase {
-	j := s.phases[p].job
-	return &s.c.Jobs[j].Phases[p-s.jobs[j].phases[0]]
-}
+func (s *sim) factsOf(p int32) *Phase { return s.phases[p].facts }
 
 func (s *sim) taskFacts(id int32) *Task {
-	p := s.tasks[id].phase
-	return &s.factsOf(p).Tasks[id-s.phases[p].first]
+	p := &s.phases[s.tasks[id].phase]
+	return &p.facts.Tasks[id-p.first]
 }

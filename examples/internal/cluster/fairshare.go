@@ -154,7 +154,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	for at := range s.copies {
 		if c := &s.copies[at]; c.live && c.kind == kind {
 			w.tasks = append(w.tasks, preempt.Task{
-				Pool: first + int(s.phases[s.tasks[c.task].phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra,
+				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra,
 			})
 			w.places = append(w.places, int32(at))
 		}
@@ -162,7 +162,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	for _, v := range w.watch[kind].Plan(s.clock(), w.tasks, []int64{int64(s.free[kind])}).Victims {
 		at := w.places[v.Task]
 		c := s.copies[at]
-		p := &s.phases[s.tasks[c.task].phase]
+		p := &s.phases[c.phase]
 		if s.explained(p.job) {
 			s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
 		}
@@ -198,7 +198,7 @@ func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
 		if c.stage == works {
 			n.Computing++
 		}
-		if s.phases[s.tasks[c.task].phase].job == job {
+		if s.phases[c.phase].job == job {
 			r.Running++
 			if c.stage != works {
 				r.Copying++
@@ -211,7 +211,7 @@ func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
 // compute says whether a reduce that has copied everything may begin to compute.
 func (d *door) compute(s *sim, at int32) bool {
 	c := &s.copies[at]
-	return d.Compute(d.facts(s, s.phases[s.tasks[c.task].phase].job, c.machine)).OK()
+	return d.Compute(d.facts(s, s.phases[c.phase].job, c.machine)).OK()
 }
 
 // launch says whether a reduce of a phase may begin to copy on a machine.

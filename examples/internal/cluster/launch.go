@@ -8,7 +8,7 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	at := s.place()
 	c := &s.copies[at]
 	*c = copyOf{
-		task: id, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind, flow: none, begun: s.now, since: s.now,
+		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind, flow: none, begun: s.now, since: s.now,
 		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
 	}
 	if c.next != none {
@@ -39,7 +39,7 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	s.spread(machine)
 }
 
-// price works out how long a copy reads and works at speed 1.
+// price works out how long a copy reads and works at speed 1, and which share of its score the reading is.
 func (s *sim) price(at int32, facts *Phase) {
 	c := &s.copies[at]
 	t := &s.tasks[c.task]
@@ -67,13 +67,18 @@ func (s *sim) price(at int32, facts *Phase) {
 		c.working *= facts.Luck(rng, int(c.task-p.first), int(c.machine), wave)
 	}
 	t.drawn++
+	if c.share = facts.ReadScore; c.share == 0 {
+		if all := c.reading + c.working; all > 0 {
+			c.share = c.reading / all
+		}
+	}
 }
 
 // count keeps the books of slots at a launch.
 func (s *sim) count(at int32) {
 	c := &s.copies[at]
 	m := &s.machines[c.machine]
-	p := &s.phases[s.tasks[c.task].phase]
+	p := &s.phases[c.phase]
 	j := &s.jobs[p.job]
 	if m.free[c.kind]--; m.free[c.kind] == 0 {
 		s.busy(c.machine, c.kind)

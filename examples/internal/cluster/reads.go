@@ -27,7 +27,7 @@ func (s *sim) levelOf(id, machine int32) int8 {
 func (s *sim) beginReading(at int32) {
 	c := &s.copies[at]
 	facts := s.taskFacts(c.task)
-	p := &s.phases[s.tasks[c.task].phase]
+	p := &s.phases[c.phase]
 	switch {
 	case facts.Bytes == 0:
 		c.stage = reads
@@ -120,7 +120,7 @@ func (s *sim) shareRead(at int32) float64 {
 		if c.amount == 0 {
 			return 1
 		}
-		p := &s.phases[s.tasks[c.task].phase]
+		p := &s.phases[c.phase]
 		share := c.done / c.amount
 		if p.missing > 0 { // no more than there is
 			share = min(share, 1-float64(p.missing)/float64(max(1, s.inputTasks(p))))

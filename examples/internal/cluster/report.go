@@ -8,13 +8,7 @@ import (
 func (s *sim) score(at int32) float64 {
 	c := &s.copies[at]
 	s.advance(c, s.machines[c.machine].rate)
-	facts := s.factsOf(s.tasks[c.task].phase)
-	share := facts.ReadScore
-	if share == 0 {
-		if all := c.reading + c.working; all > 0 {
-			share = c.reading / all
-		}
-	}
+	share := c.share
 	switch c.stage {
 	case starts:
 		return 0
@@ -24,7 +18,7 @@ func (s *sim) score(at int32) float64 {
 		return share + (1-share)*c.done/max(c.amount, 1e-12)
 	}
 	if c.stage == starves {
-		p := &s.phases[s.tasks[c.task].phase]
+		p := &s.phases[c.phase]
 		return share * (1 - float64(p.missing)/float64(max(1, s.inputTasks(p))))
 	}
 	return share
@@ -33,8 +27,7 @@ func (s *sim) score(at int32) float64 {
 // report lets a copy say how far it is, and asks what to do about its task.
 func (s *sim) report(at int32) {
 	c := &s.copies[at]
-	t := &s.tasks[c.task]
-	p := &s.phases[t.phase]
+	p := &s.phases[c.phase]
 	next := s.now + p.interval
 	if late := s.c.ReportLate; late > 0 {
 		next += time.Duration(s.draws.For(5, uint64(c.task), uint64(c.life), uint64(s.now)).Int64N(int64(late)))
@@ -45,5 +38,5 @@ func (s *sim) report(at int32) {
 		return
 	}
 	s.result.Reports++
-	p.watch.report(s, t.phase, at, s.score(at))
+	p.watch.report(s, c.phase, at, s.score(at))
 }

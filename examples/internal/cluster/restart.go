@@ -56,11 +56,11 @@ func (w *watch) start(s *sim, task, machine int32) int32 {
 
 // report passes a progress report on, and acts on the answer.
 func (w *watch) report(s *sim, id, at int32, score float64) {
-	c := s.copies[at]
+	c := &s.copies[at]
 	p := &s.phases[id]
 	w.tracker.SetSlots(int(p.running) + s.free[c.kind])
 	task := c.task - p.first
-	d := w.tracker.Report(s.clock(), int(task), int(c.attempt), tracker.Report{Done: score * workOf(s.taskFacts(c.task)), Score: score})
+	d := w.tracker.Report(s.clock(), int(task), int(c.attempt), tracker.Report{Score: score})
 	if s.explained(p.job) {
 		s.tell(p.job, "task %d: attempt %d is at %.1f %%: %v", task, c.attempt, 100*score, d)
 	}

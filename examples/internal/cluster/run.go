@@ -112,7 +112,7 @@ func (s *sim) setJobs() {
 				s.tasks = append(s.tasks, task{phase: int32(len(s.phases)), first: none, machine: none, replica: none})
 			}
 			state := phase{
-				job: int32(i), first: begin, end: int32(len(s.tasks)), unfinished: int32(len(p.Tasks)), clones: 1,
+				facts: p, job: int32(i), first: begin, end: int32(len(s.tasks)), unfinished: int32(len(p.Tasks)), clones: 1,
 				perTask: len(p.After) > 0 && p.Pattern != 0,
 			}
 			for _, a := range p.After {

@@ -87,25 +87,29 @@ type job struct {
 	followers []int32
 }
 
+// What each report asks of a phase and of a copy stands first: a large cluster's do not fit the processor's cache.
 type phase struct {
+	facts      *Phase
+	watch      *watch
+	interval   time.Duration
 	job        int32
 	first, end int32 // tasks
-	inputs     []int32
-	outputs    []int32
 	missing    int32 // tasks of its inputs that have not ended
-	threshold  int32 // begin when no more are missing
 	unfinished int32
 	waiting    int32 // copies to be launched
 	running    int32
 	wishes     bool // a running task wants a copy
 	open       bool
+	perTask    bool  // tasks begin one by one, as what they read is there
+	threshold  int32 // begin when no more are missing
+	inputs     []int32
+	outputs    []int32
 	opened     time.Duration
 	clones     int32
 	cloned     int32 // so many of its tasks, from the first, get so many copies
 	grant      grant
 	rates      []float64 // of copies that have ended, for the cloner
-	watch      *watch
-	queue      []int32 // tasks in the order in which they are to be launched
+	queue      []int32   // tasks in the order in which they are to be launched
 	head       int
 	again      []int32 // tasks to be run once more
 	nearby     []near  // tasks that wait by the machine that has their block
@@ -113,8 +117,6 @@ type phase struct {
 	rackHead   []int32 // where to look first in nearbyRack, by rack
 	from       []float64
 	placed     []int32 // rack of each task, if placement says so
-	interval   time.Duration
-	perTask    bool // tasks begin one by one, as what they read is there
 	wait       waiter
 }
 
@@ -145,23 +147,25 @@ const (
 )
 
 type copyOf struct {
-	task, machine  int32
-	attempt        int32 // the tracker's number
 	life           uint32
 	turn           uint32 // of its latest event
+	task, phase    int32
+	machine        int32
+	attempt        int32 // the tracker's number
+	flows          int32 // that it still reads from
+	live           bool
 	stage          stage
 	kind           Kind
-	flows          int32 // that it still reads from
-	flow           int32 // the first of them
-	sibling        int32 // the next running copy of the task
-	next, previous int32 // on its machine
-	begun          time.Duration
+	extra          bool // launched beside another, because of a decision
 	since          time.Duration
-	done, amount   float64       // of the stage, in seconds at speed 1
+	done, amount   float64 // of the stage, in seconds at speed 1
+	share          float64 // of the progress score, that reading stands for
+	level          int8
+	flow           int32         // the first of those that it reads from
+	sibling        int32         // the next running copy of the task
+	next, previous int32         // on its machine
+	begun          time.Duration // when it was launched
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
 	worked         time.Duration // when it began to compute
-	extra          bool          // launched beside another, because of a decision
-	live           bool
-	level          int8
 }
