@@ -1,7 +1,6 @@
 package survival
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -41,6 +40,17 @@ type value struct {
 	ended bool
 }
 
+// compare orders values by time. None is NaN, of which cmp.Compare would ask.
+func (v value) compare(w value) int {
+	switch {
+	case v.x < w.x:
+		return -1
+	case v.x > w.x:
+		return 1
+	}
+	return 0
+}
+
 // Reset removes all values and keeps the memory. The answers stay until the next Fit.
 func (c *Curve) Reset() { c.values = c.values[:0] }
 
@@ -56,7 +66,7 @@ func (c *Curve) Add(x float64, ended bool) bool {
 
 // Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
 func (c *Curve) Fit() {
-	slices.SortFunc(c.values, func(a, b value) int { return cmp.Compare(a.x, b.x) })
+	slices.SortFunc(c.values, value.compare)
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
 	c.longest, c.second, c.ends = 0, 0, 0
@@ -98,11 +108,16 @@ func (c *Curve) Longest() float64 { return c.longest }
 
 // index returns how many times of ends are at most x, or with strict below it.
 func (c *Curve) index(x float64, strict bool) int {
-	i, found := slices.BinarySearch(c.at, x)
-	if found && !strict {
-		i++
+	low, high := 0, len(c.at)
+	for low < high { // no slices.BinarySearch: it asks of each value whether it is NaN, and none is
+		mid := int(uint(low+high) >> 1)
+		if at := c.at[mid]; at < x || at == x && !strict {
+			low = mid + 1
+		} else {
+			high = mid
+		}
 	}
-	return i
+	return low
 }
 
 // step returns P(T > t) after the first i ends and the area up to the last of them, at which it begins.

@@ -48,7 +48,8 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 		o.left[0], o.weight[0], o.n = max(0, float64(p.Total*early)-p.Age), 1, 1
 		return true
 	}
-	a := adder{o: o, p: p, curve: curve, scale: scale}
+	a := adder{o: o, p: p, scale: scale}
+	a.by(curve)
 	a.all(s, stage)
 	if !(a.sum > 0) {
 		o.n = 0
@@ -70,9 +71,17 @@ const (
 type adder struct {
 	o     *Outlook
 	p     Prediction
-	curve *Curve // nil: all totals are as likely
+	curve *Curve  // nil: all totals are as likely
+	least float64 // how likely a total is that the curve knows nothing of
 	scale float64
 	sum   float64
+}
+
+// by lets totals count by how likely a curve makes them, unless too few have ended.
+func (a *adder) by(c *Curve) {
+	if c != nil && c.Ends() >= fewEnds {
+		a.curve, a.least = c, 0.5/float64(c.Ends()+1)
+	}
 }
 
 // all adds the total that each error makes of the prediction.
@@ -88,8 +97,9 @@ func (a *adder) all(s *Shape, stage int) {
 
 func (a *adder) ring(r *ring, weight float64) {
 	n := r.kept()
+	weight /= float64(n)
 	for i := range n {
-		a.atom(float64(r.ratio[i]), weight/float64(n))
+		a.atom(float64(r.ratio[i]), weight)
 	}
 }
 
@@ -113,13 +123,12 @@ func (a *adder) atom(ratio, weight float64) {
 	a.sum += weight
 }
 
-// prior is how likely the curve makes a total; 1 of all while too few have ended.
+// prior is how likely the curve makes a total; 1 of all without one.
 func (a *adder) prior(total float64) float64 {
-	if a.curve == nil || a.curve.Ends() < fewEnds {
+	if a.curve == nil {
 		return 1
 	}
-	ends := a.curve.Ends()
-	return max(0, a.curve.Above(total/near)-a.curve.Above(total*near)) + 0.5/float64(ends+1)
+	return max(0, a.curve.Above(total/near)-a.curve.Above(total*near)) + a.least
 }
 
 // wide reports whether the middle half of the errors at a stage is far apart. It uses o.
