@@ -14,6 +14,14 @@ func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
 	return max(0, d.Quantile((float64(i)+0.5)/float64(n)))
 }
 
+// points are those in which t_new is looked at.
+func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
+	for j := range of {
+		of[j] = point(fresh, j, freshPoints)
+	}
+	return of
+}
+
 // sure reports whether t_rem is probable enough to exceed the bar, and t_new.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
@@ -33,11 +41,11 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if !(d.Value > chance) {
 		return false
 	}
-	saved := 0.0
+	saved, fresh := 0.0, points(&t.Fresh)
 	for i := range leftPoints {
 		left := point(v.left, i, leftPoints)
-		for j := range freshPoints {
-			saved += max(0, left-point(&t.Fresh, j, freshPoints))
+		for _, f := range fresh {
+			saved += max(0, left-f)
 		}
 	}
 	return saved/(leftPoints*freshPoints) > (d.Bar - d.Fresh).Seconds()
@@ -61,12 +69,12 @@ func exceeds(d *Decision, fresh *estimate.Fresh, left estimate.Distribution, c, 
 
 // usesLess reports whether c copies and one more are expected to use less in all than the c copies.
 func usesLess(fresh *estimate.Fresh, left estimate.Distribution, c float64) bool {
-	alone, together := 0.0, 0.0
+	alone, together, of := 0.0, 0.0, points(fresh)
 	for i := range leftPoints {
 		a := point(left, i, leftPoints)
 		alone += float64(a * freshPoints)
-		for j := range freshPoints {
-			together += min(a, point(fresh, j, freshPoints))
+		for _, f := range of {
+			together += min(a, f)
 		}
 	}
 	return c*alone > (c+1)*together
