@@ -134,8 +134,16 @@ func (t *Tracker) refresh() {
 	}
 	m.fitted, m.since = t.now, 0
 	m.curve.Reset()
+	ends := 0
 	for _, l := range m.closed {
-		m.curve.Add(float64(l.seconds)/t.scale(l.work), l.ended)
+		if m.curve.Add(float64(l.seconds)/t.scale(l.work), l.ended) && l.ended {
+			ends++
+		}
+	}
+	if ends < m.enough { // nobody reads it: most phases are so for most of their time
+		m.curve.Reset()
+		m.curve.Fit()
+		return
 	}
 	for i := range t.copies.all {
 		c := &t.copies.all[i]
