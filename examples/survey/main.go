@@ -2,9 +2,11 @@
 // and on each log that it is given. It writes a table in Markdown.
 //
 //	go run ./examples/survey [flags] [log ...]
+//	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds -seeds 20
 //
-// The second compares them in three small worlds whose host tells of starts and ends only.
+// The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third compares
+// the policies in three small worlds whose host tells of starts and ends only.
 //
 // What a phase shows of how progress runs is known to the next ones of its kind, as to a host that has run for a while.
 package main
@@ -34,6 +36,7 @@ type options struct {
 	models, policies string
 	phases, seeds    int
 	worlds           bool
+	calibrates       bool
 	logs             []string
 }
 
@@ -52,11 +55,15 @@ func run(args []string, w io.Writer) error {
 	flags.IntVar(&o.phases, "phases", 300, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, three small worlds without any progress, under all the policies")
+	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under those of the policies that predict it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if o.seeds < 1 {
 		return fmt.Errorf("-seeds is %d, want at least 1", o.seeds)
+	}
+	if o.worlds && o.calibrates {
+		return errors.New("-worlds and -calibration are two surveys, choose one")
 	}
 	if o.worlds && flags.NArg() > 0 {
 		return fmt.Errorf("-worlds reads no log, but %q is given", flags.Arg(0))
@@ -69,8 +76,15 @@ func run(args []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	table := o.rows
+	if o.calibrates {
+		table = o.calibration
+		if entries, err = reading(entries); err != nil {
+			return err
+		}
+	}
 	if o.phases > 0 {
-		err := o.rows(w, "generated", entries, func(seed uint64) []*sim.Phase { return workload.Generate(o.phases, seed) })
+		err := table(w, "generated", entries, func(seed uint64) []*sim.Phase { return workload.Generate(o.phases, seed) })
 		if err != nil {
 			return err
 		}
@@ -81,7 +95,7 @@ func run(args []string, w io.Writer) error {
 			return err
 		}
 		phases, _ := workload.FromLog(log)
-		if err := o.rows(w, filepath.Base(path), entries, func(uint64) []*sim.Phase { return phases }); err != nil {
+		if err := table(w, filepath.Base(path), entries, func(uint64) []*sim.Phase { return phases }); err != nil {
 			return err
 		}
 	}

@@ -181,7 +181,10 @@ func Replay(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Resul
 
 // Options are those of the replay of the phase of that index.
 func (e Entry) Options(seed uint64, phase int) sim.Options {
-	return sim.Options{Policy: e.Policy, LargestFirst: e.LargestFirst, CopyShare: e.CopyShare, Progress: e.Progress, Seed: seed + uint64(phase)}
+	return sim.Options{
+		Policy: e.Policy, LargestFirst: e.LargestFirst, CopyShare: e.CopyShare, Progress: e.Progress, Witness: e.Witness,
+		Seed: seed + uint64(phase),
+	}
 }
 
 func (c *Comparison) baseline(phases []*sim.Phase) {

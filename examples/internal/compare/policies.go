@@ -20,6 +20,7 @@ type Entry struct {
 	Clones       bool         // clone small phases within a budget
 	Progress     sim.Progress // what copies report
 	CopyShare    float64      // of a phase's slots that copies may hold at once; 0: any
+	Witness      sim.Witness  // sees what the tracker answers; the policy must be one that learns, since phases then come in order
 }
 
 // Entries lists the policies, the library's default first.

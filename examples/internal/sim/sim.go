@@ -33,6 +33,8 @@ type Options struct {
 	WatchTask int
 	// Spans is called with every copy that has ended, in the order of their ends. Nil: nothing.
 	Spans func(Span)
+	// Witness sees what the tracker answers beside what will happen. Nil: nobody does.
+	Witness Witness
 }
 
 // Result is what a replay came to.
@@ -127,6 +129,9 @@ func Run(phase *Phase, options Options) (Result, error) {
 		phase: phase, options: options, tracker: t, tasks: make([]simTask, len(phase.Tasks)),
 		uses: make([]int32, len(phase.Slots)), source: source, rand: rand.New(source), pending: len(phase.Tasks),
 		ordinal: make([]int32, len(phase.Order)),
+	}
+	if options.Witness != nil {
+		options.Witness.Begins(phase)
 	}
 	if options.Progress.begin == nil {
 		r.options.Progress = Linear
@@ -224,6 +229,7 @@ func (r *run) reports(e event) {
 	if r.watched(task) {
 		r.options.Watch(r.now, attempt, fmt.Sprintf("%s  %v", said, d))
 	}
+	r.witnessReport(d, c)
 	r.queue.pushReport(r.now+r.phase.Interval, e.id, e.life)
 	switch d.Action {
 	case restart.Restart, restart.Kill:
@@ -275,6 +281,7 @@ func (r *run) ended(place int32) {
 
 // kill carries out a decision to restart a task or to prune a copy.
 func (r *run) kill(a tracker.Answer) {
+	r.witnessAction(a)
 	task := a.Task
 	place := r.placeOf(task, a.Attempt)
 	if a.Action == restart.Restart {

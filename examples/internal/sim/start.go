@@ -15,6 +15,7 @@ func (r *run) fill() {
 		d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
 		switch d.Action {
 		case restart.Duplicate:
+			r.witnessAction(d)
 			r.launch(d.Task, slot, true)
 		case restart.Restart, restart.Kill:
 			r.note(d)
@@ -128,7 +129,11 @@ func (r *run) draw(task, machine int, late bool) time.Duration {
 	s := &r.tasks[task]
 	s.drawn++
 	r.source.Seed(mix(r.options.Seed, uint64(task)), mix(uint64(task), uint64(s.drawn)))
-	return max(1, r.phase.Draw(r.rand, task, machine, late))
+	takes := max(1, r.phase.Draw(r.rand, task, machine, late))
+	if r.options.Witness != nil {
+		r.options.Witness.Launched(task, takes)
+	}
+	return takes
 }
 
 func (r *run) place() int32 {
