@@ -1,6 +1,9 @@
 package restart
 
 import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/kv"
 	"github.com/straggler-go/straggler/restart/internal/registry"
 )
@@ -49,6 +52,10 @@ func registered(policy Policy) registration {
 	switch p := policy.(type) {
 	case nil:
 		return registered(Mantri{})
+	case *Mantri:
+		if p != nil {
+			return registered(*p)
+		}
 	case Mantri:
 		r.Name, r.ReadsInterval, r.ReadsFresh, r.ReadsLeft = "mantri", true, true, true
 		r.Limits = Limits{p.MaxRestarts, p.MaxDuplicates}
@@ -71,7 +78,7 @@ func Describe(policy Policy) Description {
 		r.Text = r.entry().Text()
 		return r.Description
 	}
-	if own, ok := policy.(interface{ Describe() Description }); ok {
+	if own, ok := policy.(interface{ Describe() Description }); ok && !check.Nil(policy) {
 		d := own.Describe()
 		if d.Name == "" {
 			d.Name = customName
@@ -101,8 +108,11 @@ func ParsePolicy(text string) (Policy, error) {
 
 // Validate returns an error that names the first field of a policy that is out of range, with its value and its range. It
 // asks a policy of your own by its method Validate() error, if it has one. Validate a policy once, where it is made: Decide
-// neither fails nor panics, whatever its fields are.
+// neither fails nor panics, whatever its fields are. A nil policy is Mantri{}; one that holds a nil pointer is an error.
 func Validate(policy Policy) error {
+	if check.Nil(policy) {
+		return fmt.Errorf("restart: Policy is a nil %T, want a policy, or nil itself for Mantri", policy)
+	}
 	if v, ok := policy.(interface{ Validate() error }); ok {
 		return v.Validate()
 	}

@@ -9,7 +9,7 @@ package restart
 // only a restart ends while it is the only one: a task that is given a slot when it waits for one has ended after at most
 // Restarts+1 times what the longest of its attempts takes by itself, and the delays until a restarted task runs again. Where
 // all of its attempts take the same, that is Restarts+1 times what its first one would have taken. Attempts that fail, or
-// are lost with their machine, are the host's to bound.
+// are lost with their machine, are the host's to bound. A task of NoDuplicate gets no copy, and one of NoRestart no restart.
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int
@@ -35,7 +35,9 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 	reason := NoReason
 	switch d.Action {
 	case Restart:
-		if max(t.Restarts, 0) >= l.Restarts {
+		if t.NoRestart {
+			reason = NotEligible
+		} else if max(t.Restarts, 0) >= l.Restarts {
 			reason = RestartsSpent
 		} else if len(t.Copies) > 1 && spared(t.Copies, d.Copy) {
 			reason = FurthestOn
@@ -45,7 +47,9 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 			reason = FurthestOn
 		}
 	case Duplicate:
-		if max(t.Duplicates, 0) >= l.Duplicates {
+		if t.NoDuplicate {
+			reason = NotEligible
+		} else if max(t.Duplicates, 0) >= l.Duplicates {
 			reason = EnoughCopies
 		}
 	}

@@ -2,7 +2,8 @@ package restart
 
 // Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
 // the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
-// the same facts, and [Next], package tracker and the test helpers work with it. [Avoid] fills the decision's Avoid.
+// the same facts, do not change them, and [Next], package tracker and the test helpers work with it. [Avoid] fills the
+// decision's Avoid.
 type Policy interface {
 	Decide(t Task, p Phase) Decision
 }

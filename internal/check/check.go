@@ -8,6 +8,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"time"
 )
 
@@ -17,6 +18,15 @@ const Off = -1
 // Bad is the error of a field that is out of range.
 func Bad(place, field string, value any, want string) error {
 	return fmt.Errorf("%s.%s is %v, want %s", place, field, value, want)
+}
+
+// Nil reports whether an interface holds a nil pointer or function: it is not nil itself, and yet can't be asked.
+func Nil(v any) bool {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Func:
+		return r.IsNil()
+	}
+	return false
 }
 
 // Share accepts a share in (0, 1], 0 for the default, and Off where that has a meaning.

@@ -43,7 +43,8 @@ type Config struct {
 	// were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
 	Lag time.Duration
 
-	// Policy decides; nil means restart.Mantri{}.
+	// Policy decides; nil means restart.Mantri{}. What a policy of your own answers is held against [restart.Limits]; an
+	// answer that can't be meant, such as to kill a copy that does not exist, counts as Keep and in Ledger.BadAnswers.
 	Policy restart.Policy
 	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
 	Model estimate.Linear
@@ -77,14 +78,14 @@ const place = "restart/tracker: Config"
 
 // fill checks the configuration and fills in its defaults.
 func (c *Config) fill() error {
+	if err := restart.Validate(c.Policy); err != nil {
+		return err
+	}
 	if err := c.check(); err != nil {
 		return err
 	}
 	if c.Policy == nil {
 		c.Policy = restart.Mantri{}
-	}
-	if err := restart.Validate(c.Policy); err != nil {
-		return err
 	}
 	if c.Work != nil {
 		c.Tasks = len(c.Work)
@@ -132,6 +133,10 @@ func (c *Config) check() error {
 		return check.Bad(place, "Phase", c.Phase, "0 to 65535")
 	case c.Lag < 0:
 		return check.Bad(place, "Lag", c.Lag, "0 or more")
+	case check.Nil(c.Record):
+		return check.Bad(place, "Record", fmt.Sprintf("a nil %T", c.Record), "a record, or nil itself for none")
+	case check.Nil(c.Budget):
+		return check.Bad(place, "Budget", fmt.Sprintf("a nil %T", c.Budget), "a limiter, or nil itself for none")
 	}
 	return nil
 }

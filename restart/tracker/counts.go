@@ -6,8 +6,11 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
+// reasons is how many reasons there are.
+const reasons = restart.FurthestOn + 1
+
 // counts is how often each answer was given, by action and reason.
-type counts [restart.Start + 1][restart.BadAnswer + 1]int
+type counts [restart.Start + 1][reasons]int
 
 // Decisions ranges over how often each action was answered for each reason, in the order of their values, without those
 // that never were: the counters that a host exports. A Sweep counts each task that it decided about, an answer of Next each

@@ -35,6 +35,12 @@ type life struct {
 	work    float64
 }
 
+// What t_rem may rest on.
+const (
+	onProgress = "progress"
+	onAge      = "age"
+)
+
 const (
 	mostLives = 8192 // tasks whose lives are kept: more would tell no more
 	refit     = 16   // the curve is made again when its lives have grown by one in so many
@@ -170,14 +176,14 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 			Expected: t.config.Rates.Prior != nil || m.curve.Ends() >= m.enough,
 		}
 		if m.shape.Outlook(&m.outlook[i], p, &m.curve) {
-			to.Left, to.Basis = &m.outlook[i], "progress"
+			to.Left, to.Basis = &m.outlook[i], onProgress
 			to.Remaining, _ = num.Duration(m.outlook[i].Mean())
 			return
 		}
 	}
 	if m.curve.Ends() >= m.enough && age > 0 {
 		m.residual[i] = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
-		to.Left, to.Basis = &m.residual[i], "age"
+		to.Left, to.Basis = &m.residual[i], onAge
 		to.Remaining, _ = num.Duration(m.residual[i].Mean())
 	} else if reports {
 		to.Remaining = estimate.Unknown
