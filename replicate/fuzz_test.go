@@ -96,6 +96,10 @@ func FuzzBudget(f *testing.F) {
 		if err != nil || share == Off {
 			return
 		}
+		billionths := new(big.Int).SetUint64(b.billionths)
+		if share == 0 {
+			billionths.SetUint64(byteShare * 1e9)
+		}
 		processed, spent := new(big.Int), int64(0)
 		for _, step := range [][2]int64{{grant1, spend1}, {grant2, spend2}, {grant1, spend2}} {
 			if b.Grant(step[0]); step[0] > 0 {
@@ -111,7 +115,7 @@ func FuzzBudget(f *testing.F) {
 			require.GreaterOrEqual(t, b.Left(), int64(0))
 			require.Equal(t, spent, b.Spent())
 			if processed.IsInt64() {
-				granted := new(big.Int).Mul(processed, new(big.Int).SetUint64(b.billionths))
+				granted := new(big.Int).Mul(processed, billionths)
 				granted.Div(granted, big.NewInt(1e9))
 				require.Equal(t, granted.Int64(), b.Left()+b.Spent())
 			}
