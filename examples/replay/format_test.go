@@ -39,7 +39,7 @@ func TestFormatIsAsDescribed(t *testing.T) {
 	page := strings.Join(append(blocks(t, "json"), help), "")
 	for _, field := range []string{
 		"job", "phase", "task", "attempt", "start", "finish", "state", "host", "rack", "executor", "cores", "input", "shuffle", "output",
-		"ready", "speculative", "locality", "preferred", "tasks", "submitted", "completed", "after",
+		"ready", "speculative", "locality", "preferred", "splits", "tasks", "submitted", "completed", "after",
 	} {
 		assert.Contains(t, page, field)
 	}

@@ -40,6 +40,7 @@ func checkInvariants(t *testing.T, log *trace.Log) {
 			require.GreaterOrEqual(t, a.Number, int32(0))
 			require.True(t, a.Host >= 0 && int(a.Host) < len(log.Hosts))
 			require.True(t, a.Executor >= 0 && int(a.Executor) < len(log.Executors))
+			require.True(t, a.Splits == 0 || a.Splits > 0 && len(log.Splits[a.Splits]) > 0)
 			if d, ok := a.Duration(); ok {
 				require.GreaterOrEqual(t, int64(d), int64(0))
 			}

@@ -38,6 +38,7 @@ type hadoopEvent struct {
 	splits        []byte // where the input is: hosts, separated by commas
 	host, rack    []byte
 	a             Attempt
+	clock         []int64 // the time of each part of its progress
 	faults        Faults
 }
 
@@ -155,6 +156,7 @@ func (h *hadoop) ofAttempt(e *hadoopEvent) {
 	}
 	a.State, a.Finish = e.a.State, e.a.Finish
 	a.Input, a.Shuffle, a.Output = e.a.Input, e.a.Shuffle, e.a.Output
+	a.Splits = h.splits(e.clock)
 }
 
 // begin makes an attempt, unless it is one of setup or cleanup.

@@ -70,7 +70,8 @@ func (e *hadoopEvent) member(c *cursor, key []byte) {
 		plainlyGroup(c, e)
 		return
 	case "jobid", "taskid", "attemptId", "taskType", "launchTime", "totalMaps", "totalReduces", "splitLocations",
-		"startTime", "finishTime", "trackerName", "hostname", "rackname", "taskStatus", "status", "locality", "avataar":
+		"startTime", "finishTime", "trackerName", "hostname", "rackname", "taskStatus", "status", "locality", "avataar",
+		"clockSplits":
 	default:
 		return
 	}
@@ -97,6 +98,8 @@ func (e *hadoopEvent) plainMember(c *cursor, key []byte) {
 		e.splits = c.text()
 	case "startTime":
 		e.a.Start = c.clock(&e.faults)
+	case "clockSplits":
+		e.clock = readSplits(c)
 	case "finishTime":
 		e.a.Finish = c.clock(&e.faults)
 	case "trackerName":

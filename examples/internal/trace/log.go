@@ -15,7 +15,7 @@ type Log struct {
 	Hosts     []Host
 	Executors []Executor
 	// Splits are what attempts refer to by index: the milliseconds that each of some equal parts of their progress took,
-	// twelve in Hadoop. Nil if no attempt does. Index 0 is nil. They are not part of the normal form.
+	// twelve in Hadoop. Nil if no attempt does. Index 0 is nil.
 	Splits [][]int64
 	// Arrivals are the jobs of a log that has no attempts.
 	Arrivals []Arrival

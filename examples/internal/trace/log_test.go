@@ -97,6 +97,16 @@ func randomLog(rng *rand.Rand) *trace.Log {
 			for range rng.IntN(2) * (len(log.Hosts) - 1) {
 				a.Preferred = append(a.Preferred, 1+rng.Int32N(int32(len(log.Hosts)-1)))
 			}
+			if parts := rng.IntN(4); parts > 0 { // in the order of the attempts
+				if log.Splits == nil {
+					log.Splits = make([][]int64, 1)
+				}
+				a.Splits = int32(len(log.Splits))
+				log.Splits = append(log.Splits, make([]int64, parts))
+				for i := range parts {
+					log.Splits[a.Splits][i] = rng.Int64N(1 << 43)
+				}
+			}
 			p.Attempts = append(p.Attempts, a)
 		}
 		log.Phases = append(log.Phases, p)

@@ -20,7 +20,8 @@ func readRecords(r io.Reader, limit int) *builder {
 func ofNormalLine(key []byte) bool {
 	switch string(key) {
 	case "job", "phase", "host", "rack", "executor", "cores", "tasks", "submitted", "completed", "after", "task",
-		"attempt", "ready", "start", "finish", "state", "locality", "speculative", "input", "shuffle", "output", "preferred":
+		"attempt", "ready", "start", "finish", "state", "locality", "speculative", "input", "shuffle", "output", "preferred",
+		"splits":
 		return true
 	}
 	return false
@@ -33,6 +34,7 @@ type normalLine struct {
 	taskName             []byte      // instead of an index
 	after                []phaseName // without a job: of the same job
 	preferred            [][]byte
+	splits               []int64
 	submitted, completed Opt
 	task, tasks, cores   int32
 	a                    Attempt
@@ -150,6 +152,8 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 		n.a.Output = c.bytes()
 	case "preferred":
 		c.elements(func() { n.preferred = append(n.preferred, c.name()) })
+	case "splits":
+		n.splits = readSplits(c)
 	}
 }
 
@@ -190,6 +194,7 @@ func (b *builder) attemptLine(n *normalLine) {
 	a := n.a
 	a.Task = b.task(i, n.task, n.taskName)
 	a.Host, a.Executor = b.place(n)
+	a.Splits = b.splits(n.splits)
 	if !n.stated && a.Finish.Known() {
 		a.State = Succeeded
 	}

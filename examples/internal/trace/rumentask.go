@@ -56,7 +56,7 @@ func (t *rumen) attempt(c *cursor, job *rumenJob) Attempt {
 		case "location":
 			a.Host = t.layers(c)
 		case "clockSplits":
-			a.Splits = t.splits(c)
+			a.Splits = t.splits(readSplits(c))
 		case "hdfsBytesRead":
 			read = c.bytes()
 		case "mapInputBytes":
@@ -74,30 +74,6 @@ func (t *rumen) attempt(c *cursor, job *rumenJob) Attempt {
 		a.Host = t.host(host, rack)
 	}
 	return a
-}
-
-// mostSplits is more than Hadoop writes; a longer list is not one.
-const mostSplits = 100
-
-// splits reads the times of equal parts of the progress and returns their index; 0 if one of them is not known.
-func (t *rumen) splits(c *cursor) int32 {
-	var splits []int64
-	whole := true
-	c.elements(func() {
-		n, ok := c.integer()
-		whole = whole && ok && n >= 0 && n <= maxTime && len(splits) < mostSplits
-		if whole {
-			splits = append(splits, n)
-		}
-	})
-	if !whole || len(splits) == 0 {
-		return 0
-	}
-	if t.log.Splits == nil {
-		t.log.Splits = make([][]int64, 1)
-	}
-	t.log.Splits = append(t.log.Splits, splits)
-	return int32(len(t.log.Splits) - 1)
 }
 
 func (t *rumen) state(result []byte, faults *Faults) State {

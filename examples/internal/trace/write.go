@@ -42,11 +42,12 @@ type (
 		Shuffle     Opt      `json:"shuffle,omitzero"`
 		Output      Opt      `json:"output,omitzero"`
 		Preferred   []string `json:"preferred,omitempty"`
+		Splits      []int64  `json:"splits,omitempty"`
 	}
 )
 
-// Write writes the log in the normal form, from which Read makes the same phases, attempts, hosts and executors again,
-// in the same order. Format, Records, Passed and Faults are not written. Indices of the log must be in range.
+// Write writes the log in the normal form, from which Read makes the same phases, attempts, splits, hosts and executors
+// again, in the same order. Format, Records, Passed and Faults are not written. Indices of the log must be in range.
 func Write(w io.Writer, log *Log) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
@@ -123,6 +124,9 @@ func (w *lineWriter) attempt(p *Phase, a *Attempt) {
 	}
 	if a.Executor != 0 {
 		line.Executor = w.log.Executors[a.Executor].Name
+	}
+	if a.Splits != 0 {
+		line.Splits = w.log.Splits[a.Splits]
 	}
 	for _, host := range a.Preferred {
 		line.Preferred = append(line.Preferred, w.log.Hosts[host].Name)

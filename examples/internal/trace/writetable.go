@@ -11,7 +11,7 @@ import (
 // columns are the fields of a table, in the order in which WriteTable writes them.
 var columns = []string{
 	"job", "phase", "task", "attempt", "ready", "start", "finish", "state", "host", "executor", "locality", "speculative",
-	"input", "shuffle", "output", "preferred", "tasks", "submitted", "completed", "after", "rack", "cores",
+	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "rack", "cores",
 }
 
 // WriteTable writes the log in the normal form as comma-separated values, from which Read makes the same log again.
@@ -86,6 +86,11 @@ func (t *tableWriter) attempt(l *attemptLine) {
 		names[i] = name
 	}
 	t.list("preferred", names)
+	splits := make([]any, len(l.Splits))
+	for i, ms := range l.Splits {
+		splits[i] = strconv.FormatInt(ms, 10)
+	}
+	t.list("splits", splits)
 }
 
 func (t *tableWriter) set(column, value string) { t.row[t.at[column]] = value }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -186,4 +187,39 @@ func TestFirstSuccessCounts(t *testing.T) {
 	assert.Equal(t, 3*s, phases[0].Recorded, "from the first start to the first success")
 	assert.Equal(t, []sim.Attempt{{Duration: 2 * s}, {Duration: 2500 * time.Millisecond, Wait: s / 2}}, phases[1].Tasks[0].Attempts)
 	assert.Equal(t, []sim.Attempt{{Duration: 2 * s}}, phases[2].Tasks[0].Attempts)
+}
+
+// How the progress of an attempt ran comes through any number of parts, but only of one that ran for ten seconds.
+func TestSplits(t *testing.T) {
+	log := read(t,
+		`{"phase":"p","task":0,"start":0,"finish":78000,"splits":[1000,2000,3000,4000,5000,6000,7000,8000,9000,10000,11000,12000]}`,
+		`{"phase":"p","task":1,"start":0,"finish":30000,"splits":[18000,12000]}`,
+		`{"phase":"p","task":2,"start":0,"finish":24000,"splits":[0,4800,4800,9600,4800]}`,
+		`{"phase":"p","task":3,"start":0,"finish":9000,"splits":[4000,5000]}`,
+		`{"phase":"p","task":4,"start":0,"finish":20000,"splits":[0,0]}`,
+		`{"phase":"p","task":5,"start":0,"finish":20000}`,
+	)
+	for _, write := range []func(io.Writer, *trace.Log) error{nil, trace.Write, trace.WriteTable} {
+		if write != nil { // what is converted keeps it
+			var text strings.Builder
+			require.NoError(t, write(&text, log))
+			log = read(t, text.String())
+		}
+		phases, _ := FromLog(log)
+		splits := map[time.Duration]*sim.Splits{}
+		for _, task := range phases[0].Tasks {
+			splits[task.Attempts[0].Duration/time.Second] = task.Attempts[0].Splits
+		}
+		assert.Equal(t, &sim.Splits{1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000, 11000, 12000}, splits[78])
+		want := map[time.Duration]sim.Splits{
+			30: {3000, 3000, 3000, 3000, 3000, 3000, 2000, 2000, 2000, 2000, 2000, 2000},
+			24: {0, 0, 1200, 2000, 2000, 2000, 2000, 3600, 4000, 3200, 2000, 2000}, // a twelfth is 5/12 of a fifth
+		}
+		for took, parts := range want {
+			for i, part := range parts {
+				assert.InDelta(t, part, splits[took][i], 1e-9, "twelfth %d of %v s", i, took)
+			}
+		}
+		assert.Equal(t, []*sim.Splits{nil, nil}, []*sim.Splits{splits[9], splits[20]})
+	}
 }

@@ -30,19 +30,32 @@ const leastSplits = 10 * time.Second
 
 // splitsOf returns how an attempt's time was spent; nil if that is not known.
 func splitsOf(log *trace.Log, a *trace.Attempt) *sim.Splits {
-	if d, ok := a.Duration(); !ok || d < leastSplits || a.Splits == 0 || len(log.Splits[a.Splits]) != sim.Parts {
+	if d, ok := a.Duration(); !ok || d < leastSplits || a.Splits == 0 {
 		return nil
 	}
-	var s sim.Splits
-	sum := 0.0
-	for i, ms := range log.Splits[a.Splits] {
-		s[i] = float64(ms)
-		sum += s[i]
+	s, sum := twelfths(log.Splits[a.Splits]), 0.0
+	for _, part := range s {
+		sum += part
 	}
 	if sum == 0 {
 		return nil
 	}
 	return &s
+}
+
+// twelfths divides the times of some equal parts of the progress anew, into twelve; within a part progress is taken to be
+// even. What is in twelve parts stays as it is.
+func twelfths(times []int64) (s sim.Splits) {
+	n := len(times)
+	for at := range n * sim.Parts { // in steps of which n are a twelfth, and twelve a part
+		s[at/n] += float64(times[at/sim.Parts]) / sim.Parts
+	}
+	if n == sim.Parts {
+		for i, ms := range times {
+			s[i] = float64(ms) // to the bit
+		}
+	}
+	return s
 }
 
 // bytesRead is what the attempt read, 0 if the log does not tell. A task that read nothing has one byte: it is known.
