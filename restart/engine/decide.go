@@ -66,6 +66,9 @@ func (p *Phase) stranded() {
 
 // tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
 func (p *Phase) tellSlots() {
+	if p.closed {
+		return
+	}
 	slots := max(p.slots-p.dying, 0)
 	if p.hosts.placing() {
 		slots = p.live + p.hosts.sums.room

@@ -13,14 +13,16 @@
 //		}
 //		time.Sleep(time.Second)
 //	}
+//	phase.Close(time.Now()) // or before it is done: then it says what to cancel
 //
 // It starts tasks where there are slots, asks the policy about those that run, launches copies and restarts, lets the
 // first result of a task win and cancels the others, and runs again what was lost. It acts on nothing itself, and reads
 // no clock: the same observations give the same actions, so it may run in deterministic workflow code.
 //
 // Report each end at least once: an attempt that is left out of a list stays as it was, and is not taken as ended. Do not
-// call Observe within the loop over its actions, and call [Phase.Release] once a phase is no longer observed, so that hosts
-// that it shares are free for others.
+// call Observe within the loop over its actions. Call [Phase.Close] when a phase is done, or when its job is cancelled, so that
+// it holds nothing more of a shared budget, and [Phase.Release] once it is no longer observed, so that hosts that it shares are
+// free for others.
 //
 // # What an engine differs in
 //

@@ -210,7 +210,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	p.die(a)
 	if !seen.State.ended() {
 		why := overtaken()
-		if t.givenUp {
+		if t.givenUp || p.closed {
 			why = restart.Decision{}
 		}
 		p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: why})

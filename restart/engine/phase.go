@@ -27,7 +27,8 @@ type Phase struct {
 	dying    int   // attempts that are cancelled and not known to have ended
 	slots    int   // what SetSlots says, if the hosts do not say
 	told     int   // the slots that the tracker was told of
-	over     int   // tasks that have finished or were given up
+	over     int   // tasks that have finished, were given up, or were not done when the phase was closed
+	closed   bool
 	ignored  int
 
 	clock    clock.Clock
@@ -110,7 +111,7 @@ func (p *Phase) SetEligible(task int, duplicate, restart bool) {
 	p.tracker.SetEligible(task, duplicate, restart)
 }
 
-// Done reports whether every task has finished or was given up.
+// Done reports whether every task has finished or was given up, or the phase was closed.
 func (p *Phase) Done() bool { return p.over == len(p.tasks) }
 
 // GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes after
@@ -150,7 +151,8 @@ func (p *Phase) Journal() []byte {
 }
 
 // Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer observed:
-// there may be attempts that were cancelled and are not known to have ended. O(hosts).
+// there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes back by
+// [Phase.Close]. O(hosts).
 func (p *Phase) Release() {
 	for host, n := range p.held {
 		p.hosts.load(host, -n)

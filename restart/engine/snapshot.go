@@ -72,6 +72,7 @@ func (t tracked) UnmarshalBinary(data []byte) (err error) {
 // code codes what the phase knows besides its tracker.
 func (p *Phase) code(c *snapshot.Codec) {
 	c.Bool(&p.config.Queued)
+	c.Bool(&p.closed)
 	c.Number(&p.config.MaxFailures, 1, snapshot.Any)
 	c.Number(&p.config.MaxLost, 1, snapshot.Any)
 	hasWork := p.config.Work != nil

@@ -39,6 +39,7 @@
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
 //	TIME leave machine=M in=D                    Leave: in that time from now; without it the machine stays
+//	TIME close                                   Close
 //
 // The answers are decisions, exactly as tracker.Answer prints them, behind task=T if the event does not name the task;
 // attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;

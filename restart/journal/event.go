@@ -53,7 +53,7 @@ func appendFields(dst []byte, e *tracker.Event) []byte {
 	case tracker.OutputLost:
 		return strconv.AppendInt(append(dst, '='), int64(e.Task), 10)
 	}
-	return dst // Swept has no fields
+	return dst // Swept and Closed have no fields
 }
 
 func appendAttempt(dst []byte, e *tracker.Event) []byte {

@@ -14,7 +14,7 @@ import (
 // Short texts: a long one is shrunk for longer than it is fuzzed.
 func addJournals(f *testing.F) {
 	for _, text := range []string{
-		"phase tasks=3 policy=late,early=yes,min-age=off budget=3,rate=off machines=2\nwork 1,?,3\n0s sweep\n",
+		"phase tasks=3 policy=late,early=yes,min-age=off budget=3,rate=off machines=2\nwork 1,?,3\n0s sweep\n9s close\n10s next\n",
 		"phase work=1,1,5 slots=2 interval=1s\n0s start task=2 machine=1\n# slow\n\n1s report task=2 done=0.1\n    keep not-slow\n",
 		"phase tasks=2 slots=9\r\n0s start task=0\r\n0s start task=0\r\n2s next\r\n3s finish task=0\r\n    ends attempt=1\r\n",
 		"phase tasks=2 slots=2 interval=1s\n0s submit task=0 machine=1\n1s decide task=0\n2s begin task=0 machine=0\n2s begin task=0\n    ignored\n",

@@ -304,7 +304,7 @@ func fieldsOf(e *tracker.Event) (fields []kv.Field, required int) {
 	case tracker.Finished, tracker.Failed, tracker.Killed, tracker.Restarted:
 		return []kv.Field{task, attempt}, 1
 	}
-	return nil, 0 // Swept
+	return nil, 0 // Swept, Closed
 }
 
 func parseEligible(e *tracker.Event, words []string) error {

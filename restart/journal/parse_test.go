@@ -35,6 +35,7 @@ func samples() map[string]tracker.Event {
 		"1s next machine=2":                   {Kind: tracker.Offered, Time: at(time.Second), Machine: 2},
 		"1s next":                             {Kind: tracker.Offered, Time: at(time.Second), Machine: -1},
 		"1s sweep":                            {Kind: tracker.Swept, Time: at(time.Second)},
+		"2s close":                            {Kind: tracker.Closed, Time: at(2 * time.Second)},
 		"1s finish task=1 attempt=2":          {Kind: tracker.Finished, Time: at(time.Second), Task: 1, Attempt: 2},
 		"1s fail task=1 attempt=2":            {Kind: tracker.Failed, Time: at(time.Second), Task: 1, Attempt: 2},
 		"1s kill task=1 attempt=-2":           {Kind: tracker.Killed, Time: at(time.Second), Task: 1, Attempt: -2},

@@ -74,6 +74,10 @@ func (h *driver) step(t *tracker.Tracker) string {
 		return fmt.Sprint(t.Submit(h.now, task, machine))
 	case 21, 22:
 		t.Begin(h.now, task, attempt, machine)
+	case 23:
+		if r.IntN(20) == 0 {
+			t.Close(h.now)
+		}
 	default:
 		return fmt.Sprint(t.Report(h.now, task, attempt, h.progress()))
 	}

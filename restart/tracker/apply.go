@@ -49,6 +49,9 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		t.setSlots(e.Slots)
 	case EligibleSet:
 		t.setEligible(e)
+	case Closed:
+		a.Task = none
+		t.close()
 	default:
 		t.ledger.Ignored++
 	}

@@ -38,8 +38,8 @@ type BudgetConfig struct {
 
 // Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
-// first of a task; a restart adds no load and is not counted. A phase that is given up must tell its tracker of the end of
-// its copies, or they count for ever. Not safe for concurrent use; share one among trackers that one goroutine drives.
+// first of a task; a restart adds no load and is not counted. A phase that ends or is cancelled must [Tracker.Close], or its
+// copies and slots count for ever. Not safe for concurrent use; share one among trackers that one goroutine drives.
 type Budget struct {
 	config  BudgetConfig
 	slots   int
@@ -127,8 +127,8 @@ func (b *Budget) CopyEnded() {
 	}
 }
 
-// SlotsChanged counts the slots of the phases, if BudgetConfig.Slots does not say how many there are. Trackers call it: a
-// phase that has ended should be told [Tracker.SetSlots] of 0.
+// SlotsChanged counts the slots of the phases, if BudgetConfig.Slots does not say how many there are. Trackers call it; by
+// [Tracker.Close] a phase gives its slots back.
 func (b *Budget) SlotsChanged(by int) {
 	if b != nil && b.config.Slots == 0 {
 		b.slots = max(b.slots+by, 0)

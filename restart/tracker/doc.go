@@ -23,6 +23,8 @@
 //	}
 //	...
 //	t.Sweep(now, carryOut) // from time to time: a copy that hangs reports nothing, and is found here
+//	...
+//	t.Close(now) // the phase is done or cancelled: it holds nothing any more of what it shares with others
 //
 // Read the clock once for each call, under the lock that guards the tracker: times that come in another order than they were
 // read count as steps of the clock. Each call is one [Event], which [Tracker.Apply] takes as well, and the tracker's [Answer] to it. Events are plain data:

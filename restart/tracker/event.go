@@ -37,6 +37,8 @@ const (
 	SlotsSet
 	// EligibleSet is [Tracker.SetEligible]: Task, NoDuplicate, NoRestart. It needs no Time.
 	EligibleSet
+	// Closed is [Tracker.Close].
+	Closed
 	// Asked is [Tracker.Decide]: Task.
 	Asked
 	// Offered is [Tracker.Next]: Machine.
@@ -47,7 +49,7 @@ const (
 
 var kindNames = [...]string{
 	"none", "start", "submit", "begin", "report", "finish", "fail", "kill", "restart", "give-up", "lose machine", "lose task",
-	"leave", "slots", "eligible", "decide", "next", "sweep",
+	"leave", "slots", "eligible", "close", "decide", "next", "sweep",
 }
 
 // String returns the word or two that stand for the kind in a journal.

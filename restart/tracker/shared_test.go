@@ -100,7 +100,7 @@ func TestSharedByGoroutines(t *testing.T) {
 				Tasks: 60, Machines: 6, Interval: time.Second, Policy: policy, Phase: phase, Record: shared, Budget: shared,
 			}, func(_, _, machine int) time.Duration { return seconds((10 + 5*rng.Float64()) * float64(1+machine/5*4)) })
 			s.run(t)
-			s.tracker.SetSlots(0)
+			s.tracker.Close(at(1e6))
 		})
 	}
 	group.Wait()

@@ -49,7 +49,7 @@ func (h *told) event() tracker.Event {
 	case 4:
 		e.Kind = tracker.Started
 	}
-	if (e.Kind == tracker.MachineLost || e.Kind == tracker.MachineLeaves) && r.IntN(4) > 0 {
+	if (e.Kind == tracker.MachineLost || e.Kind == tracker.MachineLeaves) && r.IntN(4) > 0 || e.Kind == tracker.Closed && r.IntN(20) > 0 {
 		e.Kind = tracker.Offered
 	}
 	return e

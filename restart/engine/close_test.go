@@ -1,0 +1,70 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A job is cancelled: what runs is cancelled, nothing new is submitted, the budget is free at once, and the hosts as soon as
+// the engine has seen the ends. A phase that is restored after it goes on likewise.
+func TestClose(t *testing.T) {
+	budget, err := tracker.NewBudget(tracker.BudgetConfig{Rate: restart.Off, Floor: restart.Off, Share: 1})
+	require.NoError(t, err)
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+	require.NoError(t, err)
+	config := engine.Config{Config: tracker.Config{Tasks: 8, Interval: time.Second, Budget: budget}, Hosts: hosts}
+	p, err := engine.New(config)
+	require.NoError(t, err)
+	submitted := p.Observe(epoch, nil)
+	require.Len(t, submitted, 4)
+	require.True(t, budget.Allows())
+
+	actions := p.Close(epoch.Add(time.Second))
+	require.Len(t, actions, 4)
+	for i, a := range actions {
+		assert.Equal(t, engine.Cancel, a.Op)
+		assert.Equal(t, restart.Decision{}, a.Decision)
+		assert.Equal(t, submitted[i].ID, a.ID)
+	}
+	assert.True(t, p.Done())
+	assert.Empty(t, p.GivenUp())
+	budget.SlotsChanged(1)
+	budget.CopyLaunched()
+	assert.False(t, budget.Allows(), "the phase's slots are gone")
+	assert.Empty(t, p.Close(epoch.Add(2*time.Second)), "nothing to close")
+
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	twin, err := engine.Restore(engine.Config{Hosts: fresh(t, hosts)}, data)
+	require.NoError(t, err)
+	other, err := engine.New(config)
+	require.NoError(t, err)
+	assert.Empty(t, other.Observe(epoch.Add(2*time.Second), nil), "the hosts are taken until the ends are seen")
+	seen := []engine.Attempt{
+		{ID: "0.0", Task: 0, State: engine.Cancelled, Host: "a"}, {ID: "1.0", Task: 1, State: engine.Succeeded, Host: "b"},
+		{ID: "7.5", Task: 7, State: engine.Running, Host: "b"}, // of another program
+	}
+	for _, p := range []*engine.Phase{p, twin} {
+		actions = p.Observe(epoch.Add(3*time.Second), seen)
+		require.Len(t, actions, 1, "%v", actions)
+		assert.Equal(t, "cancel 7.5", actions[0].String())
+	}
+	assert.Len(t, other.Observe(epoch.Add(4*time.Second), nil), 1, "of two slots, 7.5 has taken one")
+}
+
+// fresh returns what is restored of hosts.
+func fresh(t *testing.T, hosts *engine.Hosts) *engine.Hosts {
+	t.Helper()
+	data, err := hosts.MarshalBinary()
+	require.NoError(t, err)
+	var back engine.Hosts
+	require.NoError(t, back.UnmarshalBinary(data))
+	return &back
+}

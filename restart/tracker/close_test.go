@@ -1,0 +1,137 @@
+package tracker_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// Two jobs share a budget of a tenth of their slots. One of them is cancelled: its copy no longer keeps the other's away.
+func ExampleTracker_Close() {
+	budget, err := tracker.NewBudget(tracker.BudgetConfig{Floor: 1, Rate: restart.Off})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Unix(0, 0)
+	config := tracker.Config{Tasks: 5, Slots: 8, Interval: 10 * time.Second, Budget: budget}
+	one, _ := tracker.New(config)
+	two, _ := tracker.New(config)
+	for _, t := range []*tracker.Tracker{one, two} {
+		for task := range 5 {
+			t.Start(now, task, task)
+		}
+		for task := range 4 {
+			t.Finish(now.Add(20*time.Second), task, 0)
+		}
+	}
+	one.Start(now.Add(30*time.Second), 4, 0) // a second copy of its last task
+
+	now = now.Add(time.Minute)
+	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
+	one.Close(now)
+	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
+	fmt.Println(one.Ledger())
+	// Output:
+	// budget-spent
+	// idle-slot
+	// started=6 finished=4 copies=1 pruned=2 used=2m50s wasted=1m30s
+}
+
+// noted is a record of machines that remembers which attempts run, by what trackers tell.
+type noted struct {
+	*machines.Record
+	runs map[uint64]bool
+}
+
+func (n noted) Running(now time.Time, machine int, key uint64, a machines.Attempt) bool {
+	n.runs[key] = true
+	return n.Record.Running(now, machine, key, a)
+}
+
+func (n noted) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool {
+	delete(n.runs, key)
+	return n.Record.End(now, machine, key, a, how)
+}
+
+// Whatever happened in a phase, once it is closed it holds nothing of what it shares, does nothing, and stays as it is.
+func TestCloseGivesAllBack(t *testing.T) {
+	held, ran := 0, 0
+	for name, policy := range policytest.Policies() {
+		for seed := range uint64(20) {
+			rng := rand.New(rand.NewPCG(seed, 19))
+			h := &told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := h.config(policy)
+			c.Slots = 1 + rng.IntN(12)
+			record, err := machines.New(machines.Config{})
+			require.NoError(t, err)
+			runs := noted{record, map[uint64]bool{}}
+			budget := newBudget(t, tracker.BudgetConfig{Share: 0.5, Floor: restart.Off, Rate: restart.Off})
+			c.Record, c.Budget = runs, budget
+			tr := newTracker(t, c)
+			for range rng.IntN(150) {
+				if e := h.event(); e.Kind != tracker.Closed {
+					tr.Apply(e)
+				}
+			}
+			held += budget.Running()
+			ran += len(runs.runs)
+			before := tr.Ledger()
+
+			tr.Close(h.now)
+			p, l := tr.Phase(), tr.Ledger()
+			require.Zero(t, budget.Running(), "%s, seed %d", name, seed)
+			require.Empty(t, runs.runs, "%s, seed %d", name, seed)
+			require.Equal(t, [4]int{}, [4]int{p.Slots, p.FreeSlots, p.Waiting, p.Speculative})
+			require.Equal(t, before.Finished, l.Finished)
+			budget.SlotsChanged(2)
+			require.True(t, budget.Allows(), "half of the two slots that are left")
+			budget.CopyLaunched()
+			require.False(t, budget.Allows(), "the phase's slots are gone")
+
+			first, err := tr.MarshalBinary()
+			require.NoError(t, err)
+			tr.Close(h.now)
+			second, err := tr.MarshalBinary()
+			require.NoError(t, err)
+			require.Equal(t, first, second, "to close again changes nothing")
+			ignored := tr.Ledger().Ignored
+			require.Equal(t, -1, tr.Start(h.now, rng.IntN(h.n), 0))
+			require.Equal(t, ignored+1, tr.Ledger().Ignored)
+			a := tr.Next(h.now, 0)
+			require.Equal(t, restart.Keep, a.Action)
+			require.Equal(t, restart.NothingToDo, a.Reason)
+		}
+	}
+	assert.Greater(t, held, 50, "copies were held, or this shows nothing")
+	assert.Greater(t, ran, 50)
+}
+
+// A result that comes after the phase was closed is a result; an output that is lost then can be made again.
+func TestLateResultOfAClosedPhase(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
+	tr.Start(at(0), 0, 0)
+	tr.Start(at(0), 1, 1)
+	tr.Finish(at(5), 0, 0)
+	tr.Close(at(6))
+	tr.Finish(at(7), 1, 0)
+	assert.Equal(t, 2, tr.Ledger().Finished)
+	assert.Equal(t, 1, tr.Ledger().Late)
+	tr.LoseOutput(at(8), 0)
+	tr.SetSlots(1)
+	a := tr.Next(at(9), 0)
+	assert.Equal(t, restart.Start, a.Action)
+	assert.Equal(t, 1, tr.Start(at(9), a.Task, 0))
+	tr.Finish(at(10), 0, 1)
+	assert.Equal(t, 2, tr.Phase().Finished)
+	assert.Zero(t, tr.Ledger().Ignored)
+}
