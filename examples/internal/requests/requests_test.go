@@ -1,0 +1,171 @@
+package requests
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+func run(t testing.TB, c Config) Result {
+	t.Helper()
+	r, err := Run(c)
+	require.NoError(t, err)
+	return r
+}
+
+// exponential servers work for a second in the mean.
+func exponential(load float64) Config {
+	return Config{
+		Servers: 50, Fanouts: 150_000, Fan: 1, Warmup: 5000, Replicas: 2, Load: load, Mean: 1, Seed: 7,
+		Seconds: func(r *rand.Rand) float64 { return r.ExpFloat64() },
+	}
+}
+
+// twoOfEach clones every request, whatever the load.
+var twoOfEach = &clone.Config{BudgetShare: clone.Off, Ceiling: clone.Off}
+
+func twice(c Config) Config {
+	c.Clone, c.Straggler = twoOfEach, 0.1
+	return c
+}
+
+// hiccups are servers of 10 ms, of which one copy in twenty takes ten times as long, asked by fan-outs of ten.
+func hiccups(load float64) Config {
+	return Config{
+		Servers: 100, Fanouts: 1500, Fan: 10, Warmup: 300, Replicas: 3, Load: load, Mean: 0.0145, Seed: 3,
+		Seconds: func(r *rand.Rand) float64 {
+			if r.IntN(20) == 0 {
+				return 0.1
+			}
+			return 0.01
+		},
+	}
+}
+
+// A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1].
+func TestQueuesTakeAsLongAsTheoryHasIt(t *testing.T) {
+	for _, load := range []float64{0.2, 0.5, 0.8} {
+		assert.InEpsilon(t, 1/(1-load), run(t, exponential(load)).Mean, 0.03, "load %v", load)
+	}
+}
+
+// Two copies of each that nobody calls back double the load: the sooner of two such queues takes 1/(2(1-2x)). That is
+// less than 1/(1-x) up to a load of 1/3, and more beyond.
+func TestTwoOfEachHelpUpToAThird(t *testing.T) {
+	for _, load := range []float64{0.1, 0.2, 0.3, 0.4} {
+		r := run(t, twice(exponential(load)))
+		want := 1 / (2 * (1 - 2*load))
+		assert.InEpsilon(t, want, r.Mean, 0.05, "load %v", load)
+		assert.Equal(t, want < 1/(1-load), load < 1./3)
+		assert.Equal(t, r.Requests, r.Copies)
+		assert.InDelta(t, 2*load, r.Busy, 0.02)
+	}
+}
+
+// Where the loser is called back, and times are exponential, d copies on n servers take the sum over i from d to n of
+// 1/(n (C(n-1,d-1)/C(i-1,d-1) - x)), which is never more than one copy takes.
+func TestCalledBackCopiesTakeAsLongAsTheoryHasIt(t *testing.T) {
+	c := exponential(0.7)
+	c.Servers, c.Cancel = 10, true
+	want := 0.0
+	for i := 2; i <= 10; i++ {
+		want += 1 / (10 * (9/float64(i-1) - 0.7))
+	}
+	assert.InEpsilon(t, want, run(t, twice(c)).Mean, 0.03)
+}
+
+// Nobody calls copies back here, so each is work for others. Sent by a percentile of age, to whatever queue, they help at
+// low load and hurt at high load. With the library's budgets, and a slot that is an idle server, they help where there is
+// room and do no harm where there is none.
+func TestBudgetsHoldCopiesHarmless(t *testing.T) {
+	for _, load := range []float64{0.1, 0.5, 0.9} {
+		plain := hiccups(load)
+		without := run(t, plain).Mean
+
+		unbound := aged(plain, rules.Dryad{})
+		unbound.Queued = true
+		hedged := run(t, unbound).Mean
+
+		bound := aged(plain, restart.Mantri{})
+		bound.Budget = &tracker.BudgetConfig{}
+		byAge := run(t, bound)
+		assert.LessOrEqual(t, byAge.Mean, without, "load %v", load)
+		assert.LessOrEqual(t, byAge.Copies, byAge.Requests/10+3, "the budget's rate")
+
+		cloned := plain
+		cloned.Clone, cloned.Straggler = &clone.Config{BudgetShare: clone.Off, Ceiling: 0.5}, 0.05
+		byClone := run(t, cloned).Mean
+		assert.LessOrEqual(t, byClone, without*1.01, "load %v", load)
+		switch load {
+		case 0.1:
+			assert.Less(t, hedged, 0.6*without)
+			assert.Less(t, byAge.Mean, 0.7*without)
+			assert.Less(t, byClone, 0.7*without)
+		case 0.9:
+			assert.Greater(t, hedged, 1.3*without)
+		}
+	}
+}
+
+func aged(c Config, p restart.Policy) Config {
+	c.Restart, c.Interval = p, 5*time.Millisecond
+	return c
+}
+
+// A copy whose request is answered is called back, from a queue or from work, and its server goes on at once.
+func TestServersAreFreedWhenAnAnswerIsThere(t *testing.T) {
+	c := hiccups(0.5)
+	c.Cancel = true
+	c = aged(c, restart.Mantri{})
+	r := run(t, c)
+	for p, want := range map[float64]float64{0: r.Seconds[0], 1: r.Seconds[len(r.Seconds)-1], 0.5: r.Seconds[len(r.Seconds)/2-1]} {
+		assert.Equal(t, want, r.Quantile(p))
+	}
+	assert.Len(t, r.Seconds, c.Fanouts-c.Warmup)
+	assert.Equal(t, c.Fanouts*c.Fan, r.Requests)
+	assert.LessOrEqual(t, r.Won, r.Copies)
+	plain := c
+	plain.Restart = nil
+	assert.Less(t, r.Busy, run(t, plain).Busy, "a copy ends work that would have taken ten times as long")
+}
+
+func TestOneSeedOneResultAndAStory(t *testing.T) {
+	c := aged(hiccups(0.3), restart.Mantri{})
+	c.Budget, c.Clone, c.Straggler = &tracker.BudgetConfig{}, &clone.Config{}, 0.05
+	c.Fanouts, c.Warmup, c.Explain = 200, 0, 150
+	r := run(t, c)
+	assert.Equal(t, r, run(t, c))
+	require.NotEmpty(t, r.Story)
+	assert.Contains(t, r.Story[0].Text, "single", "package clone")
+	assert.Contains(t, fmt.Sprint(r.Story), "basis=age", "package restart")
+	assert.Equal(t, "all answers are there", r.Story[len(r.Story)-1].Text)
+	c.Seed++
+	assert.NotEqual(t, r.Mean, run(t, c).Mean)
+}
+
+func TestRefusesWhatCannotRun(t *testing.T) {
+	for want, set := range map[string]func(*Config){
+		"0 servers":   func(c *Config) { c.Servers = 0 },
+		"warm up":     func(c *Config) { c.Warmup = c.Fanouts },
+		"Replicas":    func(c *Config) { c.Replicas = 51 },
+		"load NaN":    func(c *Config) { c.Load = math.NaN() },
+		"Interval":    func(c *Config) { c.Restart = restart.Mantri{} },
+		"BudgetShare": func(c *Config) { c.Clone = &clone.Config{BudgetShare: 2} },
+		"Share":       func(c *Config) { *c = aged(*c, restart.Mantri{}); c.Budget = &tracker.BudgetConfig{Share: 2} },
+	} {
+		c := exponential(0.5)
+		set(&c)
+		_, err := Run(c)
+		assert.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,166 @@
+package requests
+
+import (
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// watch asks package restart about requests by their age. Requests come and go, so there is no phase: a window of the
+// last while stands for it, in which those that run, and those that were called back, count as at least so long.
+type watch struct {
+	budget    *tracker.Budget  // nil allows all
+	responses *survival.Window // from when a copy is sent
+	work      *survival.Window // from when a server begins with it
+	response  *survival.Curve  // as of the latest fit
+	fresh     estimate.Distribution
+	extra     int // copies beyond the first of their request that are not over
+}
+
+// A window of so many means of the servers' time holds a few thousand requests in a system of a hundred servers. It is
+// looked at anew twenty times a window: that costs more than a decision.
+const (
+	windowMeans = 50
+	fitsAWindow = 20
+)
+
+func newWatch(s *sim) (*watch, error) {
+	if s.c.Restart == nil {
+		return nil, nil
+	}
+	w, err := &watch{}, error(nil)
+	if s.c.Budget != nil {
+		if w.budget, err = tracker.NewBudget(*s.c.Budget); err != nil {
+			return nil, err
+		}
+	}
+	keep := seconds(windowMeans * s.c.Mean)
+	if w.responses, err = survival.NewWindow(keep); err != nil {
+		return nil, err
+	}
+	if w.work, err = survival.NewWindow(keep); err != nil {
+		return nil, err
+	}
+	s.queue.Push(keep/fitsAWindow, fits, 0, 0)
+	return w, nil
+}
+
+// fit brings the curves up to date. A copy that may wait in a queue takes what a response takes; one that goes to an
+// idle server takes what the work takes.
+func (w *watch) fit(s *sim) {
+	w.response = w.responses.Curve(s.clock())
+	if w.fresh = w.response; !s.c.Queued {
+		w.fresh = w.work.Curve(s.clock())
+	}
+	s.queue.Push(s.now+seconds(windowMeans*s.c.Mean)/fitsAWindow, fits, 0, 0)
+}
+
+func (w *watch) sent(s *sim, r int32) {
+	if w != nil {
+		w.budget.TaskStarted()
+		s.queue.Push(s.now+s.c.Interval, looks, r, 0)
+	}
+}
+
+func (w *watch) copySent(s *sim, at int32) {
+	if w != nil {
+		s.copies[at].response = w.responses.Start(s.clock())
+		if len(s.asked[s.copies[at].request].copies) > 1 {
+			w.extra++
+			w.budget.CopyLaunched()
+		}
+	}
+}
+
+func (w *watch) copyBegun(s *sim, at int32) {
+	if w != nil {
+		s.copies[at].work = w.work.Start(s.clock())
+	}
+}
+
+func (w *watch) copyOver(s *sim, at int32, answered bool) {
+	if w == nil {
+		return
+	}
+	c := &s.copies[at]
+	w.responses.End(s.clock(), c.response, answered)
+	if c.begun >= 0 {
+		w.work.End(s.clock(), c.work, answered)
+	}
+	if s.asked[c.request].copies[0] != at {
+		w.extra--
+		w.budget.CopyEnded()
+	}
+}
+
+// look asks what to do about a request that is not answered yet, and sends a copy if it is worth one.
+func (w *watch) look(s *sim, r int32) {
+	q := &s.asked[r]
+	if q.answered {
+		return
+	}
+	s.queue.Push(s.now+s.c.Interval, looks, r, 0)
+	if w.response == nil {
+		return
+	}
+	to, free := s.freeReplica(q)
+	d := s.c.Restart.Decide(w.task(s, q), w.phase(s, free))
+	if d.Action == restart.Duplicate && !w.budget.Allows() {
+		d.Action, d.Reason = restart.Keep, restart.BudgetSpent
+	}
+	s.tell(q.fanout, "request %d: %v", int(r)-int(q.fanout)*s.c.Fan, d)
+	if d.Action == restart.Duplicate && to != none && !d.Avoid.Has(int(to)) {
+		s.send(r, to)
+	}
+}
+
+// task is what is known of a request: the ages of its copies, and by these how long they still take.
+func (w *watch) task(s *sim, q *request) restart.Task {
+	t := restart.Task{
+		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Duplicates: len(q.copies) - 1, NoRestart: true,
+	}
+	if t.Duplicates > 0 {
+		t.SinceCopy = s.now - q.newest
+	}
+	for _, at := range q.copies {
+		c := &s.copies[at]
+		t.Tried = append(t.Tried, int(c.server))
+		if c.over {
+			continue
+		}
+		age := w.responses.Age(s.clock(), c.response)
+		left := survival.Residual{Curve: w.response, Age: age}
+		t.Copies = append(t.Copies, restart.Copy{
+			Machine: int(c.server), Elapsed: seconds(age), Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: "age",
+		})
+	}
+	return t
+}
+
+// phase stands for the requests of the last while.
+func (w *watch) phase(s *sim, free int) restart.Phase {
+	return restart.Phase{
+		Interval: s.c.Interval, Tasks: w.response.Len(), Finished: w.response.Ends(), Slots: s.c.Servers, FreeSlots: free,
+		Speculative: w.extra, Silent: true, Machines: s.c.Servers, Peers: restart.Peers{Durations: w.response},
+	}
+}
+
+// freeReplica returns a server for one more copy of a request, and how many there are: those with its data that have none
+// of its copies, and are idle if copies do not queue.
+func (s *sim) freeReplica(q *request) (to int32, free int) {
+	to = none
+	for _, server := range q.replicas {
+		tried := false
+		for _, at := range q.copies {
+			tried = tried || s.copies[at].server == server
+		}
+		if tried || !s.c.Queued && s.servers[server].running != none {
+			continue
+		}
+		if free++; to == none {
+			to = server
+		}
+	}
+	return to, free
+}

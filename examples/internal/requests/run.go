@@ -1,0 +1,253 @@
+package requests
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"straggler-examples/internal/des"
+)
+
+// What happens, in the order in which it is handled at one instant.
+const (
+	served  uint8 = iota // a server has done with a copy
+	arrives              // a fan-out comes
+	looks                // a request is looked at because of its age
+	fits                 // what is known of times is brought up to date
+)
+
+// epoch is the instant 0 as the library's calls, which take a time.Time, see it.
+var epoch = time.Unix(0, 0)
+
+type sim struct {
+	c       *Config
+	queue   des.Queue
+	draws   *des.Draws
+	now     time.Duration
+	result  Result
+	servers []server
+	fanouts []fanout
+	asked   []request
+	copies  []copyOf
+	idle    int // servers
+	busy    time.Duration
+	left    int // fan-outs without all answers
+
+	cloner *cloner
+	watch  *watch
+}
+
+type server struct {
+	waiting []int32 // copies, some of which may have been called back
+	running int32
+	life    uint32
+}
+
+type fanout struct {
+	came  time.Duration
+	left  int
+	grant grant
+}
+
+type request struct {
+	fanout   int32
+	sent     time.Duration
+	replicas []int32 // servers
+	copies   []int32 // that were sent, in that order
+	live     int     // of them
+	answered bool
+	newest   time.Duration // when the latest copy was sent
+}
+
+type copyOf struct {
+	request, server int32
+	begun           time.Duration // negative while it waits
+	over            bool
+	response, work  int // its numbers in the windows of watch
+}
+
+const none = -1
+
+// Run simulates until every fan-out has its answers.
+func Run(c Config) (Result, error) {
+	if err := c.validate(); err != nil {
+		return Result{}, err
+	}
+	s := &sim{c: &c, draws: des.NewDraws(c.Seed), servers: make([]server, c.Servers), idle: c.Servers, left: c.Fanouts}
+	for i := range s.servers {
+		s.servers[i].running = none
+	}
+	var err error
+	if s.cloner, err = newCloner(&c); err != nil {
+		return Result{}, err
+	}
+	if s.watch, err = newWatch(s); err != nil {
+		return Result{}, err
+	}
+	s.queue.Push(s.gap(0), arrives, 0, 0)
+	for s.left > 0 {
+		e, _ := s.queue.Pop()
+		s.now = e.At
+		switch e.Kind() {
+		case served:
+			if s.servers[e.ID].life == e.Life {
+				s.ends(e.ID)
+			}
+		case arrives:
+			s.come()
+		case looks:
+			s.watch.look(s, e.ID)
+		case fits:
+			s.watch.fit(s)
+		}
+	}
+	s.result.Busy = s.busy.Seconds() / (s.now.Seconds() * float64(c.Servers))
+	s.result.Mean = stat.Mean(s.result.Seconds, nil)
+	slices.Sort(s.result.Seconds)
+	return s.result, nil
+}
+
+func (s *sim) clock() time.Time { return epoch.Add(s.now) }
+
+// gap is the time before the i-th fan-out.
+func (s *sim) gap(i int) time.Duration {
+	mean := float64(s.c.Fan) * s.c.Mean / (s.c.Load * float64(s.c.Servers))
+	return seconds(mean * s.draws.For(3, uint64(i)).ExpFloat64())
+}
+
+func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+
+// come lets a fan-out in, and sends its requests.
+func (s *sim) come() {
+	id := int32(len(s.fanouts))
+	s.fanouts = append(s.fanouts, fanout{came: s.now, left: s.c.Fan})
+	copies := s.cloner.admit(s, id)
+	for range s.c.Fan {
+		r := int32(len(s.asked))
+		s.asked = append(s.asked, request{fanout: id, sent: s.now, replicas: s.place(r)})
+		s.result.Requests++
+		s.watch.sent(s, r)
+		for k := range min(copies, s.c.Replicas) {
+			s.send(r, s.asked[r].replicas[k])
+		}
+	}
+	if n := len(s.fanouts); n < s.c.Fanouts {
+		s.queue.Push(s.now+s.gap(n), arrives, 0, 0)
+	}
+}
+
+// place draws the servers that have a request's data.
+func (s *sim) place(r int32) []int32 {
+	rng := s.draws.For(2, uint64(r))
+	list := make([]int32, 0, s.c.Replicas)
+	for len(list) < s.c.Replicas {
+		if at := int32(rng.IntN(s.c.Servers)); !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// send sends a copy of a request to a server.
+func (s *sim) send(r, to int32) {
+	q := &s.asked[r]
+	at := int32(len(s.copies))
+	s.copies = append(s.copies, copyOf{request: r, server: to, begun: -1})
+	if len(q.copies) > 0 {
+		s.result.Copies++
+	}
+	q.copies = append(q.copies, at)
+	q.live++
+	q.newest = s.now
+	s.watch.copySent(s, at)
+	if s.servers[to].running == none {
+		s.serve(to, at)
+	} else {
+		s.servers[to].waiting = append(s.servers[to].waiting, at)
+	}
+}
+
+// serve lets a server begin with a copy.
+func (s *sim) serve(id, at int32) {
+	v, c := &s.servers[id], &s.copies[at]
+	v.running = at
+	v.life++
+	s.idle--
+	c.begun = s.now
+	s.watch.copyBegun(s, at)
+	k := slices.Index(s.asked[c.request].copies, at)
+	took := s.c.Seconds(s.draws.For(1, uint64(c.request), uint64(k)))
+	s.queue.Push(s.now+seconds(took), served, id, v.life)
+}
+
+// ends takes the answer of a server, if it is the first, and calls the request's other copies back.
+func (s *sim) ends(id int32) {
+	at := s.servers[id].running
+	q := &s.asked[s.copies[at].request]
+	first := !q.answered
+	q.answered = true
+	s.over(at, true)
+	if first {
+		if at != q.copies[0] {
+			s.result.Won++
+		}
+		if s.c.Cancel {
+			for _, other := range q.copies {
+				if !s.copies[other].over {
+					s.over(other, false)
+				}
+			}
+		}
+		s.answer(q.fanout)
+	}
+}
+
+// over ends a copy, by its answer or because it is called back, and lets its server go on.
+func (s *sim) over(at int32, answered bool) {
+	c := &s.copies[at]
+	q := &s.asked[c.request]
+	c.over = true
+	q.live--
+	s.watch.copyOver(s, at, answered)
+	if q.live == 0 && q.answered {
+		s.cloner.ended(s.fanouts[q.fanout].grant)
+	}
+	v := &s.servers[c.server]
+	if v.running != at {
+		return // it waited; its place in the queue is passed over
+	}
+	s.busy += s.now - c.begun
+	v.running = none
+	v.life++
+	s.idle++
+	for len(v.waiting) > 0 {
+		next := v.waiting[0]
+		v.waiting = v.waiting[1:]
+		if !s.copies[next].over {
+			s.serve(c.server, next)
+			return
+		}
+	}
+}
+
+// answer notes one answer of a fan-out.
+func (s *sim) answer(id int32) {
+	f := &s.fanouts[id]
+	if f.left--; f.left > 0 {
+		return
+	}
+	s.left--
+	if int(id) >= s.c.Warmup {
+		s.result.Seconds = append(s.result.Seconds, (s.now - f.came).Seconds())
+	}
+	s.tell(id, "all answers are there")
+}
+
+// tell writes a line of the story of the fan-out that is explained.
+func (s *sim) tell(f int32, format string, args ...any) {
+	if int(f) == s.c.Explain-1 {
+		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})
+	}
+}
