@@ -4,6 +4,8 @@
 //	go run ./cluster -with restart=late,clone     with some
 //	go run ./cluster -explain 7                   every decision about job 7, in order, with its numbers
 //	go run ./cluster -compare                     each mechanism alone, all but it, none and all, on the same workloads
+//	go run ./cluster -requests                    fan-outs of requests to servers that queue them: when a second copy helps
+//	go run ./cluster -requests -explain 900       every decision about one of them
 package main
 
 import (
@@ -34,6 +36,8 @@ type options struct {
 	json     bool
 	timeline bool
 	compare  bool
+	requests bool
+	cancel   bool
 	seeds    int
 }
 
@@ -51,14 +55,21 @@ func run(args []string, out, usage io.Writer) error {
 	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&o.timeline, "timeline", false, "print how busy the cluster was, minute by minute")
 	flags.BoolVar(&o.compare, "compare", false, "compare each mechanism alone, all but it, none and all")
-	flags.IntVar(&o.seeds, "seeds", 10, "how many seeds -compare takes, from -seed on")
+	flags.BoolVar(&o.requests, "requests", false, "compare ways to send requests to servers that queue them")
+	flags.BoolVar(&o.cancel, "cancel", false, "call the other copies of an answered request back, with -requests")
+	flags.IntVar(&o.seeds, "seeds", 10, "how many seeds -compare and -requests take, from -seed on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.compare {
+	switch {
+	case o.requests && o.explain > 0:
+		return explainRequests(out, o)
+	case o.requests:
+		return compareRequests(out, o)
+	case o.compare:
 		return compare(out, o)
 	}
 	c := o.config()
@@ -91,7 +102,7 @@ func (o *options) check() error {
 			o.machines, o.racks, o.jobs, o.seeds)
 	case !(o.load > 0 && o.load <= 2):
 		return fmt.Errorf("-load %v: must be above 0 and at most 2", o.load)
-	case o.explain < 0 || o.explain > o.jobs:
+	case o.explain < 0 || o.explain > o.jobs && !o.requests:
 		return fmt.Errorf("-explain %d: there are %d jobs", o.explain, o.jobs)
 	}
 	return nil

@@ -70,3 +70,11 @@ func TestRefusesRubbish(t *testing.T) {
 		assert.Error(t, run(args, io.Discard, io.Discard), "%v", args)
 	}
 }
+
+func TestRequestsTellsOfOneFanOut(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run([]string{"-requests", "-explain", "900"}, &out, io.Discard))
+	assert.Contains(t, out.String(), "wanted=2", "package clone")
+	assert.Contains(t, out.String(), "basis=age", "package restart")
+	assert.Contains(t, out.String(), "all answers are there")
+}

@@ -52,10 +52,13 @@ func hiccups(load float64) Config {
 	}
 }
 
-// A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1].
+// A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1]. At 0.8 the mean
+// of 400,000 has a standard error of 1.4 %: waits that follow each other are alike.
 func TestQueuesTakeAsLongAsTheoryHasIt(t *testing.T) {
-	for _, load := range []float64{0.2, 0.5, 0.8} {
-		assert.InEpsilon(t, 1/(1-load), run(t, exponential(load)).Mean, 0.03, "load %v", load)
+	for load, within := range map[float64]float64{0.2: 0.01, 0.5: 0.02, 0.8: 0.04} {
+		c := exponential(load)
+		c.Fanouts = 400_000
+		assert.InEpsilon(t, 1/(1-load), run(t, c).Mean, within, "load %v", load)
 	}
 }
 
