@@ -65,7 +65,7 @@ func sets() []string {
 		rest := slices.DeleteFunc(slices.Clone(everything), func(o string) bool { return o == name })
 		list = append(list, strings.Join(rest, ","))
 	}
-	return append(list, "all", "laxity,restart=mantri,clone,delay,place,replicate")
+	return append(list, "all", "laxity,"+strings.Join(everything[1:], ","))
 }
 
 // compare runs every set on the same workloads and prints the means over the seeds.

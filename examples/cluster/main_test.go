@@ -44,6 +44,7 @@ func TestExplainTellsAJobsStory(t *testing.T) {
 	assert.Contains(t, text, "phase 0: ", "package clone")
 	assert.Contains(t, text, "bottleneck=", "package placement")
 	assert.Contains(t, text, "output of task 0", "package replicate")
+	assert.Contains(t, output(t, "-explain", "3", "-with", "laxity"), "runs most like it", "package estimate/knn")
 }
 
 func TestJSON(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/estimate/knn"
 	"github.com/straggler-go/straggler/fairshare/preempt"
 	"github.com/straggler-go/straggler/laxity"
+	"github.com/straggler-go/straggler/laxity/outlier"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
@@ -32,7 +34,11 @@ var mechanisms = []mechanism{
 		c.Order.Preempt = &preempt.Config{Timeouts: preempt.Timeouts{Min: 15 * time.Second, Fair: time.Minute}}
 		return nil
 	}},
-	{"laxity", func(c *cluster.Config) error { c.Order.Laxity = &laxity.Policy{}; return nil }},
+	{"laxity", func(c *cluster.Config) error {
+		c.Order.Laxity, c.Overload = &laxity.Policy{}, &outlier.Config{}
+		c.Forecast = &knn.Config{MaxRuns: 500} // enough for two numbers a task
+		return nil
+	}},
 	{"restart=mantri", func(c *cluster.Config) error {
 		c.Restart, c.LearnMachines, c.LargestFirst = restart.Mantri{}, true, true
 		return nil
@@ -43,6 +49,13 @@ var mechanisms = []mechanism{
 		c.Delay, err = delay.New(delay.Config{Waits: []time.Duration{3 * time.Second, 3 * time.Second}})
 		return err
 	}},
+	{"skew", func(c *cluster.Config) error {
+		c.Skew, c.LearnMachines = &cluster.Skew{}, true
+		if c.Restart == nil {
+			c.Restart = restart.Never{} // a tracker has to see the tasks for the machines' speeds to be known
+		}
+		return nil
+	}},
 	{"place", func(c *cluster.Config) error { c.Place = true; return nil }},
 	{"replicate", func(c *cluster.Config) error {
 		c.Replicate = &cluster.Replication{Bandwidth: 100e6}
@@ -51,7 +64,7 @@ var mechanisms = []mechanism{
 }
 
 // everything is what "all" stands for: one rule against stragglers, and one order.
-var everything = []string{"fair", "restart=mantri", "clone", "delay", "place", "replicate"}
+var everything = []string{"fair", "restart=mantri", "clone", "delay", "skew", "place", "replicate"}
 
 func names() []string {
 	var list []string

@@ -19,13 +19,16 @@ type workload struct {
 
 // The shape of the jobs: sizes by the power law by which 82 % have up to ten maps, as at Facebook [Dolly §2]; a twentieth
 // of the copies straggle, and one machine in twenty is slow for some time or loses what it has; 30 % of the jobs belong to
-// a pool with a guarantee, and small jobs have deadlines.
+// a pool with a guarantee, and small jobs have deadlines. From ten maps on, what the reduces read
+// is values of two hundred keys, of which the most frequent have most.
 const (
 	upToTen        = 0.82
 	most           = 400
 	mapSeconds     = 20
 	stragglerShare = 0.05
 	block          = 128e6
+	keyed          = 10
+	keys           = 200
 )
 
 func (w workload) config() cluster.Config {
@@ -87,6 +90,9 @@ func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 		data := math.Exp(0.2 * rng.NormFloat64())
 		reduces.Tasks = append(reduces.Tasks, cluster.Task{Seconds: mapSeconds / 2 * data, Bytes: block * data, Work: data})
 	}
+	if n >= keyed {
+		w.addKeys(rng, &reduces, n)
+	}
 	j := cluster.Job{At: seconds(at), Phases: []cluster.Phase{maps, reduces}}
 	if rng.Float64() < 0.3 {
 		j.Pool = 1
@@ -95,4 +101,27 @@ func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 		j.Deadline = j.At + seconds(2.5*mapSeconds*1.5)
 	}
 	return j
+}
+
+// addKeys makes a job's maps find values of keys by a power law; all together they are what uneven reduces of the same
+// number would have to do.
+func (w workload) addKeys(rng *rand.Rand, reduces *cluster.Phase, maps int) {
+	const values = 10_000 // of a map
+	shares := make([]float64, keys)
+	sum := 0.0
+	for i := range shares {
+		shares[i] = math.Pow(float64(i+1), -0.8) * (0.5 + rng.Float64())
+		sum += shares[i]
+	}
+	all := float64(maps) * values / float64(len(reduces.Tasks))
+	reduces.Keys = &cluster.Keys{
+		Partitions: 4 * len(reduces.Tasks), Seconds: mapSeconds / 2 / all, Bytes: block / all,
+	}
+	for range maps {
+		row := make([]int64, keys)
+		for i, share := range shares {
+			row[i] = int64(values * share / sum)
+		}
+		reduces.Keys.Values = append(reduces.Keys.Values, row)
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/delay"
 	"github.com/straggler-go/straggler/delay/assign"
+	"github.com/straggler-go/straggler/estimate/knn"
+	"github.com/straggler-go/straggler/laxity/outlier"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -60,6 +62,13 @@ type Config struct {
 	Place bool
 	// LargestFirst starts the tasks with most to do first.
 	LargestFirst bool
+	// Skew gives the reduce tasks of phases with Keys their parts; nil: keys are hashed, whatever comes out.
+	Skew *Skew
+	// Overload keeps tasks of jobs with deadlines off machines where these are far later than elsewhere.
+	Overload *outlier.Config
+	// Forecast predicts how long tasks take from past runs, for the order by laxity and for Overload; its Dimensions are
+	// not read. Nil: a job's tasks take what they have to do at speed 1, as their user says.
+	Forecast *knn.Config
 	// Replicate guards intermediate outputs against loss.
 	Replicate *Replication
 
@@ -146,6 +155,8 @@ type Phase struct {
 	// Luck draws the factor on a copy's computing time; wave is 0 for copies that are launched as soon as the phase can
 	// begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
+	// Keys, if not nil, says what the tasks are to reduce: what each has to do and to read is decided as the phase begins.
+	Keys *Keys
 	// ReadScore is the share of the progress score that reading stands for; 0: its share of the time at usual speeds.
 	ReadScore float64
 }
@@ -181,6 +192,22 @@ func (m *Machine) validate() error {
 		if n < 0 {
 			return fmt.Errorf("%d %v slots: must not be negative", n, Kind(k))
 		}
+	}
+	return nil
+}
+
+// validate reports keys that do not fit their phase.
+func (k *Keys) validate(j *Job, p *Phase) error {
+	switch {
+	case k == nil:
+		return nil
+	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 || len(k.Values) != len(j.Phases[p.After[0]].Tasks):
+		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of as many tasks, and begin when that has ended",
+			len(k.Values))
+	case k.Partitions < len(p.Tasks):
+		return fmt.Errorf("%d partitions for %d tasks: must not be fewer", k.Partitions, len(p.Tasks))
+	case !(k.Seconds > 0) || !(k.Bytes >= 0) || math.IsInf(k.Seconds, 1) || math.IsInf(k.Bytes, 1):
+		return fmt.Errorf("keys take %v s and %v bytes a value: must be finite, and the time above 0", k.Seconds, k.Bytes)
 	}
 	return nil
 }
@@ -227,6 +254,9 @@ func (c *Config) validate() error {
 				if a < 0 || a >= k {
 					return fmt.Errorf("cluster: job %d phase %d: reads phase %d, which is not before it", i, k, a)
 				}
+			}
+			if err := p.Keys.validate(&c.Jobs[i], &j.Phases[k]); err != nil {
+				return fmt.Errorf("cluster: job %d phase %d: %w", i, k, err)
 			}
 			for t, task := range p.Tasks {
 				if !(task.Seconds >= 0) || !(task.Bytes >= 0) {

@@ -8,7 +8,10 @@ import (
 
 // locality lets jobs wait for slots near their data, by package delay: one delay.Locality for each phase whose tasks
 // have blocks.
-type locality struct{ policy *delay.Policy }
+type locality struct {
+	policy *delay.Policy
+	sized  *delay.Policy // of reduce tasks whose size was made for a worker
+}
 
 // waiter is the part of it that belongs to a phase.
 type waiter struct {
@@ -24,8 +27,21 @@ func (l *locality) begin(s *sim, id int32) {
 	}
 }
 
+func newLocality(c *Config) (l locality, err error) {
+	l.policy = c.Delay
+	if c.Skew != nil {
+		if l.sized = c.Skew.Wait; l.sized == nil {
+			l.sized, err = delay.New(delay.Config{})
+		}
+	}
+	return l, err
+}
+
 // of is the policy of a phase's job.
 func (l *locality) of(s *sim, id int32) *delay.Policy {
+	if s.phases[id].bound != nil {
+		return l.sized
+	}
 	if own := s.c.Jobs[s.phases[id].job].Delay; own != nil {
 		return own
 	}

@@ -20,6 +20,7 @@ func (s *sim) succeed(at int32) {
 		s.tell(j, "task %d: attempt %d has ended it on machine %d", c.task-p.first, c.attempt, c.machine)
 	}
 	s.record(&c, true)
+	s.forecast.ended(s, &c)
 	s.release(at)
 	for t.first != none {
 		s.result.Lost++
@@ -86,6 +87,9 @@ func (s *sim) owe(id int32) {
 	kind := s.kindOf(t.phase)
 	t.owed++
 	p.waiting++
+	if p.bound != nil {
+		p.bound[id-p.first] = none // it had its chance there
+	}
 	p.again = append(p.again, id)
 	s.jobs[p.job].waiting[kind]++
 	s.touch(p.job)

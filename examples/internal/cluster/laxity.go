@@ -7,7 +7,7 @@ import (
 )
 
 // laxityOrder hands out slots by package laxity: the job that can wait least comes first. A job is in the queue while it
-// wants a slot.
+// wants a slot. Which machines are too loaded to keep a deadline is asked in overload.go.
 type laxityOrder struct {
 	s      *sim
 	queue  [kinds]*laxity.Queue
@@ -50,8 +50,11 @@ func (o *laxityOrder) facts(job int32) laxity.Job {
 	return laxity.Job{TimeLeft: left, Projected: need}
 }
 
-// longest is the longest task of a phase at speed 1, without luck.
+// longest is what the longest task of a phase is predicted to take, or, if it is not, takes at speed 1 without luck.
 func (s *sim) longest(p int32) time.Duration {
+	if known := s.phases[p].projected; known > 0 {
+		return known
+	}
 	most := 0.0
 	facts := s.factsOf(p)
 	for _, t := range facts.Tasks {

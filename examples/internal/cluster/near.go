@@ -7,6 +7,9 @@ import (
 // takeTask launches a task of a phase on a machine, the nearest to its data that there is, if the job does not rather wait.
 func (s *sim) takeTask(id, machine int32) bool {
 	p := &s.phases[id]
+	if s.overload.shuns(p.job, machine) {
+		return false
+	}
 	if s.kindOf(id) == Reduce && s.door != nil && !s.door.launch(s, id, machine) {
 		return false
 	}
@@ -27,6 +30,11 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 	p := &s.phases[id]
 	if p.placed != nil {
 		return s.nearestPlaced(p, machine), 0
+	}
+	if p.bound != nil {
+		if t := s.unbound(p, machine); t != none {
+			return t, 0
+		}
 	}
 	if len(p.nearby) > 0 {
 		if t := s.waitingAt(p.nearby, machine); t != none {
@@ -56,6 +64,23 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 		}
 	}
 	return none, 0
+}
+
+// unbind lets a task go anywhere whose size was made for one machine.
+func (s *sim) unbind(id int32) {
+	p := &s.phases[s.tasks[id].phase]
+	p.bound[id-p.first] = none
+	p.again = append(p.again, id)
+}
+
+// unbound returns a task that waits, whose size was made for a machine, and that may go to any.
+func (s *sim) unbound(p *phase, machine int32) int32 {
+	for _, t := range p.again {
+		if s.tasks[t].owed > 0 && p.bound[t-p.first] == none && !s.runsOn(t, machine) {
+			return t
+		}
+	}
+	return none
 }
 
 // runsOn reports whether a copy of the task runs on the machine: two there would share its fate.

@@ -41,7 +41,12 @@ type order interface {
 
 // setAdapters makes what asks the library.
 func (s *sim) setAdapters() (err error) {
-	s.wait = locality{s.c.Delay}
+	if s.wait, err = newLocality(s.c); err != nil {
+		return err
+	}
+	if s.forecast, err = newForecast(s); err != nil {
+		return err
+	}
 	if s.c.Order.Laxity != nil {
 		s.order, err = newLaxityOrder(s)
 	} else {
@@ -54,6 +59,9 @@ func (s *sim) setAdapters() (err error) {
 		return err
 	}
 	if s.watchman, err = newWatchman(s); err != nil {
+		return err
+	}
+	if s.overload, err = newOverload(s); err != nil {
 		return err
 	}
 	if s.clones, err = newCloner(s); err != nil {

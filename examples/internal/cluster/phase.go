@@ -18,6 +18,8 @@ func (s *sim) tryOpen(id int32) {
 	if p.missing == 0 && len(p.inputs) > 0 {
 		s.shareByRack(p)
 	}
+	s.divide(id)
+	s.forecast.project(s, id)
 	s.begin(id, facts)
 	s.jobs[p.job].phase[facts.Kind] = append(s.jobs[p.job].phase[facts.Kind], id)
 	if p.perTask {
@@ -82,7 +84,7 @@ func (s *sim) arrange(id int32, facts *Phase) {
 		largestFirst(p.queue, func(t int32) float64 { return facts.Tasks[t-p.first].Work })
 	}
 	for _, t := range p.queue {
-		replicas := facts.Tasks[t-p.first].Replicas
+		replicas := s.homesOf(t)
 		for i, r := range replicas {
 			p.nearby = append(p.nearby, near{r, t})
 			rack := int32(s.c.Machines[r].Rack)

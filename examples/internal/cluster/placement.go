@@ -10,7 +10,7 @@ import (
 // output, once that lies where it lies.
 func (s *sim) placeTasks(id int32, facts *Phase) {
 	p := &s.phases[id]
-	if !s.c.Place || len(p.inputs) == 0 || p.missing > 0 || p.from == nil {
+	if !s.c.Place || len(p.inputs) == 0 || p.missing > 0 || p.from == nil || p.bound != nil {
 		return
 	}
 	racks := len(s.c.Racks)

@@ -30,6 +30,9 @@ type Result struct {
 	Recomputed, Saved int
 	Replicated        float64
 	Processed         float64
+	// Overloaded counts how often a machine was found to be overloaded with a job, and Offloaded the tasks that went
+	// elsewhere because of that.
+	Overloaded, Offloaded int
 	// Reports came; ReportsLost did not.
 	Reports, ReportsLost int
 	// Story is that of Config.Explain.

@@ -101,6 +101,26 @@ func (s *sim) setMachines() {
 	}
 }
 
+// ownFacts returns what is known of a phase. What tasks with keys have to do is decided later: until then, equal parts.
+func ownFacts(p *Phase) *Phase {
+	if p.Keys == nil {
+		return p
+	}
+	own := *p
+	own.Tasks = make([]Task, len(p.Tasks))
+	values := 0.0
+	for _, row := range p.Keys.Values {
+		for _, n := range row {
+			values += float64(n)
+		}
+	}
+	values /= float64(len(own.Tasks))
+	for i := range own.Tasks {
+		own.Tasks[i] = Task{Seconds: values * p.Keys.Seconds, Bytes: values * p.Keys.Bytes, Work: values}
+	}
+	return &own
+}
+
 func (s *sim) setJobs() {
 	s.jobs = make([]job, len(s.c.Jobs))
 	for i, j := range s.c.Jobs {
@@ -112,7 +132,7 @@ func (s *sim) setJobs() {
 				s.tasks = append(s.tasks, task{phase: int32(len(s.phases)), first: none, machine: none, replica: none})
 			}
 			state := phase{
-				facts: p, job: int32(i), first: begin, end: int32(len(s.tasks)), unfinished: int32(len(p.Tasks)), clones: 1,
+				facts: ownFacts(p), job: int32(i), first: begin, end: int32(len(s.tasks)), unfinished: int32(len(p.Tasks)), clones: 1,
 				perTask: len(p.After) > 0 && p.Pattern != 0,
 			}
 			for _, a := range p.After {
@@ -175,6 +195,8 @@ func (s *sim) handle(e des.Event) {
 		s.beat(e.ID)
 	case fairTurn:
 		s.preempt()
+	case overloads:
+		s.overload.turn(s)
 	case sampled:
 		s.sample()
 	}
@@ -188,6 +210,9 @@ func (s *sim) come(id int32) {
 	s.result.Jobs[id].Begin = -1
 	s.order.arrive(id)
 	s.tell(id, "submitted")
+	for p := j.phases[0]; p < j.phases[1]; p++ {
+		s.forecast.project(s, p)
+	}
 	for p := j.phases[0]; p < j.phases[1]; p++ {
 		s.tryOpen(p)
 	}

@@ -1,6 +1,135 @@
 package cluster
 
-import "github.com/straggler-go/straggler/skew"
+import (
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/skew"
+)
+
+// Skew gives partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker has more to do.
+type Skew struct {
+	// Policy is how; what fits within no deadline is given out all the same.
+	Policy skew.Policy
+	// Rows is how many hash functions are tried; 0 means 4.
+	Rows int
+	// Wait is how long a reduce task waits for a slot on the worker that its size was made for; nil: as a map for its block.
+	Wait *delay.Policy
+}
+
+// Keys says what the tasks of a phase reduce: values with keys that the tasks of one earlier phase make.
+type Keys struct {
+	// Values has a row for each task of Phase.After[0]: how many values of each key it makes.
+	Values [][]int64
+	// Partitions is into how many parts the keys are hashed, no fewer than the phase has tasks.
+	Partitions int
+	// Seconds and Bytes are what a value costs: computing time on a machine of speed 1, and reading.
+	Seconds, Bytes float64
+}
+
+// divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should run.
+// Without Config.Skew it is plain hashing, and any worker.
+func (s *sim) divide(id int32) {
+	p := &s.phases[id]
+	keys := p.facts.Keys
+	if keys == nil {
+		return
+	}
+	config, rows := s.c.Skew, 1
+	if config == nil {
+		config = &Skew{Policy: skew.Policy{Rule: skew.ByHash}}
+	} else if rows = config.Rows; rows == 0 {
+		rows = 4
+	}
+	sketch, err := sketchOf(keys, rows, s.c.Seed)
+	if err != nil {
+		s.err = err
+		return
+	}
+	policy := config.Policy
+	policy.PlaceAll = true // somebody has to reduce it
+	workers := s.workersFor(p)
+	row, plan, err := policy.AssignSketch(sketch, s.reducers(p, workers))
+	if err != nil {
+		s.err = err
+		return
+	}
+	for i := range p.facts.Tasks {
+		values := float64(plan.Load[i])
+		p.facts.Tasks[i] = Task{Seconds: values * keys.Seconds, Bytes: values * keys.Bytes, Work: values}
+	}
+	if s.explained(p.job) {
+		s.tell(p.job, "phase %d: hash function %d of %d: %v; on machines %v", id-s.jobs[p.job].phases[0], row, rows, plan, workers)
+	}
+	if s.c.Skew != nil {
+		p.bound = workers
+	}
+}
+
+// sketchOf counts the keys as the map tasks would: each fills a sketch of its own, and they add up.
+func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
+	all, err := skew.NewSketch(rows, keys.Partitions, seed)
+	if err != nil {
+		return nil, err
+	}
+	for _, values := range keys.Values {
+		own, err := skew.NewSketch(rows, keys.Partitions, seed)
+		if err != nil {
+			return nil, err
+		}
+		for key, n := range values {
+			if err := own.Add(uint64(key), n); err != nil {
+				return nil, err
+			}
+		}
+		if err := all.Merge(own); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// workersFor returns a machine for each task of a phase: those with free slots, one slot at a time, and then those whose
+// slots are taken, from a machine on that chance picks, as machines call in no order.
+func (s *sim) workersFor(p *phase) []int32 {
+	kind, n := p.facts.Kind, int(p.end-p.first)
+	from := s.draws.For(6, uint64(p.first)).IntN(len(s.machines))
+	var list []int32
+	for taken := range 2 {
+		for slot, most := int32(0), int32(1); slot < most && len(list) < n; slot++ {
+			for i := 0; i < len(s.machines) && len(list) < n; i++ {
+				m := int32((from + i) % len(s.machines))
+				slots := s.machines[m].free[kind]
+				if taken == 1 {
+					slots = int32(s.c.Machines[m].Slots[kind])
+				}
+				if most = max(most, slots); slot < slots {
+					list = append(list, m)
+				}
+			}
+		}
+	}
+	for i := 0; len(list) < n && len(list) > 0; i++ { // more tasks than slots: a second task each
+		list = append(list, list[i])
+	}
+	return list
+}
+
+// reducers are a phase's tasks on their workers: how fast those are by the record of machines, when they are free, and by
+// when the job must end.
+func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
+	list := make([]skew.Reducer, len(workers))
+	for i, m := range workers {
+		list[i] = skew.Reducer{Ready: s.c.Lag, SecondsPerUnit: p.facts.Keys.Seconds * s.learned.factor(m)}
+		if s.machines[m].free[p.facts.Kind] == 0 {
+			list[i].Ready += s.freeIn(m, p.facts.Kind)
+		}
+		if d := s.c.Jobs[p.job].Deadline; d > 0 {
+			if list[i].Deadline = d - s.now; list[i].Deadline == 0 {
+				list[i].Deadline = -1
+			}
+		}
+	}
+	return list
+}
 
 // largestFirst sorts tasks by how much they have to do, by package skew: the longest are begun first, so that none of
 // them is left for the end [Mantri §5.4].

@@ -17,6 +17,7 @@ const (
 	offerAgain              // someone who waited is to be asked again
 	beats                   // a machine with free slots asks for work
 	fairTurn                // pools that starve are looked at
+	overloads               // jobs are looked at whose tasks are late on some machines
 	sampled                 // the timeline gets a row
 )
 
@@ -49,6 +50,8 @@ type sim struct {
 	wait     locality
 	clones   *cloner
 	learned  *machineSpeeds
+	forecast *forecast
+	overload *overload
 	shared   *sharedBudget
 	guard    *guard
 	touched  []int32 // jobs of which the order does not know what they want now
@@ -116,7 +119,9 @@ type phase struct {
 	nearbyRack []near
 	rackHead   []int32 // where to look first in nearbyRack, by rack
 	from       []float64
-	placed     []int32 // rack of each task, if placement says so
+	placed     []int32       // rack of each task, if placement says so
+	bound      []int32       // machine that each task's size was made for, if skew says so; none for one that may go anywhere
+	projected  time.Duration // what its longest task is expected to take; 0 if not known
 	wait       waiter
 }
 
