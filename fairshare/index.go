@@ -98,8 +98,8 @@ func (x *Index) Add(pool int, delta int64) bool {
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) SetDemand(pool int, demand int64) bool {
 	i, ok := x.leaf(pool)
-	if ok {
-		x.entries[i].demand = max(0, demand)
+	if demand = max(0, demand); ok && demand != x.entries[i].demand {
+		x.entries[i].demand = demand
 		x.update(i)
 	}
 	return ok
@@ -134,8 +134,10 @@ func (x *Index) Hold(pool int, held bool) bool {
 		return false
 	}
 	i := x.at[pool]
-	x.entries[i].held = held
-	x.update(i)
+	if x.entries[i].held != held {
+		x.entries[i].held = held
+		x.update(i)
+	}
 	return true
 }
 

@@ -12,7 +12,9 @@ func (x *Index) update(i int32) {
 		x.enter(i)
 		g := x.groups[x.nodes[i].group]
 		for m := (g.end - g.first + i - g.first) / 2; m > 0; m /= 2 {
-			x.play(g, m)
+			if !x.play(g, m, i) {
+				return
+			}
 		}
 	}
 }
@@ -57,19 +59,22 @@ func (x *Index) standing(d Discipline, i int32) standing {
 	return newStanding(x.nodes[i].weight, e.least, base, e.most, e.usage)
 }
 
-// play decides match m of a group.
-func (x *Index) play(g group, m int32) {
+// play decides match m of a group. It reports whether that may matter to the matches that follow after a change of pool i
+// alone: if it neither wins nor has won, and their sum stays, it does not.
+func (x *Index) play(g group, m, i int32) (matters bool) {
 	match, left, right := 2*g.first+m, 2*g.first+2*m, 2*g.first+2*m+1
 	a, b := x.winners[left], x.winners[right]
 	if g.discipline.before(&x.nodes[b], &x.nodes[a], x.entries[b].standing, x.entries[a].standing) {
 		a = b
 	}
+	matters = a == i || x.winners[match] != a
 	if x.winners[match] = a; g.parent >= 0 {
 		l, r := x.sumOf(left), x.sumOf(right)
-		*x.sumOf(match) = sum{
-			usage: exact.Add(l.usage, r.usage), least: l.least + r.least, most: exact.Add(l.most, r.most),
-		}
+		s := sum{usage: exact.Add(l.usage, r.usage), least: l.least + r.least, most: exact.Add(l.most, r.most)}
+		matters = matters || s != *x.sumOf(match)
+		*x.sumOf(match) = s
 	}
+	return matters
 }
 
 // rebuild enters all pools and plays all matches.
@@ -79,7 +84,7 @@ func (x *Index) rebuild() {
 			x.enter(i)
 		}
 		for m := g.end - g.first - 1; m > 0; m-- {
-			x.play(g, m)
+			x.play(g, m, g.first)
 		}
 	}
 }
