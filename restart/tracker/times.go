@@ -23,9 +23,15 @@ type times struct {
 	fitted time.Duration // when the curve was made
 	since  int           // closed lives since then
 
-	outlook  [scratchCopies]survival.Outlook
-	residual [scratchCopies]survival.Residual
-	fresh    survival.Without
+	ahead []ahead // of each copy of the task that is looked at
+	fresh survival.Without
+}
+
+// ahead is what is left of a copy, by its progress or by its age. They stand apart from the tracker, which is not to be larger
+// for the few tasks that have several copies.
+type ahead struct {
+	outlook  survival.Outlook
+	residual survival.Residual
 }
 
 // life is a copy that is over.
@@ -168,6 +174,10 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 	}
 	t.refresh()
 	m, to := &t.times, &copies[i]
+	if i >= len(m.ahead) { // those of the copies before this one stay where they are: this task's decision reads them there
+		m.ahead = append(m.ahead, make([]ahead, i+1-len(m.ahead))...)
+	}
+	left := &m.ahead[i]
 	age, scale := t.age(c).Seconds(), t.scale(s.work)
 	reports := to.Remaining != estimate.Unknown && c.trail.Done() > 0
 	if reports {
@@ -175,16 +185,16 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
 			Expected: t.config.Rates.Prior != nil || m.curve.Ends() >= m.enough,
 		}
-		if m.shape.Outlook(&m.outlook[i], p, &m.curve) {
-			to.Left, to.Basis = &m.outlook[i], onProgress
-			to.Remaining, _ = num.Duration(m.outlook[i].Mean())
+		if m.shape.Outlook(&left.outlook, p, &m.curve) {
+			to.Left, to.Basis = &left.outlook, onProgress
+			to.Remaining, _ = num.Duration(left.outlook.Mean())
 			return
 		}
 	}
 	if m.curve.Ends() >= m.enough && age > 0 {
-		m.residual[i] = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
-		to.Left, to.Basis = &m.residual[i], onAge
-		to.Remaining, _ = num.Duration(m.residual[i].Mean())
+		left.residual = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
+		to.Left, to.Basis = &left.residual, onAge
+		to.Remaining, _ = num.Duration(left.residual.Mean())
 	} else if reports {
 		to.Remaining = estimate.Unknown
 	}

@@ -34,26 +34,18 @@ import (
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {
-	config Config
-	policy restart.Policy
-	model  estimate.Linear
-	wrapUp estimate.WrapUp
-	lag    lag
-	rates  *estimate.UnitTimes
-	others estimate.PeerTimes // of the task that is looked at
-	peers  peers
-	times  times // how long tasks take, by ages and by the shape of progress; if the policy reads t_rem as a distribution
-	limits restart.Limits
-
-	tasks      []taskState
-	copies     pool
-	histories  []history
-	waiting    queue
-	candidates candidates
-	places     places
-	leaving    int   // machines that are known to leave
-	cloning    int32 // tasks before this one have all their first copies
-
+	// What each report reads stands together, and what few do comes last: a host has hundreds of trackers, and they
+	// do not all fit the processor's cache.
+	tasks    []taskState
+	copies   pool
+	clock    clock.Clock
+	now      time.Duration // since the first event; never falls
+	told     int           // events so far
+	policy   restart.Policy
+	model    estimate.Linear
+	rates    *estimate.UnitTimes
+	limits   restart.Limits
+	reported bool          // some copy has reported progress
 	phase    restart.Phase // facts, kept up to date
 	running  int           // copies, also those that wait in an engine's queue
 	active   int           // tasks with such a copy
@@ -61,20 +53,29 @@ type Tracker struct {
 	working  int           // tasks with a copy that has begun
 	started  int           // tasks that have ever begun, for the first wave
 	sampled  int           // copies that are samples of rates while they run
-	reported bool          // some copy has reported progress
-	clock    clock.Clock
-	now      time.Duration // since the first event; never falls
-	told     int           // events so far
-	ledger   Ledger
-	counts   counts
 
-	visible restart.Phase // what the policy is shown, filled anew for each decision
-	view    restart.Task
-	scratch [scratchCopies]restart.Copy
-	tried   [maxTried]int
-	numbers []int
-	lost    []int32
-	found   []Answer
+	visible    restart.Phase // what the policy is shown, filled anew for each decision
+	view       restart.Task
+	tried      [maxTried]int
+	others     estimate.PeerTimes // of the task that is looked at
+	places     places
+	candidates candidates
+	config     Config
+	times      times // how long tasks take, by ages and by the shape of progress; if the policy reads t_rem as a distribution
+	scratch    [scratchCopies]restart.Copy
+
+	ledger    Ledger
+	peers     peers
+	counts    counts
+	wrapUp    estimate.WrapUp
+	lag       lag
+	histories []history
+	waiting   queue
+	leaving   int   // machines that are known to leave
+	cloning   int32 // tasks before this one have all their first copies
+	numbers   []int
+	lost      []int32
+	found     []Answer
 }
 
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the
