@@ -111,7 +111,7 @@ func (s *Splits) curve() Curve {
 	}
 }
 
-// The shape of typical progress. It has the quantiles of 231 attempts of 10 s and more in public Hadoop traces, roughly:
+// The shape of typical progress. It has about the quartiles of 231 attempts of 10 s and more in public Hadoop traces:
 // tasks start up and read, rush, and one in eight waits for others early on.
 const (
 	slowParts   = 5   // the first parts take longer

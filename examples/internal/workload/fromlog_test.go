@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,4 +223,45 @@ func TestSplits(t *testing.T) {
 		}
 		assert.Equal(t, []*sim.Splits{nil, nil}, []*sim.Splits{splits[9], splits[20]})
 	}
+}
+
+// The recorded attempts after which typical progress is made are as docs/progress.md says. The logs are not part of the
+// repository: STRAGGLER_TRACES names their directory.
+func TestRealProgress(t *testing.T) {
+	dir := os.Getenv("STRAGGLER_TRACES")
+	if dir == "" {
+		t.Skip("no real logs: STRAGGLER_TRACES does not name their directory")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "rumen-*", "*.json.gz"))
+	require.NoError(t, err)
+	var first, half []float64
+	still := 0
+	for _, file := range files {
+		log, err := trace.Open(file)
+		require.NoError(t, err)
+		for i := range log.Phases {
+			for j := range log.Phases[i].Attempts {
+				parts := splitsOf(log, &log.Phases[i].Attempts[j])
+				if parts == nil {
+					continue
+				}
+				early, sum := 0.0, 0.0
+				for k, part := range parts {
+					if sum += part; k < sim.Parts/2 {
+						early += part
+					}
+				}
+				first, half = append(first, parts[0]/sum), append(half, early/sum)
+				if slices.Max(parts[:sim.Parts/2]) > sum/2 {
+					still++
+				}
+			}
+		}
+	}
+	slices.Sort(first)
+	slices.Sort(half)
+	n := len(first)
+	require.Equal(t, 231, n)
+	assert.InDeltaSlice(t, []float64{0.09, 0.13, 0.55, 0.69}, []float64{first[n/4], first[3*n/4], half[n/4], half[3*n/4]}, 0.005)
+	assert.InDelta(t, 1.0/8, float64(still)/float64(n), 0.01)
 }
