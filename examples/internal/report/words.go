@@ -105,6 +105,7 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 		"Copies report their progress every 10 s or ten times in a typical task's life, whichever is more often, yet at most 10,000 times in the longest attempt; how their progress runs is modelled: -progress says how, and docs/progress.md what hangs on it.",
 		"A copy that never ran takes its time from a successful attempt of its phase, scaled by what the two tasks' bytes explain, so tasks that are long because of their data stay long. The attempt may be a slow one.",
 		"Phases are replayed one by one. Killing takes no time, and nothing else runs on slots that stay idle.",
+		"What a phase shows of how progress runs is known in those that begin after it, of maps and of reduces apart, to the policies that read it, as to a host that keeps it from one phase to the next.",
 		"dolly clones tasks when they first start, on slots beyond the phase's own, and does nothing else; the cluster's other slots are those that the log, or the generated workload, shows to be free.",
 	}
 	if n := compare.Chained(phases); n > 0 {

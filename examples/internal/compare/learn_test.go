@@ -1,0 +1,56 @@
+package compare
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/workload"
+)
+
+// A policy that reads how progress runs knows in each phase what the earlier ones have shown, on however many processors.
+func TestPhasesLearnFromEarlierOnes(t *testing.T) {
+	phases := workload.Generate(20, 6)
+	mantri := Entry{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true, Progress: sim.Typical}
+	require.True(t, mantri.learns())
+	nothing := func() {}
+	learned, _, err := Replay(phases, mantri, 1, nothing)
+	require.NoError(t, err)
+
+	before := runtime.GOMAXPROCS(1)
+	alone, _, err := Replay(phases, mantri, 1, nothing)
+	runtime.GOMAXPROCS(before)
+	require.NoError(t, err)
+	assert.Equal(t, learned, alone)
+
+	first := byBegin(phases)[0]
+	differ := 0
+	for i, p := range phases {
+		r, err := sim.Run(p, mantri.Options(1, i))
+		require.NoError(t, err)
+		known := learned[i].Known
+		require.NotNil(t, known)
+		if again := learned[i]; r.Time != again.Time || r.Used != again.Used {
+			differ++
+			assert.NotEqual(t, first, i, "there was nothing to know yet")
+		}
+		o := mantri.Options(1, i)
+		o.Shape = known
+		r, err = sim.Run(p, o)
+		require.NoError(t, err)
+		assert.Equal(t, learned[i].Used, r.Used, "a phase can be replayed again, with what was known when it began")
+	}
+	assert.Positive(t, differ)
+}
+
+// What a policy does that does not read it depends on no other phase.
+func TestOthersDoNotLearn(t *testing.T) {
+	for _, e := range Entries() {
+		assert.Equal(t, e.Name == "mantri", e.learns(), e.Name)
+	}
+}
