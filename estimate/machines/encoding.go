@@ -105,6 +105,7 @@ func (r *Record) read(in *snapshot.Reader) {
 		i := r.touch(m.number)
 		m.newer, m.older = r.machines[i].newer, r.machines[i].older
 		r.machines[i] = m
+		r.classes[m.class].spread.countAll(&m, 1)
 		if m.known {
 			r.all.Insert(m.location)
 			r.classes[m.class].locations.Insert(m.location)
@@ -145,6 +146,7 @@ func (m *machine) read(in *snapshot.Reader, r *Record) {
 	in.Check(m.found <= r.clock.Since && total <= math.MaxInt64/4, "holds a machine that is out of range")
 	pasts, next, presents := in.Uint(), in.Uint(), in.Uint()
 	in.Check(pasts <= recent && next < recent && presents <= running, "holds more attempts than fit")
+	in.Check(next == pasts || pasts == recent, "holds attempts with a gap")
 	if !in.OK() {
 		return
 	}

@@ -72,6 +72,9 @@ func TestRecordRestored(t *testing.T) {
 		again, err := restored.AppendBinary([]byte("x"))
 		require.NoError(t, err)
 		require.Equal(t, data, again[1:])
+		var third Record
+		require.NoError(t, third.UnmarshalBinary(data))
+		sound(t, &third)
 		for range 200 {
 			pcg := rand.NewPCG(seed, random.Uint64())
 			saved, later := *pcg, now
@@ -152,9 +155,13 @@ func sound(t testing.TB, r *Record) {
 	require.Equal(t, len(r.places), seen)
 	require.LessOrEqual(t, seen, r.config.MaxMachines)
 	require.Equal(t, len(r.flagged), flagged)
-	classes := 0
+	classes, spreads := 0, make([]spread, len(r.classes))
+	for i := r.oldest; i != none; i = r.machines[i].newer {
+		spreads[r.machines[i].class].countAll(&r.machines[i], 1)
+	}
 	for i := range r.classes {
 		classes += r.classes[i].locations.Len()
+		require.Equal(t, spreads[i], r.classes[i].spread)
 	}
 	require.Equal(t, r.all.Len(), classes)
 	require.InDelta(t, ended, r.ended.Value(), 1e-3)

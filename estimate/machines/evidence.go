@@ -103,27 +103,23 @@ func (v weighed) before(other weighed) bool {
 }
 
 // median returns the smallest ratio that half of the sample does not exceed, by the product-limit estimate: what is
-// known to be at least so much is shared out among what is more [Kaplan and Meier 1958]. Where the bounds are too
-// many for that, nothing says how far beyond them the median lies, and the median of the bounds themselves is what is
-// certain.
-func (s *sample) median() float64 {
+// known to be at least so much is shared out among what is more [Kaplan and Meier 1958]. It reports false where the
+// bounds leave that open: where there are so many that half is never reached, or where the median would be smaller by
+// over a step of the grid if each had taken no longer than it shows.
+func (s *sample) median() (ratio float64, ok bool) {
 	const half = .5 + 1e-9 // rounding must not take it beyond an exact half
-	left, risk := 1., s.weight
+	left, risk, sum, least := 1., s.weight, 0., 0.
 	for _, v := range s.values[:s.n] {
+		if sum += v.weight; least == 0 && sum >= s.weight*(1-half) {
+			least = v.ratio
+		}
 		if !v.bound {
 			left *= 1 - v.weight/risk
 			if left <= half {
-				return v.ratio
+				return v.ratio, v.ratio < least*roots[gridStep]
 			}
 		}
 		risk -= v.weight
 	}
-	sum := 0.
-	for _, v := range s.values[:s.n] {
-		sum += v.weight
-		if sum >= s.weight*(1-half) {
-			return v.ratio
-		}
-	}
-	return 1
+	return 0, false
 }

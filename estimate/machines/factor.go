@@ -25,8 +25,11 @@ func (r *Record) find(i int32) {
 		}
 	}
 	m.found, m.weight = now, s.weight
-	s.add(weighed{r.centre(m.class), r.config.Trust, false})
-	m.location = s.median()
+	centre, known := r.centre(m.class), false
+	s.add(weighed{centre, r.config.Trust, false})
+	if m.location, known = s.median(); !known {
+		m.location = r.posterior(m, centre)
+	}
 	if m.known = m.weight > 0; m.known {
 		r.all.Insert(m.location)
 		r.classes[m.class].locations.Insert(m.location)

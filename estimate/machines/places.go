@@ -50,6 +50,7 @@ func (r *Record) place(number int) int32 {
 func (r *Record) drop(i int32) {
 	m := &r.machines[i]
 	r.take(m)
+	r.classes[m.class].spread.countAll(m, -1)
 	r.progress.leave(m.total)
 	r.unflag(i)
 	r.ended.Add(-m.ended)

@@ -24,12 +24,13 @@ const (
 // nothing (x/time/rate's rule). Answers are as of the latest event.
 //
 // Everything takes O(log m) for m machines, unless it says otherwise, and does not allocate once the machines are
-// known. A machine takes about 600 bytes.
+// known. A machine takes about 600 bytes, a class four thousand.
 //
 // Not safe for concurrent use, [Record.Factor] and [Record.Judge] included, which bring what they answer up to date;
 // one per cluster. Behind the few methods that a host's phases call, it can stand locked.
 type Record struct {
 	config   Config
+	grid     grid
 	clock    clock.Clock
 	places   map[int]int32 // by the host's number
 	machines []machine
@@ -50,6 +51,7 @@ type Record struct {
 type classRecord struct {
 	locations estimate.Empirical // of those that have shown something
 	base      float64            // the centre by which machines were flagged
+	spread    spread             // of the attempts that have ended on them
 }
 
 // machine is what is known of one. It is in the trees if it has shown something.
@@ -80,7 +82,8 @@ func New(c Config) (*Record, error) {
 		return nil, err
 	}
 	return &Record{
-		config: c, places: map[int]int32{}, newest: none, oldest: none, classes: []classRecord{{base: 1}},
+		config: c, grid: newGrid(c.Limit, slowShare), places: map[int]int32{}, newest: none, oldest: none,
+		classes: []classRecord{{base: 1}},
 	}, nil
 }
 
@@ -146,6 +149,11 @@ func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outc
 	}
 	shown := a.shows(at, how == Finished, r.config.Limit)
 	shown.failed = how == Failed
+	times := &r.classes[m.class].spread
+	if m.pasts == recent {
+		times.count(m.past[m.next], -1)
+	}
+	times.count(shown, 1)
 	m.past[m.next] = shown
 	m.next = (m.next + 1) % recent
 	m.pasts = min(m.pasts+1, recent)
@@ -172,7 +180,9 @@ func (r *Record) SetClass(machine, class int) bool {
 		return true
 	}
 	r.take(m)
+	r.classes[m.class].spread.countAll(m, -1)
 	m.class = int32(class)
+	r.classes[m.class].spread.countAll(m, 1)
 	r.find(i)
 	return true
 }

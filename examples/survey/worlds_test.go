@@ -13,8 +13,10 @@ import (
 	"straggler-examples/internal/des"
 )
 
-// What docs/progress.md says of the worlds: Mantri saves time in each of them at no more than 1.5 % more slot time; and
-// where attempts are slow wherever they run and tasks wait, no other policy ends earlier, or with less slot time.
+// What docs/progress.md says of the worlds: Mantri saves time in each of them at no more than 1.5 % more slot time;
+// and where attempts are slow wherever they run and tasks wait, no other policy ends earlier, or with less slot time.
+// A record that knows the bad machine from a phase in which Mantri let nothing end there saves as much as one from a
+// phase without a policy.
 func TestWorlds(t *testing.T) {
 	const seeds = 20
 	policies := worldPolicies()
@@ -28,6 +30,10 @@ func TestWorlds(t *testing.T) {
 		if !w.record {
 			assert.InDelta(t, 100, row[0].wall, 1e-9, w.name)
 			assert.InDelta(t, 100, row[0].used, 1e-9, w.name)
+		}
+		if w.second {
+			assert.Less(t, mantri.wall, row[0].wall+1, w.name)
+			assert.Less(t, mantri.used, row[0].used, w.name)
 		}
 		if w.badLuck == 0 || w.tasks <= w.slots {
 			continue

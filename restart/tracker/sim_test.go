@@ -18,6 +18,7 @@ type sim struct {
 	tracker  *tracker.Tracker
 	work     []float64
 	interval time.Duration
+	began    time.Time // of the phase
 	// duration of an attempt of a task on a machine.
 	duration func(task, attempt, machine int) time.Duration
 	// exact makes copies report the time that they really still need.
@@ -87,7 +88,7 @@ func newSim(t testing.TB, c tracker.Config, duration func(task, attempt, machine
 	tr, err := tracker.New(c)
 	require.NoError(t, err)
 	s := &sim{
-		t: t, tracker: tr, work: c.Work, interval: c.Interval, duration: duration,
+		t: t, tracker: tr, work: c.Work, interval: c.Interval, began: start, duration: duration,
 		copies: map[[2]int]simCopy{}, free: make([]int, c.Machines), left: tr.Phase().Tasks,
 	}
 	if s.work == nil {
@@ -133,7 +134,7 @@ func (s *sim) handle(e simEvent) {
 	if !ok {
 		return // it was killed
 	}
-	now := start.Add(e.at)
+	now := s.began.Add(e.at)
 	switch e.kind {
 	case simBegins:
 		s.tracker.Begin(now, e.task, e.attempt, c.machine)
@@ -165,9 +166,9 @@ func (s *sim) kill(at time.Duration, a tracker.Answer) {
 		s.watch(at, a)
 	}
 	if a.Action == restart.Restart {
-		s.tracker.Restart(start.Add(at), a.Task, a.Attempt)
+		s.tracker.Restart(s.began.Add(at), a.Task, a.Attempt)
 	} else {
-		s.tracker.Kill(start.Add(at), a.Task, a.Attempt)
+		s.tracker.Kill(s.began.Add(at), a.Task, a.Attempt)
 	}
 	s.drop(a.Task, a.Attempt)
 }
@@ -181,9 +182,9 @@ func (s *sim) drop(task, attempt int) {
 func (s *sim) launch(at time.Duration, task, machine int) {
 	begins, attempt := at+s.dispatch, 0
 	if s.dispatch == 0 {
-		attempt = s.tracker.Start(start.Add(at), task, machine)
+		attempt = s.tracker.Start(s.began.Add(at), task, machine)
 	} else {
-		attempt = s.tracker.Submit(start.Add(at), task, machine)
+		attempt = s.tracker.Submit(s.began.Add(at), task, machine)
 		s.push(simEvent{at: begins, kind: simBegins, task: task, attempt: attempt})
 	}
 	require.GreaterOrEqual(s.t, attempt, 0)
@@ -198,7 +199,7 @@ func (s *sim) launch(at time.Duration, task, machine int) {
 func (s *sim) fill(at time.Duration) {
 	for machine := range s.free {
 		for s.free[machine] > 0 {
-			a := s.tracker.Next(start.Add(at), machine)
+			a := s.tracker.Next(s.began.Add(at), machine)
 			if a.Action == restart.Keep {
 				break
 			}

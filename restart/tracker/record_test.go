@@ -1,0 +1,84 @@
+package tracker_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// silent phases run one after the other on ten machines of one slot and one record, under Mantri, and report nothing.
+// Tasks take 15 to 25 s, times what factor says of the task, the attempt and the machine. It returns the record, and
+// how many attempts of the last phase began on machine 9.
+func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.Rand, task, machine int) float64) (
+	record *machines.Record, there int,
+) {
+	t.Helper()
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(seed, 12))
+	clock := start
+	for phase := range phases {
+		there = 0
+		s := newSim(t, tracker.Config{
+			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Record: record, Phase: uint64(phase),
+		}, func(task, _, machine int) time.Duration {
+			if machine == 9 {
+				there++
+			}
+			return seconds((15 + 10*rng.Float64()) * factor(rng, task, machine))
+		})
+		s.done = func(int, float64) tracker.Report { return tracker.Report{} }
+		s.began = clock
+		clock = clock.Add(s.run(t))
+	}
+	return record, there
+}
+
+// A machine that is 8 times slower is known although nothing ever finishes there and nothing reports progress: in the
+// second phase no task starts on it.
+func TestSilentMachineIsKnown(t *testing.T) {
+	for seed := range uint64(20) {
+		record, there := silentPhases(t, seed, 2, func(_ *rand.Rand, _, machine int) float64 {
+			if machine == 9 {
+				return 8
+			}
+			return 1
+		})
+		assert.Equal(t, machines.Slow, record.Judge(9).Standing, "seed %d", seed)
+		assert.Equal(t, []int{9}, record.AppendAvoid(nil), "seed %d", seed)
+		assert.Zero(t, there, "seed %d", seed)
+	}
+}
+
+// Where tasks are long wherever they run, or attempts are slow by bad luck, Mantri kills as many, and no machine is
+// slow.
+func TestSilentLongTasksBlameNoMachine(t *testing.T) {
+	for name, factor := range map[string]func(rng *rand.Rand, task, machine int) float64{
+		"long tasks": func(_ *rand.Rand, task, _ int) float64 {
+			if task%10 == 3 {
+				return 8
+			}
+			return 1
+		},
+		"bad luck": func(rng *rand.Rand, _, _ int) float64 {
+			if rng.IntN(10) == 0 {
+				return 8
+			}
+			return 1
+		},
+	} {
+		slow := 0
+		for seed := range uint64(20) {
+			record, _ := silentPhases(t, seed, 3, factor)
+			slow += len(record.AppendAvoid(nil))
+		}
+		assert.Zero(t, slow, "%s, of 200 machines", name)
+	}
+}
