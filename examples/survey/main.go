@@ -8,6 +8,8 @@
 // The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third compares
 // the policies in three small worlds whose host tells of starts and ends only.
 //
+// A log is a file, or a directory whose logs make one table.
+//
 // What a phase shows of how progress runs is known to the next ones of its kind, as to a host that has run for a while.
 package main
 
@@ -28,7 +30,6 @@ import (
 
 	"straggler-examples/internal/compare"
 	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
 	"straggler-examples/internal/workload"
 )
 
@@ -90,11 +91,10 @@ func run(args []string, w io.Writer) error {
 		}
 	}
 	for _, path := range o.logs {
-		log, err := trace.Open(path)
+		phases, err := load(path)
 		if err != nil {
 			return err
 		}
-		phases, _ := workload.FromLog(log)
 		if err := table(w, filepath.Base(path), entries, func(uint64) []*sim.Phase { return phases }); err != nil {
 			return err
 		}

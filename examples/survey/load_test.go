@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// attempts makes a log of two phases, of which the second reads the first, with a straggler each.
+func attempts(job string) string {
+	var b strings.Builder
+	for phase := range 2 {
+		if phase > 0 {
+			fmt.Fprintf(&b, `{"job":%q,"phase":"p1","after":["p0"]}`+"\n", job)
+		}
+		for task := range 8 {
+			end := 20_000
+			if task == 3 {
+				end = 90_000
+			}
+			fmt.Fprintf(&b, `{"job":%q,"phase":"p%d","task":%d,"start":%d,"finish":%d,"host":"n%d"}`+"\n", job, phase, task, phase*100_000, phase*100_000+end, task)
+		}
+	}
+	return b.String()
+}
+
+func TestDirectoryIsOneTable(t *testing.T) {
+	dir := t.TempDir()
+	for _, job := range []string{"a", "b"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, job+".jsonl"), []byte(attempts(job)), 0o644))
+	}
+	phases, err := load(dir)
+	require.NoError(t, err)
+	require.Len(t, phases, 4)
+	assert.Equal(t, [][]int{nil, {0}, nil, {2}}, [][]int{phases[0].DependsOn, phases[1].DependsOn, phases[2].DependsOn, phases[3].DependsOn})
+
+	var w strings.Builder
+	require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "linear", "-policy", "mantri,dryad", dir}, &w))
+	assert.Equal(t, 1, strings.Count(w.String(), "### "))
+	assert.Equal(t, 1, strings.Count(w.String(), "| linear |"))
+}
+
+func TestNothingToReplay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(path, []byte(`{"phase":"p","task":0,"start":1}`), 0o644))
+	assert.ErrorContains(t, run([]string{"-phases", "0", path}, new(strings.Builder)), "no phase has a successful attempt")
+	assert.ErrorContains(t, run([]string{"-phases", "0", filepath.Join(path, "none")}, new(strings.Builder)), "none")
+}
