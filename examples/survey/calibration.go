@@ -84,7 +84,7 @@ func writeLeft(w io.Writer, models []string, tallies []calibrate.Tally) {
 	fmt.Fprint(w, "\n| progress | t_rem from | looks | of them in each tenth of t_rem, % | off | mean, predicted/true |")
 	fmt.Fprint(w, " tasks | at their first look, % | off | mean |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for i, t := range tallies {
-		for basis, name := range []string{calibrate.Progress: "progress", calibrate.Age: "age"} {
+		for basis, name := range calibrate.Bases {
 			if r := &t.Left[basis]; r.All.N > 0 {
 				fmt.Fprintf(w, "| %s | %s | %d |%s %d |%s\n", models[i], name, r.All.N, ranks(&r.All), r.First.N, ranks(&r.First))
 			}
@@ -102,23 +102,23 @@ func ranks(r *calibrate.Ranks) string {
 
 // writeBets writes how often what was launched won, and how often that was predicted.
 func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
-	any := func(t calibrate.Tally) bool {
+	launched := func(t calibrate.Tally) bool {
 		return slices.ContainsFunc(t.Bets[:], func(b calibrate.Bets) bool { return b.N > 0 })
 	}
-	if !slices.ContainsFunc(tallies, any) {
+	if !slices.ContainsFunc(tallies, launched) {
 		fmt.Fprint(w, "\nNothing was restarted or copied.\n")
 		return
 	}
-	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % | saved, s each |")
-	fmt.Fprint(w, " by tenth of the prediction |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % | below the median, t_rem/t_new, % | saved, s each |")
+	fmt.Fprint(w, " by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
 	for i, t := range tallies {
 		for kind, b := range t.Bets {
 			if b.N == 0 {
 				continue
 			}
 			n := float64(b.N)
-			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.1f→%.1f | %s |\n", models[i], calibrate.Kinds[kind], b.N,
-				100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n, b.Expected/n, b.Saved/n, tenths(b))
+			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.1f→%.1f | %s |\n", models[i], calibrate.Kinds[kind], b.N,
+				100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n, 100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return s.De
 // report lets a watch see one report of a copy whose t_rem is left, and was so much in truth.
 func report(w *calibrate.Watch, task int, basis string, left estimate.Distribution, truth time.Duration, succeeds bool) {
 	const age = time.Second
-	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{})
+	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{Finished: 3})
 	w.Reported(tracker.Answer{Task: task}, []sim.Running{{Age: age, Left: truth, Succeeds: succeeds}}, 0)
 }
 
@@ -109,7 +109,8 @@ func TestBets(t *testing.T) {
 	assert.Equal(t, 2, b.N)
 	assert.InDelta(t, 2*0.75, b.Win, 1e-3, "P(U(0,100) > U(0,50)) is 3/4")
 	assert.Equal(t, []float64{1, 1.4, 1, 50, 4}, []float64{b.Won, b.Value, b.Met, b.Expected, b.Saved})
-	assert.Equal(t, 2, b.Decile[7].N+b.Decile[6].N+b.Decile[8].N)
+	assert.Equal(t, 2, b.Decile[7].N+b.Decile[6].N)
+	assert.Equal(t, []float64{2, 1}, []float64{b.Sooner, b.Quicker}, "than the medians, 50 s and 25 s")
 	assert.Equal(t, []float64{2, 1}, []float64{tally.Bets[1].Won, tally.Bets[1].Met})
 	assert.Equal(t, []float64{1, 1}, []float64{tally.Bets[2].Won, tally.Bets[2].Met})
 
@@ -161,4 +162,18 @@ func TestKnownWorld(t *testing.T) {
 	require.Equal(t, 1, b.N)
 	assert.Equal(t, 1.0, b.Won)
 	assert.InEpsilon(t, b.Saved, b.Expected, 0.05, "what is expected of progress that has shown no errors comes true")
+}
+
+// What is said before three tasks have ended is told apart: it is meant to be less than what is predicted.
+func TestFirstEnds(t *testing.T) {
+	w := calibrate.NewWatch(says{})
+	w.Begins(nil)
+	for ended := range 5 {
+		left := distuv.Uniform{Min: 0, Max: 10}
+		w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}}, restart.Phase{Finished: ended})
+		w.Reported(tracker.Answer{}, []sim.Running{{Age: 1, Left: time.Second, Succeeds: true}}, 0)
+	}
+	tally := w.Tally()
+	assert.Equal(t, []int{3, 2, 0}, []int{tally.Left[calibrate.FirstEnds].All.N, tally.Left[calibrate.Progress].All.N, tally.Left[calibrate.Age].All.N})
+	assert.Equal(t, []int{1, 1}, []int{tally.Left[calibrate.FirstEnds].First.N, tally.Left[calibrate.Progress].First.N})
 }

@@ -11,14 +11,21 @@ const Deciles = 10
 
 // The bases of a remaining time, as indexes.
 const (
-	Progress = iota
+	FirstEnds = iota // progress, while fewer than three tasks of the phase have ended
+	Progress         // and later
 	Age
 	bases
 )
 
-func basisOf(text string) int {
-	if text == "age" {
+// Bases names the bases.
+var Bases = [...]string{FirstEnds: "progress, < 3 ends", Progress: "progress", Age: "age"}
+
+func basisOf(text string, ended int) int {
+	switch {
+	case text == "age":
 		return Age
+	case ended < 3:
+		return FirstEnds
 	}
 	return Progress
 }
@@ -136,6 +143,9 @@ type Bets struct {
 	// Win is the sum of the probabilities that the new copy takes less than what the other still needs, Won how many did.
 	// Value is the sum of the probabilities at which the rule looked, Met in how many cases it was so.
 	Win, Won, Value, Met float64
+	// Sooner counts how many copies needed less than the median of their t_rem, Quicker how many new ones took less than the
+	// median of t_new. Half of them should.
+	Sooner, Quicker float64
 	// Expected is the sum of E(t_rem) - E(t_new), Saved that of the true differences, in seconds.
 	Expected, Saved float64
 	// Decile counts them by the probability of winning.
@@ -156,6 +166,12 @@ func (b *Bets) settle(of bet, takes float64) {
 	if of.share > 0 && takes < of.left*of.share || of.share == 0 && of.left > of.bar {
 		met = 1
 	}
+	if of.left < of.medians[0] {
+		b.Sooner++
+	}
+	if takes < of.medians[1] {
+		b.Quicker++
+	}
 	b.N++
 	b.Win += of.win
 	b.Won += won
@@ -175,6 +191,8 @@ func (b *Bets) add(c Bets) {
 	b.Won += c.Won
 	b.Value += c.Value
 	b.Met += c.Met
+	b.Sooner += c.Sooner
+	b.Quicker += c.Quicker
 	b.Expected += c.Expected
 	b.Saved += c.Saved
 	for i := range b.Decile {

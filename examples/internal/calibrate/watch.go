@@ -20,6 +20,7 @@ type Watch struct {
 	tally Tally
 
 	copies []restart.Copy // that the policy saw last; they hold until it is asked again
+	ended  int            // tasks of the phase by then
 	asked  []bet          // what it wants to do, since the tracker's last answer
 	placed map[int]bet    // by task: what was done, until the new copy starts
 	looked [bases]map[int]bool
@@ -40,7 +41,7 @@ func (w *Watch) Validate() error { return restart.Validate(w.Policy) }
 // Decide gives the policy's answer.
 func (w *Watch) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := w.Policy.Decide(t, p)
-	w.copies = t.Copies
+	w.copies, w.ended = t.Copies, p.Finished
 	if d.Action == restart.Restart || d.Action == restart.Duplicate {
 		w.asked = append(w.asked, newBet(d, t))
 	}
@@ -66,7 +67,7 @@ func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 		w.tally.Failing++
 		return
 	}
-	basis := basisOf(seen[i].Basis)
+	basis := basisOf(seen[i].Basis, w.ended)
 	first := !w.looked[basis][a.Task]
 	w.looked[basis][a.Task] = true
 	w.tally.Left[basis].look(seen[i].Left, copies[i], first)
@@ -81,12 +82,13 @@ func agrees(seen []restart.Copy, copies []sim.Running) bool {
 type bet struct {
 	kind     kind
 	ages     []time.Duration
-	on       int     // the copy that it is against, the one with the least t_rem
-	share    float64 // of what is left of that, by which a new copy must take less for the rule to be right; 0: bar
-	bar      float64 // what is left, in seconds, must exceed it for the rule to be right
-	win      float64 // P(t_rem > t_new)
-	value    float64 // what the rule looked at
-	expected float64 // E(t_rem) - E(t_new), in seconds
+	on       int        // the copy that it is against, the one with the least t_rem
+	share    float64    // of what is left of that, by which a new copy must take less for the rule to be right; 0: bar
+	bar      float64    // what is left, in seconds, must exceed it for the rule to be right
+	win      float64    // P(t_rem > t_new)
+	medians  [2]float64 // of t_rem and t_new
+	value    float64    // what the rule looked at
+	expected float64    // E(t_rem) - E(t_new), in seconds
 	decision restart.Decision
 	left     float64 // of the copy, in truth, in seconds
 }
@@ -114,7 +116,12 @@ func newBet(d restart.Decision, t restart.Task) bet {
 	}
 	b.expected = (d.Remaining - d.Fresh).Seconds()
 	if b.on >= 0 {
-		b.win = wins(t.Copies[b.on], t.Fresh)
+		c := t.Copies[b.on]
+		b.win = wins(c, t.Fresh)
+		b.medians = [2]float64{c.Remaining.Seconds(), t.Fresh.Quantile(0.5)}
+		if c.Left != nil {
+			b.medians[0] = c.Left.Quantile(0.5)
+		}
 	}
 	return b
 }
