@@ -121,3 +121,20 @@ func ExampleDecision_LogValue() {
 	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.avoid=[7]
 	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.value=1 decision.threshold=0.25 decision.avoid=[7]
 }
+
+// A task that resumes from a checkpoint: a new copy has only the rest to do, and the running one is judged by what it has done
+// since it began.
+func ExampleDecide_checkpoint() {
+	var took estimate.Empirical // seconds for a whole task
+	for _, seconds := range []float64{95, 100, 105} {
+		took.Insert(seconds)
+	}
+	const saved = 0.75 // by the checkpoint, a share of the work
+	task := restart.Task{
+		Copies: []restart.Copy{{Machine: 7, Elapsed: 3 * time.Minute, Remaining: time.Minute, Done: 0.75}},
+		Fresh:  estimate.Fresh{UnitTime: &took, Work: 1 - saved, Lag: 5 * time.Second}, // the lag is what it takes to load it
+	}
+	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
+	// Output:
+	// restart fresh-sooner copy=0 remaining=60s fresh=30s bar=40s gain=30s avoid=7
+}

@@ -24,15 +24,19 @@ type Copy struct {
 	Score float64
 	// Done is the work that it has done, in the units of the task's Work. Read by Spark.
 	Done float64
+	// Resumed is the work that it found done when it began, since a checkpoint of an earlier copy held it. Done, Score and
+	// Remaining are of the rest. [Limits] count both to see which copy is furthest on.
+	Resumed float64
 }
 
 // Task is what the host knows of one running task.
 type Task struct {
 	// Copies are its running and queued copies; len(Copies) is c of the paper. A decision refers to them by index.
 	Copies []Copy
-	// Fresh is t_new, how long a new copy would take.
+	// Fresh is t_new, how long a new copy would take. If it would resume from a checkpoint, Fresh.Work is what that leaves.
 	Fresh estimate.Fresh
-	// Work is the size of its input, in units of your choice; 0 if not known. Read by Flink.
+	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not known. Read
+	// by Flink.
 	Work float64
 	// Clones is how many of Copies are the task's first ones, launched together up front by a clone's reckoning [Dolly]. They
 	// are no copies that were made because the task is slow. 0 counts as 1.

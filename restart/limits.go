@@ -60,16 +60,19 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 	return d
 }
 
+// far is how much of the task is done where the copy is.
+func (c *Copy) far() float64 { return c.Resumed + c.Done }
+
 // spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that has
 // done more, and otherwise the first.
 func spared(copies []Copy, i int) bool {
 	oldest, furthest := 0, 0
 	for j := range copies {
 		a, b := &copies[j], &copies[oldest]
-		if a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.Done > b.Done {
+		if a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.far() > b.far() {
 			oldest = j
 		}
-		if a.Done > copies[furthest].Done {
+		if a.far() > copies[furthest].far() {
 			furthest = j
 		}
 	}

@@ -29,7 +29,7 @@
 //	TIME start task=T machine=M                  Start; without a machine it is not known
 //	TIME submit task=T machine=M                 Submit; without a machine it is for any
 //	TIME begin task=T attempt=A machine=M        Begin; without a machine it is the one that it was submitted for
-//	TIME report task=T attempt=A done=X score=X remaining=D
+//	TIME report task=T attempt=A done=X score=X remaining=D saved=X
 //	                                             Report; what is left out is not known, and A is 0
 //	TIME decide task=T                           Decide
 //	TIME next machine=M                          Next; without a machine it does not matter

@@ -77,6 +77,9 @@ func appendReport(dst []byte, r *tracker.Report) []byte {
 	if r.Remaining != 0 {
 		dst = kv.AppendEstimate(append(dst, " remaining="...), r.Remaining)
 	}
+	if r.Saved != 0 {
+		dst = kv.AppendFloat(append(dst, " saved="...), r.Saved)
+	}
 	return dst
 }
 

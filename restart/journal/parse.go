@@ -293,7 +293,7 @@ func fieldsOf(e *tracker.Event) (fields []kv.Field, required int) {
 		r := &e.Report
 		return []kv.Field{
 			task, attempt, {Key: "done", Value: &r.Done}, {Key: "score", Value: &r.Score},
-			{Key: "remaining", Value: &r.Remaining},
+			{Key: "remaining", Value: &r.Remaining}, {Key: "saved", Value: &r.Saved},
 		}, 1
 	case tracker.Asked, tracker.OutputLost, tracker.GivenUp:
 		return []kv.Field{task}, 1

@@ -91,6 +91,8 @@ func (h *driver) progress() tracker.Report {
 		p.Score = h.source.Float64()
 	case 1:
 		p.Remaining = time.Duration(h.source.Int64N(1e11))
+	case 3:
+		p.Saved = p.Done * h.source.Float64()
 	case 2:
 		p.Done = [...]float64{math.NaN(), math.Inf(1), -1, 0}[h.source.IntN(4)]
 	}

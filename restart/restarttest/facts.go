@@ -14,8 +14,12 @@ import (
 func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
 	fmt.Fprintf(w, "  the policy answered %s\n", d)
 	for i, c := range t.Copies {
-		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g\n",
+		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g",
 			i, c.Machine, c.Elapsed, duration(c.Remaining), c.Score, c.Done)
+		if c.Resumed != 0 {
+			fmt.Fprintf(w, " resumed=%.6g", c.Resumed)
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "    task:   work=%.6g fresh=%s restarts=%d", t.Work, duration(t.Fresh.Expected()), t.Restarts)
 	if t.Fresh.Location != 0 {

@@ -16,19 +16,10 @@ const beyond = 1.01
 
 // take takes a report to the books.
 func (t *Tracker) take(s *taskState, c *copyState, r Report) {
-	age, units := t.age(c), s.units()
-	score, done := min(r.Score, 1), r.Done
-	if c.badUnits = s.flags&knownWork != 0 && s.work > 0 && done > beyond*s.work; c.badUnits {
-		t.ledger.BadUnits++ // it says how much was done, and nothing of how much is left
-		score = c.score
-	}
-	switch {
-	case s.work == 0 && score == 0:
-		done = units
-	case s.work == 0 || done == 0:
-		done = score * units
-	}
 	t.peers.dropPace(c)
+	done, score := t.claim(s, c, r)
+	s = t.asFound(s, c.resumed)
+	age, units := t.age(c), s.units()
 	t.model.Report(&c.progress, age, t.read(s, done))
 	t.follow(s, c, age, done)
 	t.reported = t.reported || done > 0
@@ -46,6 +37,35 @@ func (t *Tracker) take(s *taskState, c *copyState, r Report) {
 	t.sample(s, c, age, done)
 	t.setScore(s, c, score)
 	t.peers.addPace(c.score, age)
+}
+
+// claim returns what a report says that a copy has done, and its score, of the work that the copy has found: without what a
+// checkpoint held.
+func (t *Tracker) claim(s *taskState, c *copyState, r Report) (done, score float64) {
+	score, done = min(r.Score, 1), r.Done
+	if c.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > beyond*s.work; c.badUnits {
+		t.ledger.BadUnits++ // it says how much was done, and nothing of how much is left
+		return done, c.score
+	}
+	t.save(s, r.Saved)
+	switch {
+	case s.work == 0 && score == 0:
+		done = s.units()
+	case s.work == 0 || done == 0:
+		done = score * s.units()
+	}
+	if c.resumed == 0 {
+		return done, score
+	}
+	found := c.resumed.of(s.work)
+	if done > 0 && beyond*done < found && c.progress.Done() == 0 {
+		c.resumed = 0 // it did not find the checkpoint, or made nothing of it
+		return done, score
+	}
+	if score > 0 {
+		score = max(float64(score*s.work)-found, 0) / (s.work - found)
+	}
+	return max(done-found, 0), score
 }
 
 // sample refreshes what a running copy contributes to the distribution of rates: from its first interval on, however
@@ -84,6 +104,7 @@ func (t *Tracker) learns() bool { return t.peers.reads.ReadsFresh || t.config.Re
 
 // learn takes the run time of a copy that finished as a sample.
 func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
+	s = t.asFound(s, c.resumed)
 	t.ends(s, c, age, true)
 	if c.readAll != noTime {
 		t.wrapUp.Observe(c.readAll, age)
@@ -104,14 +125,15 @@ func (t *Tracker) learnKilled(s *taskState, c *copyState) {
 	if !t.learns() || !c.begun {
 		return
 	}
-	t.ends(s, c, t.age(c), false)
-	r := t.run(s, c)
-	if r.Age, r.Done = t.shown(s, c); t.age(c) < t.config.Interval {
-		t.tellEnd(s, c, machines.Killed, false)
+	found := t.asFound(s, c.resumed)
+	t.ends(found, c, t.age(c), false)
+	r := t.run(found, c)
+	if r.Age, r.Done = t.shown(found, c); t.age(c) < t.config.Interval {
+		t.tellEnd(found, c, machines.Killed, false)
 		t.rates.Drop(int(c.sample))
 		return
 	}
-	t.tellEnd(s, c, machines.Killed, t.repeats(s, c, r))
+	t.tellEnd(found, c, machines.Killed, t.repeats(found, c, r))
 	h := t.history(s)
 	h.killed, h.killedOn = int32(t.rates.Kill(int(c.sample), r)), c.machine
 }
@@ -133,7 +155,7 @@ func (t *Tracker) repeats(s *taskState, c *copyState, r estimate.Run) bool {
 // learnFailed drops what a copy has shown that failed: its time is no sample.
 func (t *Tracker) learnFailed(s *taskState, c *copyState) {
 	t.rates.Drop(int(c.sample))
-	t.tellEnd(s, c, machines.Failed, false)
+	t.tellEnd(t.asFound(s, c.resumed), c, machines.Failed, false)
 }
 
 // furthest returns what a task adds to the sum of scores: 1 if it has finished, the score of its furthest running copy

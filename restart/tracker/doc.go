@@ -41,6 +41,7 @@
 //	Config.Work      that a task has more to do than its peers; 0 is no work, NaN is unknown
 //	Config.Clones    that a task's first copies are several. Without it the third is killed as one too many
 //	Config.Budget    that other phases make copies as well
+//	Report.Saved     how much of a task a checkpoint holds. Without it a new copy is taken to begin anew
 //	Submit, Begin    what it takes until a copy runs. A host that tells only of Start should set Config.Lag
 //	Leave            that a machine goes at a known time
 //	Report           how far a copy is. Without it Mantri goes by ages, and knows less; Spark,

@@ -21,7 +21,7 @@ func (t *Tracker) finish(task, attempt int) (overtaken []int) {
 		return nil
 	}
 	s, c := &t.tasks[task], &t.copies.all[i]
-	if c.attempt != s.original && !c.clone {
+	if c.attempt != s.original && !t.isClone(c) {
 		t.ledger.Won++
 	}
 	overtaken = t.overtake(s, i)
@@ -48,7 +48,7 @@ func (t *Tracker) overtake(s *taskState, winner int32) []int {
 		next := t.copies.all[i].next
 		if i != winner {
 			overtaken = append(overtaken, int(t.copies.all[i].attempt))
-			if c := &t.copies.all[i]; c.attempt != s.original && !c.clone {
+			if c := &t.copies.all[i]; c.attempt != s.original && !t.isClone(c) {
 				t.ledger.Lost++
 			}
 			t.learnKilled(s, &t.copies.all[i])

@@ -247,19 +247,21 @@ func (t *Tracker) facts() *restart.Phase {
 func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
 	view := &t.view
 	view.Clones, view.Restarts, view.Duplicates, view.SinceCopy = 0, 0, 0, 0
-	copies := t.scratch[:0]
+	copies, least := t.scratch[:0], part(mostPart)
 	var samples [scratchCopies]int
 	for i := s.copies; i != none; i = t.copies.all[i].next {
 		c := &t.copies.all[i]
 		if len(copies) < len(samples) {
 			samples[len(copies)] = int(c.sample)
 		}
+		found := t.asFound(s, c.resumed)
 		copies = append(copies, restart.Copy{
-			Machine: t.places.number(c.machine), Elapsed: t.age(c), Remaining: t.remaining(s, c), Score: c.score,
-			Done: t.done(s, c),
+			Machine: t.places.number(c.machine), Elapsed: t.age(c), Remaining: t.remaining(found, c), Score: c.score,
+			Done: t.done(found, c), Resumed: c.resumed.of(s.work),
 		})
-		t.foresee(s, c, copies)
-		if c.clone {
+		t.foresee(found, c, copies)
+		least = min(least, c.resumed)
+		if t.isClone(c) {
 			view.Clones++
 		}
 		if c.badUnits {
@@ -273,14 +275,15 @@ func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
 			tried = append(tried, t.places.number(m))
 		}
 	}
-	view.Copies, view.Work, view.Tried = copies, s.work, tried
+	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
 	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
-	view.Fresh = estimate.Fresh{Work: t.rates.Work(s.work), Lag: t.lag.mean(), Location: location}
+	rest := t.asFound(s, t.saved(s))
+	view.Fresh = estimate.Fresh{Work: t.rates.Work(rest.work), Lag: t.lag.mean(), Location: location}
 	if t.rates.Known() {
 		t.rates.Peers(&t.others, samples[:min(len(copies), len(samples))]...)
 		view.Fresh.UnitTime = &t.others
 	}
-	t.byAges(s, view)
+	t.byAges(rest, view)
 	if s.history != none {
 		h := &t.histories[s.history]
 		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
@@ -291,7 +294,8 @@ func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
 	return view
 }
 
-// remaining returns t_rem of a copy: the host's, or the model's, which is unknown at the age of 0 and so before the begin.
+// remaining returns t_rem of a copy of a task as it found it: the host's, or the model's, which is unknown at the age of 0 and
+// so before the begin.
 // In a phase of which no copy has ever reported progress nothing is known; one silent copy among others that report is
 // another matter.
 func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {

@@ -30,19 +30,32 @@ func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.report
 func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
 	p := new(estimate.Progress)
 	for _, r := range c.reports[:n] {
-		o.config.Model.Report(p, r.at-c.start, o.doneIn(c, r))
+		o.config.Model.Report(p, r.at-c.start, r.done)
 	}
 	return p
 }
 
 // odd reports whether a report is of more work than there is.
-func (o *oracle) odd(c *oracleCopy, r oracleReport) bool { return r.p.Done > 1.01*o.work[c.task] }
+func (o *oracle) odd(c *oracleCopy, r oracleReport) bool {
+	return max(r.p.Done, r.p.Saved) > 1.01*o.work[c.task]
+}
 
-func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+// left is the work that a copy has found.
+func (o *oracle) left(c *oracleCopy) float64 { return o.work[c.task] - c.resumed }
+
+// shows is what a report says is done of the task, and doneIn what the copy has done of that.
+func (o *oracle) shows(c *oracleCopy, r oracleReport) float64 {
 	if r.p.Done > 0 {
 		return r.p.Done
 	}
 	return min(r.p.Score, 1) * o.work[c.task]
+}
+
+func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+	if o.odd(c, r) {
+		return r.p.Done
+	}
+	return max(o.shows(c, r)-c.resumed, 0)
 }
 
 func (o *oracle) score(c *oracleCopy) float64 {
@@ -53,10 +66,12 @@ func (o *oracle) score(c *oracleCopy) float64 {
 	for i, r := range c.reports {
 		switch {
 		case o.odd(c, r): // it says nothing
-		case r.p.Score > 0:
+		case r.p.Score > 0 && c.resumed == 0:
 			score = min(r.p.Score, 1)
+		case r.p.Score > 0 && o.left(c) > 0 && min(r.p.Score, 1)*o.work[c.task] > c.resumed:
+			score = (min(r.p.Score, 1)*o.work[c.task] - c.resumed) / o.left(c)
 		default:
-			score = min(o.progress(c, i+1).Done()/o.work[c.task], 1)
+			score = min(o.progress(c, i+1).Done()/o.left(c), 1)
 		}
 	}
 	return score
@@ -81,7 +96,7 @@ func (o *oracle) remaining(c *oracleCopy) time.Duration {
 	}
 	model := o.config.Model
 	model.WrapUp = o.wrapUp()
-	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.work[c.task])
+	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.left(c))
 }
 
 // silent reports whether no copy has ever shown progress.
@@ -119,7 +134,7 @@ func (o *oracle) wrapUp() time.Duration {
 			continue
 		}
 		for i, r := range c.reports {
-			if !o.odd(c, r) && o.progress(c, i+1).Done() >= o.work[c.task] {
+			if !o.odd(c, r) && o.progress(c, i+1).Done() >= o.left(c) {
 				w.Observe(r.at-c.start, c.end-c.start)
 				break
 			}
@@ -180,8 +195,8 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 		if c.fate == "finished" && c.begun {
 			s := o.age(c).Seconds()
 			durations = append(durations, s)
-			finishedRates = append(finishedRates, s/o.work[c.task])
-			units := o.work[c.task]
+			finishedRates = append(finishedRates, s/o.left(c))
+			units := o.left(c)
 			if done := o.done(c); done > 1.01*units {
 				units = done
 			}

@@ -34,6 +34,7 @@ type oracleTask struct {
 	duplicates int
 	restarts   int
 	killed     int           // sample of the copy killed last
+	saved      float64       // by a checkpoint
 	sinceCopy  time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
 	noDup      bool
 	noRestart  bool
@@ -49,6 +50,7 @@ type oracleCopy struct {
 	starts                 bool // at once
 	begun                  bool // and start says when
 	original, firstWave    bool
+	resumed                float64 // what a checkpoint held at its begin, unless it shows less
 	reports                []oracleReport
 	sample                 int
 	implied                float32 // of the sample
@@ -56,8 +58,9 @@ type oracleCopy struct {
 }
 
 type oracleReport struct {
-	at time.Duration
-	p  tracker.Report
+	at   time.Duration
+	p    tracker.Report
+	done float64 // of what the copy has found
 }
 
 func newOracle(t *tracker.Tracker, work []float64) *oracle {
@@ -129,6 +132,7 @@ func (o *oracle) begin(now time.Time, task, attempt, machine int) {
 		}
 	}
 	c.begun, c.start, c.firstWave = true, o.now, c.original && everRan < o.config.Slots
+	c.resumed = o.tasks[task].saved
 	o.tasks[task].machines = append(o.tasks[task].machines, c.machine)
 }
 
@@ -168,14 +172,23 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 		c.starts = true // nothing says when it began
 		o.begin(now, task, attempt, -1)
 	}
-	if !(p.Done >= 0 && p.Score >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) {
+	if !(p.Done >= 0 && p.Score >= 0 && p.Saved >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) || math.IsInf(p.Saved, 0) {
 		o.bad++
 		return true
 	}
-	if c.reports = append(c.reports, oracleReport{o.now, p}); o.odd(c, c.reports[len(c.reports)-1]) {
+	r := oracleReport{at: o.now, p: p}
+	if shows := o.shows(c, r); !o.odd(c, r) && shows > 0 && 1.01*shows < c.resumed && o.done(c) == 0 {
+		c.resumed = 0
+	}
+	if p.Saved > 0 && !o.odd(c, r) {
+		step := o.work[task] / (1 << 16) // saved is known to so much
+		o.tasks[task].saved = math.Floor(min(p.Saved/step, 1023*64)) * step
+	}
+	r.done = o.doneIn(c, r)
+	if c.reports = append(c.reports, r); o.odd(c, r) {
 		o.units++
 	} else if o.done(c) > 0 && o.age(c) >= o.config.Interval {
-		implied := o.age(c).Seconds() / min(o.done(c)/o.work[task], 1)
+		implied := o.age(c).Seconds() / min(o.done(c)/o.left(c), 1)
 		if c.sample == estimate.NoSample || math.Abs(implied-float64(c.implied)) > implied/64 {
 			c.implied = float32(implied)
 			c.sample = o.rates.Running(c.sample, o.run(c))
@@ -240,7 +253,7 @@ func (o *oracle) clones(task int) (n int) {
 
 // run is what a copy shows.
 func (o *oracle) run(c *oracleCopy) estimate.Run {
-	r := estimate.Run{Age: o.age(c), Work: o.work[c.task], Done: o.done(c), Machine: c.machine}
+	r := estimate.Run{Age: o.age(c), Work: o.left(c), Done: o.done(c), Machine: c.machine}
 	if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
 		r.Done = 0
 	}
@@ -341,7 +354,12 @@ func (o *oracle) task(task int) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
 		Clones: o.clones(task), Restarts: s.restarts, Duplicates: s.duplicates, NoDuplicate: s.noDup, NoRestart: s.noRestart,
-		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task]), Lag: o.lag()},
+		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task] - s.saved), Lag: o.lag()},
+	}
+	for i, c := range o.running(task) {
+		if t.Work = max(t.Work, o.left(c)); i == 0 {
+			t.Work = o.left(c)
+		}
 	}
 	if o.rates.Known() {
 		var own []int
@@ -358,6 +376,7 @@ func (o *oracle) task(task int) restart.Task {
 	for _, c := range o.running(task) {
 		t.Copies = append(t.Copies, restart.Copy{
 			Machine: c.machine, Elapsed: o.age(c), Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
+			Resumed: c.resumed,
 		})
 	}
 	for i, c := range o.running(task) {

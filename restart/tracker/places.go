@@ -202,7 +202,8 @@ func (t *Tracker) unwanted(machine int, task int32) (d restart.Decision, is bool
 		return d, false
 	}
 	if left := t.leavesIn(t.places.seen(machine)); left != noTime && t.rates.Known() {
-		usual, _ := num.Duration(t.rates.Quantile(0.5) * t.rates.Work(t.tasks[task].work))
+		s := &t.tasks[task]
+		usual, _ := num.Duration(t.rates.Quantile(0.5) * t.rates.Work(t.asFound(s, t.saved(s)).work))
 		if usual > left {
 			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
 		}
@@ -234,7 +235,7 @@ func (t *Tracker) strands(s *taskState) (left time.Duration, is bool) {
 	for i := s.copies; i != none; i = t.copies.all[i].next {
 		c := &t.copies.all[i]
 		stays := t.leavesIn(c.machine)
-		if remaining := t.remaining(s, c); stays == noTime || remaining != estimate.Unknown && remaining <= stays {
+		if remaining := t.remaining(t.asFound(s, c.resumed), c); stays == noTime || remaining != estimate.Unknown && remaining <= stays {
 			return 0, false
 		}
 		left = max(left, stays)

@@ -133,7 +133,7 @@ func (t *Tracker) code(c *snapshot.Codec) {
 	t.places.code(c)
 	t.peers.code(c)
 	t.times.code(c)
-	snapshot.List(c, &t.histories, 3, func(h *history) { h.code(c) })
+	snapshot.List(c, &t.histories, 6, func(h *history) { h.code(c) })
 	snapshot.List(c, &t.copies.all, 2, func(s *copyState) { t.codeCopy(c, s) })
 	c.Index(&t.copies.free, len(t.copies.all))
 	for i := range t.tasks {
@@ -199,6 +199,13 @@ func (h *history) code(c *snapshot.Codec) {
 	c.Index(&h.duplicates, anyIndex)
 	c.Index(&h.killed, anyIndex)
 	c.Index(&h.killedOn, anyIndex)
+	h.saved.code(c)
+}
+
+func (p *part) code(c *snapshot.Codec) {
+	n := int(*p)
+	c.Number(&n, 0, mostPart)
+	*p = part(n)
 }
 
 // anyIndex is beyond every index.
@@ -214,12 +221,12 @@ func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
 	c.Index(&s.attempt, anyIndex)
 	c.Index(&s.sample, anyIndex)
 	c.Bool(&s.begun)
-	c.Bool(&s.clone)
 	c.Bool(&s.badUnits)
 	for _, d := range []*time.Duration{&s.start, &s.readAll, &s.remaining} {
 		c.Duration(d)
 	}
 	c.Amount(&s.score)
+	s.resumed.code(c)
 	codeFloat(c, &s.told)
 	implied := float64(s.implied)
 	c.Real(&implied)

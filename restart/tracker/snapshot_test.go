@@ -43,7 +43,7 @@ func (h *told) event() tracker.Event {
 	switch r.IntN(8) {
 	case 0:
 		e.Kind = tracker.Reported
-		e.Report = tracker.Report{Score: r.Float64(), Remaining: time.Duration(r.Int64N(1e11))}
+		e.Report = tracker.Report{Score: r.Float64(), Remaining: time.Duration(r.Int64N(1e11)), Saved: r.Float64()}
 	case 1, 2, 3:
 		e.Kind = tracker.Reported
 	case 4:

@@ -16,11 +16,10 @@ func (t *Tracker) submit(task, machine int, begins bool) int {
 		t.ledger.Ignored++
 		return none
 	}
-	clone := int(s.attempts) < t.config.Clones
 	switch {
 	case s.copies == none:
 		t.submitOriginal(s)
-	case clone:
+	case int(s.attempts) < t.config.Clones:
 		t.ledger.Clones++
 	default:
 		t.history(s).lastCopy = t.now
@@ -38,7 +37,6 @@ func (t *Tracker) submit(task, machine int, begins bool) int {
 	*c = copyState{
 		start: submitted, readAll: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,
 		task: int32(task), next: s.copies, machine: t.heardOf(machine), attempt: s.attempts,
-		clone: clone,
 	}
 	s.copies = i
 	s.attempts++
@@ -101,7 +99,7 @@ func (t *Tracker) begin(s *taskState, c *copyState) {
 		s.flags |= hasRun
 		t.started++
 	}
-	c.start, c.begun = t.now, true
+	c.start, c.begun, c.resumed = t.now, true, t.saved(s)
 	s.tryMachine(c.machine)
 }
 
@@ -133,12 +131,15 @@ func (t *Tracker) heardOf(machine int) int32 {
 	return place
 }
 
+// isClone reports whether a copy is one of its task's first ones.
+func (t *Tracker) isClone(c *copyState) bool { return int(c.attempt) < t.config.Clones }
+
 // firsts counts the copies of a task that are its first ones, not the ones made because it is slow: its clones, and at least
 // one as long as it has any.
 func (t *Tracker) firsts(s *taskState) int {
 	n := 0
 	for i := s.copies; i != none; i = t.copies.all[i].next {
-		if t.copies.all[i].clone {
+		if t.isClone(&t.copies.all[i]) {
 			n++
 		}
 	}

@@ -35,6 +35,7 @@ type history struct {
 	duplicates int32
 	killed     int32 // the sample of the copy that was killed last, or estimate.NoSample
 	killedOn   int32 // the place of its machine, or none
+	saved      part  // of its work, that a checkpoint holds
 }
 
 type taskFlags uint16
@@ -68,7 +69,7 @@ type copyState struct {
 	implied   float32 // seconds that its sample stands for
 	begun     bool    // it runs, and does not wait in an engine's queue
 	badUnits  bool    // its last report was of more work than there is
-	clone     bool    // one of the task's first copies
+	resumed   part    // of the task that a checkpoint held when it began
 }
 
 // units is the work by which a task's progress is measured. A task without any work is done as soon as it reports; its

@@ -76,6 +76,7 @@ type Tracker struct {
 	numbers   []int
 	lost      []int32
 	found     []Answer
+	rest      taskState // a task as one of its copies found it
 }
 
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the

@@ -42,6 +42,7 @@ type world struct {
 	whole   *tracker.Tracker // the same policy, but all facts are kept
 	oracle  *oracle
 	queues  bool // copies are submitted too, and begin later
+	saves   bool // tasks have checkpoints
 	now     time.Time
 	log     []string
 }
@@ -51,7 +52,7 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 		policy = certain{mantri}
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))
-	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0}
+	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0, saves: seed%3 == 0}
 	work := make([]float64, 1+rng.IntN(14))
 	for i := range work {
 		work[i] = float64(1 + rng.IntN(4)) // equal works are common
@@ -132,6 +133,12 @@ func (w *world) progress(task, attempt int) tracker.Report {
 			c := w.oracle.tasks[task].copies[attempt]
 			p.Done = w.oracle.work[task] * (w.now.Sub(start) - c.start).Seconds() / float64(10+(task*7+attempt*13)%50)
 			p.Done = max(p.Done, 0)
+			if w.saves && w.rng.IntN(3) == 0 { // what a new copy finds, now and then more than there is
+				p.Saved = p.Done * (0.5 + w.rng.Float64()*0.55)
+			}
+			if w.saves && w.rng.IntN(3) > 0 { // and most of those that find it count it
+				p.Done += c.resumed
+			}
 		}
 	}
 	return p

@@ -1,0 +1,119 @@
+package tracker_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// slowed is a phase of ten tasks of which nine took 100 s, and the last, on a slower machine, has done 60 % by then.
+func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracker, tracker.Answer) {
+	t.Helper()
+	tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: 5 * time.Second, Policy: policy})
+	for task := range 10 {
+		tr.Start(at(0), task, task)
+	}
+	var a tracker.Answer
+	for s := 5; s <= 100; s += 5 {
+		for task := range 9 {
+			tr.Report(at(float64(s)), task, 0, tracker.Report{Done: float64(s) / 100})
+		}
+		a = tr.Report(at(float64(s)), 9, 0, tracker.Report{Done: float64(s) * 0.006, Saved: min(saved, float64(s)*0.006)})
+	}
+	for task := range 9 {
+		tr.Finish(at(100), task, 0)
+	}
+	return tr, a
+}
+
+// A new copy of a task of which 60 % is saved needs 40 s and not 100 s, where the old one needs 67 s: so it is worth it. What
+// the new copy says of itself is judged by what it has done since.
+func TestCheckpoint(t *testing.T) {
+	tr, _ := slowed(t, nil, 0)
+	a := tr.Decide(at(100), 9)
+	assert.Equal(t, restart.Keep, a.Action, "%v", a)
+	assert.InDelta(t, 100, a.Fresh.Seconds(), 2)
+
+	tr, _ = slowed(t, nil, 0.6)
+	a = tr.Decide(at(100), 9)
+	assert.Equal(t, restart.Duplicate, a.Action, "%v", a)
+	assert.Equal(t, restart.IdleSlot, a.Reason)
+	assert.InDelta(t, 40, a.Fresh.Seconds(), 2)
+	assert.InDelta(t, 66.7, a.Remaining.Seconds(), 5)
+	tr.Start(at(100), 9, 0)
+	for s := 105.; s < 140; s += 5 {
+		tr.Report(at(s), 9, 0, tracker.Report{Done: s * 0.006, Saved: 0.6})
+		a = tr.Report(at(s), 9, 1, tracker.Report{Done: 0.6 + (s-100)/100, Saved: 0.6})
+		require.Equal(t, restart.Keep, a.Action, "%v", a)
+		if s >= 115 {
+			assert.InDelta(t, 140-s, a.Remaining.Seconds(), 6, "the new copy is the faster one")
+		}
+	}
+	assert.Equal(t, []int{0}, tr.Finish(at(140), 9, 1))
+	assert.InDelta(t, 100, tr.Rates().Quantile(0), 1, "40 s for 40 % are 100 s for all of it")
+}
+
+// A copy that is told to find a checkpoint, and shows less than it held, has begun anew.
+func TestCheckpointThatWasNotFound(t *testing.T) {
+	for saved, want := range map[float64]float64{0: 90, 0.6: 90} {
+		tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, saved)
+		tr.Kill(at(100), 9, 0)
+		attempt := tr.Start(at(100), 9, 0)
+		a := tr.Report(at(110), 9, attempt, tracker.Report{Done: 0.1})
+		require.Equal(t, restart.LongestToEnd, a.Reason, "%v", a)
+		assert.InDelta(t, want, a.Remaining.Seconds(), 1)
+	}
+	tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, 0.6)
+	tr.Kill(at(100), 9, 0)
+	attempt := tr.Start(at(100), 9, 0)
+	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} { // LATE's time left, of the 40 % that it found
+		a := tr.Report(at(120), 9, attempt, r)
+		require.Equal(t, restart.LongestToEnd, a.Reason, "%v", a)
+		done := (max(r.Done, r.Score) - 0.6) / 0.4
+		assert.InDelta(t, 20*(1-done)/done, a.Remaining.Seconds(), 2)
+	}
+}
+
+// What is saved has the units of the work: too much of it is noticed, and what is no number is no report.
+func TestCheckpointUnits(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Work: []float64{0, 8}, Slots: 2, Interval: time.Second})
+	tr.Start(at(0), 0, 0)
+	tr.Start(at(0), 1, 1)
+	tr.Report(at(2), 0, 0, tracker.Report{Score: 0.5, Saved: 0.5}) // of no work nothing can be saved
+	assert.Zero(t, tr.Ledger().BadUnits)
+	tr.Report(at(2), 1, 0, tracker.Report{Done: 1, Saved: 60})
+	assert.Equal(t, 1, tr.Ledger().BadUnits)
+	tr.Report(at(2), 1, 0, tracker.Report{Done: 1, Saved: -1})
+	assert.Equal(t, 1, tr.Ledger().Ignored)
+	a := tr.Report(at(2), 1, 0, tracker.Report{Done: 8, Saved: 8}) // all of it: a new copy still has to load it
+	assert.Equal(t, restart.Keep, a.Action)
+}
+
+// A task says how much of its work a checkpoint holds. So a copy counts for what it would cost: the rest.
+func ExampleReport() {
+	t, err := tracker.New(tracker.Config{Tasks: 4, Slots: 4, Interval: 5 * time.Second})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := time.Unix(0, 0)
+	for task := range 4 {
+		t.Start(now, task, task)
+	}
+	now = now.Add(100 * time.Second)
+	for task := range 3 {
+		t.Finish(now, task, 0)
+	}
+	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6}))
+	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
+	// Output:
+	// keep not-slow basis=progress remaining=61.3149s fresh=100s bar=115s value=0 threshold=0.25
+	// duplicate idle-slot basis=progress remaining=61.3149s fresh=40.0009s bar=55.0009s value=0.373088 threshold=0.25 gain=21.314s avoid=3
+}
