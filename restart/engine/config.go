@@ -25,8 +25,9 @@ type Config struct {
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
 	Order func(now time.Time, waiting []int)
-	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be lost.
-	// 0 means 4, as in Hadoop and Spark, and 10.
+	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be lost. As
+	// many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the next stays
+	// where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark, and 10.
 	MaxFailures, MaxLost int
 	// Journal keeps a journal of all that the tracker is told.
 	Journal bool

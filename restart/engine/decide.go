@@ -43,7 +43,8 @@ func (p *Phase) sweep() {
 }
 
 // stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
-// and lets their tasks be submitted anew.
+// and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue: hosts
+// that go down and come back do not have it submitted for ever.
 func (p *Phase) stranded() {
 	if p.changes == p.hosts.changes {
 		return
@@ -52,12 +53,13 @@ func (p *Phase) stranded() {
 	for i := range p.tasks {
 		t := &p.tasks[i]
 		for _, a := range slices.Clone(t.live) {
-			if a.begun || p.hosts.canRun(a) {
+			if a.begun || p.hosts.canRun(a) || len(t.live) == 1 && t.withdrawn >= p.config.MaxLost {
 				continue
 			}
 			p.tracker.Kill(p.now, i, a.number)
 			p.cancel(a, restart.Decision{})
 			if len(t.live) == 0 {
+				t.withdrawn++
 				p.wait(i, restart.Decision{})
 			}
 		}

@@ -158,7 +158,8 @@ func (h *Hosts) Slow() []string {
 }
 
 // SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count as
-// a host that is left. Names that are not known are learned, if the engine places.
+// a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets it.
+// Names that are not known are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
 	i := h.number(name)
 	if i == nowhere || h.list[i].down == down {

@@ -150,7 +150,7 @@ func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
 
 // Whatever is reported, lost and answered, every task ends or is given up. Each failure but the last, and each loss but the
 // last, launches at most one attempt, beyond the limits, and so does a loss that withdraws a task's only attempt from the
-// queue of the same host. Where there are slots, an attempt is the oldest until it ends by itself, is restarted, fails or is
+// queue of the same host, MaxLost times at most. Where there are slots, an attempt is the oldest until it ends by itself, is restarted, fails or is
 // lost; so a task takes no longer than so many attempts do.
 func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	policies := policytest.Policies()
@@ -177,7 +177,8 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 				cmp.Or(o.config.MaxFailures, 4) - 1 + cmp.Or(o.config.MaxLost, 10) - 1
 			all, lost := o.tolls(log)
 			for task, s := range all {
-				require.LessOrEqual(t, s.launched, limit+min(s.withdrawn, lost), "%s, seed %d, task %d", name, seed, task)
+				again := min(s.withdrawn, lost, cmp.Or(o.config.MaxLost, 10))
+				require.LessOrEqual(t, s.launched, limit+again, "%s, seed %d, task %d", name, seed, task)
 				require.True(t, s.won || slices.Contains(p.GivenUp(), task), "%s, seed %d, task %d", name, seed, task)
 				if o.ample {
 					heads := 1 + max(limits.Restarts, 0) + s.ended + s.withdrawn
@@ -192,4 +193,45 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	t.Logf("at most %d launches of a task; %d attempts were withdrawn from queues", most, withdrawn)
 	assert.Greater(t, most, 12)
 	assert.Greater(t, withdrawn, 10)
+}
+
+// Hosts that are said to be down and back at every poll, all of them, do not have a task submitted for ever: what was withdrawn
+// MaxLost times waits where it is.
+func TestHostsThatFlap(t *testing.T) {
+	policies := policytest.Policies()
+	policies["rash"] = nil // one for each seed
+	held := 0
+	for _, name := range slices.Sorted(maps.Keys(policies)) {
+		for seed := range uint64(30) {
+			rng := rand.New(rand.NewPCG(seed, 6))
+			policy := policies[name]
+			if policy == nil {
+				policy = rash{rng}
+			}
+			o := newOrdeal(t, rng, policy)
+			o.dispatch, o.places = 5*period, seed%3 == 0 // long enough to be withdrawn before it runs
+			if o.places {
+				o.config.Hosts, o.config.Slots = &engine.Hosts{}, 8
+			}
+			p, err := engine.New(o.config)
+			require.NoError(t, err)
+			_, log := drive(t, o.cluster, liar{p, rng, map[string]int{}}, period, func() {
+				for _, host := range o.hosts {
+					o.config.Hosts.SetDown(host.Name, rng.IntN(3) > 0)
+				}
+			})
+			limits, maxLost := restart.Describe(policy).Limits.Effective(), cmp.Or(o.config.MaxLost, 10)
+			limit := 1 + max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones - 1 +
+				cmp.Or(o.config.MaxFailures, 4) - 1 + maxLost
+			all, lost := o.tolls(log)
+			require.Zero(t, lost)
+			for task, s := range all {
+				require.LessOrEqual(t, s.launched, limit, "%s, seed %d, task %d", name, seed, task)
+				if s.withdrawn >= maxLost {
+					held++
+				}
+			}
+		}
+	}
+	assert.Greater(t, held, 100)
 }

@@ -56,6 +56,7 @@ type task struct {
 	live         []*attempt // that were not cancelled and are not known to have ended
 	tried        []int      // hosts
 	failed, lost int        // attempts
+	withdrawn    int        // attempts that waited for a host that went away, while no other went on
 	dying        int        // attempts that are cancelled and not known to have ended
 	why          restart.Decision
 	alone        bool // no two attempts may run at once

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 1
+const phaseVersion = 2
 
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave it,
 // which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
@@ -107,6 +107,7 @@ func (p *Phase) code(c *snapshot.Codec) {
 func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
 	c.Number(&t.failed, 0, snapshot.Any)
 	c.Number(&t.lost, 0, snapshot.Any)
+	c.Number(&t.withdrawn, 0, snapshot.Any)
 	for _, b := range []*bool{&t.alone, &t.waits, &t.over, &t.givenUp} {
 		c.Bool(b)
 	}
