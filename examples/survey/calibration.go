@@ -16,6 +16,14 @@ import (
 	"straggler-examples/internal/sim"
 )
 
+// calibration holds what the policies were told of tasks against what became of them, log by log.
+type calibration struct {
+	options
+	together []calibrate.Tally // of all logs, by model as in options
+	tables   int
+	verdict  verdict
+}
+
 // reading keeps the policies that read t_rem as a distribution: only of these there is something to calibrate.
 func reading(entries []compare.Entry) ([]compare.Entry, error) {
 	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !restart.Describe(e.Policy).ReadsLeft })
@@ -25,9 +33,12 @@ func reading(entries []compare.Entry) ([]compare.Entry, error) {
 	return entries, nil
 }
 
-// calibration writes the two tables of one log for each policy.
-func (o options) calibration(w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
-	models := strings.Split(o.models, ",")
+// rows writes the two tables of one log for each policy.
+func (c *calibration) rows(w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
+	models, all := c.modelsFor(phases(1)), strings.Split(c.models, ",")
+	if c.together == nil {
+		c.together = make([]calibrate.Tally, len(all))
+	}
 	for _, e := range entries {
 		title := name
 		if len(entries) > 1 {
@@ -40,29 +51,33 @@ func (o options) calibration(w io.Writer, name string, entries []compare.Entry, 
 				return err
 			}
 			e.Progress = model
-			if tallies[i], err = o.tally(e, phases); err != nil {
+			if tallies[i], err = c.tally(e, phases); err != nil {
 				return err
 			}
+			c.together[slices.Index(all, text)].Add(tallies[i])
+			c.verdict.count(&tallies[i])
 		}
-		fmt.Fprintf(w, "\n### %s\n", title)
-		writeLeft(w, models, tallies)
-		writeBets(w, models, tallies)
-		for i, t := range tallies {
-			if t.Unmatched > 0 {
-				fmt.Fprintf(w, "\n%s: what %d actions rested on was not seen.\n", models[i], t.Unmatched)
-			}
-		}
+		c.tables++
+		writeCalibration(w, title, models, tallies)
 	}
 	return nil
 }
 
+// end writes what all tables come to.
+func (c *calibration) end(w io.Writer) {
+	if c.tables > 1 {
+		writeCalibration(w, "All of them", strings.Split(c.models, ","), c.together)
+	}
+	fmt.Fprintf(w, "\n%v\n", c.verdict)
+}
+
 // tally replays under a policy with all seeds, on all processors.
-func (o options) tally(e compare.Entry, phases func(seed uint64) []*sim.Phase) (all calibrate.Tally, err error) {
-	tallies := make([]calibrate.Tally, o.seeds)
-	errs := make([]error, o.seeds)
+func (c *calibration) tally(e compare.Entry, phases func(seed uint64) []*sim.Phase) (all calibrate.Tally, err error) {
+	tallies := make([]calibrate.Tally, c.seeds)
+	errs := make([]error, c.seeds)
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
-	for k := range o.seeds {
+	for k := range c.seeds {
 		wait.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
@@ -79,58 +94,36 @@ func (o options) tally(e compare.Entry, phases func(seed uint64) []*sim.Phase) (
 	return all, errors.Join(errs...)
 }
 
-// writeLeft writes where in its distribution the remaining time was.
-func writeLeft(w io.Writer, models []string, tallies []calibrate.Tally) {
-	fmt.Fprint(w, "\n| progress | t_rem from | looks | of them in each tenth of t_rem, % | off | mean, predicted/true |")
-	fmt.Fprint(w, " tasks | at their first look, % | off | mean |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for i, t := range tallies {
-		for basis, name := range calibrate.Bases {
-			if r := &t.Left[basis]; r.All.N > 0 {
-				fmt.Fprintf(w, "| %s | %s | %d |%s %d |%s\n", models[i], name, r.All.N, ranks(&r.All), r.First.N, ranks(&r.First))
-			}
+// verdict counts how many of the rows that have enough cases are right to five points.
+type verdict struct{ looks, looksRight, launches, launchesRight int }
+
+const (
+	fivePoints = 0.05
+	enough     = 400 // cases: by chance alone, one even bet in twenty is off by five points then
+)
+
+func (v *verdict) count(t *calibrate.Tally) {
+	for _, r := range t.Left {
+		if r.First.N < enough {
+			continue
+		}
+		v.looks++
+		if off := r.First.Off(); max(off, -off) <= fivePoints {
+			v.looksRight++
+		}
+	}
+	for _, b := range t.Bets {
+		if b.N < enough {
+			continue
+		}
+		v.launches++
+		if off := (b.Win - b.Won) / float64(b.N); max(off, -off) <= fivePoints {
+			v.launchesRight++
 		}
 	}
 }
 
-func ranks(r *calibrate.Ranks) string {
-	var tenths []string
-	for _, n := range r.Decile {
-		tenths = append(tenths, fmt.Sprintf("%.0f", 100*n/float64(r.N)))
-	}
-	return fmt.Sprintf(" %s | %+.0f | %.2f |", strings.Join(tenths, " "), 100*r.Off(), r.Predicted/r.True)
-}
-
-// writeBets writes how often what was launched won, and how often that was predicted.
-func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
-	launched := func(t calibrate.Tally) bool {
-		return slices.ContainsFunc(t.Bets[:], func(b calibrate.Bets) bool { return b.N > 0 })
-	}
-	if !slices.ContainsFunc(tallies, launched) {
-		fmt.Fprint(w, "\nNothing was restarted or copied.\n")
-		return
-	}
-	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % | below the median, t_rem/t_new, % | saved, s each |")
-	fmt.Fprint(w, " by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
-	for i, t := range tallies {
-		for kind, b := range t.Bets {
-			if b.N == 0 {
-				continue
-			}
-			n := float64(b.N)
-			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.1f→%.1f | %s |\n", models[i], calibrate.Kinds[kind], b.N,
-				100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n, 100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
-		}
-	}
-}
-
-// tenths lists the deciles of the prediction in which there is something: predicted, so, and how many.
-func tenths(b calibrate.Bets) string {
-	var list []string
-	for _, bin := range b.Decile {
-		if bin.N > 0 {
-			n := float64(bin.N)
-			list = append(list, fmt.Sprintf("%.0f→%.0f (%d)", 100*bin.Win/n, 100*bin.Won/n, bin.N))
-		}
-	}
-	return strings.Join(list, ", ")
+func (v verdict) String() string {
+	return fmt.Sprintf("Of %d rows with %d first looks at least, %d are right to 5 points at each tenth of t_rem. Of %d rows with %d\n"+
+		"launches at least, %d won as often as was predicted, to 5 points.", v.looks, enough, v.looksRight, v.launches, enough, v.launchesRight)
 }

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +22,29 @@ func TestCalibration(t *testing.T) {
 	assert.Contains(t, first.String(), "| none | age |")
 	assert.Contains(t, first.String(), "| linear | restart |")
 	assert.NotContains(t, first.String(), "NaN")
+	assert.Equal(t, 1, strings.Count(first.String(), "### "), "one log: nothing to add up")
+	assert.Contains(t, first.String(), " are right to 5 points at each tenth of t_rem.")
+}
+
+// What all logs come to is the sum of their tables.
+func TestCalibrationTogether(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-calibration", "-phases", "0", "-seeds", "1", "-progress", "linear"}
+	for _, job := range []string{"a", "b"} {
+		path := filepath.Join(dir, job)
+		require.NoError(t, os.WriteFile(path, []byte(attempts(job)), 0o644))
+		args = append(args, path)
+	}
+	var w strings.Builder
+	require.NoError(t, run(args, &w))
+	var looks []int
+	for _, m := range regexp.MustCompile(`\| linear \| progress \| (\d+) \|`).FindAllStringSubmatch(w.String(), -1) {
+		n, err := strconv.Atoi(m[1])
+		require.NoError(t, err)
+		looks = append(looks, n)
+	}
+	require.Len(t, looks, 3)
+	assert.Equal(t, looks[2], looks[0]+looks[1])
 }
 
 func TestCalibrationRefuses(t *testing.T) {

@@ -45,6 +45,22 @@ func TestDirectoryIsOneTable(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(w.String(), "| linear |"))
 }
 
+// Where nothing was recorded there is no row that says so a second time.
+func TestRecordedWhereThereIs(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	for _, splits := range []string{"", `,"splits":[9,1]`} {
+		line := `{"phase":"p","task":0,"start":0,"finish":20000` + splits + "}\n"
+		require.NoError(t, os.WriteFile(path, []byte(line), 0o644))
+		var w strings.Builder
+		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "typical,recorded", "-policy", "mantri", path}, &w))
+		assert.Equal(t, splits != "", strings.Contains(w.String(), "| recorded |"))
+		w.Reset()
+		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "recorded", "-policy", "mantri", path}, &w))
+		assert.Contains(t, w.String(), "| recorded |")
+	}
+}
+
 func TestNothingToReplay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(path, []byte(`{"phase":"p","task":0,"start":1}`), 0o644))

@@ -77,9 +77,10 @@ func run(args []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := o.rows
+	table, end := o.rows, func(io.Writer) {}
 	if o.calibrates {
-		table = o.calibration
+		c := &calibration{options: o}
+		table, end = c.rows, c.end
 		if entries, err = reading(entries); err != nil {
 			return err
 		}
@@ -99,6 +100,7 @@ func run(args []string, w io.Writer) error {
 			return err
 		}
 	}
+	end(w)
 	return nil
 }
 
@@ -112,7 +114,7 @@ func (o options) rows(w io.Writer, name string, entries []compare.Entry, phases 
 		fmt.Fprintf(w, " %s |", e.Name)
 	}
 	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", len(entries)))
-	for _, text := range strings.Split(o.models, ",") {
+	for _, text := range o.modelsFor(phases(1)) {
 		model, err := sim.ParseProgress(text)
 		if err != nil {
 			return err
@@ -128,6 +130,24 @@ func (o options) rows(w io.Writer, name string, entries []compare.Entry, phases 
 		fmt.Fprintln(w)
 	}
 	return nil
+}
+
+// modelsFor returns the models of progress that differ: where no attempt's progress was recorded, recorded is typical.
+func (o options) modelsFor(phases []*sim.Phase) []string {
+	models := strings.Split(o.models, ",")
+	for _, p := range phases {
+		for _, t := range p.Tasks {
+			for _, a := range t.Attempts {
+				if a.Splits != nil {
+					return models
+				}
+			}
+		}
+	}
+	if slices.Contains(models, sim.Typical.String()) {
+		models = slices.DeleteFunc(models, func(m string) bool { return m == sim.Recorded.String() })
+	}
+	return models
 }
 
 func change(percent float64) string {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"straggler-examples/internal/calibrate"
+)
+
+func writeCalibration(w io.Writer, title string, models []string, tallies []calibrate.Tally) {
+	fmt.Fprintf(w, "\n### %s\n", title)
+	writeLeft(w, models, tallies)
+	writeBets(w, models, tallies)
+	for i, t := range tallies {
+		if t.Unmatched > 0 {
+			fmt.Fprintf(w, "\n%s: what %d actions rested on was not seen.\n", models[i], t.Unmatched)
+		}
+	}
+}
+
+// writeLeft writes where in its distribution the remaining time was.
+func writeLeft(w io.Writer, models []string, tallies []calibrate.Tally) {
+	fmt.Fprint(w, "\n| progress | t_rem from | looks | of them in each tenth of t_rem, % | off | mean, predicted/true |")
+	fmt.Fprint(w, " tasks | at their first look, % | off | mean |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for i, t := range tallies {
+		for basis, name := range calibrate.Bases {
+			if r := &t.Left[basis]; r.All.N > 0 {
+				fmt.Fprintf(w, "| %s | %s | %d |%s %d |%s\n", models[i], name, r.All.N, ranks(&r.All), r.First.N, ranks(&r.First))
+			}
+		}
+	}
+}
+
+func ranks(r *calibrate.Ranks) string {
+	var tenths []string
+	for _, n := range r.Decile {
+		tenths = append(tenths, fmt.Sprintf("%.0f", 100*n/float64(r.N)))
+	}
+	off := fmt.Sprintf("%+.0f", 100*r.Off())
+	if off == "+0" || off == "-0" {
+		off = "0"
+	}
+	return fmt.Sprintf(" %s | %s | %.2f |", strings.Join(tenths, " "), off, r.Predicted/r.True)
+}
+
+// writeBets writes how often what was launched won, and how often that was predicted.
+func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
+	launched := func(t calibrate.Tally) bool {
+		return slices.ContainsFunc(t.Bets[:], func(b calibrate.Bets) bool { return b.N > 0 })
+	}
+	if !slices.ContainsFunc(tallies, launched) {
+		fmt.Fprint(w, "\nNothing was restarted or copied.\n")
+		return
+	}
+	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % | below the median, t_rem/t_new, % |")
+	fmt.Fprint(w, " saved, s each | won, by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
+	for i, t := range tallies {
+		for kind, b := range t.Bets {
+			if b.N == 0 {
+				continue
+			}
+			n := float64(b.N)
+			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.3g→%.3g | %s |\n", models[i], calibrate.Kinds[kind],
+				b.N, 100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n, 100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
+		}
+	}
+}
+
+// tenths lists the deciles of the prediction in which there is something: predicted, so, and how many.
+func tenths(b calibrate.Bets) string {
+	var list []string
+	for _, bin := range b.Decile {
+		if bin.N > 0 {
+			n := float64(bin.N)
+			list = append(list, fmt.Sprintf("%.0f→%.0f (%d)", 100*bin.Win/n, 100*bin.Won/n, bin.N))
+		}
+	}
+	return strings.Join(list, ", ")
+}
