@@ -3,6 +3,7 @@
 package des
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -32,81 +33,152 @@ func (e *Event) isBefore(f *Event) uint64 {
 }
 
 // Queue holds events and gives them back in order: by time, at one instant by kind, and of one kind in the order in which
-// they were pushed. It is a heap with four children a node: half the levels of a binary one, and the children of a node
-// lie together. The zero value is empty. Push and Pop take O(log n) and allocate only when the queue grows beyond its
-// largest size so far.
+// they were pushed. The zero value is empty.
+//
+// It is a heap of what comes soon, and before that a calendar: days of equal length, whose events lie in no order until
+// their day comes. A heap of all would be as large as the simulation, and each step down it a look at memory that the
+// processor's cache does not hold. Push and Pop take O(1) amortised where events come about as densely for a while, which
+// the length of the days follows, and O(log n) in any case; they allocate only when the queue grows beyond its largest size so
+// far, or the calendar is made anew.
 type Queue struct {
-	heap []Event
+	near heap // before dawn, or all if there is no calendar
+	far  heap // beyond the calendar
 	seq  uint64
+	n    int
+
+	days  []int32 // the first event of each, in nodes; none if there is none. A power of two of them
+	today int     // the next day to come, in days
+	dawn  time.Duration
+	shift uint // a day is 1<<shift long
+	held  int  // events in days
+	nodes []node
+	free  int32
+
+	// To see whether the days are too long or too short:
+	since time.Duration
+	pops  int
+	work  int // pops, and days without an event
 }
 
+// node is an event of a day, and the next of that day, or of the free ones.
+type node struct {
+	Event
+	next int32
+}
+
+const (
+	none      = -1
+	leastDays = 256 // events from which on there is a calendar
+	perDay    = 16  // events
+)
+
 // Len returns the number of events that are left.
-func (q *Queue) Len() int { return len(q.heap) }
+func (q *Queue) Len() int { return q.n }
 
 // Push adds an event.
 func (q *Queue) Push(at time.Duration, kind uint8, id int32, life uint32) {
 	q.seq++
-	e := Event{At: at, order: uint64(kind)<<56 | q.seq, ID: id, Life: life}
-	q.heap = append(q.heap, e)
-	i := len(q.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / 4
-		if !e.before(&q.heap[parent]) {
-			break
+	q.n++
+	q.put(Event{At: at, order: uint64(kind)<<56 | q.seq, ID: id, Life: life})
+}
+
+func (q *Queue) put(e Event) {
+	switch {
+	case len(q.days) == 0 || e.At < q.dawn:
+		q.near.push(e)
+	case uint64(e.At-q.dawn)>>q.shift < uint64(len(q.days)):
+		day := (q.today + int(uint64(e.At-q.dawn)>>q.shift)) & (len(q.days) - 1)
+		at := q.free
+		if at != none {
+			q.free = q.nodes[at].next
+		} else {
+			at = int32(len(q.nodes))
+			q.nodes = append(q.nodes, node{})
 		}
-		q.heap[i] = q.heap[parent]
-		i = parent
+		q.nodes[at] = node{e, q.days[day]}
+		q.days[day] = at
+		q.held++
+	default:
+		q.far.push(e)
 	}
-	q.heap[i] = e
 }
 
 // Next returns the time of the first event; false if there is none.
 func (q *Queue) Next() (time.Duration, bool) {
-	if len(q.heap) == 0 {
+	if len(q.near) == 0 && !q.turn() {
 		return 0, false
 	}
-	return q.heap[0].At, true
+	return q.near[0].At, true
 }
 
 // Pop removes and returns the first event; false if there is none.
 func (q *Queue) Pop() (Event, bool) {
-	if len(q.heap) == 0 {
+	if len(q.near) == 0 && !q.turn() {
 		return Event{}, false
 	}
-	first := q.heap[0]
-	n := len(q.heap) - 1
-	last := q.heap[n]
-	q.heap = q.heap[:n]
-	if n > 0 {
-		q.sink(last)
+	e := q.near.pop()
+	q.n--
+	q.pops++
+	if q.work++; q.work >= max(4*leastDays, q.n) {
+		q.adapt(e.At)
 	}
-	return first, true
+	return e, true
 }
 
-// sink puts e where the root was, and down from there as far as it belongs.
-func (q *Queue) sink(e Event) {
-	i, n := 0, len(q.heap)
-	for {
-		child := 4*i + 1
-		if child >= n {
-			break
-		}
-		least := child
-		if child+4 <= n {
-			c := q.heap[child : child+4 : child+4]
-			a := c[1].isBefore(&c[0])
-			b := 2 + c[3].isBefore(&c[2])
-			least += int(a + (b-a)&-c[b&3].isBefore(&c[a&3]))
-		} else {
-			for c := child + 1; c < n; c++ {
-				least += (c - least) & -int(q.heap[c].isBefore(&q.heap[least]))
+// turn turns the days over until one has events, and puts these into near; false if there are none.
+func (q *Queue) turn() bool {
+	for len(q.near) == 0 {
+		if q.held == 0 {
+			if len(q.far) == 0 {
+				return false
 			}
+			q.dawn = q.far[0].At
 		}
-		if !q.heap[least].before(&e) {
-			break
+		for len(q.far) > 0 && uint64(q.far[0].At-q.dawn)>>q.shift < uint64(len(q.days)) {
+			q.put(q.far.pop())
 		}
-		q.heap[i] = q.heap[least]
-		i = least
+		at := q.days[q.today]
+		q.days[q.today] = none
+		q.today = (q.today + 1) & (len(q.days) - 1)
+		if day := time.Duration(1) << q.shift; q.dawn < math.MaxInt64-day {
+			q.dawn += day
+		} else {
+			q.dawn = math.MaxInt64
+		}
+		q.work++
+		for at != none {
+			q.near.push(q.nodes[at].Event)
+			q.held--
+			q.nodes[at].next, q.free, at = q.free, at, q.nodes[at].next
+		}
 	}
-	q.heap[i] = e
+	return true
+}
+
+// adapt makes the calendar anew, if its days are half as long as they should be or twice as long, or too few or too many.
+func (q *Queue) adapt(now time.Duration) {
+	gap := uint64(max(now-q.since, 0)) / uint64(max(q.pops, 1))
+	q.since, q.pops, q.work = now, 0, 0
+	shift, days := uint(min(bits.Len64(gap*perDay), 40)), 0
+	if q.n >= leastDays {
+		days = 1 << bits.Len(uint(q.n/2))
+	}
+	if days > 0 && gap == 0 || 2*days >= len(q.days) && days <= 2*len(q.days) && shift+1 >= q.shift && shift <= q.shift+1 {
+		return
+	}
+	all := make([]Event, 0, q.n)
+	all = append(append(all, q.near...), q.far...)
+	for _, at := range q.days {
+		for ; at != none; at = q.nodes[at].next {
+			all = append(all, q.nodes[at].Event)
+		}
+	}
+	q.near, q.far, q.nodes, q.free, q.held = q.near[:0], q.far[:0], q.nodes[:0], none, 0
+	q.days, q.today, q.dawn, q.shift = make([]int32, days), 0, now, shift
+	for i := range q.days {
+		q.days[i] = none
+	}
+	for _, e := range all {
+		q.put(e)
+	}
 }

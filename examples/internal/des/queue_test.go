@@ -50,6 +50,46 @@ func TestQueueGivesEventsInOrder(t *testing.T) {
 	}
 }
 
+func TestQueueWithACalendarGivesEventsInOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, spread := range []int64{1, 1000, 1e9, 1e15} {
+		var q des.Queue
+		var left, next []pushed // left in order; next as pushed since
+		now := time.Duration(0)
+		push := func(n int) {
+			for range n {
+				at := now + time.Duration(rng.Int64N(spread))
+				switch rng.IntN(20) {
+				case 0:
+					at = now - time.Duration(rng.IntN(100)) // the past, which is next
+				case 1:
+					at = now + time.Duration(rng.Int64N(1e18)) // beyond every calendar
+				case 2:
+					at = now
+				}
+				p := pushed{at, uint8(rng.IntN(3)), rng.Int32()}
+				q.Push(p.at, p.kind, p.id, 7)
+				next = append(next, p)
+			}
+		}
+		for round := range 60 {
+			push([]int{2000, 10, 300}[round%3])
+			left = append(left, next...)
+			next = next[:0]
+			slices.SortStableFunc(left, func(a, b pushed) int {
+				return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
+			})
+			require.Equal(t, len(left), q.Len())
+			for range min(len(left), rng.IntN(1500)) {
+				e, ok := q.Pop()
+				require.True(t, ok)
+				require.Equal(t, left[0], pushed{e.At, e.Kind(), e.ID})
+				now, left = e.At, left[1:]
+			}
+		}
+	}
+}
+
 func TestQueueIsEmptyAtFirst(t *testing.T) {
 	var q des.Queue
 	_, ok := q.Pop()

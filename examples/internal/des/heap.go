@@ -1,0 +1,58 @@
+package des
+
+// heap is a heap with four children a node: half the levels of a binary one, and the children of a node lie together.
+type heap []Event
+
+func (h *heap) push(e Event) {
+	*h = append(*h, e)
+	all, i := *h, len(*h)-1
+	for i > 0 {
+		parent := (i - 1) / 4
+		if !e.before(&all[parent]) {
+			break
+		}
+		all[i] = all[parent]
+		i = parent
+	}
+	all[i] = e
+}
+
+// pop removes and returns the first event of a heap that is not empty.
+func (h *heap) pop() Event {
+	all := *h
+	first, n := all[0], len(all)-1
+	last := all[n]
+	*h = all[:n]
+	if n > 0 {
+		(*h).sink(last)
+	}
+	return first
+}
+
+// sink puts e where the root was, and down from there as far as it belongs.
+func (h heap) sink(e Event) {
+	i, n := 0, len(h)
+	for {
+		child := 4*i + 1
+		if child >= n {
+			break
+		}
+		least := child
+		if child+4 <= n {
+			c := h[child : child+4 : child+4]
+			a := c[1].isBefore(&c[0])
+			b := 2 + c[3].isBefore(&c[2])
+			least += int(a + (b-a)&-c[b&3].isBefore(&c[a&3]))
+		} else {
+			for c := child + 1; c < n; c++ {
+				least += (c - least) & -int(h[c].isBefore(&h[least]))
+			}
+		}
+		if !h[least].before(&e) {
+			break
+		}
+		h[i] = h[least]
+		i = least
+	}
+	h[i] = e
+}
