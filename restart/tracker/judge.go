@@ -132,20 +132,22 @@ func (t *Tracker) judge(a *Answer, task, machine int) {
 		a.Reason = restart.NotRunning
 		return
 	}
-	facts, view, d := t.facts(), t.look(s, task, machine), &a.Decision
+	facts, d := t.facts(), &a.Decision
+	var view restart.Task
+	t.look(&view, s, task, machine)
 	if machine != askNone {
 		facts.FreeSlots = max(facts.FreeSlots, 1)
 		facts.Peers.Machine = t.peers.asking(machine, t.places.seen(machine), t.config.Record)
 	}
-	*d = t.policy.Decide(*view, *facts)
+	*d = t.policy.Decide(view, facts)
 	t.meant(d, len(view.Copies))
 	if d.Action != restart.Keep {
-		*d = t.limits.Hold(*d, *view)
+		*d = t.limits.Hold(*d, view)
 	}
 	t.explain(s, d)
-	t.rescue(s, d, view, facts)
+	t.rescue(s, d, &view, &facts)
 	if d.Action == restart.Duplicate || d.Action == restart.Restart {
-		t.avoidSlow(d, view, facts)
+		t.avoidSlow(d, &view, &facts)
 	}
 	if d.Action == restart.Duplicate && t.config.Budget != nil && !t.config.Budget.Allows() {
 		*d = restart.Decision{
@@ -228,25 +230,20 @@ func (t *Tracker) attemptOf(s *taskState, index int) int {
 	return int(t.copies.all[i].attempt)
 }
 
-// facts returns the phase with the distributions that the policy reads. It holds until the next call.
-func (t *Tracker) facts() *restart.Phase {
-	p := &t.visible
-	p.Finished, p.Slots, p.FreeSlots = t.phase.Finished, t.phase.Slots, t.phase.FreeSlots
-	p.Speculative, p.Machines = t.phase.Speculative, t.phase.Machines
+// facts returns the phase with the distributions that the policy reads.
+func (t *Tracker) facts() restart.Phase {
+	p := t.phase
 	p.Waiting, p.Silent = t.waiting.waits, !t.reported
 	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
 		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/max(p.Machines, 1)), 0)
 	}
-	p.Peers = restart.Peers{}
 	t.peers.fill(&p.Peers, t.working+p.Finished)
 	return p
 }
 
-// look returns a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
+// look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
 // call.
-func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
-	view := &t.view
-	view.Clones, view.Restarts, view.Duplicates, view.SinceCopy = 0, 0, 0, 0
+func (t *Tracker) look(view *restart.Task, s *taskState, task, machine int) {
 	copies, least := t.scratch[:0], part(mostPart)
 	var samples [scratchCopies]int
 	for i := s.copies; i != none; i = t.copies.all[i].next {
@@ -291,7 +288,6 @@ func (t *Tracker) look(s *taskState, task, machine int) *restart.Task {
 			view.SinceCopy = max(t.now-h.lastCopy, 1)
 		}
 	}
-	return view
 }
 
 // remaining returns t_rem of a copy of a task as it found it: the host's, or the model's, which is unknown at the age of 0 and

@@ -13,14 +13,15 @@ import (
 type peers struct {
 	reads restart.Description
 
+	scores   float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
+	workDone float64 // by finished tasks
+	workTime float64 // their run time in seconds
+
 	durations     estimate.Empirical // of finished tasks
 	finishedRates estimate.Empirical // their time per unit of work
 	progressRates estimate.Empirical // LATE's score/age, of running and finished
 	machineTotals estimate.Empirical // LATE's total progress by machine
 	machineTotal  []float64
-	scores        float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
-	workDone      float64 // by finished tasks
-	workTime      float64 // their run time in seconds
 }
 
 func newPeers(reads restart.Description, machines int) peers {

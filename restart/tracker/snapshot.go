@@ -287,7 +287,6 @@ func (t *Tracker) complete(c *snapshot.Codec) {
 	if n := len(t.peers.machineTotal); t.peers.reads.ReadsMachines {
 		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.Len() >= n, "lacks the progress of machines")
 	}
-	t.visible.Tasks = t.phase.Tasks
 	t.phase.Speculative = max(t.running-t.first, 0)
 	t.phase.FreeSlots = max(t.phase.Slots-t.running, 0)
 }

@@ -54,12 +54,12 @@ type Tracker struct {
 	started  int           // tasks that have ever begun, for the first wave
 	sampled  int           // copies that are samples of rates while they run
 
-	visible    restart.Phase // what the policy is shown, filled anew for each decision
-	view       restart.Task
 	tried      [maxTried]int
 	others     estimate.PeerTimes // of the task that is looked at
 	places     places
 	candidates candidates
+	waiting    queue
+	lag        lag
 	config     Config
 	times      times // how long tasks take, by ages and by the shape of progress; if the policy reads t_rem as a distribution
 	scratch    [scratchCopies]restart.Copy
@@ -68,9 +68,7 @@ type Tracker struct {
 	peers     peers
 	counts    counts
 	wrapUp    estimate.WrapUp
-	lag       lag
 	histories []history
-	waiting   queue
 	leaving   int   // machines that are known to leave
 	cloning   int32 // tasks before this one have all their first copies
 	numbers   []int
@@ -108,7 +106,6 @@ func New(c Config) (*Tracker, error) {
 			t.tasks[i].flags |= knownWork
 		}
 	}
-	t.visible = t.phase
 	t.waiting = newQueue(t.tasks)
 	t.candidates = candidates{tasks: t.tasks}
 	if c.Budget != nil {
@@ -121,7 +118,7 @@ func New(c Config) (*Tracker, error) {
 func (t *Tracker) Config() Config { return t.config }
 
 // Phase returns the facts of the phase as a policy sees them now.
-func (t *Tracker) Phase() restart.Phase { return *t.facts() }
+func (t *Tracker) Phase() restart.Phase { return t.facts() }
 
 // Ledger returns the account of what was launched, won and wasted so far.
 func (t *Tracker) Ledger() Ledger { return t.ledger }
