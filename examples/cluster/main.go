@@ -48,6 +48,7 @@ func run(args []string, out, usage io.Writer) error {
 	flags.IntVar(&o.machines, "machines", 100, "how many machines, of four map and two reduce slots")
 	flags.IntVar(&o.racks, "racks", 5, "in how many racks")
 	flags.IntVar(&o.jobs, "jobs", 300, "how many jobs")
+	flags.Int64Var(&o.disk, "disk", 0, "how many MB of intermediate data a machine can hold; 0: any number")
 	flags.Float64Var(&o.load, "load", 0.6, "which share of the map slots the jobs' work keeps busy")
 	flags.Uint64Var(&o.seed, "seed", 1, "the seed of all luck")
 	flags.StringVar(&o.with, "with", "all", "the mechanisms, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
@@ -100,6 +101,8 @@ func (o *options) check() error {
 	case o.machines < 1 || o.jobs < 1 || o.racks < 1 || o.racks > o.machines || o.seeds < 1:
 		return fmt.Errorf("-machines %d -racks %d -jobs %d -seeds %d: each must be 1 or more, and racks no more than machines",
 			o.machines, o.racks, o.jobs, o.seeds)
+	case o.disk < 0 || o.disk > 1e9:
+		return fmt.Errorf("-disk %d: must be from 0 to 1e9", o.disk)
 	case !(o.load > 0 && o.load <= 2):
 		return fmt.Errorf("-load %v: must be above 0 and at most 2", o.load)
 	case o.explain < 0 || o.explain > o.jobs && !o.requests:
@@ -121,6 +124,10 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	fmt.Fprintf(t, "clones\t%d phases cloned, %d refused for want of room\n", r.Cloned, r.Refused)
 	fmt.Fprintf(t, "outputs\t%d computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
 		r.Recomputed, r.Saved, 100*r.Replicated/max(1, r.Processed))
+	if o.disk > 0 {
+		fmt.Fprintf(t, "disks\t%.0f MB at most on one; %d slots declined for want of room; %d jobs evicted, with %.0f MB\n",
+			float64(r.DiskMost)/1e6, r.DiskFull, r.Evicted, float64(r.EvictedBytes)/1e6)
+	}
 	fmt.Fprintf(t, "slots\t%.0f s used, %.1f %% of that by copies that did not end their task; %d preempted\n",
 		s.Used, 100*s.Wasted, r.Preempted)
 	if err := t.Flush(); err != nil {

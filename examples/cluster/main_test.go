@@ -72,6 +72,11 @@ func TestRefusesRubbish(t *testing.T) {
 	}
 }
 
+func TestDisksThatAreFullAreTold(t *testing.T) {
+	assert.Contains(t, output(t, "-disk", "400"), "slots declined for want of room")
+	assert.Error(t, run([]string{"-disk", "-1"}, io.Discard, io.Discard))
+}
+
 func TestRequestsTellsOfOneFanOut(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run([]string{"-requests", "-explain", "900"}, &out, io.Discard))

@@ -108,6 +108,15 @@ func (c *cloner) taskEnded(s *sim, t int32) {
 	}
 }
 
+// cancel gives back all that a phase was granted, as its job starts again.
+func (c *cloner) cancel(p *phase) {
+	if c != nil {
+		c.budget.Cancel(p.grant)
+		delete(c.granted, p.grant)
+	}
+	p.clones, p.cloned, p.grant = 1, 0, grant{}
+}
+
 // observe records how fast a copy was, in tasks a second, when it ends in any way.
 func (c *cloner) observe(s *sim, p *phase, at int32) {
 	if c == nil || c.estimator == nil {

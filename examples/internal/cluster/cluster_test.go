@@ -261,10 +261,14 @@ func watchRun(t *testing.T, c Config) Result {
 	last := time.Duration(0)
 	for s.left > 0 {
 		require.True(t, s.step(), "at %v nothing happens any more, %d jobs left", s.now, s.left)
+		require.NoError(t, s.err)
 		require.GreaterOrEqual(t, s.now, last, "events come in order")
 		require.Less(t, s.now, 10*time.Hour, "it ends")
 		last = s.now
 		checkSlots(t, s)
+		if s.disks != nil {
+			checkDisks(t, s)
+		}
 	}
 	s.finish()
 	return s.result

@@ -10,6 +10,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 	"github.com/straggler-go/straggler/delay/assign"
 	"github.com/straggler-go/straggler/estimate/knn"
+	"github.com/straggler-go/straggler/fairshare/gate"
 	"github.com/straggler-go/straggler/laxity/outlier"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -72,6 +73,9 @@ type Config struct {
 	// Replicate guards intermediate outputs against loss.
 	Replicate *Replication
 
+	// Evict says whose outputs are deleted when machines' disks are full and nobody can go on.
+	Evict gate.EvictRule
+
 	// Until ends the simulation; 0: it ends with the last job.
 	Until time.Duration
 	// Explain is the job whose decisions are written down in Result.Story, by its number from 1; 0: none.
@@ -113,6 +117,8 @@ type Machine struct {
 	Slow []Spell
 	// Contention is the factor on its speed with one copy running, with two, and so on; the last one holds for more. Nil: 1.
 	Contention []float64
+	// Disk is how many bytes that later phases read it can hold; 0: any number.
+	Disk int64
 	// Loses are the times at which all finished outputs on it are lost. What runs goes on.
 	Loses []time.Duration
 }
@@ -177,6 +183,9 @@ type Task struct {
 func (m *Machine) validate() error {
 	if !(m.Speed >= 0) || math.IsInf(m.Speed, 1) {
 		return fmt.Errorf("speed %v: must be finite and not negative", m.Speed)
+	}
+	if m.Disk < 0 {
+		return fmt.Errorf("disk %d: must not be negative", m.Disk)
 	}
 	for _, s := range m.Slow {
 		if !(s.Factor > 0) || math.IsInf(s.Factor, 1) || s.At < 0 || s.For < 0 {

@@ -23,7 +23,7 @@
 //
 // Reads that overlap with the phase that they read go at [Phase.Fetch], and those within a rack at the reader's own
 // speed; only reads between racks share links. A copy that copies early is taken to have read, when the last input ends,
-// all but that input's part, if it was fast enough. Disks are never full, and a task's output has one replica at most.
+// all but that input's part, if it was fast enough. A replica is there at once, and a task's output has one replica at most.
 // Servers that queue requests are a simulation of their own, package requests.
 //
 // # Cost

@@ -22,6 +22,7 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 		p.waiting--
 		s.jobs[p.job].waiting[facts.Kind]--
 	}
+	s.disks.owes(s, c)
 	s.price(at, facts)
 	s.count(at)
 	if p.watch != nil {

@@ -7,7 +7,7 @@ import (
 // takeTask launches a task of a phase on a machine, the nearest to its data that there is, if the job does not rather wait.
 func (s *sim) takeTask(id, machine int32) bool {
 	p := &s.phases[id]
-	if s.overload.shuns(p.job, machine) {
+	if s.overload.shuns(p.job, machine) || !s.disks.room(s, id, machine) {
 		return false
 	}
 	if s.kindOf(id) == Reduce && s.door != nil && !s.door.launch(s, id, machine) {

@@ -61,6 +61,9 @@ func (s *sim) setAdapters() (err error) {
 	if s.watchman, err = newWatchman(s); err != nil {
 		return err
 	}
+	if s.disks, err = newDisks(s); err != nil {
+		return err
+	}
 	if s.overload, err = newOverload(s); err != nil {
 		return err
 	}

@@ -60,8 +60,9 @@ func newGuard(s *sim) (*guard, error) {
 // produced is told of each task that has ended; it decides whether its output gets a second home.
 func (s *sim) produced(id int32) {
 	p := &s.phases[s.tasks[id].phase]
-	bytes := s.outputOf(id)
+	bytes := p.output
 	s.result.Processed += bytes
+	s.disks.put(s, s.tasks[id].phase, s.tasks[id].machine)
 	g := s.guard
 	if g == nil || len(p.outputs) == 0 {
 		return
@@ -80,6 +81,7 @@ func (s *sim) produced(id int32) {
 	}
 	if d.Action == replicate.Replicate && g.budget.Spend(int64(bytes)) {
 		s.tasks[id].replica = machines[where]
+		s.disks.put(s, s.tasks[id].phase, machines[where])
 		s.result.Replicated += bytes
 		g.graphs[p.job].SetLoss(int(node), replicate.AllLost(loss, g.losses.Probability(now, int(s.tasks[id].replica))))
 	}
@@ -118,23 +120,23 @@ func (g *guard) copyTime(bytes float64) time.Duration {
 	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
 }
 
-// outputOf is the size of a task's output: what the phases that read it read, in equal parts.
-func (s *sim) outputOf(id int32) float64 {
-	p := &s.phases[s.tasks[id].phase]
+// outputOf is the size of the output of each task of a phase: what the phases that read it read, in equal parts.
+func (s *sim) outputOf(p *phase) float64 {
 	bytes := 0.0
 	for _, o := range p.outputs {
+		read := 0.0
 		for _, t := range s.factsOf(o).Tasks {
-			bytes += t.Bytes
+			read += t.Bytes
 		}
-		bytes /= float64(max(1, s.inputTasks(&s.phases[o])))
+		bytes += read / float64(s.inputTasks(&s.phases[o]))
 	}
 	return bytes
 }
 
-// targets are the machines that may take a copy of an output: the others of the rack.
+// targets are the machines that may take a copy of an output: the others of the rack, with room for it.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {
-		if int32(m) != machine && s.c.Machines[m].Rack == s.c.Machines[machine].Rack {
+		if int32(m) != machine && s.c.Machines[m].Rack == s.c.Machines[machine].Rack && s.disks.hasRoom(s, int32(m), bytes) {
 			machines = append(machines, int32(m))
 			targets = append(targets, replicate.Target{Copy: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
 		}
@@ -147,14 +149,19 @@ func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32,
 func (s *sim) lose(machine int32) {
 	for id := range s.tasks {
 		t := &s.tasks[id]
+		if t.replica == machine {
+			s.disks.take(s, t.phase, machine)
+			t.replica = none
+		}
 		if !t.done || t.machine != machine || !s.stillRead(t.phase) {
 			continue
 		}
 		p := &s.phases[t.phase]
+		s.disks.take(s, t.phase, machine)
 		if s.guard != nil {
 			s.guard.losses.Lost(s.clock(), int(machine), 1)
 		}
-		if t.replica != none && t.replica != machine {
+		if t.replica != none {
 			t.machine, t.replica = t.replica, none
 			s.result.Saved++
 			continue

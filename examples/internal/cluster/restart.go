@@ -98,6 +98,9 @@ func (w *watch) act(s *sim, id, task int32, d tracker.Answer) {
 // tasks that wait is launched is not asked here: that is a matter of where their data is.
 func (w *watch) takes(s *sim, id, machine int32) bool {
 	p := &s.phases[id]
+	if p.wishes && !s.disks.room(s, id, machine) {
+		return false
+	}
 	for p.wishes {
 		kind := s.kindOf(id)
 		w.tracker.SetSlots(int(p.running) + s.free[kind])

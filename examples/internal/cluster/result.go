@@ -30,6 +30,10 @@ type Result struct {
 	Recomputed, Saved int
 	Replicated        float64
 	Processed         float64
+	// DiskFull counts the slots that were not used because the machine's disk had no room for what the task would write,
+	// DiskMost is the most that a machine held, Evicted counts jobs that lost EvictedBytes so that others could go on.
+	DiskFull, Evicted      int
+	DiskMost, EvictedBytes int64
 	// Overloaded counts how often a machine was found to be overloaded with a job, and Offloaded the tasks that went
 	// elsewhere because of that.
 	Overloaded, Offloaded int

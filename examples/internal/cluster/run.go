@@ -48,6 +48,10 @@ func (s *sim) step() bool {
 	s.settle()
 	s.offer()
 	s.settle()
+	for s.disks.unblock(s) {
+		s.offer()
+		s.settle()
+	}
 	return true
 }
 
@@ -158,6 +162,9 @@ func (s *sim) setJobs() {
 			leader.followers = append(leader.followers, int32(i))
 		}
 	}
+	for i := range s.phases {
+		s.phases[i].output = s.outputOf(&s.phases[i])
+	}
 }
 
 func (s *sim) handle(e des.Event) {
@@ -240,6 +247,7 @@ func (s *sim) ended(id int32) {
 	s.result.Jobs[id].End = s.now
 	s.order.leave(id)
 	s.tell(id, "ended")
+	s.disks.clear(s, id)
 	for p := s.jobs[id].phases[0]; p < s.jobs[id].phases[1]; p++ {
 		s.close(p)
 	}

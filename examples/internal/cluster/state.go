@@ -52,6 +52,7 @@ type sim struct {
 	learned  *machineSpeeds
 	forecast *forecast
 	overload *overload
+	disks    *disks
 	shared   *sharedBudget
 	guard    *guard
 	touched  []int32 // jobs of which the order does not know what they want now
@@ -70,6 +71,8 @@ type machine struct {
 	offered [kinds]bool // is in fresh
 	place   [kinds]int32
 	beatSet bool
+	used    int64 // bytes on its disk
+	owed    int64 // bytes that its copies are to write
 }
 
 // idle are the machines with a free slot, in an order of its own.
@@ -121,6 +124,7 @@ type phase struct {
 	from       []float64
 	placed     []int32       // rack of each task, if placement says so
 	bound      []int32       // machine that each task's size was made for, if skew says so; none for one that may go anywhere
+	output     float64       // bytes that each of its tasks leaves for others to read
 	projected  time.Duration // what its longest task is expected to take; 0 if not known
 	wait       waiter
 }

@@ -1,0 +1,215 @@
+package cluster
+
+import (
+	"errors"
+	"math"
+
+	"github.com/straggler-go/straggler/fairshare/gate"
+)
+
+// disks keep what jobs leave for later phases to read, until the job ends. Package fairshare/gate says whether a machine
+// has room for what a task will write, and, when nobody can go on, whose data to delete [FAIR §5.4].
+type disks struct {
+	gate gate.Gate
+	rule gate.EvictRule
+	jobs []gate.Job
+	ids  []int32
+	full bool // somebody was refused since the latest launch
+}
+
+// newDisks returns nil if no disk is ever full.
+func newDisks(s *sim) (*disks, error) {
+	limited := false
+	for i := range s.c.Machines {
+		limited = limited || s.c.Machines[i].Disk > 0
+	}
+	if !limited {
+		return nil, nil
+	}
+	config := gate.Config{}
+	if s.c.Order.Gate != nil {
+		config = *s.c.Order.Gate
+	}
+	g, err := gate.New(config)
+	return &disks{gate: g, rule: s.c.Evict}, err
+}
+
+// room asks whether a machine has room for what a copy of a phase's tasks will write.
+func (d *disks) room(s *sim, id, machine int32) bool {
+	if d == nil || s.c.Machines[machine].Disk == 0 {
+		return true
+	}
+	answer := d.fits(s, machine, s.sizeOf(id))
+	if answer.OK() {
+		return true
+	}
+	d.full = true
+	s.result.DiskFull++
+	if p := &s.phases[id]; s.explained(p.job) {
+		s.tell(p.job, "phase %d, a slot on machine %d: %v", id-s.jobs[p.job].phases[0], machine, answer)
+	}
+	return false
+}
+
+// hasRoom reports whether one more output fits on a machine's disk.
+func (d *disks) hasRoom(s *sim, machine int32, bytes float64) bool {
+	return d == nil || s.c.Machines[machine].Disk == 0 || d.fits(s, machine, int64(math.Ceil(bytes))).OK()
+}
+
+// fits holds bytes against what a machine's disk has left, and what is still to be written there.
+func (d *disks) fits(s *sim, machine int32, bytes int64) gate.Answer {
+	m := &s.machines[machine]
+	return d.gate.Room(gate.Node{DiskFree: s.c.Machines[machine].Disk - m.used, DiskOwed: m.owed}, 0, bytes)
+}
+
+// sizeOf is what a task of a phase writes, in whole bytes.
+func (s *sim) sizeOf(id int32) int64 { return int64(math.Ceil(s.phases[id].output)) }
+
+// owes reserves room for what a copy will write; released takes that back.
+func (d *disks) owes(s *sim, c *copyOf) {
+	if d != nil {
+		s.machines[c.machine].owed += s.sizeOf(c.phase)
+		d.full = false
+	}
+}
+
+func (d *disks) released(s *sim, c *copyOf) {
+	if d != nil {
+		s.machines[c.machine].owed -= s.sizeOf(c.phase)
+	}
+}
+
+// put writes the output of a task of a phase to a machine's disk, and take deletes it there.
+func (d *disks) put(s *sim, id, machine int32) {
+	if d != nil {
+		s.machines[machine].used += s.sizeOf(id)
+		s.result.DiskMost = max(s.result.DiskMost, s.machines[machine].used)
+	}
+}
+
+func (d *disks) take(s *sim, id, machine int32) {
+	if d != nil && machine != none {
+		s.machines[machine].used -= s.sizeOf(id)
+	}
+}
+
+// clear deletes all that a job has written, and returns how many bytes that were.
+func (d *disks) clear(s *sim, job int32) (bytes int64) {
+	if d == nil {
+		return 0
+	}
+	for id := s.jobs[job].phases[0]; id < s.jobs[job].phases[1]; id++ {
+		p := &s.phases[id]
+		for t := p.first; t < p.end; t++ {
+			for _, at := range [2]int32{s.tasks[t].machine, s.tasks[t].replica} {
+				if at != none {
+					d.take(s, id, at)
+					bytes += s.sizeOf(id)
+				}
+			}
+			s.tasks[t].machine, s.tasks[t].replica = none, none
+		}
+	}
+	for j := range s.jobs { // there is room now where they were refused
+		if s.jobs[j].come && s.jobs[j].left > 0 {
+			s.want(int32(j))
+		}
+	}
+	return bytes
+}
+
+// unblock evicts a job when nobody can go on, and reports whether it did.
+func (d *disks) unblock(s *sim) bool {
+	if d == nil || !d.full || !d.stuck(s) {
+		return false
+	}
+	d.jobs, d.ids = d.jobs[:0], d.ids[:0]
+	for id := range s.jobs {
+		if j := &s.jobs[id]; j.come && j.left > 0 {
+			d.jobs, d.ids = append(d.jobs, s.held(int32(id))), append(d.ids, int32(id))
+		}
+	}
+	e := d.rule.Evict(d.jobs)
+	if e.Job < 0 {
+		s.err = errors.New("disks are full, and no job can give way")
+		return false
+	}
+	job := d.ids[e.Job]
+	s.tell(job, "%v", e)
+	s.result.Evicted++
+	s.result.EvictedBytes += d.clear(s, job)
+	d.full = false
+	s.startAgain(job)
+	return true
+}
+
+// stuck reports whether tasks wait, no machine has room for any of them, and what runs waits for them, too.
+func (d *disks) stuck(s *sim) bool {
+	for at := range s.copies {
+		if c := &s.copies[at]; c.live && c.stage != starves {
+			return false
+		}
+	}
+	waits := false
+	for id := range s.phases {
+		p := &s.phases[id]
+		if !p.open || p.waiting == 0 {
+			continue
+		}
+		for _, machine := range s.idle[p.facts.Kind].machines {
+			if s.c.Machines[machine].Disk == 0 || d.fits(s, machine, s.sizeOf(int32(id))).OK() {
+				return false
+			}
+		}
+		waits = true
+	}
+	return waits
+}
+
+// held is a job as the rule sees it.
+func (s *sim) held(job int32) gate.Job {
+	j := &s.jobs[job]
+	g := gate.Job{Submitted: epoch.Add(s.result.Jobs[job].At)}
+	for id := j.phases[0]; id < j.phases[1]; id++ {
+		p := &s.phases[id]
+		g.Tasks += int(p.end - p.first)
+		g.Done += int(p.end - p.first - p.unfinished)
+		for t := p.first; t < p.end; t++ {
+			for _, at := range [2]int32{s.tasks[t].machine, s.tasks[t].replica} {
+				if at != none {
+					g.Bytes += s.sizeOf(id)
+				}
+			}
+		}
+	}
+	return g
+}
+
+// startAgain lets a job begin from nothing. What of it still waits for its input in slots gives them up.
+func (s *sim) startAgain(job int32) {
+	j := &s.jobs[job]
+	for id := j.phases[0]; id < j.phases[1]; id++ {
+		p := &s.phases[id]
+		for t := p.first; t < p.end; t++ {
+			s.sendBack(t)
+		}
+		s.wishNothing(id)
+		j.waiting[p.facts.Kind] -= p.waiting
+		s.clones.cancel(p)
+		for t := p.first; t < p.end; t++ {
+			if s.tasks[t].done {
+				s.result.Recomputed++
+			}
+			s.tasks[t] = task{phase: id, first: none, machine: none, replica: none, drawn: s.tasks[t].drawn}
+		}
+		s.close(id)
+		p.waiting, p.head, p.open, p.rates, p.rackHead, p.bound = 0, 0, false, nil, nil, nil
+		p.unfinished, p.missing = p.end-p.first, int32(s.inputTasks(p))
+		j.phase[p.facts.Kind] = nil
+	}
+	j.left = j.phases[1] - j.phases[0]
+	s.touch(job)
+	for id := j.phases[0]; id < j.phases[1]; id++ {
+		s.tryOpen(id)
+	}
+}
