@@ -3,6 +3,7 @@ package machines
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +69,11 @@ func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float6
 			if m.number == own.number || m.class != own.class {
 				continue
 			}
-			for _, e := range m.past[:m.pasts] {
+			all := slices.Clone(m.past[:m.pasts])
+			for _, p := range m.present[:m.presents] {
+				all = append(all, p.evidence)
+			}
+			for _, e := range all {
 				at := min(max(int(math.Floor(perOctave*(math.Log2(float64(e.ratio))+octaves)+1e-9)), 0), bins-1)
 				if e.kind == silent || e.seen < full || at < i {
 					continue
@@ -94,7 +99,9 @@ func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
 			r.SetClass(m, m%5/4)
 			for range random.IntN(20) {
 				a := attempt(20*math.Exp(apart*random.NormFloat64()), 0)
-				r.End(at(3600*random.Float64()), m, 0, a, Outcome(random.IntN(3)))
+				if r.End(at(3600*random.Float64()), m, 0, a, Outcome(random.IntN(3))); random.IntN(4) == 0 {
+					r.Running(at(3600), m, random.Uint64N(10), a)
+				}
 			}
 		}
 		m := &r.machines[random.IntN(12)]
@@ -108,7 +115,11 @@ func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
 		sum := 0.
 		for k := range r.grid.steps {
 			all[k] = r.grid.prior[k]
-			for _, e := range m.past[:m.pasts] {
+			shown := slices.Clone(m.past[:m.pasts])
+			for _, p := range m.present[:m.presents] {
+				shown = append(shown, p.evidence)
+			}
+			for _, e := range shown {
 				if e.kind == silent {
 					continue
 				}
@@ -198,6 +209,30 @@ func TestKillsThatProveNothing(t *testing.T) {
 	assert.Equal(t, Normal, r.Judge(0).Standing)
 	r.SetClass(0, 0)
 	assert.Equal(t, Slow, r.Judge(0).Standing, "and slow in the other")
+}
+
+// In a first wave the quick attempts end first, and all others look long. They run as long elsewhere; only where they go on
+// after the others' have ended is the machine slow.
+func TestFirstWave(t *testing.T) {
+	r := newRecord(t, Config{})
+	for machine := range 10 {
+		finish(r, 20, machine, 1)
+		for key := range uint64(4) {
+			r.Running(at(32), machine, key, attempt(32, 0))
+		}
+	}
+	for machine := range 10 {
+		require.False(t, r.Judge(machine).Avoid())
+	}
+	for machine := 1; machine < 10; machine++ {
+		for key := range uint64(4) {
+			r.End(at(34), machine, key, attempt(32+float64(key), 0), Finished)
+		}
+	}
+	for key := range uint64(4) {
+		r.Running(at(80), 0, key, attempt(80, 0))
+	}
+	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 }
 
 // A machine on which everything was well turns bad, and all that runs there is killed; when it is well again, it is

@@ -51,7 +51,7 @@ type Record struct {
 type classRecord struct {
 	locations estimate.Empirical // of those that have shown something
 	base      float64            // the centre by which machines were flagged
-	spread    spread             // of the attempts that have ended on them
+	spread    spread             // of the attempts on them
 }
 
 // machine is what is known of one. It is in the trees if it has shown something.
@@ -125,6 +125,9 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 	default:
 		place = stalest
 	}
+	times := &r.classes[m.class].spread
+	times.count(m.present[place].evidence, -1)
+	times.count(shown, 1)
 	m.present[place].key, m.present[place].evidence = key, shown
 	r.find(i)
 	return true
@@ -139,20 +142,18 @@ func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outc
 	if i == none || how > Failed {
 		return false
 	}
-	m := &r.machines[i]
+	m, times := &r.machines[i], &r.classes[r.machines[i].class].spread
 	for j := range m.present[:m.presents] {
 		if m.present[j].key == key {
+			times.count(m.present[j].evidence, -1)
 			m.presents--
-			m.present[j] = m.present[m.presents]
+			m.present[j], m.present[m.presents].evidence = m.present[m.presents], evidence{}
 			break
 		}
 	}
 	shown := a.shows(at, how == Finished, r.config.Limit)
 	shown.failed = how == Failed
-	times := &r.classes[m.class].spread
-	if m.pasts == recent {
-		times.count(m.past[m.next], -1)
-	}
+	times.count(m.past[m.next], -1)
 	times.count(shown, 1)
 	m.past[m.next] = shown
 	m.next = (m.next + 1) % recent
