@@ -53,7 +53,7 @@ func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
 	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "models of progress")
 	flags.StringVar(&o.policies, "policy", "mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
-	flags.IntVar(&o.phases, "phases", 300, "phases to generate; 0: none")
+	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, three small worlds without any progress, under all the policies")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under those of the policies that predict it")
