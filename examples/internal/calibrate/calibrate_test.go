@@ -105,20 +105,20 @@ func TestBets(t *testing.T) {
 
 	tally := w.Tally()
 	assert.Zero(t, tally.Unmatched)
-	b := tally.Bets[0]
+	b := tally.Bets[1]
 	assert.Equal(t, 2, b.N)
 	assert.InDelta(t, 2*0.75, b.Win, 1e-3, "P(U(0,100) > U(0,50)) is 3/4")
 	assert.Equal(t, []float64{1, 1.4, 1, 50, 4}, []float64{b.Won, b.Value, b.Met, b.Expected, b.Saved})
 	assert.Equal(t, 2, b.Decile[7].N+b.Decile[6].N)
 	assert.Equal(t, []float64{2, 1}, []float64{b.Sooner, b.Quicker}, "than the medians, 50 s and 25 s")
-	assert.Equal(t, []float64{2, 1}, []float64{tally.Bets[1].Won, tally.Bets[1].Met})
-	assert.Equal(t, []float64{1, 1}, []float64{tally.Bets[2].Won, tally.Bets[2].Met})
+	assert.Equal(t, []float64{2, 1}, []float64{tally.Bets[2].Won, tally.Bets[2].Met})
+	assert.Equal(t, []float64{1, 1}, []float64{tally.Bets[3].Won, tally.Bets[3].Met})
 
 	var twice calibrate.Tally
 	twice.Add(tally)
 	twice.Add(tally)
-	assert.Equal(t, 4, twice.Bets[0].N)
-	assert.Equal(t, 2*b.Saved, twice.Bets[0].Saved)
+	assert.Equal(t, 4, twice.Bets[1].N)
+	assert.Equal(t, 2*b.Saved, twice.Bets[1].Saved)
 }
 
 // To be watched changes nothing, and all that is launched is accounted for.
@@ -135,8 +135,8 @@ func TestWatchChangesNothing(t *testing.T) {
 			require.Equal(t, plain, watched)
 			tally := w.Tally()
 			assert.Zero(t, tally.Unmatched)
-			assert.Equal(t, plain.Restarts, tally.Bets[0].N, "%v", model)
-			assert.Equal(t, plain.Copies, tally.Bets[1].N+tally.Bets[2].N, "%v", model)
+			assert.Equal(t, plain.Restarts, tally.Bets[0].N+tally.Bets[1].N, "%v", model)
+			assert.Equal(t, plain.Copies, tally.Bets[2].N+tally.Bets[3].N, "%v", model)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestKnownWorld(t *testing.T) {
 	w := calibrate.NewWatch(restart.Mantri{})
 	_, err := sim.Run(p, sim.Options{Policy: w, Witness: w})
 	require.NoError(t, err)
-	b := w.Tally().Bets[0]
+	b := w.Tally().Bets[1]
 	require.Equal(t, 1, b.N)
 	assert.Equal(t, 1.0, b.Won)
 	assert.InEpsilon(t, b.Saved, b.Expected, 0.05, "what is expected of progress that has shown no errors comes true")
@@ -170,10 +170,11 @@ func TestFirstEnds(t *testing.T) {
 	w.Begins(nil)
 	for ended := range 5 {
 		left := distuv.Uniform{Min: 0, Max: 10}
-		w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}}, restart.Phase{Finished: ended})
+		w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}}, restart.Phase{Finished: ended, Tasks: 80})
 		w.Reported(tracker.Answer{}, []sim.Running{{Age: 1, Left: time.Second, Succeeds: true}}, 0)
 	}
 	tally := w.Tally()
-	assert.Equal(t, []int{3, 2, 0}, []int{tally.Left[calibrate.FirstEnds].All.N, tally.Left[calibrate.Progress].All.N, tally.Left[calibrate.Age].All.N})
-	assert.Equal(t, []int{1, 1}, []int{tally.Left[calibrate.FirstEnds].First.N, tally.Left[calibrate.Progress].First.N})
+	for basis, want := range []int{calibrate.FirstEnds: 3, calibrate.Early: 1, calibrate.Progress: 1, calibrate.Age: 0} {
+		assert.Equal(t, []int{want, min(want, 1)}, []int{tally.Left[basis].All.N, tally.Left[basis].First.N}, calibrate.Bases[basis])
+	}
 }

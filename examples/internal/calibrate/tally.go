@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
 
 	"straggler-examples/internal/sim"
 )
@@ -12,20 +13,26 @@ const Deciles = 10
 // The bases of a remaining time, as indexes.
 const (
 	FirstEnds = iota // progress, while fewer than three tasks of the phase have ended
+	Early            // then, while fewer than one in twenty have
 	Progress         // and later
 	Age
 	bases
 )
 
-// Bases names the bases.
-var Bases = [...]string{FirstEnds: "progress, < 3 ends", Progress: "progress", Age: "age"}
+// early reports whether few of the phase's tasks have ended: those that have may well be the quickest.
+func early(p restart.Phase) bool { return 20*p.Finished < p.Tasks }
 
-func basisOf(text string, ended int) int {
+// Bases names the bases.
+var Bases = [...]string{FirstEnds: "progress, < 3 ends", Early: "progress, < 5 % ended", Progress: "progress", Age: "age"}
+
+func basisOf(text string, p restart.Phase) int {
 	switch {
 	case text == "age":
 		return Age
-	case ended < 3:
+	case p.Finished < 3:
 		return FirstEnds
+	case early(p):
+		return Early
 	}
 	return Progress
 }
@@ -35,14 +42,15 @@ type kind int
 
 // The kinds of launches, as indexes.
 const (
-	restarted kind = iota // in the place of one that was killed
-	beside                // beside another while tasks wait, to use less in all
-	idle                  // beside another, on a slot that would be idle
+	restartedEarly kind = iota // in the place of one that was killed, while fewer than one in twenty tasks have ended
+	restarted                  // and later
+	beside                     // beside another while tasks wait, to use less in all
+	idle                       // beside another, on a slot that would be idle
 	kinds
 )
 
 // Kinds names the kinds of launches.
-var Kinds = [...]string{"restart", "copy to save", "copy when idle"}
+var Kinds = [...]string{"restart, < 5 % ended", "restart", "copy to save", "copy when idle"}
 
 // Tally is what was seen of one or several replays.
 type Tally struct {

@@ -20,7 +20,7 @@ type Watch struct {
 	tally Tally
 
 	copies []restart.Copy // that the policy saw last; they hold until it is asked again
-	ended  int            // tasks of the phase by then
+	phase  restart.Phase  // by then
 	asked  []bet          // what it wants to do, since the tracker's last answer
 	placed map[int]bet    // by task: what was done, until the new copy starts
 	looked [bases]map[int]bool
@@ -41,9 +41,9 @@ func (w *Watch) Validate() error { return restart.Validate(w.Policy) }
 // Decide gives the policy's answer.
 func (w *Watch) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := w.Policy.Decide(t, p)
-	w.copies, w.ended = t.Copies, p.Finished
+	w.copies, w.phase = t.Copies, p
 	if d.Action == restart.Restart || d.Action == restart.Duplicate {
-		w.asked = append(w.asked, newBet(d, t))
+		w.asked = append(w.asked, newBet(d, t, p))
 	}
 	return d
 }
@@ -67,7 +67,7 @@ func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 		w.tally.Failing++
 		return
 	}
-	basis := basisOf(seen[i].Basis, w.ended)
+	basis := basisOf(seen[i].Basis, w.phase)
 	first := !w.looked[basis][a.Task]
 	w.looked[basis][a.Task] = true
 	w.tally.Left[basis].look(seen[i].Left, copies[i], first)
@@ -96,7 +96,7 @@ type bet struct {
 // winPoints is in how many points P(t_rem > t_new) looks at t_rem.
 const winPoints = 64
 
-func newBet(d restart.Decision, t restart.Task) bet {
+func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
 	b := bet{decision: d, value: d.Value, bar: d.Bar.Seconds(), on: -1}
 	for i, c := range t.Copies {
 		b.ages = append(b.ages, c.Elapsed)
@@ -105,6 +105,8 @@ func newBet(d restart.Decision, t restart.Task) bet {
 		}
 	}
 	switch {
+	case d.Action == restart.Restart && early(p):
+		b.kind = restartedEarly
 	case d.Action == restart.Restart:
 		b.kind = restarted
 	case d.Reason == restart.SavesResources:
