@@ -29,6 +29,9 @@ type Description struct {
 	ReadsMachines      bool // Peers.Machine
 	// SlowNode is the percentile of the machines' total progress below which a machine gets no copy; 0 for none.
 	SlowNode float64
+	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to none:
+	// by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
+	CopiesOnly bool
 	// Limits are those that it keeps, for a tracker to hold it to.
 	Limits Limits
 }

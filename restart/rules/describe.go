@@ -19,7 +19,7 @@ func (r registration) entry() registry.Entry[restart.Policy] {
 
 func describe(policy restart.Policy) restart.Description {
 	r := registered(policy)
-	r.Text = r.entry().Text()
+	r.Text, r.CopiesOnly = r.entry().Text(), true // of this package's rules none kills
 	return r.Description
 }
 

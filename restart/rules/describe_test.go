@@ -150,3 +150,12 @@ func TestParsePolicyErrors(t *testing.T) {
 		assert.ErrorContains(t, err, want, text)
 	}
 }
+
+// The rules of this package make copies and kill nothing, and say so: a tracker asks about one task where a slot is refused.
+func TestCopiesOnly(t *testing.T) {
+	for _, policy := range published() {
+		assert.True(t, restart.Describe(policy).CopiesOnly, "%T", policy)
+	}
+	assert.False(t, restart.Describe(restart.Mantri{}).CopiesOnly)
+	assert.False(t, restart.Describe(hostsOwn{}).CopiesOnly)
+}

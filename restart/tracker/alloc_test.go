@@ -27,6 +27,16 @@ func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
 			sink = s.tracker.Next(s.now, machine%100)
 			machine++
 		}), "%s: Next", name)
+		s.tracker.SetSlots(1001) // a slot is free, and more copies run than a cap of a tenth allows
+		for beside := range 200 {
+			s.tracker.Start(s.now, 700+beside, 99)
+		}
+		s.tracker.Sweep(s.now, visit)
+		assert.Zero(t, testing.AllocsPerRun(200, func() { sink = s.tracker.Next(s.now, machine%100) }), "%s: Next, refused", name)
+		for beside := range 200 {
+			s.tracker.Kill(s.now, 700+beside, 1)
+		}
+		s.tracker.SetSlots(1000)
 		task := 0
 		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy beside the first, which is killed; and a restart
 			s.now = s.now.Add(time.Second)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -63,6 +64,25 @@ func BenchmarkTrackerReport(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				sink = s.report()
+			}
+		})
+	}
+}
+
+// BenchmarkNextRefused offers slots while LATE's cap is reached: a quarter of the tasks would be candidates.
+func BenchmarkNextRefused(b *testing.B) {
+	for _, tasks := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			s := newSteady(b, tasks, rules.LATE{MinAge: restart.Off, SpeculativeCap: 1e-9})
+			s.tracker.SetSlots(2 * tasks)
+			s.tracker.Start(s.now, 0, 0)
+			s.tracker.Sweep(s.now, func(tracker.Answer) {})
+			if a := s.tracker.Next(s.now, 1); a.Reason != restart.CapReached {
+				b.Fatal(a)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				sink = s.tracker.Next(s.now, 1)
 			}
 		})
 	}

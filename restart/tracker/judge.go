@@ -27,7 +27,7 @@ func (t *Tracker) report(e *Event, a *Answer) {
 	} else {
 		t.ledger.Ignored++
 	}
-	t.judge(a, e.Task, askNone)
+	t.judge(a, e.Task)
 }
 
 func (t *Tracker) ask(e *Event, a *Answer) {
@@ -35,7 +35,7 @@ func (t *Tracker) ask(e *Event, a *Answer) {
 		a.Reason = restart.NotRunning
 		return
 	}
-	t.judge(a, e.Task, askNone)
+	t.judge(a, e.Task)
 }
 
 // sweep decides about every running task.
@@ -47,7 +47,7 @@ func (t *Tracker) sweep(a *Answer) {
 			continue // a free place, or not the first copy of its task
 		}
 		var one Answer
-		if t.judge(&one, int(task), askNone); one.Action != restart.Keep {
+		if t.judge(&one, int(task)); one.Action != restart.Keep {
 			found = append(found, one)
 		}
 	}
@@ -100,15 +100,16 @@ func (t *Tracker) lacksClone(s *taskState) bool {
 	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && int(s.attempts) < t.config.Clones
 }
 
-// bestCandidate decides anew about each candidate, since its last decision is as old as its last report.
+// bestCandidate decides anew about each candidate, since its last decision is as old as its last report. Those that it finds
+// wanting are dropped. But a slot that is refused to one task, by a policy that refuses it to all, is asked about no further,
+// and nothing changes: it would be the same for each, slot after slot.
 func (t *Tracker) bestCandidate(best *Answer, machine int) {
 	*best = Answer{Task: none, Decision: restart.Decision{Reason: restart.NothingToDo}}
-	for i := 0; i < len(t.candidates.list); {
-		task := t.candidates.list[i]
+	facts, wanting := t.factsFor(machine), t.lost[:0]
+	for _, task := range t.candidates.list {
 		var a Answer
-		t.judge(&a, int(task), machine)
-		if t.tasks[task].candidate == int32(i) {
-			i++ // still a candidate; otherwise another has taken its place
+		if !t.decide(&a, int(task), machine, &facts) {
+			wanting = append(wanting, task)
 		}
 		if a.Action == restart.Duplicate && machine != none && a.Avoid.Has(machine) {
 			a.Decision = restart.Decision{Reason: restart.SameMachine}
@@ -116,38 +117,77 @@ func (t *Tracker) bestCandidate(best *Answer, machine int) {
 		switch {
 		case a.Action == restart.Keep:
 			if best.Task == none && blocked(a.Reason) {
-				best.Decision = a.Decision
+				best.Decision = refusal(&a.Decision)
+			}
+			if t.refused(a.Reason) {
+				t.lost = wanting
+				return
 			}
 		case best.Task == none || a.Gain > best.Gain || a.Gain == best.Gain && a.Task < best.Task:
 			*best = a
 		}
 	}
+	for _, task := range wanting {
+		t.candidates.drop(task)
+	}
+	t.lost = wanting
 }
 
-// judge asks the policy, holds its answer against the budget, and keeps the list of candidates.
-func (t *Tracker) judge(a *Answer, task, machine int) {
-	a.Task = task
-	s := &t.tasks[task]
-	if !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
-		a.Reason = restart.NotRunning
-		return
+// refusal returns what a decision says of the slot, without the numbers of the task that happened to be asked about.
+func refusal(d *restart.Decision) restart.Decision {
+	if d.Reason == restart.BudgetSpent {
+		return restart.Decision{Reason: d.Reason}
 	}
-	facts, d := t.facts(), &a.Decision
-	var view restart.Task
-	t.look(&view, s, task, machine)
+	return restart.Decision{Reason: d.Reason, Value: d.Value, Threshold: d.Threshold}
+}
+
+// refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that leaves
+// may be one task's reason to have a copy in spite of the policy.
+func (t *Tracker) refused(why restart.Reason) bool {
+	return t.peers.reads.CopiesOnly && t.leaving == 0 && blocked(why) && why != restart.SameMachine
+}
+
+// judge decides about a task and keeps the list of candidates.
+func (t *Tracker) judge(a *Answer, task int) {
+	facts := t.factsFor(askNone)
+	if t.decide(a, task, askNone, &facts) {
+		t.candidates.add(int32(task))
+	} else {
+		t.candidates.drop(int32(task))
+	}
+}
+
+// factsFor returns the phase as a policy sees it when a machine asks.
+func (t *Tracker) factsFor(machine int) restart.Phase {
+	facts := t.facts()
 	if machine != askNone {
 		facts.FreeSlots = max(facts.FreeSlots, 1)
 		facts.Peers.Machine = t.peers.asking(machine, t.places.seen(machine), t.config.Record)
 	}
-	*d = t.policy.Decide(view, facts)
+	return facts
+}
+
+// decide asks the policy about a running task, holds its answer against the budget, and reports whether the task is a candidate
+// for the next free slot.
+func (t *Tracker) decide(a *Answer, task, machine int, facts *restart.Phase) (candidate bool) {
+	a.Task = task
+	s := &t.tasks[task]
+	if !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+		a.Reason = restart.NotRunning
+		return false
+	}
+	d := &a.Decision
+	var view restart.Task
+	t.look(&view, s, task, machine)
+	*d = t.policy.Decide(view, *facts)
 	t.meant(d, len(view.Copies))
 	if d.Action != restart.Keep {
 		*d = t.limits.Hold(*d, view)
 	}
 	t.explain(s, d)
-	t.rescue(s, d, &view, &facts)
+	t.rescue(s, d, &view, facts)
 	if d.Action == restart.Duplicate || d.Action == restart.Restart {
-		t.avoidSlow(d, &view, &facts)
+		t.avoidSlow(d, &view, facts)
 	}
 	if d.Action == restart.Duplicate && t.config.Budget != nil && !t.config.Budget.Allows() {
 		*d = restart.Decision{
@@ -155,15 +195,11 @@ func (t *Tracker) judge(a *Answer, task, machine int) {
 			Threshold: d.Threshold,
 		}
 	}
-	if d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason) {
-		t.candidates.add(int32(task))
-	} else {
-		t.candidates.drop(int32(task))
-	}
 	t.counts.add(d)
 	if a.ends() {
 		a.Attempt = t.attemptOf(s, d.Copy)
 	}
+	return d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason)
 }
 
 // explain says why nothing is known of a task whose reports make no sense.

@@ -127,7 +127,9 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 //
 // Hadoop, as LATE has it, starts failed tasks before all others, to find those that always fail, and breaks ties by where
 // a task's data is [LATE §2.1]. Here a failed task waits by its work, as every other does: [Tracker.GiveUp] is for those.
-// O(candidates) decisions and O(log n).
+//
+// A slot that the policy refuses takes one decision if its Description says CopiesOnly, as those of package rules do, and
+// changes nothing; otherwise O(candidates) decisions. O(log n) besides.
 func (t *Tracker) Next(now time.Time, machine int) Answer {
 	return t.Apply(Event{Kind: Offered, Time: now, Machine: machine})
 }

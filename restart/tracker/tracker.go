@@ -28,7 +28,7 @@ import (
 // All of it is [Tracker.Apply] of an [Event], under methods with names and types; each of them is one event.
 //
 // Report, Decide, Start, Submit, Begin and the ends of a copy take O(log n) in the number of tasks, amortised
-// ([estimate.UnitTimes] says what the worst report costs), and do not allocate in steady state; Next takes O(candidates)
+// ([estimate.UnitTimes] says what the worst report costs), and do not allocate in steady state; Next may take O(candidates)
 // besides: the tasks whose last decision was Duplicate, or would have been but for the slot. A task takes under 240 bytes
 // with the policies of package restart, which read only some of the facts.
 //
@@ -74,6 +74,7 @@ type Tracker struct {
 	numbers   []int
 	lost      []int32
 	found     []Answer
+	behind    behind
 	rest      taskState // a task as one of its copies found it
 }
 

@@ -199,13 +199,14 @@ func (w *world) next() {
 		}
 	}
 	want := tracker.Answer{Task: -1, Decision: restart.Decision{Reason: restart.NothingToDo}}
-	blocked := []restart.Reason{}
+	blocked, candidates, refused := []restart.Reason{}, map[int]restart.Decision{}, false
 	for i := range w.oracle.tasks {
 		if !w.oracle.tasks[i].candidate {
 			continue
 		}
 		a := w.want(i, facts)
-		w.settle(i, a.Decision)
+		candidates[i] = a.Decision
+		refused = refused || candidate(a.Decision) && a.Action == restart.Keep
 		if a.Action == restart.Duplicate && a.Avoid.Has(machine) {
 			a.Decision = restart.Decision{Reason: restart.SameMachine}
 		}
@@ -214,6 +215,11 @@ func (w *world) next() {
 		}
 		if a.Action != restart.Keep && (want.Task < 0 || a.Gain > want.Gain) {
 			want = a
+		}
+	}
+	for i, d := range candidates {
+		if !refused || !restart.Describe(w.policy).CopiesOnly { // a slot that is refused changes nothing
+			w.settle(i, d)
 		}
 	}
 	if want.Task < 0 {

@@ -21,6 +21,7 @@ func (e everything) Describe() restart.Description {
 	return restart.Description{
 		ReadsFresh: true, ReadsDurations: true, ReadsRates: true, ReadsProgressRates: true, ReadsScores: true,
 		ReadsThroughput: true, ReadsMachines: true, SlowNode: restart.Describe(e.Policy).SlowNode,
+		CopiesOnly: restart.Describe(e.Policy).CopiesOnly,
 	}
 }
 
