@@ -48,6 +48,15 @@ func TestRestoredAnswersAsBefore(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	data, _ := new(survival.Shape).MarshalBinary()
 	f.Add(data)
+	window, err := survival.NewWindow(time.Minute)
+	require.NoError(f, err)
+	for i := range 4 {
+		window.End(time.Unix(int64(10+i), 0), window.Start(time.Unix(int64(i), 0)), i%2 == 0)
+	}
+	window.Start(time.Unix(20, 0))
+	window.Curve(time.Unix(30, 0))
+	data, _ = window.MarshalBinary()
+	f.Add(data)
 	f.Add([]byte{1, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := new(survival.Shape)
@@ -61,6 +70,14 @@ func FuzzDecode(f *testing.F) {
 		var curve survival.Curve
 		if curve.UnmarshalBinary(data) == nil {
 			curve.Mean()
+		}
+		if window.UnmarshalBinary(data) == nil {
+			id := window.Start(time.Unix(1e9, 0))
+			window.Curve(time.Unix(2e9, 0)).Mean()
+			window.End(time.Unix(3e9, 0), id, true)
+			window.Drop(time.Unix(3e9, 0), 0)
+			again, _ := window.MarshalBinary()
+			require.NoError(t, new(survival.Window).UnmarshalBinary(again))
 		}
 	})
 }
