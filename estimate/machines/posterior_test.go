@@ -211,8 +211,8 @@ func TestKillsThatProveNothing(t *testing.T) {
 	assert.Equal(t, Slow, r.Judge(0).Standing, "and slow in the other")
 }
 
-// In a first wave the quick attempts end first, and all others look long. They run as long elsewhere; only where they go on
-// after the others' have ended is the machine slow.
+// In a first wave the quick attempts end first, and all others look long. They run as long elsewhere; only where they
+// go on after the others' have ended is the machine slow.
 func TestFirstWave(t *testing.T) {
 	r := newRecord(t, Config{})
 	for machine := range 10 {

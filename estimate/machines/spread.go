@@ -11,10 +11,10 @@ const (
 	bins      = 2 * octaves * perOctave
 )
 
-// spread counts the attempts on the machines of a class, as far as the record holds them: those whose ratio is known, and
-// those that lived at least so long, or do still. Without the latter only the quick would count at first. Counts are
-// whole, so what is taken away again leaves nothing behind. They do not fade: a machine may change within an hour, how
-// times spread seldom does.
+// spread counts the attempts on the machines of a class, as far as the record holds them: those whose ratio is known,
+// and those that lived at least so long, or do still. Without the latter only the quick would count at first. Counts
+// are whole, so what is taken away again leaves nothing behind. They do not fade: a machine may change within an hour,
+// how times spread seldom does.
 type spread struct{ points, bounds [bins]int }
 
 // count adds what an attempt has shown n times; -1 takes it away. One that had hardly begun says nothing.
