@@ -215,18 +215,21 @@ func (r *run) reports(e event) {
 	c := &r.copies[e.id]
 	task, attempt := int(c.task), int(c.attempt)
 	var d tracker.Answer
-	said := "   -  "
+	share := 0.0
 	if c.curve == nil {
 		d = r.tracker.Decide(r.clock(), task)
 	} else {
-		share := c.curve(float64(r.now-c.start) / float64(c.end-c.start))
+		share = c.curve(float64(r.now-c.start) / float64(c.end-c.start))
 		if !c.succeeds {
 			share /= 2 // an attempt that fails is taken to fail half way
 		}
 		d = r.tracker.Report(r.clock(), task, attempt, tracker.Report{Score: share})
-		said = fmt.Sprintf("%5.1f%%", 100*share)
 	}
 	if r.watched(task) {
+		said := "   -  "
+		if c.curve != nil {
+			said = fmt.Sprintf("%5.1f%%", 100*share)
+		}
 		r.options.Watch(r.now, attempt, fmt.Sprintf("%s  %v", said, d))
 	}
 	r.witnessReport(d, c)
