@@ -106,16 +106,19 @@ func (s *sim) waitingAt(list []near, machine int32) int32 {
 // waitingIn returns a waiting task that has a block in the machine's rack. The tasks at the front that do not wait any
 // more are passed once and for all: a rack has too many to look at them each time.
 func (s *sim) waitingIn(p *phase, machine int32) int32 {
-	rack := int32(s.c.Machines[machine].Rack)
-	for p.rackHead == nil || len(p.rackHead) <= int(rack) {
-		p.rackHead = append(p.rackHead, int32(firstAt(p.nearbyRack, int32(len(p.rackHead)))))
+	rack := s.machines[machine].rack
+	if p.rackHead == nil {
+		p.rackHead = make([]int32, max(1, len(s.c.Racks)))
+	}
+	if p.rackHead[rack] == 0 {
+		p.rackHead[rack] = 1 + int32(firstAt(p.nearbyRack, rack))
 	}
 	list, front := p.nearbyRack, true
-	for i := p.rackHead[rack]; i < int32(len(list)) && list[i].place == rack; i++ {
+	for i := p.rackHead[rack] - 1; i < int32(len(list)) && list[i].place == rack; i++ {
 		t := list[i].task
 		if s.tasks[t].owed == 0 {
 			if front {
-				p.rackHead[rack] = i + 1
+				p.rackHead[rack] = 1 + i + 1
 			}
 			continue
 		}

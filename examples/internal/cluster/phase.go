@@ -87,8 +87,8 @@ func (s *sim) arrange(id int32, facts *Phase) {
 		replicas := s.homesOf(t)
 		for i, r := range replicas {
 			p.nearby = append(p.nearby, near{r, t})
-			rack := int32(s.c.Machines[r].Rack)
-			if !slices.ContainsFunc(replicas[:i], func(o int32) bool { return int32(s.c.Machines[o].Rack) == rack }) {
+			rack := s.machines[r].rack
+			if !slices.ContainsFunc(replicas[:i], func(o int32) bool { return s.machines[o].rack == rack }) {
 				p.nearbyRack = append(p.nearbyRack, near{rack, t})
 			}
 		}

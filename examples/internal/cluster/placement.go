@@ -63,7 +63,7 @@ func (s *sim) nearestPlaced(p *phase, machine int32) int32 {
 			return t
 		}
 	}
-	rack := int32(s.c.Machines[machine].Rack)
+	rack := s.machines[machine].rack
 	for _, t := range p.queue {
 		if p.placed[t-p.first] == rack && s.tasks[t].owed > 0 && !s.runsOn(t, machine) {
 			return t

@@ -27,7 +27,7 @@ func (s *sim) levelOf(id, machine int32) int8 {
 		switch {
 		case r == machine:
 			return 0
-		case s.c.Machines[r].Rack == s.c.Machines[machine].Rack:
+		case s.machines[r].rack == s.machines[machine].rack:
 			level = 1
 		}
 	}
@@ -75,7 +75,7 @@ func (s *sim) shuffle(at int32, from []float64, bytes float64) {
 func (s *sim) startFlow(at, from int32, bytes float64) {
 	c := &s.copies[at]
 	limit := s.flowLimit(c.machine, c.flows)
-	f := s.net.start(int64(s.now), from, int32(s.c.Machines[c.machine].Rack), bytes, limit, at)
+	f := s.net.start(int64(s.now), from, s.machines[c.machine].rack, bytes, limit, at)
 	s.net.flows[f].next = c.flow
 	c.flow = f
 }
@@ -204,7 +204,7 @@ func (s *sim) shareByRack(p *phase) {
 	for _, in := range p.inputs {
 		for t := s.phases[in].first; t < s.phases[in].end; t++ {
 			if m := s.tasks[t].machine; m != none {
-				p.from[s.c.Machines[m].Rack]++
+				p.from[s.machines[m].rack]++
 				n++
 			}
 		}

@@ -136,7 +136,7 @@ func (s *sim) outputOf(p *phase) float64 {
 // targets are the machines that may take a copy of an output: the others of the rack, with room for it.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {
-		if int32(m) != machine && s.c.Machines[m].Rack == s.c.Machines[machine].Rack && s.disks.hasRoom(s, int32(m), bytes) {
+		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack && s.disks.hasRoom(s, int32(m), bytes) {
 			machines = append(machines, int32(m))
 			targets = append(targets, replicate.Target{Copy: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
 		}

@@ -84,7 +84,7 @@ func (s *sim) setMachines() {
 		if speed == 0 {
 			speed = 1
 		}
-		s.machines[i] = machine{first: none, rate: speed, spell: 1}
+		s.machines[i] = machine{rack: int32(m.Rack), first: none, rate: speed, spell: 1}
 		for k, n := range m.Slots {
 			s.machines[i].free[k] = int32(n)
 			s.machines[i].place[k] = none

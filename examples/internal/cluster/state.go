@@ -64,6 +64,7 @@ type sim struct {
 type machine struct {
 	free    [kinds]int32
 	running int32
+	rack    int32
 	first   int32 // of the copies on it; none if there are none
 	rate    float64
 	spell   float64     // factor of the present slow spell
@@ -120,7 +121,7 @@ type phase struct {
 	again      []int32 // tasks to be run once more
 	nearby     []near  // tasks that wait by the machine that has their block
 	nearbyRack []near
-	rackHead   []int32 // where to look first in nearbyRack, by rack
+	rackHead   []int32 // by rack: 1 + where to look first in nearbyRack; 0 if that is not known yet
 	from       []float64
 	placed     []int32       // rack of each task, if placement says so
 	bound      []int32       // machine that each task's size was made for, if skew says so; none for one that may go anywhere
