@@ -107,8 +107,11 @@ func (c *Curve) Ends() int { return c.ends }
 func (c *Curve) Longest() float64 { return c.longest }
 
 // index returns how many times of ends are at most x, or with strict below it.
-func (c *Curve) index(x float64, strict bool) int {
-	low, high := 0, len(c.at)
+func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, strict) }
+
+// indexFrom is index where it is known to be low or more.
+func (c *Curve) indexFrom(low int, x float64, strict bool) int {
+	high := len(c.at)
 	for low < high { // no slices.BinarySearch: it asks of each value whether it is NaN, and none is
 		mid := int(uint(low+high) >> 1)
 		if at := c.at[mid]; at < x || at == x && !strict {
@@ -145,11 +148,22 @@ func (c *Curve) survives(t float64, strict bool) float64 {
 	case t < 0 || strict && t == 0:
 		return 1
 	}
-	above, _, _ := c.step(c.index(t, strict))
+	return c.after(c.index(t, strict), t)
+}
+
+// after returns P(T > t) after the first i ends.
+func (c *Curve) after(i int, t float64) float64 {
+	above, _, _ := c.step(i)
 	if t > c.longest {
 		above *= c.tail(t)
 	}
 	return above
+}
+
+// within returns P(a < T <= b) of a curve that is not empty; a must be at least 0 and at most b.
+func (c *Curve) within(a, b float64) float64 {
+	i := c.index(a, false)
+	return max(0, c.after(i, a)-c.after(c.indexFrom(i, b, false), b))
 }
 
 // mass returns the area of P(T > t) from a to infinity. a must be at most L.

@@ -128,7 +128,7 @@ func (a *adder) prior(total float64) float64 {
 	if a.curve == nil {
 		return 1
 	}
-	return max(0, a.curve.Above(total/near)-a.curve.Above(total*near)) + a.least
+	return a.curve.within(total/near, total*near) + a.least
 }
 
 // wide reports whether the middle half of the errors at a stage is far apart. It uses o.
