@@ -22,7 +22,7 @@ func (t *Tracker) take(s *taskState, c *copyState, r Report) {
 	age, units := t.age(c), s.units()
 	t.model.Report(&c.progress, age, t.read(s, done))
 	t.follow(s, c, age, done)
-	t.reported = t.reported || done > 0
+	t.reported = t.reported || done > 0 && !t.smallUnits
 	done = t.done(s, c)
 	if done >= units && c.readAll == noTime && !c.badUnits {
 		c.readAll = age
@@ -71,7 +71,7 @@ func (t *Tracker) claim(s *taskState, c *copyState, r Report) (done, score float
 // sample refreshes what a running copy contributes to the distribution of rates: from its first interval on, however
 // little it has done. To wait until it has done a share of its work would let only the fast ones in.
 func (t *Tracker) sample(s *taskState, c *copyState, age time.Duration, done float64) {
-	if !t.learns() || done <= 0 || age < t.config.Interval || c.badUnits {
+	if !t.learns() || done <= 0 || age < t.config.Interval || c.badUnits || t.smallUnits {
 		return
 	}
 	t.tellRunning(s, c)
@@ -106,6 +106,7 @@ func (t *Tracker) learns() bool { return t.peers.reads.ReadsFresh || t.config.Re
 func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 	s = t.asFound(s, c.resumed)
 	t.ends(s, c, age, true)
+	t.weigh(s, c, age)
 	if c.readAll != noTime {
 		t.wrapUp.Observe(c.readAll, age)
 		t.model.WrapUp = t.wrapUp.Mean()

@@ -79,8 +79,8 @@ type Event struct {
 // Report is what a copy reports of itself. Leave out what is not known.
 type Report struct {
 	// Done is the work that is done, in the units of Config.Work: bytes if Work is bytes, a share in [0, 1] if Work is nil. A
-	// copy that resumes from a checkpoint counts what that held. Too large a number is noticed, and counted as BadUnits; too
-	// small a one is not, and makes healthy tasks look slow.
+	// copy that resumes from a checkpoint counts what that held. Too large a number is noticed at once, and counted as BadUnits;
+	// too small a one when copies end, and counted as SmallUnits: then t_rem goes by ages.
 	Done float64
 	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used.
 	Score float64

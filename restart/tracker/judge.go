@@ -204,11 +204,11 @@ func (t *Tracker) decide(a *Answer, task, machine int, facts *restart.Phase) (ca
 
 // explain says why nothing is known of a task whose reports make no sense.
 func (t *Tracker) explain(s *taskState, d *restart.Decision) {
-	if t.ledger.BadUnits == 0 || d.Action != restart.Keep || d.Reason != restart.NoEstimate {
+	if t.ledger.BadUnits+t.ledger.SmallUnits == 0 || d.Action != restart.Keep || d.Reason != restart.NoEstimate {
 		return
 	}
 	for i := s.copies; i != none; i = t.copies.all[i].next {
-		if t.copies.all[i].badUnits {
+		if t.copies.all[i].badUnits || t.smallUnits {
 			d.Reason = restart.BadUnits
 		}
 	}
@@ -269,7 +269,7 @@ func (t *Tracker) attemptOf(s *taskState, index int) int {
 // facts returns the phase with the distributions that the policy reads.
 func (t *Tracker) facts() restart.Phase {
 	p := t.phase
-	p.Waiting, p.Silent = t.waiting.waits, !t.reported
+	p.Waiting, p.Silent = t.waiting.waits, !t.reported && !t.smallUnits
 	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
 		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/max(p.Machines, 1)), 0)
 	}

@@ -28,6 +28,11 @@ type Ledger struct {
 	// Ignored counts what the tracker was told and could make no sense of. BadUnits counts reports of more work than the
 	// task has, and BadAnswers what a policy of the host's own answered and could not be meant: it counts as Keep.
 	Ignored, BadUnits, BadAnswers int
+	// SmallUnits counts copies that ended with success and had reported some progress, but less than a twelfth of their work
+	// when three quarters of their time had passed: its unit is smaller than that of the works, or it says nothing of how far
+	// they are. Once three have, and most of those that reported, t_rem and t_new go by ages, as if nothing were reported.
+	// Copies of less than three intervals don't count.
+	SmallUnits int
 	// ClockSteps is how often the host's clock stepped back.
 	ClockSteps int
 	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is
@@ -50,6 +55,7 @@ func (l *Ledger) Add(other Ledger) {
 	l.Ignored += other.Ignored
 	l.BadUnits += other.BadUnits
 	l.BadAnswers += other.BadAnswers
+	l.SmallUnits += other.SmallUnits
 	l.ClockSteps += other.ClockSteps
 	l.Used = num.Add(l.Used, other.Used)
 	l.Wasted = num.Add(l.Wasted, other.Wasted)
@@ -63,12 +69,12 @@ type entry struct {
 }
 
 // fields lists what is counted, under its name.
-func (l *Ledger) fields() [16]entry {
+func (l *Ledger) fields() [17]entry {
 	return [...]entry{
 		{key: "started", n: l.Started}, {key: "finished", n: l.Finished}, {key: "copies", n: l.Copies},
 		{key: "restarts", n: l.Restarts}, {key: "clones", n: l.Clones}, {key: "won", n: l.Won}, {key: "lost", n: l.Lost}, {key: "pruned", n: l.Pruned},
 		{key: "failed", n: l.Failed}, {key: "late", n: l.Late}, {key: "ignored", n: l.Ignored},
-		{key: "bad-units", n: l.BadUnits}, {key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
+		{key: "bad-units", n: l.BadUnits}, {key: "small-units", n: l.SmallUnits}, {key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
 		{key: "used", time: l.Used}, {key: "wasted", time: l.Wasted},
 	}
 }

@@ -91,24 +91,12 @@ func (o *oracle) remaining(c *oracleCopy) time.Duration {
 			return max(last.at+last.p.Remaining-o.now, 0)
 		}
 	}
-	if o.silent() {
+	if !o.spoke {
 		return estimate.Unknown
 	}
 	model := o.config.Model
 	model.WrapUp = o.wrapUp()
 	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.left(c))
-}
-
-// silent reports whether no copy has ever shown progress.
-func (o *oracle) silent() bool {
-	for i := range o.tasks {
-		for _, c := range o.tasks[i].copies {
-			if o.done(c) > 0 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // lag is the mean delay of the copies that were submitted while a slot was free, the last 32 of them for the most part.
@@ -148,7 +136,7 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	p = restart.Phase{
 		Interval: o.config.Interval, Tasks: len(o.tasks), Slots: o.config.Slots, Machines: o.config.Machines,
 	}
-	p.Silent = o.silent()
+	p.Silent = !o.spoke && !o.tiny
 	if p.Machines > 0 {
 		p.Machines = max(p.Machines, len(o.seen))
 	}
@@ -263,5 +251,6 @@ func (o *oracle) ledger() (l tracker.Ledger) {
 	}
 	l.Finished += o.late
 	l.Ignored, l.Late, l.BadUnits, l.ClockSteps = o.bad, o.late, o.units, o.clock.Steps
+	l.SmallUnits = o.small
 	return l
 }

@@ -26,6 +26,10 @@ type oracle struct {
 	bad    int                 // what made no sense
 	late   int                 // successes of attempts that had ended
 	units  int                 // reports of more work than there is
+	shown  int                 // copies that finished and had shown progress late
+	small  int                 // of which so little that its unit must be too small
+	tiny   bool                // so progress is not believed
+	spoke  bool                // some copy has shown progress that is believed
 }
 
 type oracleTask struct {
@@ -185,9 +189,10 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 		o.tasks[task].saved = math.Floor(min(p.Saved/step, 1023*64)) * step
 	}
 	r.done = o.doneIn(c, r)
+	o.spoke = o.spoke || r.done > 0 && !o.tiny
 	if c.reports = append(c.reports, r); o.odd(c, r) {
 		o.units++
-	} else if o.done(c) > 0 && o.age(c) >= o.config.Interval {
+	} else if o.done(c) > 0 && o.age(c) >= o.config.Interval && !o.tiny {
 		implied := o.age(c).Seconds() / min(o.done(c)/o.left(c), 1)
 		if c.sample == estimate.NoSample || math.Abs(implied-float64(c.implied)) > implied/64 {
 			c.implied = float32(implied)
@@ -233,12 +238,45 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 		return killed
 	}
 	o.end(c, "finished")
+	if c.begun {
+		o.weigh(c)
+	}
 	if r := o.run(c); c.begun {
 		r.Done, r.FirstWave = r.Work, c.firstWave
 		o.repeat(s, r)
 		o.rates.Finish(c.sample, r)
 	}
 	return killed
+}
+
+// weigh counts a copy that has finished by what it had shown when three quarters of its time had passed.
+func (o *oracle) weigh(c *oracleCopy) {
+	n := len(c.reports)
+	if n == 0 || o.odd(c, c.reports[n-1]) || o.done(c) <= 0 {
+		return
+	}
+	if at := c.reports[n-1].at - c.start; at < o.age(c)/4*3 || at < 3*o.config.Interval {
+		return
+	}
+	if o.shown++; o.done(c)*12 < o.left(c) {
+		o.small++
+	}
+	if o.tiny {
+		o.tiny = o.small > o.shown/4
+		return
+	}
+	if o.tiny = o.small >= 3 && o.small > o.shown/2; !o.tiny {
+		return
+	}
+	o.spoke = false
+	for i := range o.tasks {
+		for _, other := range o.running(i) {
+			o.rates.Drop(other.sample)
+			other.sample = estimate.NoSample
+		}
+		o.rates.Drop(o.tasks[i].killed)
+		o.tasks[i].killed = estimate.NoSample
+	}
 }
 
 // clones counts the running copies of a task that are its first ones: its very first attempt, here.
@@ -269,6 +307,9 @@ func (o *oracle) learnKilled(c *oracleCopy) {
 		o.rates.Drop(c.sample)
 	default:
 		r := o.run(c)
+		if o.tiny {
+			r.Done = 0
+		}
 		if n := len(c.reports); n > 0 && r.Done > 0 { // it is not known to have stopped at its last report
 			if at := c.reports[n-1].at - c.start; at > 0 {
 				if at.Seconds()*r.Work < r.Age.Seconds()*r.Done {

@@ -140,7 +140,7 @@ func (t *Tracker) shown(s *taskState, c *copyState) (age time.Duration, done flo
 	age, done = t.age(c), c.progress.Done()/t.bias(c)
 	at := c.progress.At()
 	switch {
-	case c.badUnits:
+	case c.badUnits || t.smallUnits:
 		return age, 0
 	case done <= 0 || at <= 0:
 		return age, done

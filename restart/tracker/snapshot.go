@@ -122,6 +122,8 @@ func (t *Tracker) code(c *snapshot.Codec) {
 	c.Number(&t.phase.Machines, 0, maxTasks)
 	c.Number(&t.started, 0, len(t.tasks))
 	c.Bool(&t.reported)
+	c.Bool(&t.smallUnits)
+	c.Number(&t.progressed, 0, snapshot.Any)
 	c.Index(&t.cloning, len(t.tasks)+1)
 	c.Part(t.rates)
 	c.Part(&t.wrapUp)
@@ -148,7 +150,7 @@ func (t *Tracker) code(c *snapshot.Codec) {
 func (l *Ledger) code(c *snapshot.Codec) {
 	for _, n := range []*int{
 		&l.Started, &l.Finished, &l.Copies, &l.Restarts, &l.Clones, &l.Won, &l.Lost, &l.Pruned, &l.Failed, &l.Late, &l.Ignored,
-		&l.BadUnits, &l.BadAnswers, &l.ClockSteps,
+		&l.BadUnits, &l.BadAnswers, &l.SmallUnits, &l.ClockSteps,
 	} {
 		c.Number(n, 0, snapshot.Any)
 	}

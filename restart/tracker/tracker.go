@@ -64,18 +64,20 @@ type Tracker struct {
 	times      times // how long tasks take, by ages and by the shape of progress; if the policy reads t_rem as a distribution
 	scratch    [scratchCopies]restart.Copy
 
-	ledger    Ledger
-	peers     peers
-	counts    counts
-	wrapUp    estimate.WrapUp
-	histories []history
-	leaving   int   // machines that are known to leave
-	cloning   int32 // tasks before this one have all their first copies
-	numbers   []int
-	lost      []int32
-	found     []Answer
-	behind    behind
-	rest      taskState // a task as one of its copies found it
+	ledger     Ledger
+	peers      peers
+	counts     counts
+	wrapUp     estimate.WrapUp
+	histories  []history
+	leaving    int   // machines that are known to leave
+	progressed int   // copies that ended with success and had reported progress late
+	smallUnits bool  // of most of them it said nothing
+	cloning    int32 // tasks before this one have all their first copies
+	numbers    []int
+	lost       []int32
+	found      []Answer
+	behind     behind
+	rest       taskState // a task as one of its copies found it
 }
 
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the

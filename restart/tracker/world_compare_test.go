@@ -106,7 +106,8 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 		a.Avoid = restart.Avoid(view, facts)
 	}
 	for _, c := range w.oracle.running(task) {
-		if n := len(c.reports); n > 0 && w.oracle.odd(c, c.reports[n-1]) && a.Decision.Reason == restart.NoEstimate {
+		bad := len(c.reports) > 0 && w.oracle.odd(c, c.reports[len(c.reports)-1]) || w.oracle.tiny
+		if bad && a.Action == restart.Keep && a.Decision.Reason == restart.NoEstimate {
 			a.Reason = restart.BadUnits
 		}
 	}

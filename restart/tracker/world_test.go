@@ -44,6 +44,7 @@ type world struct {
 	oracle  *oracle
 	queues  bool // copies are submitted too, and begin later
 	saves   bool // tasks have checkpoints
+	small   bool // progress has too small a unit
 	now     time.Time
 	log     []string
 }
@@ -53,13 +54,16 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 		policy = certain{mantri}
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))
-	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0, saves: seed%3 == 0}
+	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0, saves: seed%3 == 0, small: seed%5 == 0}
 	work := make([]float64, 1+rng.IntN(14))
 	for i := range work {
 		work[i] = float64(1 + rng.IntN(4)) // equal works are common
 	}
 	config := tracker.Config{
 		Work: work, Slots: 1 + rng.IntN(8), Machines: rng.IntN(7), Interval: 5 * time.Second, Lag: time.Second, Policy: policy,
+	}
+	if w.small { // so that some are found out
+		config.Interval = time.Second / 4
 	}
 	if rng.IntN(3) == 0 {
 		config.Rates.MinSamples = 1
@@ -134,6 +138,9 @@ func (w *world) progress(task, attempt int) tracker.Report {
 			c := w.oracle.tasks[task].copies[attempt]
 			p.Done = w.oracle.work[task] * (w.now.Sub(start) - c.start).Seconds() / float64(10+(task*7+attempt*13)%50)
 			p.Done = max(p.Done, 0)
+			if w.small {
+				p.Done /= 100
+			}
 			if w.saves && w.rng.IntN(3) == 0 { // what a new copy finds, now and then more than there is
 				p.Saved = p.Done * (0.5 + w.rng.Float64()*0.55)
 			}
@@ -143,6 +150,14 @@ func (w *world) progress(task, attempt int) tracker.Report {
 		}
 	}
 	return p
+}
+
+func (w *world) report(task, attempt int) {
+	p := w.progress(task, attempt)
+	w.note("report %d/%d %+v", task, attempt, p)
+	d, whole := w.tracker.Report(w.now, task, attempt, p), w.whole.Report(w.now, task, attempt, p)
+	known := w.oracle.report(w.now, task, attempt, p)
+	w.compare(task, known, d, whole)
 }
 
 // step does one random event everywhere, and compares what comes back.
@@ -174,14 +189,12 @@ func (w *world) step() {
 		w.whole.Begin(w.now, task, attempt, machine)
 		o.begin(w.now, task, attempt, machine)
 	case k < 67:
-		task, attempt := w.attempt()
-		p := w.progress(task, attempt)
-		w.note("report %d/%d %+v", task, attempt, p)
-		d, whole := w.tracker.Report(w.now, task, attempt, p), w.whole.Report(w.now, task, attempt, p)
-		known := o.report(w.now, task, attempt, p)
-		w.compare(task, known, d, whole)
+		w.report(w.attempt())
 	case k < 75:
 		task, attempt := w.attempt()
+		if w.small { // and shows how little is known to be done
+			w.report(task, attempt)
+		}
 		w.note("finish %d/%d", task, attempt)
 		got, whole := w.tracker.Finish(w.now, task, attempt), w.whole.Finish(w.now, task, attempt)
 		if want := o.finish(w.now, task, attempt); !slices.Equal(got, want) || !slices.Equal(whole, want) {
