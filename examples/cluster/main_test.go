@@ -44,6 +44,10 @@ func TestExplainTellsAJobsStory(t *testing.T) {
 	assert.Contains(t, text, "phase 0: ", "package clone")
 	assert.Contains(t, text, "bottleneck=", "package placement")
 	assert.Contains(t, text, "output of task 0", "package replicate")
+	assert.Contains(t, output(t, "-explain", "13"), "hash function", "package skew")
+	var cloned bytes.Buffer
+	require.NoError(t, run([]string{"-explain", "19"}, &cloned, io.Discard))
+	assert.Contains(t, cloned.String(), "own-copy", "package delay/assign")
 	assert.Contains(t, output(t, "-explain", "3", "-with", "laxity"), "runs most like it", "package estimate/knn")
 }
 

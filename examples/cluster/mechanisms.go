@@ -45,6 +45,7 @@ var mechanisms = []mechanism{
 	}},
 	{"restart=late", func(c *cluster.Config) error { c.Restart = rules.LATE{MinAge: 10 * time.Second}; return nil }},
 	{"clone", func(c *cluster.Config) error { c.Clone, c.Straggler = &clone.Config{}, stragglerShare; return nil }},
+	{"assign", func(c *cluster.Config) error { c.Assign = &cluster.Assignment{Every: 5 * time.Minute}; return nil }},
 	{"delay", func(c *cluster.Config) (err error) {
 		c.Delay, err = delay.New(delay.Config{Waits: []time.Duration{3 * time.Second, 3 * time.Second}})
 		return err
@@ -64,7 +65,7 @@ var mechanisms = []mechanism{
 }
 
 // everything is what "all" stands for: one rule against stragglers, and one order.
-var everything = []string{"fair", "restart=mantri", "clone", "delay", "skew", "place", "replicate"}
+var everything = []string{"fair", "restart=mantri", "clone", "assign", "delay", "skew", "place", "replicate"}
 
 func names() []string {
 	var list []string

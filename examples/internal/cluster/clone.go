@@ -103,7 +103,15 @@ func (p *phase) copiesOf(t int32) int32 {
 
 // taskEnded gives back what a task was granted.
 func (c *cloner) taskEnded(s *sim, t int32) {
-	if p := &s.phases[s.tasks[t].phase]; c != nil && t-p.first < p.cloned {
+	p := &s.phases[s.tasks[t].phase]
+	if t-p.first < p.cloned && (p.kept == nil || len(p.kept[t-p.first]) < 2) { // otherwise some run on
+		c.released(p)
+	}
+}
+
+// released gives back what one task was granted, when all of its copies have ended.
+func (c *cloner) released(p *phase) {
+	if c != nil {
 		c.budget.Release(p.grant, 1)
 	}
 }

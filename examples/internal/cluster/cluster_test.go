@@ -169,6 +169,9 @@ func policies(t testing.TB) map[string]func(*Config) {
 		},
 		"heartbeats": func(c *Config) { c.Heartbeat, c.OneTask, c.Delay = 3*time.Second, true, wait },
 		"cloned":     func(c *Config) { c.Clone = &clone.Config{BudgetShare: 0.5}; c.Straggler = 0.1 },
+		"assigned": func(c *Config) {
+			c.Clone, c.Straggler, c.Assign, c.Contention = &clone.Config{BudgetShare: 0.9, Ceiling: 1}, 0.1, &Assignment{}, 0.7
+		},
 		"gated": func(c *Config) {
 			c.Order.Gate = &gate.Config{MaxComputing: 1, MaxReducers: 2}
 		},
@@ -184,6 +187,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 			c.Skew = &Skew{}
 		},
 		"all": func(c *Config) {
+			c.Assign, c.Contention = &Assignment{Every: 10 * time.Second}, 0.7
 			c.Skew, c.Forecast, c.Overload = &Skew{}, &knn.Config{}, &outlier.Config{}
 			c.Restart, c.Delay, c.Clone, c.Straggler, c.Place = restart.Mantri{}, wait, &clone.Config{}, 0.1, true
 			c.Replicate = &Replication{Bandwidth: 1e3}
@@ -284,6 +288,10 @@ func checkSlots(t *testing.T, s *sim) {
 		if c := &s.copies[i]; c.live {
 			busy[c.kind]++
 			onMachine[c.machine][c.kind]++
+			if c.kept {
+				require.True(t, s.assigner != nil && s.tasks[c.task].done)
+				continue
+			}
 			ofTask[c.task]++
 			require.False(t, s.tasks[c.task].done, "no copy runs of a task that has ended")
 			p := &s.phases[s.tasks[c.task].phase]

@@ -52,6 +52,10 @@ type Config struct {
 	// Clone admits clones of small jobs, and Straggler is p, the probability that a task straggles. If it is 0 it is
 	// learned.
 	Clone *clone.Config
+	// Contention is which part of its bandwidth a clone has while another of its task reads the same output; 0 means all.
+	// Assign lets clones wait for outputs of their own; nil: they share what there is.
+	Contention float64
+	Assign     *Assignment
 	// ClonePreempts lets small jobs have the room that clones of larger ones take.
 	ClonePreempts bool
 	Straggler     float64
@@ -205,26 +209,13 @@ func (m *Machine) validate() error {
 	return nil
 }
 
-// validate reports keys that do not fit their phase.
-func (k *Keys) validate(j *Job, p *Phase) error {
-	switch {
-	case k == nil:
-		return nil
-	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 || len(k.Values) != len(j.Phases[p.After[0]].Tasks):
-		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of as many tasks, and begin when that has ended",
-			len(k.Values))
-	case k.Partitions < len(p.Tasks):
-		return fmt.Errorf("%d partitions for %d tasks: must not be fewer", k.Partitions, len(p.Tasks))
-	case !(k.Seconds > 0) || !(k.Bytes >= 0) || math.IsInf(k.Seconds, 1) || math.IsInf(k.Bytes, 1):
-		return fmt.Errorf("keys take %v s and %v bytes a value: must be finite, and the time above 0", k.Seconds, k.Bytes)
-	}
-	return nil
-}
-
 // validate reports what cannot be run.
 func (c *Config) validate() error {
 	if !(c.Disk >= 0) || !(c.Remote >= 0) {
 		return fmt.Errorf("cluster: Disk %v, Remote %v: must not be negative", c.Disk, c.Remote)
+	}
+	if !(c.Contention >= 0 && c.Contention <= 1) {
+		return fmt.Errorf("cluster: Contention %v: must be from 0 to 1", c.Contention)
 	}
 	if !(c.ReportLoss >= 0 && c.ReportLoss <= 1) {
 		return fmt.Errorf("cluster: ReportLoss %v: must be from 0 to 1", c.ReportLoss)

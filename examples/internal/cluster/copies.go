@@ -3,6 +3,8 @@ package cluster
 import (
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/delay/assign"
 )
 
 // spread works a machine's speed out anew and moves the ends of what runs there.
@@ -88,8 +90,16 @@ func (s *sim) moves(at int32) {
 		s.beginReading(at)
 	case reads:
 		c.done = c.amount
+		if c.reader != nil {
+			s.assigner.hasRead(s, at)
+			return
+		}
 		s.haveRead(at)
 	case works:
+		if c.kept {
+			s.assigner.ended(s, at, assign.Finished)
+			return
+		}
 		s.succeed(at)
 	}
 }

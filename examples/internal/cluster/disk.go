@@ -195,6 +195,7 @@ func (s *sim) startAgain(job int32) {
 		}
 		s.wishNothing(id)
 		j.waiting[p.facts.Kind] -= p.waiting
+		s.assigner.dissolve(s, p)
 		s.clones.cancel(p)
 		for t := p.first; t < p.end; t++ {
 			if s.tasks[t].done {

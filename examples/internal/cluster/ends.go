@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"time"
+
+	"github.com/straggler-go/straggler/delay/assign"
 )
 
 // succeed ends a task by one of its copies.
@@ -21,7 +23,11 @@ func (s *sim) succeed(at int32) {
 	}
 	s.record(&c, true)
 	s.forecast.ended(s, &c)
+	s.assigner.taskEnded(s, &c)
 	s.release(at)
+	if s.assigner.keeps(s, c.task) {
+		s.assigner.keep(s, c.task)
+	}
 	for t.first != none {
 		s.result.Lost++
 		s.result.Wasted += s.now - s.copies[t.first].begun
@@ -41,6 +47,7 @@ func (s *sim) succeed(at int32) {
 	if p.unfinished == 0 {
 		s.wishNothing(t.phase)
 		s.clones.phaseEnded(s, p)
+		s.assigner.phaseEnded(s, p)
 		s.phaseEnded(t.phase)
 	}
 }
@@ -48,6 +55,10 @@ func (s *sim) succeed(at int32) {
 // kill ends a copy before its time; requeue says that its task has to be launched once more for it.
 func (s *sim) kill(at int32, requeue bool) {
 	c := s.copies[at]
+	if c.kept {
+		s.assigner.ended(s, at, assign.Failed)
+		return
+	}
 	s.result.Wasted += s.now - c.begun
 	s.record(&c, false)
 	s.release(at)
@@ -116,12 +127,14 @@ func (s *sim) release(at int32) {
 	if c.next != none {
 		s.copies[c.next].previous = c.previous
 	}
-	link := &t.first
-	for *link != at {
-		link = &s.copies[*link].sibling
+	if !c.kept {
+		link := &t.first
+		for *link != at {
+			link = &s.copies[*link].sibling
+		}
+		*link = c.sibling
+		t.copies--
 	}
-	*link = c.sibling
-	t.copies--
 	m.running--
 	p.running--
 	s.jobs[p.job].running[c.kind]--

@@ -154,7 +154,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	for at := range s.copies {
 		if c := &s.copies[at]; c.live && c.kind == kind {
 			w.tasks = append(w.tasks, preempt.Task{
-				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra,
+				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra || c.kept,
 			})
 			w.places = append(w.places, int32(at))
 		}
@@ -166,10 +166,12 @@ func (w *watchman) turn(s *sim, kind Kind) {
 		if s.explained(p.job) {
 			s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
 		}
-		if p.watch != nil {
+		if p.watch != nil && !c.kept {
 			p.watch.kill(s, c.task-p.first, c.attempt)
 		}
-		s.result.Preempted++
+		if !c.kept { // one that is kept counts as lost already
+			s.result.Preempted++
+		}
 		s.kill(at, !c.extra && s.tasks[c.task].copies == 1)
 	}
 }

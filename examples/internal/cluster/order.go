@@ -64,6 +64,9 @@ func (s *sim) setAdapters() (err error) {
 	if s.disks, err = newDisks(s); err != nil {
 		return err
 	}
+	if s.assigner, err = newAssigner(s); err != nil {
+		return err
+	}
 	if s.overload, err = newOverload(s); err != nil {
 		return err
 	}
@@ -83,6 +86,7 @@ func (s *sim) setAdapters() (err error) {
 // begin prepares what is asked about a phase as it opens.
 func (s *sim) begin(id int32, facts *Phase) {
 	s.clones.admit(s, id)
+	s.assigner.open(s, id)
 	s.watchPhase(id, facts)
 	s.placeTasks(id, facts)
 }

@@ -42,6 +42,8 @@ func (s *sim) beginReading(at int32) {
 	facts := s.taskFacts(c.task)
 	p := &s.phases[c.phase]
 	switch {
+	case p.assigned:
+		s.assigner.begin(s, at)
 	case facts.Bytes == 0:
 		c.stage = reads
 		s.haveRead(at)
@@ -129,6 +131,13 @@ func (s *sim) settle() {
 // shareRead returns which part of what it reads a copy has.
 func (s *sim) shareRead(at int32) float64 {
 	c := &s.copies[at]
+	if r := c.reader; r != nil {
+		read, all := float64(r.read), float64(r.read+len(r.left))
+		if r.current != none && c.reading > 0 {
+			read += 1 - (c.amount-c.done)*r.pace*all/c.reading
+		}
+		return min(max(read/all, 0), 1)
+	}
 	if c.flows == 0 {
 		if c.amount == 0 {
 			return 1

@@ -168,6 +168,7 @@ func (s *sim) lose(machine int32) {
 		}
 		s.result.Recomputed++
 		t.done, t.machine = false, none
+		s.assigner.lost(s, int32(id))
 		p.unfinished++
 		if p.unfinished == 1 {
 			s.jobs[p.job].left++
@@ -199,6 +200,7 @@ func (s *sim) stillRead(id int32) bool {
 // for that in their slots, as Hadoop's reduces do, if it does not need such a slot itself; otherwise they give them up.
 func (s *sim) inputLost(id, input int32) {
 	p := &s.phases[id]
+	s.assigner.dissolve(s, p)
 	p.missing++
 	switch {
 	case !p.open:

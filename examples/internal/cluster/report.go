@@ -12,7 +12,7 @@ func (s *sim) score(at int32) float64 {
 	switch c.stage {
 	case starts:
 		return 0
-	case reads:
+	case reads, awaits:
 		return share * s.shareRead(at)
 	case works:
 		return share + (1-share)*c.done/max(c.amount, 1e-12)

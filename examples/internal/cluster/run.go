@@ -105,26 +105,6 @@ func (s *sim) setMachines() {
 	}
 }
 
-// ownFacts returns what is known of a phase. What tasks with keys have to do is decided later: until then, equal parts.
-func ownFacts(p *Phase) *Phase {
-	if p.Keys == nil {
-		return p
-	}
-	own := *p
-	own.Tasks = make([]Task, len(p.Tasks))
-	values := 0.0
-	for _, row := range p.Keys.Values {
-		for _, n := range row {
-			values += float64(n)
-		}
-	}
-	values /= float64(len(own.Tasks))
-	for i := range own.Tasks {
-		own.Tasks[i] = Task{Seconds: values * p.Keys.Seconds, Bytes: values * p.Keys.Bytes, Work: values}
-	}
-	return &own
-}
-
 func (s *sim) setJobs() {
 	s.jobs = make([]job, len(s.c.Jobs))
 	for i, j := range s.c.Jobs {
@@ -175,8 +155,14 @@ func (s *sim) handle(e des.Event) {
 			s.moves(e.ID)
 		}
 		return
+	case asksAgain:
+		if c := &s.copies[e.ID]; c.live && c.life == e.Life && c.stage == awaits {
+			s.result.Events++
+			s.assigner.ask(s, e.ID)
+		}
+		return
 	case reports:
-		if c := &s.copies[e.ID]; c.live && c.life == e.Life {
+		if c := &s.copies[e.ID]; c.live && c.life == e.Life && !c.kept {
 			s.result.Events++
 			s.report(e.ID)
 		}

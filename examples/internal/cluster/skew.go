@@ -1,7 +1,11 @@
 package cluster
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/delay/assign"
 	"github.com/straggler-go/straggler/skew"
 )
 
@@ -23,6 +27,42 @@ type Keys struct {
 	Partitions int
 	// Seconds and Bytes are what a value costs: computing time on a machine of speed 1, and reading.
 	Seconds, Bytes float64
+}
+
+// validate reports keys that do not fit their phase.
+func (k *Keys) validate(j *Job, p *Phase) error {
+	switch {
+	case k == nil:
+		return nil
+	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 || len(k.Values) != len(j.Phases[p.After[0]].Tasks):
+		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of as many tasks, and begin when that has ended",
+			len(k.Values))
+	case k.Partitions < len(p.Tasks):
+		return fmt.Errorf("%d partitions for %d tasks: must not be fewer", k.Partitions, len(p.Tasks))
+	case !(k.Seconds > 0) || !(k.Bytes >= 0) || math.IsInf(k.Seconds, 1) || math.IsInf(k.Bytes, 1):
+		return fmt.Errorf("keys take %v s and %v bytes a value: must be finite, and the time above 0", k.Seconds, k.Bytes)
+	}
+	return nil
+}
+
+// ownFacts returns what is known of a phase. What tasks with keys have to do is decided later: until then, equal parts.
+func ownFacts(p *Phase) *Phase {
+	if p.Keys == nil {
+		return p
+	}
+	own := *p
+	own.Tasks = make([]Task, len(p.Tasks))
+	values := 0.0
+	for _, row := range p.Keys.Values {
+		for _, n := range row {
+			values += float64(n)
+		}
+	}
+	values /= float64(len(own.Tasks))
+	for i := range own.Tasks {
+		own.Tasks[i] = Task{Seconds: values * p.Keys.Seconds, Bytes: values * p.Keys.Bytes, Work: values}
+	}
+	return &own
 }
 
 // divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should run.

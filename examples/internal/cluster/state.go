@@ -18,6 +18,7 @@ const (
 	beats                   // a machine with free slots asks for work
 	fairTurn                // pools that starve are looked at
 	overloads               // jobs are looked at whose tasks are late on some machines
+	asksAgain               // a clone that waits for an output of its own is asked again
 	sampled                 // the timeline gets a row
 )
 
@@ -52,6 +53,7 @@ type sim struct {
 	learned  *machineSpeeds
 	forecast *forecast
 	overload *overload
+	assigner *assigner
 	disks    *disks
 	shared   *sharedBudget
 	guard    *guard
@@ -125,6 +127,9 @@ type phase struct {
 	from       []float64
 	placed     []int32       // rack of each task, if placement says so
 	bound      []int32       // machine that each task's size was made for, if skew says so; none for one that may go anywhere
+	kept       [][]kept      // by task, copies of those that have ended, for who is to read them
+	assigned   bool          // its clones read outputs of their own
+	window     time.Duration // for which they wait for these
 	output     float64       // bytes that each of its tasks leaves for others to read
 	projected  time.Duration // what its longest task is expected to take; 0 if not known
 	wait       waiter
@@ -151,6 +156,7 @@ type stage uint8
 const (
 	starts  stage = iota // its lag runs
 	reads                // it reads
+	awaits               // it waits for an output of its own
 	starves              // it has read what there is
 	queues               // it waits to be let in by the gate
 	works                // it computes
@@ -178,4 +184,6 @@ type copyOf struct {
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
 	worked         time.Duration // when it began to compute
+	kept           bool          // its task has ended, and it runs on for who is to read it
+	reader         *reader       // of one that reads outputs of its own
 }

@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/delay/assign"
+)
+
+// Assignment lets each clone of a task read upstream outputs of its own, by package delay/assign: clones of the tasks that it
+// reads run on for that when another has ended their task, until nobody waits for them any more [Dolly §4].
+type Assignment struct {
+	Table assign.WindowTableConfig
+	// Window is how long a clone waits for an output of its own, if Fixed is set; otherwise it is learned.
+	Window time.Duration
+	Fixed  bool
+	// Every is how often the windows are worked out anew; 0 means an hour.
+	Every time.Duration
+}
+
+// assigner is what is known of the lags and reads of clones, for the whole cluster.
+type assigner struct {
+	config    *Assignment
+	table     *assign.WindowTable
+	refreshed time.Duration
+	inputs    []assign.Input
+	copies    [][]assign.Copy
+}
+
+// reader is what a clone has still to read of the tasks before it.
+type reader struct {
+	left    []int32 // their numbers in their phase
+	read    int
+	ready   time.Duration // since when it could read
+	current int32         // of left; none if it waits
+	copy    int
+	began   time.Duration
+	shared  bool
+	pace    float64 // the part of the bandwidth that it has
+}
+
+// oneInTwenty jobs get the longest window that is ever of use: lags that are always cut short cannot show that a longer
+// window would pay (see assign.WindowTable.ObserveCut).
+const oneInTwenty = 20
+
+// newAssigner returns nil where clones do not contend and do not wait. Where they contend, and nobody asked for more, all share
+// what there is at once: a window of 0, contention cloning.
+func newAssigner(s *sim) (*assigner, error) {
+	if s.c.Assign == nil {
+		if s.contention() == 1 {
+			return nil, nil
+		}
+		return &assigner{config: &Assignment{Fixed: true}, table: new(assign.WindowTable)}, nil
+	}
+	config := s.c.Assign.Table
+	config.Pairing = assign.Coordinated // look says who comes first
+	table, err := assign.NewWindowTable(config)
+	return &assigner{config: s.c.Assign, table: table}, err
+}
+
+// open begins with the reads of a phase as it opens, and says how long its clones wait.
+func (a *assigner) open(s *sim, id int32) {
+	p := &s.phases[id]
+	if a == nil || len(p.inputs) != 1 || p.perTask || p.missing > 0 {
+		return
+	}
+	up := &s.phases[p.inputs[0]]
+	if p.cloned == 0 {
+		a.stop(s, up)
+		return
+	}
+	if up.kept == nil { // each task has the one output
+		up.kept = make([][]kept, up.end-up.first)
+	}
+	if every := a.config.Every; s.now-a.refreshed >= every && (every > 0 || s.now-a.refreshed >= time.Hour) {
+		a.table.Refresh()
+		a.refreshed = s.now
+	}
+	p.assigned, p.window = true, assign.Forever // until its clones know how long a read takes
+	choice, known := a.table.For(assign.Job{
+		Tasks: int(p.end - p.first), Clones: int(p.clones), Inputs: int(up.end - up.first),
+	})
+	switch {
+	case a.config.Fixed:
+		p.window = a.config.Window
+	case known && p.job%oneInTwenty == 0:
+		p.window = choice.InTurn.Window
+	case known:
+		p.window = choice.Window
+	}
+	if s.explained(p.job) {
+		s.tell(p.job, "phase %d: its clones wait up to %v for outputs of their own; learned: %v", id-s.jobs[p.job].phases[0],
+			p.window, known)
+	}
+}
+
+// begin lets a clone read.
+func (a *assigner) begin(s *sim, at int32) {
+	c := &s.copies[at]
+	up := &s.phases[s.phases[c.phase].inputs[0]]
+	c.reader = &reader{ready: s.now, current: none, pace: 1}
+	for u := range up.end - up.first {
+		c.reader.left = append(c.reader.left, u)
+	}
+	a.ask(s, at)
+}
+
+// ask asks what a clone that reads nothing should do.
+func (a *assigner) ask(s *sim, at int32) {
+	c := &s.copies[at]
+	p := &s.phases[c.phase]
+	r := c.reader
+	window := p.window
+	if window == assign.Forever && !a.config.Fixed {
+		window = a.alone(p, c) // the longest that is ever of use
+	}
+	d := assign.Decide(a.look(s, at), window)
+	if s.explained(p.job) {
+		s.tell(p.job, "task %d: attempt %d: %v", c.task-p.first, c.attempt, d)
+	}
+	if d.Action == assign.Wait {
+		c.stage = awaits
+		if d.Wait > 0 {
+			s.queue.Push(s.now+d.Wait, asksAgain, at, c.life)
+		}
+		return
+	}
+	a.observe(s, at, r.left[d.Input], d)
+	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Copy, s.now, d.Action == assign.Share
+	r.pace = 1
+	s.enter(at, reads, c.reading/float64(len(r.left)+r.read))
+	a.contend(s, c.task)
+	if d.KillRest {
+		a.killRest(s, p, r.current, window)
+	}
+	a.wake(s, c.task)
+}
+
+// alone is how long a clone reads one input that nobody else reads.
+func (a *assigner) alone(p *phase, c *copyOf) time.Duration {
+	n := len(c.reader.left) + c.reader.read
+	return time.Duration(c.reading / float64(n) * float64(time.Second))
+}
+
+// look is what a clone has still to read, and who reads it.
+func (a *assigner) look(s *sim, at int32) []assign.Input {
+	c := &s.copies[at]
+	up := &s.phases[s.phases[c.phase].inputs[0]]
+	a.inputs = a.inputs[:0]
+	for i, u := range c.reader.left {
+		if i == len(a.copies) {
+			a.copies = append(a.copies, nil)
+		}
+		list := a.copies[i][:0]
+		for _, k := range up.keptOf(u) {
+			list = append(list, assign.Copy{State: k.state})
+		}
+		in, before := assign.Input{Waited: s.now - c.reader.ready}, false // the list has the latest first
+		for other := s.tasks[c.task].first; other != none; other = s.copies[other].sibling {
+			o := s.copies[other].reader
+			switch {
+			case other == at:
+				before = true
+			case o == nil:
+			case o.current == u:
+				list[o.copy].Readers++
+			case before && slices.Contains(o.left, u):
+				in.Ahead++
+			}
+		}
+		a.copies[i] = list
+		in.Copies = list
+		a.inputs = append(a.inputs, in)
+	}
+	return a.inputs
+}
+
+// observe records how long a clone had to wait for an output of its own, unless it is the first of its task to read it.
+func (a *assigner) observe(s *sim, at, u int32, d assign.Decision) {
+	c := &s.copies[at]
+	tasks := int(s.phases[c.phase].end - s.phases[c.phase].first)
+	first := true
+	for other := s.tasks[c.task].first; other != none; other = s.copies[other].sibling {
+		if o := s.copies[other].reader; other != at && (o == nil || o.current == u || !slices.Contains(o.left, u)) {
+			first = false
+		}
+	}
+	switch waited := s.now - c.reader.ready; {
+	case first:
+	case d.Reason == assign.OwnCopy:
+		a.table.ObserveLag(tasks, waited)
+	case d.Reason == assign.WindowOver:
+		a.table.ObserveCut(tasks, waited)
+	default:
+		a.table.ObserveLag(tasks, assign.Forever)
+	}
+}
+
+// wake asks anew about a task's clones that wait.
+func (a *assigner) wake(s *sim, id int32) {
+	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
+		if c := &s.copies[at]; c.stage == awaits {
+			a.ask(s, at)
+		}
+	}
+}
+
+// hasRead takes note that a clone has read an input, and lets it go on.
+func (a *assigner) hasRead(s *sim, at int32) {
+	c := &s.copies[at]
+	p := &s.phases[c.phase]
+	r := c.reader
+	n := len(r.left) + r.read
+	a.table.ObserveRead(int(p.end-p.first), s.taskFacts(c.task).Bytes/float64(n), s.now-r.began, r.shared)
+	r.left = slices.DeleteFunc(r.left, func(u int32) bool { return u == r.current })
+	r.current, r.pace = none, 1
+	r.read++
+	c.stage = awaits
+	if len(r.left) == 0 {
+		c.reader, c.stage = nil, reads
+	}
+	a.contend(s, c.task)
+	a.wake(s, c.task) // itself, too
+	if c.reader == nil {
+		s.haveRead(at)
+	}
+}
+
+// taskEnded learns how long tasks compute that run alone.
+func (a *assigner) taskEnded(s *sim, c *copyOf) {
+	if p := &s.phases[c.phase]; a != nil && p.cloned == 0 {
+		a.table.ObserveCompute(int(p.end-p.first), s.now-c.worked)
+	}
+}

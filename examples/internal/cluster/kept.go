@@ -1,0 +1,172 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/delay/assign"
+)
+
+// kept is a copy of a task that has ended: the one that ended it, or one that runs on.
+type kept struct {
+	at    int32 // in copies, while it runs
+	state assign.State
+}
+
+// keeps reports whether the other clones of a task that has ended run on: if one phase is to read it, all of it at once.
+func (a *assigner) keeps(s *sim, id int32) bool {
+	p := &s.phases[s.tasks[id].phase]
+	if a == nil || s.c.Assign == nil || id-p.first >= p.cloned || len(p.outputs) != 1 {
+		return false
+	}
+	o := &s.phases[p.outputs[0]]
+	return !o.open && len(o.inputs) == 1 && !o.perTask && o.threshold == 0
+}
+
+// keep lets them run on. They are no copies of a task that is to be ended any more, but hold their slots.
+func (a *assigner) keep(s *sim, id int32) {
+	p := &s.phases[s.tasks[id].phase]
+	if p.kept == nil {
+		p.kept = make([][]kept, p.end-p.first)
+	}
+	list := []kept{{none, assign.Finished}}
+	for t := &s.tasks[id]; t.first != none; {
+		at := t.first
+		t.first = s.copies[at].sibling
+		t.copies--
+		s.copies[at].kept = true
+		s.result.Lost++
+		list = append(list, kept{at, assign.Running})
+	}
+	p.kept[id-p.first] = list
+}
+
+// keptOf are the copies of a task; one that was not cloned has the one that ended it.
+func (p *phase) keptOf(u int32) []kept {
+	if list := p.kept[u]; list != nil {
+		return list
+	}
+	return []kept{{none, assign.Finished}}
+}
+
+// killRest kills the copies of an input that still run, unless a clone that has not read it has its window open.
+func (a *assigner) killRest(s *sim, p *phase, u int32, window time.Duration) {
+	for t := p.first; t < p.end; t++ {
+		for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
+			if c := &s.copies[at]; c.stage < reads || c.reader != nil && c.reader.current != u &&
+				slices.Contains(c.reader.left, u) && s.now-c.reader.ready < window {
+				return
+			}
+		}
+		if s.tasks[t].owed > 0 {
+			return
+		}
+	}
+	a.stopTask(s, &s.phases[p.inputs[0]], u)
+}
+
+// ended takes note that a copy has ended whose task had ended before.
+func (a *assigner) ended(s *sim, at int32, state assign.State) {
+	c := s.copies[at]
+	p := &s.phases[c.phase]
+	s.result.Wasted += s.now - c.begun
+	s.record(&c, false)
+	s.release(at)
+	runs := false
+	for i := range p.kept[c.task-p.first] {
+		k := &p.kept[c.task-p.first][i]
+		if k.at == at {
+			k.at, k.state = none, state
+		}
+		runs = runs || k.at != none
+	}
+	if !runs {
+		s.clones.released(p)
+	}
+	if o := &s.phases[p.outputs[0]]; o.assigned {
+		for t := o.first; t < o.end; t++ {
+			a.wake(s, t)
+		}
+	}
+}
+
+// stopTask kills the copies of a task that run on, and stop those of a whole phase.
+func (a *assigner) stopTask(s *sim, p *phase, u int32) {
+	for i := range p.kept[u] {
+		if at := p.kept[u][i].at; at != none {
+			a.ended(s, at, assign.Failed)
+		}
+	}
+}
+
+func (a *assigner) stop(s *sim, p *phase) {
+	for u := range p.kept {
+		a.stopTask(s, p, int32(u))
+	}
+	p.kept = nil
+}
+
+// lost kills what runs on of a task whose output was lost: it is to be ended once more.
+func (a *assigner) lost(s *sim, id int32) {
+	if p := &s.phases[s.tasks[id].phase]; a != nil && p.kept != nil {
+		a.stopTask(s, p, id-p.first)
+		p.kept[id-p.first] = nil
+	}
+}
+
+// phaseEnded kills what runs on for a phase that has ended.
+func (a *assigner) phaseEnded(s *sim, p *phase) {
+	if a != nil && p.assigned {
+		p.assigned = false
+		a.stop(s, &s.phases[p.inputs[0]])
+	}
+}
+
+// dissolve lets the clones of a phase read on as others do, when something that they read was lost.
+func (a *assigner) dissolve(s *sim, p *phase) {
+	if a == nil || !p.assigned {
+		return
+	}
+	p.assigned = false
+	for t := p.first; t < p.end; t++ {
+		for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
+			if c := &s.copies[at]; c.reader != nil {
+				n := len(c.reader.left) + c.reader.read
+				left := c.reading * float64(len(c.reader.left)) / float64(n)
+				c.reader = nil
+				s.enter(at, reads, left)
+			}
+		}
+	}
+	a.stop(s, &s.phases[p.inputs[0]])
+}
+
+// contend gives clones of a task that read the same copy the part of the bandwidth that is left to each.
+func (a *assigner) contend(s *sim, id int32) {
+	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
+		c := &s.copies[at]
+		r := c.reader
+		if r == nil || r.current == none {
+			continue
+		}
+		pace := 1.0
+		for other := s.tasks[id].first; other != none; other = s.copies[other].sibling {
+			if o := s.copies[other].reader; other != at && o != nil && o.current == r.current && o.copy == r.copy {
+				pace = s.contention()
+			}
+		}
+		if pace != r.pace {
+			s.advance(c, s.machines[c.machine].rate)
+			s.enter(at, reads, (c.amount-c.done)*r.pace/pace)
+			r.pace = pace
+		}
+	}
+}
+
+// contention is which part of its bandwidth a clone has that shares an output.
+func (s *sim) contention() float64 {
+	if s.c.Contention == 0 {
+		return 1
+	}
+	return s.c.Contention
+}
