@@ -82,7 +82,8 @@ type Report struct {
 	// copy that resumes from a checkpoint counts what that held. Too large a number is noticed at once, and counted as BadUnits;
 	// too small a one when copies end, and counted as SmallUnits: then t_rem goes by ages.
 	Done float64
-	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used.
+	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used. A host that knows nothing else may
+	// report it alone: then Score times the task's work is done, for every estimate and every policy.
 	Score float64
 	// Remaining is the host's own estimate of t_rem, such as that of [estimate.TimeLeftBySubphase]; if 0, Config.Model is used.
 	//
