@@ -75,6 +75,31 @@ func TestSlowMachineAndSpell(t *testing.T) {
 	assert.Equal(t, seconds(19), r.End, "4 s of work, 1 s in the 10 s of the spell, 5 s after it")
 }
 
+// The scheduler hears of a task's end and of the free slot with one heartbeat, so the job that has left the slot is the
+// one with too few (FAIR's sticky slots, §4.1).
+func TestSlotsStickBetweenHeartbeats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	c := Config{Machines: machines(10, 1, 0, 1), Heartbeat: 3 * time.Second, Record: true}
+	for range 2 {
+		tasks := make([]Task, 60)
+		for i := range tasks {
+			tasks[i].Seconds = 8 + 2*rng.Float64()
+		}
+		c.Jobs = append(c.Jobs, Job{Phases: []Phase{{Tasks: tasks}}})
+	}
+	holder := map[int]int{}
+	for _, r := range run(t, c).Runs {
+		if r.Begin > time.Minute {
+			continue // towards the end, slots of a job that needs fewer go to the other
+		}
+		if first, held := holder[r.Machine]; held {
+			assert.Equal(t, first, r.Job, "machine %d at %v", r.Machine, r.Begin)
+		}
+		holder[r.Machine] = r.Job
+	}
+	assert.Len(t, holder, 10)
+}
+
 func TestContentionSlowsAllOnTheMachine(t *testing.T) {
 	r := run(t, Config{
 		Machines: []Machine{{Slots: [kinds]int{2}, Contention: []float64{1, 0.5}}},

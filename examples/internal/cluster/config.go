@@ -31,7 +31,9 @@ type Config struct {
 	Disk, Remote float64
 	// Lag is how long a copy takes to start.
 	Lag time.Duration
-	// Heartbeat is how often a machine with free slots asks for work; each begins at an instant of its own. 0: at once.
+	// Heartbeat is how often a machine with free slots asks for work; each begins at an instant of its own. With the same
+	// message the scheduler hears what has ended there: until then the slot counts as held by the job that has left it.
+	// 0: at once.
 	Heartbeat time.Duration
 	// OneTask is how Hadoop assigned work: at most one task of each kind a heartbeat.
 	OneTask bool

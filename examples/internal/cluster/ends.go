@@ -138,7 +138,12 @@ func (s *sim) release(at int32) {
 	m.running--
 	p.running--
 	s.jobs[p.job].running[c.kind]--
-	s.order.gave(p.job, c.kind)
+	if s.c.Heartbeat > 0 {
+		s.jobs[p.job].unheard[c.kind]++
+		m.ended = append(m.ended, unheard{p.job, c.kind})
+	} else {
+		s.order.gave(p.job, c.kind)
+	}
 	s.touch(p.job)
 	m.free[c.kind]++
 	s.free[c.kind]++

@@ -38,6 +38,12 @@ func (s *sim) nextBeat(id int32) time.Duration {
 func (s *sim) beat(id int32) {
 	m := &s.machines[id]
 	m.beatSet = false
+	for _, e := range m.ended {
+		s.jobs[e.job].unheard[e.kind]--
+		s.order.gave(e.job, e.kind)
+		s.touch(e.job)
+	}
+	m.ended = m.ended[:0]
 	for k := range m.free {
 		if m.free[k] > 0 {
 			s.serve(id, Kind(k))
@@ -225,7 +231,7 @@ func (s *sim) tellOrder() {
 		j := &s.jobs[id]
 		j.touched = false
 		for k := range j.waiting {
-			s.order.update(id, Kind(k), j.running[k], j.waiting[k]+j.wishes[k])
+			s.order.update(id, Kind(k), j.running[k]+j.unheard[k], j.waiting[k]+j.wishes[k])
 		}
 	}
 	s.touched = s.touched[:0]

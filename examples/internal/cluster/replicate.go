@@ -60,8 +60,8 @@ func newGuard(s *sim) (*guard, error) {
 // produced is told of each task that has ended; it decides whether its output gets a second home.
 func (s *sim) produced(id int32) {
 	p := &s.phases[s.tasks[id].phase]
-	bytes := p.output
-	s.result.Processed += bytes
+	bytes, processed := p.output, s.taskFacts(id).Bytes
+	s.result.Processed += processed
 	s.disks.put(s, s.tasks[id].phase, s.tasks[id].machine)
 	g := s.guard
 	if g == nil || len(p.outputs) == 0 {
@@ -69,7 +69,7 @@ func (s *sim) produced(id int32) {
 	}
 	now, machine := s.clock(), s.tasks[id].machine
 	g.losses.Produced(now, int(machine), 1)
-	g.budget.Grant(int64(bytes))
+	g.budget.Grant(int64(processed))
 	loss := g.losses.Probability(now, int(machine))
 	node := g.add(s, id, loss)
 	machines, targets := g.targets(s, machine, bytes)

@@ -26,7 +26,7 @@ type Result struct {
 	// Bytes crossed links between racks.
 	Bytes float64
 	// Recomputed counts tasks whose output was lost and that ran again, Replicated is the bytes copied against that, and
-	// Saved how many lost outputs were there a second time.
+	// Saved how many lost outputs were there a second time. Processed is the bytes that finished tasks had to read.
 	Recomputed, Saved int
 	Replicated        float64
 	Processed         float64

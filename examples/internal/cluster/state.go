@@ -74,8 +74,15 @@ type machine struct {
 	offered [kinds]bool // is in fresh
 	place   [kinds]int32
 	beatSet bool
-	used    int64 // bytes on its disk
-	owed    int64 // bytes that its copies are to write
+	used    int64     // bytes on its disk
+	owed    int64     // bytes that its copies are to write
+	ended   []unheard // since its last heartbeat
+}
+
+// unheard is a slot that a job has left, of which the scheduler hears with the machine's next heartbeat.
+type unheard struct {
+	job  int32
+	kind Kind
 }
 
 // idle are the machines with a free slot, in an order of its own.
@@ -87,6 +94,7 @@ type job struct {
 	phases    [2]int32 // first and end
 	left      int32    // phases that have not ended
 	running   [kinds]int32
+	unheard   [kinds]int32 // slots that it has left, and that still count as its own
 	waiting   [kinds]int32 // copies that are still to be launched
 	wishes    [kinds]int32 // phases of which a running task wants a copy
 	phase     [kinds][]int32
