@@ -23,8 +23,8 @@ const traceNote = "150 nodes of 12 slots; job sizes such that 82 % (Facebook) an
 
 // trace is a workload of one seed, and what it came to with LATE alone, with Dolly beside LATE, and without stragglers.
 type trace struct {
-	config             cluster.Config
-	base, dolly, ideal cluster.Result
+	config      cluster.Config
+	base, dolly cluster.Result
 }
 
 // shape is what differs between the two companies' traces. Job sizes follow a power law by which so many jobs have up
@@ -90,14 +90,6 @@ func newTrace(s shape, seed uint64) *trace {
 	}
 	t.base = must(t.config)
 	t.dolly = t.with(&clone.Config{}, false)
-	ideal := t.config
-	ideal.Jobs = slices.Clone(ideal.Jobs)
-	for i, j := range ideal.Jobs {
-		j.Phases = slices.Clone(j.Phases)
-		j.Phases[0].Luck = func(r *rand.Rand, _, _, _ int) float64 { return 0.9 + 0.2*r.Float64() }
-		ideal.Jobs[i] = j
-	}
-	t.ideal = must(ideal)
 	return t
 }
 
@@ -113,10 +105,14 @@ func all(int) bool         { return true }
 
 // sooner is by how much the jobs of some sizes end sooner than with LATE alone, at the mean.
 func (t *trace) sooner(r cluster.Result, size func(tasks int) bool) float64 {
+	return t.gain(t.base, r, size)
+}
+
+func (t *trace) gain(base, r cluster.Result, size func(tasks int) bool) float64 {
 	before, after := 0.0, 0.0
 	for i, j := range t.config.Jobs {
 		if size(len(j.Phases[0].Tasks)) {
-			before += t.base.Jobs[i].Took().Seconds()
+			before += base.Jobs[i].Took().Seconds()
 			after += r.Jobs[i].Took().Seconds()
 		}
 	}

@@ -115,8 +115,11 @@ func fastest(do func()) time.Duration {
 	return least
 }
 
-// partitioned draws partitions of a skewness (1 - mean/max) and workers whose speeds scatter.
-func partitioned(rng *rand.Rand, partitions, workers int, skewness, cv float64) skew.Problem {
+// workerScatter is the cv of the workers' speeds.
+const workerScatter = 0.215
+
+// partitioned draws partitions of a skewness (1 - mean/max) and workers whose speeds scatter log-normally.
+func partitioned(rng *rand.Rand, partitions, workers int, skewness float64) skew.Problem {
 	weights := make([]float64, partitions)
 	even := 1 - skewness // of the largest, at the mean
 	for i := range weights {
@@ -127,8 +130,9 @@ func partitioned(rng *rand.Rand, partitions, workers int, skewness, cv float64) 
 	for _, w := range weights {
 		p.Sizes = append(p.Sizes, int64(w*10000))
 	}
+	sigma := math.Sqrt(math.Log1p(workerScatter * workerScatter))
 	for range workers {
-		p.Reducers = append(p.Reducers, skew.Reducer{SecondsPerUnit: 1e-4 / math.Max(0.3, 1+cv*rng.NormFloat64())})
+		p.Reducers = append(p.Reducers, skew.Reducer{SecondsPerUnit: 1e-4 * math.Exp(sigma*rng.NormFloat64())})
 	}
 	return p
 }
@@ -139,15 +143,24 @@ func planned(p skew.Problem, rule skew.Rule) skew.Plan {
 	return plan
 }
 
+// partitions40 is the mean over twenty sets of partitions and workers.
 func partitions40(seed uint64) []float64 {
-	p := partitioned(rand.New(rand.NewPCG(seed, 9)), 40, 23, 0.52, 0.23)
-	even, dynamic := planned(p, skew.LoadBalance), planned(p, skew.EarliestEnd)
-	return []float64{even.Balance(), dynamic.Balance(), even.Seconds / dynamic.Seconds}
+	const sets = 20
+	rng := rand.New(rand.NewPCG(seed, 9))
+	mean := make([]float64, 3)
+	for range sets {
+		p := partitioned(rng, 40, 23, 0.46)
+		even, dynamic := planned(p, skew.LoadBalance), planned(p, skew.EarliestEnd)
+		for i, x := range []float64{even.Balance(), dynamic.Balance(), even.Seconds / dynamic.Seconds} {
+			mean[i] += x / sets
+		}
+	}
+	return mean
 }
 
 // atSkewness is the time of hashing and of dynamic partitioning of the same data by as many partitions as reducers.
 func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
-	p := partitioned(rand.New(rand.NewPCG(seed, 8)), 23, 23, skewness, 0.23)
+	p := partitioned(rand.New(rand.NewPCG(seed, 8)), 23, 23, skewness)
 	total := int64(0)
 	for _, s := range p.Sizes {
 		total += s
@@ -166,7 +179,7 @@ func sketches(seed uint64) []float64 {
 	for key := range uint64(200) {
 		check(s.Add(key, int64(1e6/(1+float64(key)))))
 	}
-	reducers := partitioned(rng, 45, 23, 0.5, 0.23).Reducers
+	reducers := partitioned(rng, 45, 23, 0.5).Reducers
 	first, err := skew.Assign(skew.Problem{Sizes: s.Append(nil, 0), Reducers: reducers})
 	check(err)
 	_, best, err := skew.Policy{}.AssignSketch(s, reducers)

@@ -5,7 +5,15 @@
 //	go run ./claims                 every row, 20 seeds
 //	go run ./claims -quick          all exact rows and a sample of the others, in under a minute
 //	go run ./claims -row L6,M5      some rows
-//	go run ./claims -page ../docs/claims.md
+//	go run ./claims -page ../docs/claims.md -seed 6001
+//
+// # Seeds
+//
+// A seed is one repetition of an experiment, and all luck in it comes from the seed: the workload from a generator that
+// is seeded with it, and what befalls each copy of a task from a draw that belongs to the seed, the task and the copy, so
+// that policies are compared on the same luck. Seeds are independent of each other, however small and close. The table is
+// that of the seeds N to N+M-1 for -seed N -seeds M; a row is judged by its mean over them. Rows without luck run once.
+// The same seeds make the same table, on any number of cores.
 package main
 
 import (
@@ -29,6 +37,8 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+const defaultSeeds = 20
 
 // options are the command line's.
 type options struct {
@@ -56,7 +66,7 @@ func run(args []string, out, progress io.Writer) error {
 		return fmt.Errorf("-seeds %d: must be 1 or more", o.seeds)
 	}
 	if o.seeds == 0 {
-		o.seeds = 20
+		o.seeds = defaultSeeds
 		if o.quick {
 			o.seeds = 5
 		}

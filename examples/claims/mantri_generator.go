@@ -11,11 +11,11 @@ import (
 )
 
 // generatedPhase is a phase on slots of its own, with outliers as in Mantri's §3 and §4. What the paper does not
-// state is a choice: the scatter of n/s, 20 slots at the median, a minute at the median, and 15 % of scatter for
-// tasks that are no outliers.
+// state is a choice: 20 slots at the median, a minute at the median, 15 % of scatter for tasks that are no outliers, and
+// that no phase has over 1500 tasks.
 func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
 	slots := int(min(max(math.Round(20*math.Exp(0.8*r.NormFloat64())), 2), 100))
-	tasks := int(min(max(math.Round(float64(slots)*2.11*math.Exp(r.NormFloat64())), 1), 600))
+	tasks := int(min(max(math.Round(float64(slots)*tasksPerSlot(r)), 1), 1500))
 	typical := 60 * math.Exp(0.7*r.NormFloat64())
 	phase := outlierPhase(r, tasks, typical)
 	c := cluster.Config{
@@ -26,6 +26,10 @@ func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
 	}
 	return c, phase
 }
+
+// tasksPerSlot is n/s. The log-normal with the paper's median, 2.11, and standard deviation, 12.37, has a σ of 1.36
+// [Mantri §3.1].
+func tasksPerSlot(r *rand.Rand) float64 { return 2.11 * math.Exp(1.36*r.NormFloat64()) }
 
 // interval is Δ: 10 s, or a tenth of a task's life if that is less [Mantri §5].
 func interval(typical float64) time.Duration {
@@ -70,7 +74,7 @@ func outlier(r *rand.Rand) float64 {
 }
 
 // withoutOutliers runs jobs of about eight phases and eleven edges, of which half are barriers, with all outliers,
-// without those that data do not explain, and without any.
+// without those that data do not explain, and with tasks that all take their phase's mean, as in NoSkew.
 func withoutOutliers(seed uint64) []float64 {
 	var runtime, none weighted
 	for i := range 40 {
@@ -84,19 +88,11 @@ func withoutOutliers(seed uint64) []float64 {
 		runtime.add(1-ratio(must(c).End, base.End), weight)
 		for k := range c.Jobs[0].Phases {
 			p := &c.Jobs[0].Phases[k]
-			p.Tasks = sameTasks(len(p.Tasks), median(p.Tasks))
+			p.Tasks = sameTasks(len(p.Tasks), meanSeconds(p.Tasks))
 		}
 		none.add(1-ratio(must(c).End, base.End), weight)
 	}
 	return []float64{runtime.quantile(0.5), none.quantile(0.5)}
-}
-
-func median(tasks []cluster.Task) float64 {
-	var s []float64
-	for _, t := range tasks {
-		s = append(s, t.Seconds)
-	}
-	return middle(s)
 }
 
 // dag is a job of eight phases. Each reads the one before it, and every other one more: eleven edges; a little over
@@ -108,8 +104,8 @@ func dag(r *rand.Rand, seed uint64) cluster.Config {
 		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
 	}
 	var phases []cluster.Phase
-	n := int(float64(slots) * 2.11 * math.Exp(r.NormFloat64()))
-	n = min(max(n, 4), 400)
+	n := int(float64(slots) * tasksPerSlot(r))
+	n = min(max(n, 4), 1500)
 	for k := range 8 {
 		p := outlierPhase(r, n, 60*math.Exp(0.5*r.NormFloat64()))
 		if k > 0 {
@@ -125,4 +121,12 @@ func dag(r *rand.Rand, seed uint64) cluster.Config {
 	}
 	c.Jobs = []cluster.Job{{Phases: phases}}
 	return c
+}
+
+func meanSeconds(tasks []cluster.Task) float64 {
+	sum := 0.0
+	for _, t := range tasks {
+		sum += t.Seconds
+	}
+	return sum / float64(len(tasks))
 }

@@ -10,12 +10,35 @@ import (
 	"straggler-examples/internal/cluster"
 )
 
-// lostOutputs runs jobs of four phases on machines that lose what they have: as they are, with replication, and without
-// losses.
+// lostOutputs runs three clusters of machines that lose what they have: as they are, with replication, and without losses.
 func lostOutputs(seed uint64) []float64 {
+	var lost, guarded, ideal, copied, processed, saved, recomputed float64
+	for i := range uint64(3) {
+		base, known := losingCluster(seed<<8 + i)
+		lost += meanTime(must(base))
+		safe := base
+		safe.Machines = slices.Clone(base.Machines)
+		for i := range safe.Machines {
+			safe.Machines[i].Loses = nil
+		}
+		ideal += meanTime(must(safe))
+		base.Replicate = &cluster.Replication{
+			Losses: replicate.LossesConfig{Weight: 5}, Bandwidth: 125e6, History: known,
+		}
+		with := must(base)
+		guarded += meanTime(with)
+		copied, processed = copied+with.Replicated, processed+with.Processed
+		saved, recomputed = saved+float64(with.Saved), recomputed+float64(with.Recomputed)
+	}
+	return []float64{guarded / ideal, lost / ideal, copied / processed, saved / max(1, saved+recomputed)}
+}
+
+// losingCluster is jobs of four phases, which read 160 GB and 7.6 GB of intermediate output, on machines that lose what
+// they have, and what is known of these from a week before: how many of a thousand outputs each lost within a minute.
+func losingCluster(seed uint64) (base cluster.Config, known []cluster.Record) {
 	const n, outputs = 100, 40
-	base := cluster.Config{Seed: seed}
-	var known []cluster.Record // of a week before: how many of a thousand outputs each machine lost within a minute
+	base = cluster.Config{Seed: seed}
+	// of a week before: how many of a thousand outputs each machine lost within a minute
 	rng := rand.New(rand.NewPCG(seed, 12))
 	for i := range n {
 		m := cluster.Machine{Slots: [2]int{1, 0}}
@@ -38,27 +61,16 @@ func lostOutputs(seed uint64) []float64 {
 			}
 			if p > 0 {
 				ph.After = []int{p - 1}
+			} else {
+				for i := range ph.Tasks {
+					ph.Tasks[i].Bytes = 4e9 // 160 GB a job, of which 7.6 GB are read again
+				}
 			}
 			phases = append(phases, ph)
 		}
 		base.Jobs = append(base.Jobs, cluster.Job{At: time.Duration(k) * 100 * time.Second, Phases: phases})
 	}
-	lost := must(base)
-	guarded := base
-	guarded.Replicate = &cluster.Replication{
-		Losses: replicate.LossesConfig{Weight: 5}, Bandwidth: 50e6, History: known,
-	}
-	safe := base
-	safe.Machines = slices.Clone(base.Machines)
-	for i := range safe.Machines {
-		safe.Machines[i].Loses = nil
-	}
-	ideal := must(safe)
-	with := must(guarded)
-	covered := float64(with.Saved) / max(1, float64(with.Saved+with.Recomputed))
-	return []float64{
-		meanTime(with) / meanTime(ideal), meanTime(lost) / meanTime(ideal), with.Replicated / with.Processed, covered,
-	}
+	return base, known
 }
 
 func meanTime(r cluster.Result) float64 {

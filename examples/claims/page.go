@@ -79,19 +79,34 @@ var papers = []struct{ prefix, name string }{
 
 const pageHead = `# What the papers claim, and what comes out here
 
-Written by ` + "`go run ./claims -page ../docs/claims.md`" + ` in ` + "`examples`" + `: do not edit it by hand.
+Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
 
 Each row is a figure that a paper states in its text or in a table. **A** rows are formulas or worked examples and match
 to the precision in print. **B** rows are experiments with luck: the mean over the seeds must lie in a band that was fixed
 before. **C** rows rest on private hardware or traces; only their direction is asked for. **R** rows are stated without a
 verdict. Experiments run on a simulated cluster (` + "`examples/internal/cluster`" + `) that asks the library for every decision; no
-model was bent towards a number. What falls outside is listed as outside, with what looking has shown.
+model was bent towards a number. What a paper leaves open has the value that other figures of it imply, or is varied, and
+the notes say so. What falls outside is listed as outside, with what looking has shown.
+
+A seed is one repetition: it seeds the workload, and what befalls each copy of a task is a draw that belongs to the seed,
+the task and the copy. Seeds are independent of each other, and the same seeds make the same table. Rows are judged by
+their mean over the seeds, and **Spread** is the standard deviation between them; rows without luck run once. Rows were
+developed on seeds up to 5020.
 
 `
 
+// command is the one that makes the page.
+func (o options) command() string {
+	s := fmt.Sprintf("go run ./claims -page ../docs/claims.md -seed %d", o.seed)
+	if o.seeds != defaultSeeds {
+		s += fmt.Sprintf(" -seeds %d", o.seeds)
+	}
+	return s
+}
+
 func writePage(name string, outcomes []outcome, o options) error {
 	var b strings.Builder
-	b.WriteString(pageHead)
+	fmt.Fprintf(&b, pageHead, o.command())
 	fmt.Fprintf(&b, "Seeds %d to %d. %s\n", o.seed, o.seed+uint64(o.seeds)-1, summary(outcomes))
 	for _, p := range papers {
 		fmt.Fprintf(&b, "\n## %s\n\n", p.name)

@@ -14,7 +14,7 @@ import (
 // and says so.
 const (
 	medianTasksPerSlot = 2.11 // [Mantri §3.1]
-	sigmaTasksPerSlot  = 1.0  // choice: the paper gives a standard deviation of 12.37, which no log-normal of that median fits
+	sigmaTasksPerSlot  = 1.0  // choice: milder than the paper's standard deviation of 12.37, which 1.36 would make
 	medianSlots        = 20   // choice
 	sigmaSlots         = 0.8  // choice
 	maxSlots           = 200  // choice
