@@ -136,6 +136,9 @@ func (w *watch) kill(s *sim, task, attempt int32) {
 
 func (w *watch) loseOutput(s *sim, task int32) { w.tracker.LoseOutput(s.clock(), int(task)) }
 
+// close gives back what an ended phase holds of the shared budget and of the record of machines.
+func (w *watch) close(s *sim) { w.tracker.Close(s.clock()) }
+
 // wish says that a running task of the phase is worth a copy.
 func (s *sim) wish(id int32) {
 	p := &s.phases[id]

@@ -246,6 +246,7 @@ func (s *sim) ended(id int32) {
 func (s *sim) close(id int32) {
 	p := &s.phases[id]
 	if p.watch != nil {
+		p.watch.close(s)
 		p.watch = nil
 	}
 	p.queue, p.again, p.nearby, p.nearbyRack, p.from, p.placed = nil, nil, nil, nil, nil, nil
