@@ -357,6 +357,9 @@ func TestWhatMustAlwaysHold(t *testing.T) {
 	for name, set := range policies(t) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(12) {
+				if seed < 2 { // in these an output is lost while its reader's clone has read it, or together with what it read
+					seed = []uint64{116, 140}[seed]
+				}
 				c := anyCluster(seed)
 				set(&c)
 				r := watchRun(t, c)

@@ -175,6 +175,7 @@ func (s *sim) inputEnded(id, input int32) {
 		s.eachReader(id, input, func(t int32) {
 			if s.tasks[t].missing--; s.tasks[t].missing == 0 {
 				s.ready(t)
+				s.readAgain(t)
 			}
 		})
 		s.tryOpen(id)
@@ -184,6 +185,15 @@ func (s *sim) inputEnded(id, input int32) {
 	if p.missing == 0 {
 		s.shareByRack(p)
 		s.feed(p)
+	}
+}
+
+// readAgain lets copies of a task go on that found a part of what they read lost, while another of the task had read it all.
+func (s *sim) readAgain(id int32) {
+	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
+		if c := &s.copies[at]; c.stage == starves {
+			s.enter(at, reads, c.reading)
+		}
 	}
 }
 

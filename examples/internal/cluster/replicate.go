@@ -182,8 +182,10 @@ func (s *sim) lose(machine int32) {
 		for _, o := range p.outputs {
 			s.inputLost(o, int32(id))
 		}
-		s.owe(int32(id))
-		s.want(p.job)
+		if t.missing == 0 { // otherwise when what it reads is there again
+			s.owe(int32(id))
+			s.want(p.job)
+		}
 	}
 }
 
@@ -206,8 +208,8 @@ func (s *sim) inputLost(id, input int32) {
 	case !p.open:
 	case p.perTask:
 		s.eachReader(id, input, func(t int32) {
+			s.tasks[t].missing++ // also of one that has ended: its own output may be lost, too
 			if !s.tasks[t].done {
-				s.tasks[t].missing++
 				s.sendBack(t)
 			}
 		})
