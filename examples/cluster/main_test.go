@@ -41,6 +41,7 @@ func TestExplainTellsAJobsStory(t *testing.T) {
 	assert.Greater(t, ended, submitted)
 	assert.Contains(t, text, "a slot at level 0: launch local-enough", "package delay")
 	assert.Contains(t, text, "keep ", "package restart")
+	assert.Contains(t, output(t, "-explain", "30", "-load", "2"), "slot: serve ", "package fairshare")
 	assert.Contains(t, text, "phase 0: ", "package clone")
 	assert.Contains(t, text, "bottleneck=", "package placement")
 	assert.Contains(t, text, "output of task 0", "package replicate")

@@ -11,6 +11,7 @@ import (
 // fairOrder hands out slots by package fairshare: each job is a leaf of a tree of pools. There is an index for each kind
 // of slot, as a job may have its share of one and not of the other.
 type fairOrder struct {
+	s      *sim
 	first  int // leaf of job 0
 	index  [kinds]*fairshare.Index
 	want   [kinds][]int32 // by job
@@ -24,7 +25,7 @@ type passed struct {
 }
 
 func newFairOrder(s *sim) (*fairOrder, error) {
-	o := &fairOrder{first: len(s.c.Order.Pools)}
+	o := &fairOrder{s: s, first: len(s.c.Order.Pools)}
 	tree, err := poolTree(s.c)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,11 @@ func (o *fairOrder) wants(kind Kind) bool      { return o.total[kind] > 0 }
 
 func (o *fairOrder) next(kind Kind) (int32, bool) {
 	pick := o.index[kind].Next()
-	return int32(pick.Pool - o.first), pick.Pool >= 0
+	job := int32(pick.Pool - o.first)
+	if pick.Pool >= 0 && o.s.explained(job) {
+		o.s.tell(job, "next for a %v slot: %v", kind, pick)
+	}
+	return job, pick.Pool >= 0
 }
 
 // hold passes a job over that cannot use the slot, so that the next in line is asked.
@@ -213,10 +218,17 @@ func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
 // compute says whether a reduce that has copied everything may begin to compute.
 func (d *door) compute(s *sim, at int32) bool {
 	c := &s.copies[at]
-	return d.Compute(d.facts(s, s.phases[c.phase].job, c.machine)).OK()
+	return d.answer(s, c.phase, c.machine, d.Compute(d.facts(s, s.phases[c.phase].job, c.machine)))
 }
 
 // launch says whether a reduce of a phase may begin to copy on a machine.
 func (d *door) launch(s *sim, id, machine int32) bool {
-	return d.Launch(d.facts(s, s.phases[id].job, machine)).OK()
+	return d.answer(s, id, machine, d.Launch(d.facts(s, s.phases[id].job, machine)))
+}
+
+func (d *door) answer(s *sim, id, machine int32, a gate.Answer) bool {
+	if p := &s.phases[id]; s.explained(p.job) {
+		s.tell(p.job, "phase %d, the gate of machine %d: %v", id-s.jobs[p.job].phases[0], machine, a)
+	}
+	return a.OK()
 }
