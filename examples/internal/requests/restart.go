@@ -1,6 +1,8 @@
 package requests
 
 import (
+	"slices"
+
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
@@ -15,7 +17,7 @@ type watch struct {
 	work      *survival.Window // from when a server begins with it
 	response  *survival.Curve  // as of the latest fit
 	fresh     estimate.Distribution
-	extra     int // copies beyond the first of their request that are not over
+	extra     int // copies that were sent because of an age, and are not over
 }
 
 // A window of so many means of the servers' time holds a few thousand requests in a system of a hundred servers. It is
@@ -66,7 +68,7 @@ func (w *watch) sent(s *sim, r int32) {
 func (w *watch) copySent(s *sim, at int32) {
 	if w != nil {
 		s.copies[at].response = w.responses.Start(s.clock())
-		if len(s.asked[s.copies[at].request].copies) > 1 {
+		if q := &s.asked[s.copies[at].request]; len(q.copies) > q.clones {
 			w.extra++
 			w.budget.CopyLaunched()
 		}
@@ -88,7 +90,7 @@ func (w *watch) copyOver(s *sim, at int32, answered bool) {
 	if c.begun >= 0 {
 		w.work.End(s.clock(), c.work, answered)
 	}
-	if s.asked[c.request].copies[0] != at {
+	if q := &s.asked[c.request]; !slices.Contains(q.copies[:q.clones], at) {
 		w.extra--
 		w.budget.CopyEnded()
 	}
@@ -105,7 +107,8 @@ func (w *watch) look(s *sim, r int32) {
 		return
 	}
 	to, free := s.freeReplica(q)
-	d := s.c.Restart.Decide(w.task(s, q), w.phase(s, free))
+	task := w.task(s, q)
+	d := restart.Limits{}.Hold(s.c.Restart.Decide(task, w.phase(s, free)), task)
 	if d.Action == restart.Duplicate && !w.budget.Allows() {
 		d.Action, d.Reason = restart.Keep, restart.BudgetSpent
 	}
@@ -118,14 +121,15 @@ func (w *watch) look(s *sim, r int32) {
 // task is what is known of a request: the ages of its copies, and by these how long they still take.
 func (w *watch) task(s *sim, q *request) restart.Task {
 	t := restart.Task{
-		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Duplicates: len(q.copies) - 1, NoRestart: true,
+		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Clones: q.clones, Duplicates: len(q.copies) - q.clones,
+		NoRestart: true,
 	}
 	if t.Duplicates > 0 {
 		t.SinceCopy = s.now - q.newest
 	}
 	for _, at := range q.copies {
 		c := &s.copies[at]
-		t.Tried = append(t.Tried, int(c.server))
+		t.Tried = slices.Insert(t.Tried, 0, int(c.server)) // latest first
 		if c.over {
 			continue
 		}

@@ -57,6 +57,7 @@ type request struct {
 	replicas []int32 // servers
 	copies   []int32 // that were sent, in that order
 	live     int     // of them
+	clones   int     // of them, those sent at once
 	answered bool
 	newest   time.Duration // when the latest copy was sent
 }
@@ -126,7 +127,9 @@ func (s *sim) come() {
 	copies := s.cloner.admit(s, id)
 	for range s.c.Fan {
 		r := int32(len(s.asked))
-		s.asked = append(s.asked, request{fanout: id, sent: s.now, replicas: s.place(r)})
+		s.asked = append(s.asked, request{
+			fanout: id, sent: s.now, replicas: s.place(r), clones: min(copies, s.c.Replicas),
+		})
 		s.result.Requests++
 		s.watch.sent(s, r)
 		for k := range min(copies, s.c.Replicas) {
