@@ -32,7 +32,14 @@ func (t *Tracker) saved(s *taskState) part {
 // asFound returns a task with the work that was left when so much of it had been saved. It is to be read only, and holds
 // until the next call.
 func (t *Tracker) asFound(s *taskState, saved part) *taskState {
-	if saved == 0 || s == &t.rest {
+	if saved == 0 {
+		return s
+	}
+	return t.lessSaved(s, saved)
+}
+
+func (t *Tracker) lessSaved(s *taskState, saved part) *taskState {
+	if s == &t.rest { // it is less already
 		return s
 	}
 	t.rest = *s

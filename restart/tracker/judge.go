@@ -105,7 +105,12 @@ func (t *Tracker) lacksClone(s *taskState) bool {
 // and nothing changes: it would be the same for each, slot after slot.
 func (t *Tracker) bestCandidate(best *Answer, machine int) {
 	*best = Answer{Task: none, Decision: restart.Decision{Reason: restart.NothingToDo}}
-	facts, wanting := t.factsFor(machine), t.lost[:0]
+	wanting := t.lost[:0]
+	var facts restart.Phase
+	if t.facts(&facts); len(t.candidates.list) > 0 {
+		facts.FreeSlots = max(facts.FreeSlots, 1)
+		facts.Peers.Machine = t.peers.asking(machine, t.places.seen(machine), t.config.Record)
+	}
 	for _, task := range t.candidates.list {
 		var a Answer
 		if !t.decide(&a, int(task), machine, &facts) {
@@ -149,22 +154,13 @@ func (t *Tracker) refused(why restart.Reason) bool {
 
 // judge decides about a task and keeps the list of candidates.
 func (t *Tracker) judge(a *Answer, task int) {
-	facts := t.factsFor(askNone)
+	var facts restart.Phase
+	t.facts(&facts)
 	if t.decide(a, task, askNone, &facts) {
 		t.candidates.add(int32(task))
 	} else {
 		t.candidates.drop(int32(task))
 	}
-}
-
-// factsFor returns the phase as a policy sees it when a machine asks.
-func (t *Tracker) factsFor(machine int) restart.Phase {
-	facts := t.facts()
-	if machine != askNone {
-		facts.FreeSlots = max(facts.FreeSlots, 1)
-		facts.Peers.Machine = t.peers.asking(machine, t.places.seen(machine), t.config.Record)
-	}
-	return facts
 }
 
 // decide asks the policy about a running task, holds its answer against the budget, and reports whether the task is a candidate
@@ -266,15 +262,14 @@ func (t *Tracker) attemptOf(s *taskState, index int) int {
 	return int(t.copies.all[i].attempt)
 }
 
-// facts returns the phase with the distributions that the policy reads.
-func (t *Tracker) facts() restart.Phase {
-	p := t.phase
+// facts fills in the phase with the distributions that the policy reads.
+func (t *Tracker) facts(p *restart.Phase) {
+	*p = t.phase
 	p.Waiting, p.Silent = t.waiting.waits, !t.reported && !t.smallUnits
 	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
 		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/max(p.Machines, 1)), 0)
 	}
 	t.peers.fill(&p.Peers, t.working+p.Finished)
-	return p
 }
 
 // look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next

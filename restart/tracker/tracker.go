@@ -121,7 +121,10 @@ func New(c Config) (*Tracker, error) {
 func (t *Tracker) Config() Config { return t.config }
 
 // Phase returns the facts of the phase as a policy sees them now.
-func (t *Tracker) Phase() restart.Phase { return t.facts() }
+func (t *Tracker) Phase() (p restart.Phase) {
+	t.facts(&p)
+	return p
+}
 
 // Ledger returns the account of what was launched, won and wasted so far.
 func (t *Tracker) Ledger() Ledger { return t.ledger }
