@@ -7,7 +7,10 @@ import (
 
 // watch keeps package restart in step with one phase: it tells a tracker what happens to the copies, and carries out
 // what it answers.
-type watch struct{ tracker *tracker.Tracker }
+type watch struct {
+	tracker *tracker.Tracker
+	slots   int // that it was told of
+}
 
 // sharedBudget bounds the copies of all phases together.
 type sharedBudget struct{ limiter tracker.Limiter }
@@ -39,7 +42,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 		s.err = err
 		return
 	}
-	p.watch = &watch{t}
+	p.watch = &watch{t, s.total[facts.Kind]}
 }
 
 // workOf is how much a task has to do, so far as its host knows: an equal part, if it does not.
@@ -54,11 +57,19 @@ func (w *watch) start(s *sim, task, machine int32) int32 {
 	return int32(w.tracker.Start(s.clock(), int(task), int(machine)))
 }
 
+// mayUse tells how many slots the phase has and could have, if that has changed: on a full cluster it rarely does.
+func (w *watch) mayUse(slots int) {
+	if slots != w.slots {
+		w.tracker.SetSlots(slots)
+		w.slots = slots
+	}
+}
+
 // report passes a progress report on, and acts on the answer.
 func (w *watch) report(s *sim, id, at int32, score float64) {
 	c := &s.copies[at]
 	p := &s.phases[id]
-	w.tracker.SetSlots(int(p.running) + s.free[c.kind])
+	w.mayUse(int(p.running) + s.free[c.kind])
 	task := c.task - p.first
 	d := w.tracker.Report(s.clock(), int(task), int(c.attempt), tracker.Report{Score: score})
 	if s.explained(p.job) {
@@ -67,11 +78,11 @@ func (w *watch) report(s *sim, id, at int32, score float64) {
 	if d.Reason == restart.NoFreeSlot {
 		s.wish(id) // the next slot may be for it
 	}
-	w.act(s, id, task, d)
+	w.act(s, id, task, &d)
 }
 
 // act carries out a decision about a task that runs. A copy is launched when there is a slot for it.
-func (w *watch) act(s *sim, id, task int32, d tracker.Answer) {
+func (w *watch) act(s *sim, id, task int32, d *tracker.Answer) {
 	p := &s.phases[id]
 	switch d.Action {
 	case restart.Restart, restart.Kill:
@@ -103,7 +114,7 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 	}
 	for p.wishes {
 		kind := s.kindOf(id)
-		w.tracker.SetSlots(int(p.running) + s.free[kind])
+		w.mayUse(int(p.running) + s.free[kind])
 		d := w.tracker.Next(s.clock(), int(machine))
 		switch d.Action {
 		case restart.Duplicate:
@@ -114,7 +125,7 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 			s.launch(t, machine, s.levelOf(t, machine), true)
 			return true
 		case restart.Restart, restart.Kill:
-			w.act(s, id, int32(d.Task), d)
+			w.act(s, id, int32(d.Task), &d)
 		default:
 			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
 				s.wishNothing(id)

@@ -10,7 +10,7 @@ import (
 // epoch is the instant 0 as the library's calls, which take a time.Time, see it.
 var epoch = time.Unix(0, 0)
 
-func (s *sim) clock() time.Time { return epoch.Add(s.now) }
+func (s *sim) clock() time.Time { return s.today }
 
 // Run simulates until the last job has ended, or until Config.Until.
 func Run(c Config) (Result, error) {
@@ -39,7 +39,7 @@ func (s *sim) step() bool {
 	if !ok {
 		return false
 	}
-	s.now = at
+	s.now, s.today = at, epoch.Add(at)
 	for ok && at == s.now {
 		e, _ := s.queue.Pop()
 		s.handle(e)
@@ -59,7 +59,7 @@ func newSim(c *Config) (*sim, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	s := &sim{c: c, draws: des.NewDraws(c.Seed), net: newNetwork(c.Racks), left: len(c.Jobs)}
+	s := &sim{c: c, today: epoch, draws: des.NewDraws(c.Seed), net: newNetwork(c.Racks), left: len(c.Jobs)}
 	s.setMachines()
 	s.setJobs()
 	if err := s.setAdapters(); err != nil {

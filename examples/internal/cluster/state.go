@@ -28,6 +28,7 @@ type sim struct {
 	queue  des.Queue
 	draws  *des.Draws
 	now    time.Duration
+	today  time.Time // now, as the library's calls see it
 	net    *network
 	result Result
 
