@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// TailIndex is the index of the Pareto tail of a [Curve]: beyond all evidence, a task that has run for a is expected to
-// run for a/(TailIndex-1) more, which is half of it.
-const TailIndex = 3
-
 // Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
 // so long [Kaplan and Meier]: those of tasks that still run, or were killed. At a time x at which d of the r that took or
 // have run at least x end, P(T > x) falls by the factor 1 - d/r. Ends count before what is cut off at the same instant.
 //
 // The estimate does not reach 0 where the longest value is cut off. Beyond L, the longest of all values, it goes on as a
-// Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which a task of any age a >= L is expected to need a/2 more. So the expected
-// total E(T | T > a) never falls with a.
+// tail. Until half of the tasks have ended by the curve, that is a Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which a task of
+// the age a >= L is expected to need a/2 more. From then on one of the age L is either of the body, which ends about as much
+// later as the body's times spread, or one of the few outliers, which are expected to need as long again as they have run. The
+// older it is than that spread explains, the more it is an outlier. So the expected total E(T | T > a) never falls with a,
+// and one that is a little older than many others, which took about the same, is not taken for half done.
 //
-// Add values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of which nothing is known: its mean is +Inf and
-// its probabilities are 0. It implements estimate.Distribution. Not safe for concurrent use while it is changed.
+// Add values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of which
+// nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe for
+// concurrent use while it is changed.
 type Curve struct {
 	values []value
 	n      int // of them at the last Fit
@@ -32,6 +32,7 @@ type Curve struct {
 	areaOthers  []float64
 	longest     float64 // L
 	second      float64 // L without the longest, where that is a single one that runs or was killed; else L
+	beyond      tail    // from L on
 }
 
 // value is a time: its own, of one that ended, or one that it exceeds.
@@ -95,6 +96,7 @@ func (c *Curve) Fit() {
 	if n := c.n; n > 1 && !c.values[n-1].ended && c.values[n-2].x < c.longest {
 		c.second = c.values[n-2].x
 	}
+	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
 // Len returns the number of values.
@@ -131,12 +133,6 @@ func (c *Curve) step(i int) (above, area, from float64) {
 	return c.above[i-1], c.area[i-1], c.at[i-1]
 }
 
-// tail returns (L/t)^3.
-func (c *Curve) tail(t float64) float64 {
-	q := c.longest / t
-	return q * q * q
-}
-
 // Above returns P(T > t); 0 of an empty curve. O(log n).
 func (c *Curve) Above(t float64) float64 { return c.survives(t, false) }
 
@@ -155,7 +151,7 @@ func (c *Curve) survives(t float64, strict bool) float64 {
 func (c *Curve) after(i int, t float64) float64 {
 	above, _, _ := c.step(i)
 	if t > c.longest {
-		above *= c.tail(t)
+		above = float64(above * c.beyond.above(t))
 	}
 	return above
 }
@@ -168,11 +164,16 @@ func (c *Curve) within(a, b float64) float64 {
 
 // mass returns the area of P(T > t) from a to infinity. a must be at most L.
 func (c *Curve) mass(a float64) float64 {
+	last, _, _ := c.step(len(c.at))
+	return c.upToLongest(a) + float64(last*c.beyond.mean()) // no fused multiply-add: one answer everywhere
+}
+
+// upToLongest returns the area of P(T > t) from a to L.
+func (c *Curve) upToLongest(a float64) float64 {
 	last, total, from := c.step(len(c.at))
 	total += float64(last * (c.longest - from))
 	above, area, from := c.step(c.index(a, false))
-	upTo := area + float64(above*(a-from))
-	return max(0, total-upTo) + float64(last*c.longest/(TailIndex-1))
+	return max(0, total-(area+float64(above*(a-from))))
 }
 
 // Mean returns E(T). O(1).
@@ -210,7 +211,7 @@ func (c *Curve) quantile(p, whole float64) float64 {
 		return c.at[i]
 	}
 	last, _, _ := c.step(len(c.at))
-	return c.longest * tailQuantile(bar/last)
+	return c.beyond.quantile(bar / last)
 }
 
 // firstAtMost makes a binary search of falling values find the first that is at most the bar.
@@ -228,6 +229,3 @@ func remainder(p float64) float64 {
 	}
 	return 1 - min(max(p, 0), 1)
 }
-
-// tailQuantile returns how many times L a time is that only this share of those beyond L exceed; 1 or more.
-func tailQuantile(share float64) float64 { return max(1, 1/math.Cbrt(share)) }

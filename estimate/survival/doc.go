@@ -30,7 +30,7 @@
 //
 // The product limit takes a task that was killed for one that would have gone on like the others of its age. Those that are
 // killed because they are slow would have taken longer, so the curve is short there. Times drift within a long window. The
-// tail is a stated guess: see [TailIndex]. Before anything has ended there is no answer, and a few ends are a rough one.
+// tail is a stated guess: see [TailIndex] and [OutlierIndex]. Before anything has ended there is no answer, and a few ends are a rough one.
 //
 // Sources: Kaplan and Meier, "Nonparametric Estimation from Incomplete Observations", J. Am. Stat. Assoc. 53, 1958; Zaharia
 // et al., OSDI 2008, §4.2, for parts of a task that run at rates of their own.

@@ -23,6 +23,6 @@ func Example() {
 		fmt.Printf("after %3.0f s: %3.0f s left, a new one takes %.0f s\n", age, left.Mean(), fresh.Mean())
 	}
 	// Output:
-	// after  20 s:  62 s left, a new one takes 59 s
-	// after 180 s:  90 s left, a new one takes 59 s
+	// after  20 s:  72 s left, a new one takes 59 s
+	// after 180 s: 180 s left, a new one takes 59 s
 }

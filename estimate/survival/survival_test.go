@@ -61,8 +61,55 @@ func (o oracle) mass(a int64) *big.Rat {
 	for t := a; t < l; t++ {
 		sum.Add(sum, o.above(t, false))
 	}
-	tail := new(big.Rat).Mul(o.above(l, false), big.NewRat(l, survival.TailIndex-1))
-	return sum.Add(sum, tail)
+	outlier, index := o.tail()
+	body := new(big.Rat).Sub(big.NewRat(1, 1), outlier)
+	mean := new(big.Rat).Mul(outlier, big.NewRat(1, survival.OutlierIndex-1))
+	mean.Add(mean, body.Mul(body, big.NewRat(1, index-1)))
+	mean.Mul(mean, big.NewRat(l, 1))
+	return sum.Add(sum, mean.Mul(mean, o.above(l, false)))
+}
+
+// left is the first time beyond which no more than so many quarters are left; 0 if there is none up to L.
+func (o oracle) left(quarters int64) int64 {
+	for t := range o.longest() + 1 {
+		if o.above(t, false).Cmp(big.NewRat(quarters, 4)) <= 0 {
+			return t
+		}
+	}
+	return 0
+}
+
+// tail is how probably one that has run for L is an outlier, and the index of the body.
+func (o oracle) tail() (outlier *big.Rat, index int64) {
+	l, index := o.longest(), int64(survival.TailIndex)
+	lower, median, upper := o.left(3), o.left(2), o.left(1)
+	if median == 0 {
+		return new(big.Rat), index
+	}
+	if wider := big.NewRat(upper, median); lower > 0 {
+		if below := big.NewRat(median, lower); below.Cmp(wider) > 0 {
+			wider = below
+		}
+		spread := pow(wider, index)
+		for index < 32 && spread.Mul(spread, wider).Cmp(big.NewRat(3, 1)) <= 0 {
+			index++
+		}
+	}
+	body := pow(big.NewRat(l, median), index)
+	body.Mul(big.NewRat(19, 20), body.Inv(body.Add(body, big.NewRat(1, 1))))
+	outlier = big.NewRat(1, 20)
+	if from := big.NewRat(3*median, 2*l); from.Cmp(big.NewRat(1, 1)) < 0 {
+		outlier.Mul(outlier, pow(from, survival.OutlierIndex))
+	}
+	return outlier.Quo(outlier, body.Add(body, outlier)), index
+}
+
+func pow(x *big.Rat, n int64) *big.Rat {
+	y := big.NewRat(1, 1)
+	for range n {
+		y.Mul(y, x)
+	}
+	return y
 }
 
 func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
@@ -202,9 +249,9 @@ func TestOwnAgeIsNoEvidence(t *testing.T) {
 	}
 	c.Add(3, false)
 	c.Fit()
-	assert.InDelta(t, 0.9+0.1*4.5, c.Mean(), 1e-12)
+	assert.InDelta(t, 0.9+0.1*6, c.Mean(), 1e-12)
 	assert.InDelta(t, 1, survival.Without{Curve: &c, Age: 3}.Mean(), 1e-12)
-	assert.InDelta(t, 1.5, survival.Residual{Curve: &c, Age: 3}.Mean(), 1e-12)
+	assert.InDelta(t, 3, survival.Residual{Curve: &c, Age: 3}.Mean(), 1e-12)
 }
 
 // Nothing is known of an empty curve, and what is no time is not taken.

@@ -1,0 +1,117 @@
+package survival
+
+import "math"
+
+const (
+	// TailIndex is the index of the whole tail before half of the tasks have ended, and the least of a body's: by it one that has
+	// run for a is expected to run for a/(TailIndex-1) more, which is half of it.
+	TailIndex = 3
+	// OutlierIndex is that of outliers: one that has run for a is expected to run for as long again. It is a choice between
+	// TailIndex and the 1.2 that fits the tenth of the outliers that take over 10 medians [Mantri §4.1], by which it would need
+	// five times its age.
+	OutlierIndex = 2
+	// OutlierFrom is how many medians an outlier takes at least [Mantri §4.1].
+	OutlierFrom = 1.5
+	// OutlierShare is how many of all tasks are expected to be outliers, before any is seen: a choice.
+	OutlierShare = 0.05
+
+	mostIndex = 32 // of a body: no tasks are taken to be more alike than that
+)
+
+// tail is P(T > t | T > L) for t >= L: that of an outlier or of the body, by how probable it is which of them one of the
+// age L is. Its hazard falls with the age, so that the expected total never does.
+type tail struct {
+	from    float64 // L
+	outlier float64 // the probability that one that has run for L is an outlier
+	index   int     // of the body
+}
+
+// plain is the tail before anything is known of the body.
+func plain(longest float64) tail { return tail{from: longest, index: TailIndex} }
+
+// newTail weighs both by the times beyond which three quarters, half and a quarter are left; 0 if there is none. The body is
+// taken to be log-logistic, P(T > t) = 1 / (1 + (t/median)^index), which ends in a Pareto tail of that index. The index is the one
+// by which the quarter below the median is as wide as it is, or the quarter above it if that is wider.
+func newTail(longest, lower, median, upper float64) tail {
+	t := plain(longest)
+	if !(median > 0) {
+		return t
+	}
+	wider := max(median/lower, upper/median)
+	for t.index < mostIndex && power(wider, t.index+1) <= 3 { // a quarter is left where (t/median)^index is 3
+		t.index++
+	}
+	body, outlier := 1/(1+power(longest/median, t.index)), 1.0
+	if q := OutlierFrom * median / longest; q < 1 {
+		outlier = float64(q * q)
+	}
+	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body) // no fused multiply-add: one answer everywhere
+	if t.outlier = 1; body > 0 {
+		t.outlier = outlier / (outlier + body)
+	}
+	return t
+}
+
+// power returns x^n for an n of 1 or more.
+func power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y *= x
+		}
+		x *= x
+	}
+	return float64(y) // no fused multiply-add where it is inlined
+}
+
+// parts returns what of P(T > t) is the outliers' and what the body's.
+func (t tail) parts(x float64) (outlier, body float64) {
+	q := t.from / x
+	return float64(t.outlier * (q * q)), float64((1 - t.outlier) * power(q, t.index))
+}
+
+// above returns P(T > x). x must be at least L.
+func (t tail) above(x float64) float64 {
+	outlier, body := t.parts(x)
+	return outlier + body
+}
+
+// at returns the tail of one that has run for a, which must be at least L.
+func (t tail) at(a float64) tail {
+	if outlier, body := t.parts(a); outlier > 0 {
+		t.outlier = outlier / (outlier + body)
+	} else if t.outlier > 0 {
+		t.outlier = 1 // too far out for a float64
+	}
+	t.from = a
+	return t
+}
+
+// mean returns E(T - L).
+func (t tail) mean() float64 {
+	return t.from * (t.outlier/(OutlierIndex-1) + (1-t.outlier)/float64(t.index-1))
+}
+
+// quantile returns the time that only this share exceeds, by Newton's method. P(T > L/q) is convex in q, and so it closes in
+// from above, in some twenty steps unless the share is tiny.
+func (t tail) quantile(share float64) float64 {
+	if !(share < 1) {
+		return t.from
+	}
+	if share <= 0 {
+		return math.Inf(1)
+	}
+	q := min(1, math.Sqrt(share/t.outlier)) // the outliers alone are no more
+	const steps = 500
+	for range steps {
+		power := power(q, t.index-1)
+		outlier, body := float64(t.outlier*q), float64((1-t.outlier)*power)
+		over := float64((outlier+body)*q) - share
+		next := q - over/(float64(OutlierIndex*outlier)+float64(float64(t.index)*body))
+		if !(next > 0 && next < q) {
+			break
+		}
+		q = next
+	}
+	return t.from / q
+}

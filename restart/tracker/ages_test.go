@@ -1,0 +1,50 @@
+package tracker_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// oneWave runs 40 tasks on 50 slots, of which nothing is known but starts and ends. Each takes 15 to 25 s, evenly, and one
+// attempt in twenty eight times as long.
+func oneWave(t *testing.T, policy restart.Policy, seed uint64) (wall, used time.Duration) {
+	s := newSim(t, tracker.Config{Tasks: 40, Slots: 50, Machines: 50, Interval: 2 * time.Second, Policy: policy},
+		func(task, attempt, _ int) time.Duration {
+			rng := rand.New(rand.NewPCG(seed, uint64(task)<<32|uint64(attempt)))
+			takes := time.Duration((15 + 10*rng.Float64()) * float64(time.Second))
+			if rng.Float64() < 0.05 {
+				takes *= 8
+			}
+			return takes
+		})
+	s.done = func(int, float64) tracker.Report { return tracker.Report{} }
+	s.watch = func(now time.Duration, a tracker.Answer) {
+		if a.Action == restart.Duplicate {
+			assert.Greater(t, now, 25*time.Second, "seed %d: %v", seed, a)
+		}
+	}
+	wall = s.run(t)
+	return wall, s.tracker.Ledger().Used
+}
+
+// Of tasks that take 15 to 25 s, one that has run for 36 s is no longer one of them, and gets a copy that takes 20 s, where
+// without one it takes 160 s. Over 20 seeds the phases end in 36 % of the time that they take without a policy, with 86 %
+// of the slot time. No copy is made while a task is not yet older than the slowest of those that have ended.
+func TestOneWaveWithoutProgress(t *testing.T) {
+	var wall, used, plainWall, plainUsed time.Duration
+	for seed := range uint64(20) {
+		w, u := oneWave(t, restart.Never{}, seed)
+		plainWall, plainUsed = plainWall+w, plainUsed+u
+		w, u = oneWave(t, restart.Mantri{}, seed)
+		wall, used = wall+w, used+u
+		assert.Less(t, w, 100*time.Second, "seed %d", seed)
+	}
+	assert.Less(t, wall.Seconds(), 0.38*plainWall.Seconds())
+	assert.Less(t, used.Seconds(), 0.88*plainUsed.Seconds())
+}
