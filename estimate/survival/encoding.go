@@ -1,6 +1,10 @@
 package survival
 
-import "github.com/straggler-go/straggler/internal/snapshot"
+import (
+	"math"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
 
 const snapshotVersion = 1
 
@@ -36,6 +40,11 @@ func (s *Shape) code(c *snapshot.Codec) {
 	c.Check(s.copies <= memory, "remembers too many copies")
 	c.Bool(&s.bent)
 	c.Number(&s.taught, 0, snapshot.Any)
+	for k := range s.place {
+		at := int(s.place[k])
+		c.Number(&at, 0, math.MaxInt32)
+		s.place[k] = int32(at)
+	}
 	for k := range s.errors {
 		r := &s.errors[k]
 		c.Number(&r.seen, 0, snapshot.Any)

@@ -31,12 +31,15 @@ type Prediction struct {
 }
 
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where all
-// that was predicted is over. While fewer than three tasks have ended, and nothing is known of how far predictions are off, or
-// only that it is far, all that looks slow may only have begun slowly: a tenth of the prediction stands for it then. That
+// that was predicted is long over.
+//
+// While fewer than three tasks have ended, all that looks slow may only have begun slowly. There is no answer then where
+// predictions are known to be far off. Where too little is known of how far they are, a tenth of the prediction stands for it: that
 // is a choice, with room beyond the factor of 4 by which one in twenty is too long in public traces.
 //
 // Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a factor
-// of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. O(log n), no allocation.
+// of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. A total that is over stands for what is
+// left of those near it. O(log n), no allocation.
 func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	o.n = 0
 	scale := p.Scale
@@ -44,9 +47,14 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 		scale = 1
 	}
 	stage := min(max(p.Stage, 1), Parts)
-	if !p.Expected && curve.Ends() < fewEnds && s.wide(o, stage) {
-		o.left[0], o.weight[0], o.n = max(0, float64(p.Total*early)-p.Age), 1, 1
-		return true
+	if !p.Expected && curve.Ends() < fewEnds {
+		switch s.precision(o, stage) {
+		case unclear:
+			o.left[0], o.weight[0], o.n = max(0, float64(p.Total*early)-p.Age), 1, 1
+			return true
+		case poor:
+			return false
+		}
 	}
 	a := adder{o: o, p: p, scale: scale}
 	a.by(curve)
@@ -62,9 +70,10 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 }
 
 const (
-	fewEnds = 3
-	tooWide = 1.2 // the ratio of the quartiles
-	early   = 0.1 // of what is predicted counts before anything is known
+	fewEnds   = 3
+	fewErrors = 3   // that say nothing of how far apart the next will be
+	tooWide   = 1.5 // the ratio of the deciles
+	early     = 0.1 // of what is predicted counts before anything is known
 )
 
 // adder adds the values of an outlook.
@@ -88,11 +97,32 @@ func (a *adder) by(c *Curve) {
 func (a *adder) all(s *Shape, stage int) {
 	a.o.n, a.sum = 0, 0
 	own, kind, guess := s.errorsAt(stage)
-	a.ring(own, float64(own.seen))
-	a.ring(kind, float64(min(kind.kept(), asMany)))
+	a.seen(own, kind)
+	guess *= unlike(own, kind)
 	for _, ratio := range unseen {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}
+}
+
+// seen adds the errors that were seen, in a phase and in its kind.
+func (a *adder) seen(own, kind *ring) {
+	a.ring(own, float64(own.seen))
+	a.ring(kind, float64(min(kind.kept(), asMany)))
+}
+
+// unlike is how much of what is expected unseen remains by how far apart the errors are that were seen: those that are all
+// alike make one that is far from them less likely, the more so the more there are.
+func unlike(own, kind *ring) float64 {
+	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
+	for _, r := range [...]*ring{own, kind} {
+		for i := range r.kept() {
+			least, most = min(least, r.ratio[i]), max(most, r.ratio[i])
+		}
+	}
+	if n == 0 {
+		return 1
+	}
+	return min(1, 1-float64(least/most)+1/float64(1+n))
 }
 
 func (a *adder) ring(r *ring, weight float64) {
@@ -109,10 +139,15 @@ func (a *adder) atom(ratio, weight float64) {
 	if ratio > 1 && a.p.AtStage > 0 {
 		total = max(a.p.Total, a.p.AtStage*ratio)
 	}
-	if !(total > a.p.Age) || math.IsInf(total, 1) {
+	if !(total*near > a.p.Age) || math.IsInf(total, 1) {
 		return
 	}
 	weight = float64(weight * a.prior(total/a.scale)) // no fused multiply-add into the sum
+	if total <= a.p.Age {
+		least, most := total/near, float64(total*near)
+		weight = float64(weight * ((most - a.p.Age) / (most - least)))
+		total = (most + a.p.Age) / 2
+	}
 	o, left := a.o, total-a.p.Age
 	i := o.n
 	for ; i > 0 && o.left[i-1] > left; i-- {
@@ -131,14 +166,28 @@ func (a *adder) prior(total float64) float64 {
 	return a.curve.within(total/near, total*near) + a.least
 }
 
-// wide reports whether the middle half of the errors at a stage is far apart. It uses o.
-func (s *Shape) wide(o *Outlook, stage int) bool {
-	if own, kind, _ := s.errorsAt(stage); own.seen+kind.kept() == 0 {
-		return true // only what is expected unseen
+// precision is what is known of how far predictions are off.
+type precision uint8
+
+const (
+	unclear precision = iota // nothing, or little
+	poor                     // far
+	fair
+)
+
+// precision looks at the errors that were seen at a stage. It uses o.
+func (s *Shape) precision(o *Outlook, stage int) precision {
+	own, kind, _ := s.errorsAt(stage)
+	if own.seen+kind.kept() < fewErrors {
+		return unclear
 	}
 	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}
-	a.all(s, stage)
-	return o.value(0.75*a.sum) > tooWide*o.value(0.25*a.sum)
+	o.n = 0
+	a.seen(own, kind)
+	if o.value(0.9*a.sum) > tooWide*o.value(0.1*a.sum) {
+		return poor
+	}
+	return fair
 }
 
 // value returns the smallest value up to which the weights come to sum.

@@ -18,15 +18,16 @@ const (
 // its work, and how far predictions at that stage were off, as the ratio of the time that a copy took to the time that was
 // predicted for it. A phase starts with [Shape.Phase] of its kind's and both learn from the copies that finish.
 //
-// The zero value has seen nothing, and takes progress to be linear in time. It takes 1.1 kB. Not safe for concurrent use;
+// The zero value has seen nothing, and takes progress to be linear in time. It takes 1.2 kB. Not safe for concurrent use;
 // one per phase, and one per kind.
 type Shape struct {
 	later  [Parts + 1]float64 // the share of the time at the end of each part, less the share of the work
 	copies float64            // that later is the mean of; faded
 	bent   bool
 	errors [Parts + 1]ring
-	kind   *Shape // nil: none
-	taught int    // copies that have finished in a phase
+	kind   *Shape           // nil: none
+	taught int              // copies that have finished in a phase
+	place  [Parts + 1]int32 // behind this phase's error in the kind's rings; 0: it has none
 }
 
 // ring keeps the last errors.
@@ -35,11 +36,18 @@ type ring struct {
 	seen  int
 }
 
-func (r *ring) add(ratio float64) {
-	if ratio > 0 && ratio < math.MaxFloat32 {
-		r.ratio[r.seen%remembered] = float32(ratio)
-		r.seen++
+// put adds an error, in the place of the one that was put behind the given number of others, if that is still there and not
+// 0. It returns what to pass for the next to take its place.
+func (r *ring) put(ratio float64, at int32) int32 {
+	if !(ratio > 0 && ratio < math.MaxFloat32) {
+		return at
 	}
+	if at == 0 || int(at) > r.seen || int(at) <= r.seen-remembered {
+		r.seen = min(r.seen, math.MaxInt32-1) + 1
+		at = int32(r.seen)
+	}
+	r.ratio[(at-1)%remembered] = float32(ratio)
+	return at
 }
 
 // kept returns how many errors there are; a nil ring has none.
@@ -55,8 +63,9 @@ func (r *ring) kept() int {
 var unseen = [...]float64{0.25, 0.5, 0.8, 1.25}
 
 // Phase returns a shape for a phase of this kind. It starts with what is known of the kind, which counts as four copies, and
-// teaches the kind in turn: by its copies number 1, 2, 4, 8, ..., so that one phase of many does not outweigh all others. The
-// kind must not be used by two goroutines at once.
+// teaches the kind in turn: by its copies number 1, 2, 4, 8, ..., so that one phase of many does not outweigh all others. Each of
+// them replaces the error of the one before it: the copies of a phase are off alike, and count as one. The kind must not be
+// used by two goroutines at once.
 func (s *Shape) Phase() *Shape {
 	return &Shape{later: s.later, copies: min(s.copies, asMany), bent: s.bent, kind: s}
 }
@@ -78,21 +87,28 @@ func (s *Shape) Finish(t *Trail, took time.Duration, model estimate.Linear) {
 	if t.n == 0 || took <= 0 {
 		return
 	}
-	s.learn(t, took, model)
+	s.learn(t, took, model, nil)
 	s.taught++
 	if s.kind != nil && s.taught&(s.taught-1) == 0 {
-		s.kind.learn(t, took, model)
+		s.kind.learn(t, took, model, &s.place)
 	}
 }
 
-func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear) {
+// learn takes a copy in. A kind is told where the errors of the copy's phase are, and where they are from now on.
+func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place *[Parts + 1]int32) {
 	seconds := took.Seconds()
 	var p estimate.Progress
 	for k := 1; k <= int(t.n); k++ {
 		age := time.Duration(t.passed[k-1].seconds() * float64(time.Second))
 		model.Report(&p, age, s.Time(edge(k)))
 		if left := model.Remaining(&p, age, 1); left != estimate.Unknown {
-			s.errors[k].add(seconds / (age + left).Seconds())
+			at := int32(0)
+			if place != nil {
+				at = place[k]
+			}
+			if at = s.errors[k].put(seconds/(age+left).Seconds(), at); place != nil {
+				place[k] = at
+			}
 		}
 	}
 	whole := seconds
@@ -117,8 +133,8 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear) {
 	}
 }
 
-// errorsAt counts the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and those
-// that are expected unseen.
+// errorsAt returns the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and how many
+// are expected unseen, before it is known how far those that were seen are apart.
 func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 	own = &s.errors[stage]
 	if s.kind == nil {

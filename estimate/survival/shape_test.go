@@ -183,3 +183,71 @@ func TestShapeDoesNotAllocate(t *testing.T) {
 		s.Outlook(&o, survival.Prediction{Age: 10, Total: 20, Stage: 1}, &curve)
 	}))
 }
+
+// The copies of a phase are off alike, so they count as one: three large phases in a row that were predicted well do not
+// hide that others were not.
+func TestAPhaseCountsOnce(t *testing.T) {
+	kind, off := new(survival.Shape), func(u float64) float64 { return 0.5 * u }
+	for i := range 12 {
+		s, done := kind.Phase(), linear
+		if i < 9 && i%2 == 0 {
+			done = off
+		}
+		for range 64 {
+			run(s, 100*time.Second, done)
+		}
+	}
+	var o survival.Outlook
+	p := survival.Prediction{Age: 10, Total: 1000, Stage: 1, Expected: true}
+	require.True(t, kind.Phase().Outlook(&o, p, new(survival.Curve)))
+	assert.Greater(t, 10+o.Quantile(0.9), 1.5*(10+o.Quantile(0.2)))
+	p.Expected = false
+	assert.False(t, kind.Phase().Outlook(&o, p, new(survival.Curve)), "they are known to be off, and nothing has ended")
+	var curve survival.Curve
+	for range 3 {
+		curve.Add(100, true)
+	}
+	curve.Fit()
+	assert.True(t, kind.Phase().Outlook(&o, p, &curve))
+}
+
+// What was predicted may be over by a little: a copy that was due at 100 s is as good as done at 105, and its prediction is off
+// at 130. Where all of a phase stall alike, none is taken for slower than those that the errors are of.
+func TestPredictionsThatAreOver(t *testing.T) {
+	s := new(survival.Shape)
+	var curve survival.Curve
+	for range 60 {
+		run(s, 100*time.Second, linear)
+		curve.Add(100, true)
+	}
+	curve.Fit()
+	var o survival.Outlook
+	require.True(t, s.Outlook(&o, survival.Prediction{Age: 105, Total: 100, Stage: 9}, &curve))
+	assert.InDelta(t, 10, o.Mean(), 2)
+	require.True(t, s.Outlook(&o, survival.Prediction{Age: 90, Total: 100, Stage: 9}, &curve))
+	assert.InDelta(t, 10, o.Mean(), 2)
+	if s.Outlook(&o, survival.Prediction{Age: 130, Total: 100, Stage: 9}, &curve) {
+		assert.LessOrEqual(t, o.Mean(), 0.25*130) // by what nobody has seen
+	}
+}
+
+// A restored phase goes on with its place among the errors of its kind.
+func TestRestoredPhaseKeepsItsPlace(t *testing.T) {
+	one, other := new(survival.Shape), new(survival.Shape)
+	a, b := one.Phase(), other.Phase()
+	for range 5 {
+		run(a, 100*time.Second, linear)
+		run(b, 100*time.Second, linear)
+	}
+	data, err := b.MarshalBinary()
+	require.NoError(t, err)
+	b = other.Phase()
+	require.NoError(t, b.UnmarshalBinary(data))
+	for range 5 {
+		run(a, 100*time.Second, stalls)
+		run(b, 100*time.Second, stalls)
+	}
+	want, _ := one.MarshalBinary()
+	got, _ := other.MarshalBinary()
+	assert.Equal(t, want, got)
+}

@@ -82,8 +82,8 @@ func Example() {
 	// 0s submit 3.0 on ann
 	// 0s submit 4.0 on bob
 	// 0s submit 5.0 on eve
-	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=39.1503s fresh=14s bar=17s value=0.894528 threshold=0.25 gain=25.1503s avoid=2
-	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=39.1503s fresh=14s bar=17s value=0.894528 threshold=0.25 gain=25.1503s avoid=2
+	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=43.5995s fresh=14s bar=17s value=0.976306 threshold=0.25 gain=29.5995s avoid=2
+	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=43.5995s fresh=14s bar=17s value=0.976306 threshold=0.25 gain=29.5995s avoid=2
 	// 10s cancel 2.0: kill overtaken copy=0
 	// 10s cancel 5.0: kill overtaken copy=0
 	// 6 tasks finished
