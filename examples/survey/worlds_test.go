@@ -18,10 +18,13 @@ import (
 // A record that knows the bad machine from a phase in which Mantri let nothing end there saves as much as one from a
 // phase without a policy.
 func TestWorlds(t *testing.T) {
-	const seeds = 20
-	policies := worldPolicies()
-	require.Equal(t, "mantri", policies[1].name)
+	const seeds = 60 // over 20 the one bad machine's share is off by as much as a point
+	require.Equal(t, "mantri", worldPolicies()[1].name)
 	for _, w := range worlds {
+		policies, compared := worldPolicies(), w.badLuck > 0 && w.tasks > w.slots
+		if !compared {
+			policies = policies[:2]
+		}
 		row, err := w.row(policies, seeds)
 		require.NoError(t, err)
 		mantri := row[1]
@@ -35,7 +38,7 @@ func TestWorlds(t *testing.T) {
 			assert.Less(t, mantri.wall, row[0].wall+1, w.name)
 			assert.Less(t, mantri.used, row[0].used, w.name)
 		}
-		if w.badLuck == 0 || w.tasks <= w.slots {
+		if !compared {
 			continue
 		}
 		for i, other := range row {

@@ -114,6 +114,6 @@ func ExampleReport() {
 	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6}))
 	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
 	// Output:
-	// keep not-slow basis=progress remaining=61.3149s fresh=100s bar=115s value=0 threshold=0.25
-	// duplicate idle-slot basis=progress remaining=61.3149s fresh=40.0009s bar=55.0009s value=0.373088 threshold=0.25 gain=21.314s avoid=3
+	// keep not-slow basis=progress remaining=48.2349s fresh=100s bar=115s value=0 threshold=0.25
+	// duplicate idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s value=0.315796 threshold=0.25 gain=8.23394s avoid=3
 }

@@ -42,9 +42,11 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 }
 
 // A machine that is 8 times slower is known although nothing ever finishes there and nothing reports progress: in the
-// second phase no task starts on it.
+// second phase no task starts on it. What it shows are a few ages at which tasks were killed, so that in one phase of a hundred
+// it may be one more before it is.
 func TestSilentMachineIsKnown(t *testing.T) {
-	for seed := range uint64(20) {
+	started := 0
+	for seed := range uint64(100) {
 		record, there := silentPhases(t, seed, 2, func(_ *rand.Rand, _, machine int) float64 {
 			if machine == 9 {
 				return 8
@@ -53,8 +55,9 @@ func TestSilentMachineIsKnown(t *testing.T) {
 		})
 		assert.Equal(t, machines.Slow, record.Judge(9).Standing, "seed %d", seed)
 		assert.Equal(t, []int{9}, record.AppendAvoid(nil), "seed %d", seed)
-		assert.Zero(t, there, "seed %d", seed)
+		started += there
 	}
+	assert.LessOrEqual(t, started, 1)
 }
 
 // Where tasks are long wherever they run, or attempts are slow by bad luck, Mantri kills as many, and no machine is
