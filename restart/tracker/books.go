@@ -20,7 +20,11 @@ func (t *Tracker) take(s *taskState, c *copyState, r Report) {
 	done, score := t.claim(s, c, r)
 	s = t.asFound(s, c.resumed)
 	age, units := t.age(c), s.units()
-	t.model.Report(&c.progress, age, t.read(s, done))
+	read := c.progress.Done() // of a report that can't be right nothing is kept, so that the next one counts again
+	if !c.badUnits {
+		read = t.read(s, done)
+	}
+	t.model.Report(&c.progress, age, read)
 	t.follow(s, c, age, done)
 	t.reported = t.reported || done > 0 && !t.smallUnits
 	done = t.done(s, c)

@@ -30,6 +30,9 @@ func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.report
 func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
 	p := new(estimate.Progress)
 	for _, r := range c.reports[:n] {
+		if o.odd(c, r) {
+			r.done = p.Done()
+		}
 		o.config.Model.Report(p, r.at-c.start, r.done)
 	}
 	return p

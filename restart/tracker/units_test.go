@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -104,4 +105,17 @@ func TestUnitThatIsMended(t *testing.T) {
 	}
 	assert.Equal(t, 5, tr.Ledger().SmallUnits)
 	assert.Equal(t, "progress", run(30, 1).Basis)
+}
+
+// One report in another unit says nothing, and the next one counts again.
+func TestOneReportInAnotherUnit(t *testing.T) {
+	policy := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: true}
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Policy: policy})
+	tr.Start(at(0), 0, 0)
+	var a tracker.Answer
+	for _, r := range [][2]float64{{20, 0.2}, {30, 30}, {40, 0.4}, {50, 0.5}} { // seconds, and what is done
+		a = tr.Report(at(r[0]), 0, 0, tracker.Report{Done: r[1]})
+	}
+	assert.Equal(t, 1, tr.Ledger().BadUnits)
+	assert.InDelta(t, 50, a.Remaining.Seconds(), 5, "%v", a)
 }
