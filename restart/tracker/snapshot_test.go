@@ -49,7 +49,8 @@ func (h *told) event() tracker.Event {
 	case 4:
 		e.Kind = tracker.Started
 	}
-	if (e.Kind == tracker.MachineLost || e.Kind == tracker.MachineLeaves) && r.IntN(4) > 0 || e.Kind == tracker.Closed && r.IntN(20) > 0 {
+	rare := map[tracker.Kind]int{tracker.MachineLost: 4, tracker.MachineLeaves: 4, tracker.Closed: 20}
+	if one := rare[e.Kind]; one > 0 && r.IntN(one) > 0 {
 		e.Kind = tracker.Offered
 	}
 	return e

@@ -15,9 +15,10 @@ import (
 
 // reporting runs 100 tasks of 100 to 150 s on ten machines, of which one in a few takes six times as long if slow is set, and
 // says what they report of the share that they have done.
-func reporting(t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64) (time.Duration, tracker.Ledger) {
-	var all tracker.Ledger
-	var took time.Duration
+func reporting(
+	t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64,
+) (took time.Duration, all tracker.Ledger) {
+	t.Helper()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		work := make([]float64, 100)
