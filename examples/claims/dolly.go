@@ -146,12 +146,14 @@ func dollyRows() []row {
 				b3, _ := b.potential(restart.Mantri{}, nil)
 				return []float64{f1, f2, b1, b2, b3}
 			},
-			note: traceNote + " As §2 has it, a task whose rate is below its phase's median gets that rate (of two tasks: " +
-				"the mean), the rest stay as they were; and the traces are what was recorded, Facebook's with LATE and " +
-				"Bing's with Mantri at work. On Bing's cluster a job has a quota of slots, and Mantri's §3.1 says how many " +
-				"tasks a slot that makes (2.11 at the median, with a standard deviation of 12.37); without quotas, so that " +
-				"large jobs start all their tasks at once, Bing's jobs would gain more (last line). The paper's 29 % lies between " +
-				"the two. With 1000 jobs a seed instead of 250 it is 20 % with quotas, where the band begins at 21 %.",
+			note: traceNote +
+				" As §2 has it, a task whose rate is below its phase's median gets that rate (of two tasks: the " +
+				"mean), the rest stay as they were; and the traces are what was recorded, Facebook's with LATE " +
+				"and Bing's with Mantri at work. On Bing's cluster a job has a quota of slots, and Mantri's " +
+				"§3.1 says how many tasks a slot that makes (2.11 at the median, with a standard deviation of " +
+				"12.37); without quotas, so that large jobs start all their tasks at once, Bing's jobs would " +
+				"gain more (last line). The paper's 29 % lies between the two. With 1000 jobs a seed instead of " +
+				"250 it is 20 % with quotas, where the band begins at 21 %.",
 		},
 	}
 }

@@ -284,8 +284,8 @@ func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
 	const n, racks, seconds = 100, 4, 15
 	rng := rand.New(rand.NewPCG(seed, 62))
 	c := cluster.Config{
-		Seed: seed, Machines: nodes(n, 6, 0, racks), Racks: make([]cluster.Rack, racks), Disk: 1, Remote: 1 / 2.1, Delay: wait,
-		Heartbeat: heartbeat,
+		Seed: seed, Machines: nodes(n, 6, 0, racks), Racks: make([]cluster.Rack, racks),
+		Disk: 1, Remote: 1 / 2.1, Delay: wait, Heartbeat: heartbeat,
 	}
 	for i := range max(3000/maps, 60) {
 		job := cluster.Job{Phases: []cluster.Phase{{}}}

@@ -145,10 +145,11 @@ func mantriRows() []row {
 			run: lostOutputs,
 			note: "A job reads 160 GB and 7.6 GB of intermediate output: Table 1 has 181.7 PB of data and 8.3 PB of " +
 				"network traffic. So a tenth of the bytes processed is more than all that could be copied, and what " +
-				"limits copies is their cost against what a loss would cost. To copy goes at 1 Gbps, as on the clusters of Dolly and FAIR; at 50 MB/s a copy of an ordinary machine's output costs more than " +
-				"its loss, and jobs take 1.10. Half of the " +
-				"losses lie on 5 % of the machines, whose record is known from a week before; a machine loses all " +
-				"it has at once, and so often that jobs without a guard lose what the paper's do.",
+				"limits copies is their cost against what a loss would cost. To copy goes at 1 Gbps, as on the " +
+				"clusters of Dolly and FAIR; at 50 MB/s a copy of an ordinary machine's output costs more than its " +
+				"loss, and jobs take 1.10. Half of the losses lie on 5 % of the machines, whose record is known from a " +
+				"week before; a machine loses all it has at once, and so often that jobs without a guard lose about " +
+				"what the paper's do at the median.",
 		},
 		{
 			id: "M13", where: "Fig. 7", tier: inBand,
