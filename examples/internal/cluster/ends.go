@@ -36,7 +36,7 @@ func (s *sim) succeed(at int32) {
 	}
 	p.waiting -= t.owed
 	s.jobs[j].waiting[c.kind] -= t.owed
-	t.owed, t.done, t.machine = 0, true, c.machine
+	t.owed, t.done, t.machine, t.would = 0, true, c.machine, 0
 	s.touch(j)
 	s.clones.taskEnded(s, c.task)
 	p.unfinished--
