@@ -42,6 +42,8 @@
 // A decision costs tens of nanoseconds and does not allocate. A window takes O(n log n) with n lags, and O(n m) with m
 // computation times. Functions are safe for concurrent use; a [WindowTable] is not, and belongs to one cluster.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/assign.go.
+//
 // Sources: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §4;
 // Kaplan and Meier, "Nonparametric Estimation from Incomplete Observations", J. Am. Stat. Assoc. 53, 1958.
 package assign

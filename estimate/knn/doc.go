@@ -14,5 +14,7 @@
 //
 // What learns is not safe for concurrent use, except where it says so. Nothing here reads a clock.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/estimate.go.
+//
 // Source: DynamicShare, §3.1.
 package knn

@@ -10,7 +10,8 @@ import (
 	"straggler-examples/internal/cluster"
 )
 
-// workload is what the cluster is and has to run. Everything is drawn from the seed: the same jobs come whatever decides.
+// workload is what the cluster is and has to run. Everything is drawn from the seed: the same jobs come whatever
+// decides.
 type workload struct {
 	machines, racks, jobs int
 	load                  float64
@@ -18,10 +19,10 @@ type workload struct {
 	seed                  uint64
 }
 
-// The shape of the jobs: sizes by the power law by which 82 % have up to ten maps, as at Facebook [Dolly §2]; a twentieth
-// of the copies straggle, and one machine in twenty is slow for some time or loses what it has; 30 % of the jobs belong to
-// a pool with a guarantee, and small jobs have deadlines. From ten maps on, what the reduces read
-// is values of two hundred keys, of which the most frequent have most.
+// The shape of the jobs: sizes by the power law by which 82 % have up to ten maps, as at Facebook [Dolly §2]; a
+// twentieth of the copies straggle, and one machine in twenty is slow for some time or loses what it has; 30 % of the
+// jobs belong to a pool with a guarantee, and small jobs have deadlines. From ten maps on, what the reduces read is
+// values of two hundred keys, of which the most frequent have most.
 const (
 	upToTen        = 0.82
 	most           = 400
@@ -69,7 +70,8 @@ func (w workload) config() cluster.Config {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// job has n maps and a fifth as many reduces, two at least: Dolly does not clone a phase of one task that straggles as seldom.
+// job has n maps and a fifth as many reduces, two at least: Dolly does not clone a phase of one task that straggles as
+// seldom.
 func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	luck := func(r *rand.Rand, _, _, _ int) float64 {
 		if r.Float64() < stragglerShare {

@@ -32,4 +32,6 @@
 // # Cost and concurrency
 //
 // All answers are functions of their arguments, without allocation, and safe for concurrent use.
+//
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/disk.go.
 package gate

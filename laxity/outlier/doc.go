@@ -33,6 +33,8 @@
 //
 // O(n log n + n l); [Scorer] and [Detector] keep their memory and are not safe for concurrent use. Configurations are.
 //
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/overload.go.
+//
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §3.3; Breunig et al., "LOF: Identifying Density-Based Local Outliers", SIGMOD 2000.
 package outlier

@@ -13,10 +13,12 @@ import (
 
 // Each package's page names the file that shows how a host calls it, and that file does call it.
 func TestEachPackageNamesItsAdapter(t *testing.T) {
-	for _, name := range []string{
-		"placement", "replicate", "clone", "delay", "fairshare", "laxity", "skew", "estimate", "restart",
+	for pkg, name := range map[string]string{
+		"placement": "placement", "replicate": "replicate", "clone": "clone", "delay": "delay", "fairshare": "fairshare",
+		"laxity": "laxity", "skew": "skew", "estimate": "estimate", "restart": "restart",
+		"delay/assign": "assign", "laxity/outlier": "overload", "fairshare/gate": "disk", "estimate/knn": "estimate",
 	} {
-		page, err := os.ReadFile("../../../" + name + "/doc.go")
+		page, err := os.ReadFile("../../../" + pkg + "/doc.go")
 		require.NoError(t, err)
 		assert.Contains(t, string(page), "examples/internal/cluster/"+name+".go")
 		file, err := parser.ParseFile(token.NewFileSet(), name+".go", nil, parser.ImportsOnly)
@@ -24,8 +26,8 @@ func TestEachPackageNamesItsAdapter(t *testing.T) {
 		calls := false
 		for _, i := range file.Imports {
 			path := strings.Trim(i.Path.Value, `"`) + "/"
-			calls = calls || strings.HasPrefix(path, "github.com/straggler-go/straggler/"+name+"/")
+			calls = calls || strings.HasPrefix(path, "github.com/straggler-go/straggler/"+pkg+"/")
 		}
-		assert.True(t, calls, "%s.go calls package %s or what is below it", name, name)
+		assert.True(t, calls, "%s.go calls package %s or what is below it", name, pkg)
 	}
 }

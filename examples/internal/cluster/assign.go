@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// Assignment lets each clone of a task read upstream outputs of its own, by package delay/assign: clones of the tasks that it
-// reads run on for that when another has ended their task, until nobody waits for them any more [Dolly §4].
+// Assignment lets each clone of a task read upstream outputs of its own, by package delay/assign: clones of the tasks
+// that it reads run on for that when another has ended their task, until nobody waits for them any more [Dolly §4].
 type Assignment struct {
 	Table assign.WindowTableConfig
 	// Window is how long a clone waits for an output of its own, if Fixed is set; otherwise it is learned.
@@ -43,8 +43,8 @@ type reader struct {
 // window would pay (see assign.WindowTable.ObserveCut).
 const oneInTwenty = 20
 
-// newAssigner returns nil where clones do not contend and do not wait. Where they contend, and nobody asked for more, all share
-// what there is at once: a window of 0, contention cloning.
+// newAssigner returns nil where clones do not contend and do not wait. Where they contend, and nobody asked for more,
+// all share what there is at once: a window of 0, contention cloning.
 func newAssigner(s *sim) (*assigner, error) {
 	if s.c.Assign == nil {
 		if s.contention() == 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// pair is a map and a reduce that reads it, both cloned once; the map's second copy takes two seconds longer. A read takes
-// 10 s, and twice that where it is shared.
+// pair is a map and a reduce that reads it, both cloned once; the map's second copy takes two seconds longer. A read
+// takes 10 s, and twice that where it is shared.
 func pair(window time.Duration) Config {
 	return Config{
 		Machines: machines(4, 1, 1, 1), Explain: 1, Contention: 0.5,
@@ -53,8 +53,8 @@ func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// small are jobs whose phases of four are cloned, and read all of each other; one copy in ten takes up to eight times as
-// long.
+// small are jobs whose phases of four are cloned, and read all of each other; one copy in ten takes up to eight times
+// as long.
 func small(seed uint64) Config {
 	luck := func(r *rand.Rand, _, _, _ int) float64 {
 		if r.IntN(10) == 0 {
@@ -79,9 +79,9 @@ func small(seed uint64) Config {
 	return c
 }
 
-// Windows that are learned come to within 2 % of the better of sharing at once and never sharing, which know nothing. They
-// do not reach it here: every job is cloned, so nothing shows how long a task computes that runs alone, and the window is
-// the one that is best for the mean clone and not for the first.
+// Windows that are learned come to within 2 % of the better of sharing at once and never sharing, which know nothing.
+// They do not reach it here: every job is cloned, so nothing shows how long a task computes that runs alone, and the
+// window is the one that is best for the mean clone and not for the first.
 func TestLearnedWindowsComeNearTheBetterFixedOne(t *testing.T) {
 	mean := func(c Config) float64 {
 		sum := 0.0

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// disks keep what jobs leave for later phases to read, until the job ends. Package fairshare/gate says whether a machine
-// has room for what a task will write, and, when nobody can go on, whose data to delete [FAIR §5.4].
+// disks keep what jobs leave for later phases to read, until the job ends. Package fairshare/gate says whether a
+// machine has room for what a task will write, and, when nobody can go on, whose data to delete [FAIR §5.4].
 type disks struct {
 	gate gate.Gate
 	rule gate.EvictRule
@@ -213,4 +213,17 @@ func (s *sim) startAgain(job int32) {
 	for id := j.phases[0]; id < j.phases[1]; id++ {
 		s.tryOpen(id)
 	}
+}
+
+// outputOf is the size of the output of each task of a phase: what the phases that read it read, in equal parts.
+func (s *sim) outputOf(p *phase) float64 {
+	bytes := 0.0
+	for _, o := range p.outputs {
+		read := 0.0
+		for _, t := range s.factsOf(o).Tasks {
+			read += t.Bytes
+		}
+		bytes += read / float64(s.inputTasks(&s.phases[o]))
+	}
+	return bytes
 }

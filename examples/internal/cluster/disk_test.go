@@ -34,8 +34,8 @@ func TestFullDisksMakeTheLatestJobGiveWay(t *testing.T) {
 	assert.Equal(t, 2, r.Recomputed)
 	assert.EqualValues(t, 100, r.DiskMost)
 	assert.Equal(t, seconds(35), r.Jobs[0].End, "its third map from 20 s on, and the reduce")
-	// Its maps run on machine 1 from 30 s on, where one output of the first job is, on 0 from 35 s on, when that has gone, and
-	// on 1 from 40 s on; then the reduce.
+	// Its maps run on machine 1 from 30 s on, where one output of the first job is, on 0 from 35 s on, when that has
+	// gone, and on 1 from 40 s on; then the reduce.
 	assert.Equal(t, seconds(55), r.Jobs[1].End)
 	story := ""
 	for _, l := range r.Story {

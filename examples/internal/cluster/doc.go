@@ -1,8 +1,9 @@
-// Package cluster simulates a cluster that runs jobs: machines with slots, racks whose links flows share, jobs of several
-// phases, tasks whose length has causes. It is a host like any other. Whatever is to be decided it asks of the library,
-// through its public calls, and carries the answer out; it has no rule of its own about who runs next, where, with how
-// many copies, or what is killed. What it asks of each package is in one file with the package's name (restart.go,
-// delay.go, fairshare.go and so on), which is meant to be read, and copied, by who writes such a host.
+// Package cluster simulates a cluster that runs jobs: machines with slots, racks whose links flows share, jobs of
+// several phases, tasks whose length has causes. It is a host like any other. Whatever is to be decided it asks of the
+// library, through its public calls, and carries the answer out; it has no rule of its own about who runs next, where,
+// with how many copies, or what is killed. What it asks of each package is in one file with the package's name
+// (restart.go, delay.go, fairshare.go and so on; assign.go for delay/assign, overload.go for laxity/outlier and disk.go
+// for the disks of fairshare/gate), which is meant to be read, and copied, by who writes such a host.
 //
 // # Time
 //
@@ -22,11 +23,10 @@
 // # What is not modelled
 //
 // Reads that overlap with the phase that they read go at [Phase.Fetch], and those within a rack at the reader's own
-// speed; only reads between racks share links. A copy that copies early is taken to have read, when the last input ends,
-// all but that input's part, if it was fast enough. A replica is there at once, and a task's output has one replica at
-// most. Clones that read outputs of their own do not share links, and what a clone leaves beside its task's output takes no
-// room on a disk.
-// Servers that queue requests are a simulation of their own, package requests.
+// speed; only reads between racks share links. A copy that copies early is taken to have read, when the last input
+// ends, all but that input's part, if it was fast enough. A replica is there at once, and a task's output has one
+// replica at most. Clones that read outputs of their own do not share links, and what a clone leaves beside its task's
+// output takes no room on a disk. Servers that queue requests are a simulation of their own, package requests.
 //
 // # Cost
 //

@@ -28,8 +28,8 @@ func (m *machineSpeeds) factor(machine int32) float64 {
 	return m.record.Factor(int(machine))
 }
 
-// forecast says how long a task will take before anything of its phase has run, by package estimate/knn: from those past
-// runs, of whatever job, that had most nearly as much to do and to read.
+// forecast says how long a task will take before anything of its phase has run, by package estimate/knn: from those
+// past runs, of whatever job, that had most nearly as much to do and to read.
 type forecast struct {
 	runs       [kinds]*knn.Regressor
 	prediction knn.Prediction
@@ -63,7 +63,7 @@ func (f *forecast) ended(s *sim, c *copyOf) {
 	}
 }
 
-// task returns how long a task is expected to take; estimate.Unknown if there were no runs.
+// of returns how long a task is expected to take; estimate.Unknown if there were no runs.
 func (f *forecast) of(kind Kind, t *Task) time.Duration {
 	if f == nil {
 		return estimate.Unknown

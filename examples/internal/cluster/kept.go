@@ -13,7 +13,8 @@ type kept struct {
 	state assign.State
 }
 
-// keeps reports whether the other clones of a task that has ended run on: if one phase is to read it, all of it at once.
+// keeps reports whether the other clones of a task that has ended run on: if one phase is to read it, all of it at
+// once.
 func (a *assigner) keeps(s *sim, id int32) bool {
 	p := &s.phases[s.tasks[id].phase]
 	if a == nil || s.c.Assign == nil || id-p.first >= p.cloned || len(p.outputs) != 1 {

@@ -134,3 +134,35 @@ func firstAt(list []near, place int32) int {
 	i, _ := slices.BinarySearchFunc(list, place, func(n near, p int32) int { return int(n.place - p) })
 	return i
 }
+
+// homesOf returns the machines that a task should run on: those with its block, or the one that its size was made for.
+func (s *sim) homesOf(id int32) []int32 {
+	p := &s.phases[s.tasks[id].phase]
+	if p.bound == nil {
+		return s.taskFacts(id).Replicas
+	}
+	i := id - p.first
+	if p.bound[i] == none {
+		return nil
+	}
+	return p.bound[i : i+1]
+}
+
+// levelOf says how near a task's block is to a machine: 0 on it, 1 in its rack, 2 elsewhere. A task without a block is
+// at home everywhere.
+func (s *sim) levelOf(id, machine int32) int8 {
+	homes := s.homesOf(id)
+	if len(homes) == 0 {
+		return 0
+	}
+	level := int8(2)
+	for _, r := range homes {
+		switch {
+		case r == machine:
+			return 0
+		case s.machines[r].rack == s.machines[machine].rack:
+			level = 1
+		}
+	}
+	return level
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // overload looks once a second on which machines a job with a deadline is much later than on its others, by packages
-// laxity and laxity/outlier. Such a machine gets no more of the job's tasks, and those that wait for it may go elsewhere
-// where that makes fewer of them late [DynamicShare §3.3].
+// laxity and laxity/outlier. Such a machine gets no more of the job's tasks, and those that wait for it may go
+// elsewhere where that makes fewer of them late [DynamicShare §3.3].
 type overload struct {
 	detector *outlier.Detector
 	named    [][]int32 // by job: machines
@@ -104,8 +104,8 @@ func (o *overload) unload(s *sim, job, machine int32) {
 	}
 }
 
-// eachOnWorker calls f with each task of a job that runs on a machine, or that waits for one that its size was made for,
-// and how long it still takes there.
+// eachOnWorker calls f with each task of a job that runs on a machine, or that waits for one that its size was made
+// for, and how long it still takes there.
 func (s *sim) eachOnWorker(job int32, f func(task, machine int32, left time.Duration, started bool)) {
 	for id := s.jobs[job].phases[0]; id < s.jobs[job].phases[1]; id++ {
 		p := &s.phases[id]

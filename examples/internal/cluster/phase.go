@@ -98,3 +98,13 @@ func (s *sim) arrange(id int32, facts *Phase) {
 	slices.SortStableFunc(p.nearbyRack, byPlace)
 	s.wait.begin(s, id)
 }
+
+// close lets go of what a phase needs only while its job runs.
+func (s *sim) close(id int32) {
+	p := &s.phases[id]
+	if p.watch != nil {
+		p.watch.close(s)
+		p.watch = nil
+	}
+	p.queue, p.again, p.nearby, p.nearbyRack, p.from, p.placed = nil, nil, nil, nil, nil, nil
+}

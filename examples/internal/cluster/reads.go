@@ -2,38 +2,6 @@ package cluster
 
 import "time"
 
-// homesOf returns the machines that a task should run on: those with its block, or the one that its size was made for.
-func (s *sim) homesOf(id int32) []int32 {
-	p := &s.phases[s.tasks[id].phase]
-	if p.bound == nil {
-		return s.taskFacts(id).Replicas
-	}
-	i := id - p.first
-	if p.bound[i] == none {
-		return nil
-	}
-	return p.bound[i : i+1]
-}
-
-// levelOf says how near a task's block is to a machine: 0 on it, 1 in its rack, 2 elsewhere. A task without a block is
-// at home everywhere.
-func (s *sim) levelOf(id, machine int32) int8 {
-	homes := s.homesOf(id)
-	if len(homes) == 0 {
-		return 0
-	}
-	level := int8(2)
-	for _, r := range homes {
-		switch {
-		case r == machine:
-			return 0
-		case s.machines[r].rack == s.machines[machine].rack:
-			level = 1
-		}
-	}
-	return level
-}
-
 // beginReading lets a copy read what it needs: from its disk, from another machine, or from all racks that hold a part
 // of the outputs that its phase reads. Over links between racks that is a flow; within a rack, or where links are not
 // modelled, it takes the time that the reader alone needs.

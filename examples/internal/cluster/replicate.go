@@ -120,19 +120,6 @@ func (g *guard) copyTime(bytes float64) time.Duration {
 	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
 }
 
-// outputOf is the size of the output of each task of a phase: what the phases that read it read, in equal parts.
-func (s *sim) outputOf(p *phase) float64 {
-	bytes := 0.0
-	for _, o := range p.outputs {
-		read := 0.0
-		for _, t := range s.factsOf(o).Tasks {
-			read += t.Bytes
-		}
-		bytes += read / float64(s.inputTasks(&s.phases[o]))
-	}
-	return bytes
-}
-
 // targets are the machines that may take a copy of an output: the others of the rack, with room for it.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {

@@ -242,16 +242,6 @@ func (s *sim) ended(id int32) {
 	}
 }
 
-// close lets go of what a phase needs only while its job runs.
-func (s *sim) close(id int32) {
-	p := &s.phases[id]
-	if p.watch != nil {
-		p.watch.close(s)
-		p.watch = nil
-	}
-	p.queue, p.again, p.nearby, p.nearbyRack, p.from, p.placed = nil, nil, nil, nil, nil, nil
-}
-
 // tell writes a line of the story of the job that is explained.
 func (s *sim) tell(job int32, format string, args ...any) {
 	if int(job) == s.c.Explain-1 {

@@ -15,7 +15,8 @@ type Skew struct {
 	Policy skew.Policy
 	// Rows is how many hash functions are tried; 0 means 4.
 	Rows int
-	// Wait is how long a reduce task waits for a slot on the worker that its size was made for; nil: as a map for its block.
+	// Wait is how long a reduce task waits for a slot on the worker that its size was made for; nil: as a map for its
+	// block.
 	Wait *delay.Policy
 }
 
@@ -34,8 +35,9 @@ func (k *Keys) validate(j *Job, p *Phase) error {
 	switch {
 	case k == nil:
 		return nil
-	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 || len(k.Values) != len(j.Phases[p.After[0]].Tasks):
-		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of as many tasks, and begin when that has ended",
+	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 ||
+		len(k.Values) != len(j.Phases[p.After[0]].Tasks):
+		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of so many, and begin when that has ended",
 			len(k.Values))
 	case k.Partitions < len(p.Tasks):
 		return fmt.Errorf("%d partitions for %d tasks: must not be fewer", k.Partitions, len(p.Tasks))
@@ -65,8 +67,8 @@ func ownFacts(p *Phase) *Phase {
 	return &own
 }
 
-// divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should run.
-// Without Config.Skew it is plain hashing, and any worker.
+// divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should
+// run. Without Config.Skew it is plain hashing, and any worker.
 func (s *sim) divide(id int32) {
 	p := &s.phases[id]
 	keys := p.facts.Keys
@@ -97,7 +99,8 @@ func (s *sim) divide(id int32) {
 		p.facts.Tasks[i] = Task{Seconds: values * keys.Seconds, Bytes: values * keys.Bytes, Work: values}
 	}
 	if s.explained(p.job) {
-		s.tell(p.job, "phase %d: hash function %d of %d: %v; on machines %v", id-s.jobs[p.job].phases[0], row, rows, plan, workers)
+		s.tell(p.job, "phase %d: hash function %d of %d: %v; on machines %v", id-s.jobs[p.job].phases[0], row, rows,
+			plan, workers)
 	}
 	if s.c.Skew != nil {
 		p.bound = workers
@@ -127,8 +130,8 @@ func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
 	return all, nil
 }
 
-// workersFor returns a machine for each task of a phase: those with free slots, one slot at a time, and then those whose
-// slots are taken, from a machine on that chance picks, as machines call in no order.
+// workersFor returns a machine for each task of a phase: those with free slots, one slot at a time, and then those
+// whose slots are taken, from a machine on that chance picks, as machines call in no order.
 func (s *sim) workersFor(p *phase) []int32 {
 	kind, n := p.facts.Kind, int(p.end-p.first)
 	from := s.draws.For(6, uint64(p.first)).IntN(len(s.machines))
@@ -153,8 +156,8 @@ func (s *sim) workersFor(p *phase) []int32 {
 	return list
 }
 
-// reducers are a phase's tasks on their workers: how fast those are by the record of machines, when they are free, and by
-// when the job must end.
+// reducers are a phase's tasks on their workers: how fast those are by the record of machines, when they are free, and
+// by when the job must end.
 func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	list := make([]skew.Reducer, len(workers))
 	for i, m := range workers {

@@ -53,8 +53,8 @@ func reduceTime(r Result) float64 {
 	return (p[1].End - p[1].Opened).Seconds()
 }
 
-// No way to share the values out ends sooner than all of them over the sum of the speeds. By size and speed it is a tenth
-// more at most, with four partitions for a reduce; by plain hashing, twice as much.
+// No way to share the values out ends sooner than all of them over the sum of the speeds. By size and speed it is a
+// tenth more at most, with four partitions for a reduce; by plain hashing, twice as much.
 func TestReducesAreSharedOutBySizeAndSpeed(t *testing.T) {
 	for seed := range uint64(5) {
 		c := skewed(seed, 6)
@@ -92,8 +92,8 @@ func TestLaxityGoesByWhatTasksTookBefore(t *testing.T) {
 	assert.Contains(t, r.Story[1].Text, "its longest task takes 30s by the 3 runs most like it")
 }
 
-// A worker that is far slower than the others with a job is named; what waits for it goes elsewhere, and the job is in time
-// that it would not be otherwise.
+// A worker that is far slower than the others with a job is named; what waits for it goes elsewhere, and the job is in
+// time that it would not be otherwise.
 func TestOverloadedWorkerIsNamedAndUnloaded(t *testing.T) {
 	c := Config{Machines: machines(12, 1, 0, 1), Interval: time.Second, Restart: restart.Never{}, Explain: 1}
 	c.Machines[5].Slow = []Spell{{At: seconds(1), For: seconds(1000), Factor: 0.3}}

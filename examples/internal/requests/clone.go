@@ -2,8 +2,8 @@ package requests
 
 import "github.com/straggler-go/straggler/clone"
 
-// cloner sends the requests of a fan-out several times at once, as package clone admits: a fan-out is a small job, and a
-// server that works is a slot in use.
+// cloner sends the requests of a fan-out several times at once, as package clone admits: a fan-out is a small job, and
+// a server that works is a slot in use.
 type cloner struct{ budget *clone.Budget }
 
 // grant is what a fan-out has been given of the budget.

@@ -1,14 +1,14 @@
 // Package requests simulates servers that queue what they are asked. A fan-out is a number of requests that must all be
-// answered; each is sent to one of the servers that have its data, and may be sent to another one a second time. Whether
-// it is, the library decides: package clone before anything is known of a request (clone.go), or package restart by its age
-// (restart.go). Both files are meant to be read, and copied, by who writes such a host.
+// answered; each is sent to one of the servers that have its data, and may be sent to another one a second time.
+// Whether it is, the library decides: package clone before anything is known of a request (clone.go), or package
+// restart by its age (restart.go). Both files are meant to be read, and copied, by who writes such a host.
 //
 // # Which package decides what
 //
-// A request of milliseconds reports no progress, and is over before much could be seen of it. Of the papers, Dolly speaks
-// of this: small jobs are cloned up front, within a budget of slots and below a ceiling of use [Dolly §3]. What waiting
-// does show is the request's age, against the ages and times of all others of late: Mantri's rule over the product limit
-// of package estimate/survival. There the slot that a copy would hold is a server that is idle now.
+// A request of milliseconds reports no progress, and is over before much could be seen of it. Of the papers, Dolly
+// speaks of this: small jobs are cloned up front, within a budget of slots and below a ceiling of use [Dolly §3]. What
+// waiting does show is the request's age, against the ages and times of all others of late: Mantri's rule over the
+// product limit of package estimate/survival. There the slot that a copy would hold is a server that is idle now.
 //
 // # Why a copy can do harm
 //
@@ -16,8 +16,8 @@
 // exponential times are better off below a load of 1/3 and worse off above it, and from 1/2 on they drown. So who sends
 // copies needs a budget that knows how busy the servers are.
 //
-// It is a discrete-event simulation: one seed gives one result. Each random number belongs to what it is drawn for, so the
-// second copy of a request is as lucky under one policy as under another.
+// It is a discrete-event simulation: one seed gives one result. Each random number belongs to what it is drawn for, so
+// the second copy of a request is as lucky under one policy as under another.
 package requests
 
 import (
@@ -65,7 +65,7 @@ type Config struct {
 func (c *Config) validate() error {
 	switch {
 	case c.Servers < 1 || c.Fan < 1 || c.Fanouts < 1 || c.Warmup < 0 || c.Warmup >= c.Fanouts:
-		return fmt.Errorf("requests: %d servers, %d fan-outs of %d, %d to warm up: want 1 or more of each, and fewer to warm up",
+		return fmt.Errorf("requests: %d servers, %d fan-outs of %d, %d to warm up: want 1 or more, and fewer to warm up",
 			c.Servers, c.Fanouts, c.Fan, c.Warmup)
 	case c.Replicas < 1 || c.Replicas > c.Servers:
 		return fmt.Errorf("requests: Config.Replicas is %d, want 1 to %d", c.Replicas, c.Servers)

@@ -52,8 +52,8 @@ func hiccups(load float64) Config {
 	}
 }
 
-// A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1]. At 0.8 the mean
-// of 400,000 has a standard error of 1.4 %: waits that follow each other are alike.
+// A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1]. At 0.8 the
+// mean of 400,000 has a standard error of 1.4 %: waits that follow each other are alike.
 func TestQueuesTakeAsLongAsTheoryHasIt(t *testing.T) {
 	for load, within := range map[float64]float64{0.2: 0.01, 0.5: 0.02, 0.8: 0.04} {
 		c := exponential(load)
@@ -87,9 +87,9 @@ func TestCalledBackCopiesTakeAsLongAsTheoryHasIt(t *testing.T) {
 	assert.InEpsilon(t, want, run(t, twice(c)).Mean, 0.03)
 }
 
-// Nobody calls copies back here, so each is work for others. Sent by a percentile of age, to whatever queue, they help at
-// low load and hurt at high load. With the library's budgets, and a slot that is an idle server, they help where there is
-// room and do no harm where there is none.
+// Nobody calls copies back here, so each is work for others. Sent by a percentile of age, to whatever queue, they help
+// at low load and hurt at high load. With the library's budgets, and a slot that is an idle server, they help where
+// there is room and do no harm where there is none.
 func TestBudgetsHoldCopiesHarmless(t *testing.T) {
 	for _, load := range []float64{0.1, 0.5, 0.9} {
 		plain := hiccups(load)
@@ -131,7 +131,8 @@ func TestServersAreFreedWhenAnAnswerIsThere(t *testing.T) {
 	c.Cancel = true
 	c = aged(c, restart.Mantri{})
 	r := run(t, c)
-	for p, want := range map[float64]float64{0: r.Seconds[0], 1: r.Seconds[len(r.Seconds)-1], 0.5: r.Seconds[len(r.Seconds)/2-1]} {
+	n := len(r.Seconds)
+	for p, want := range map[float64]float64{0: r.Seconds[0], 0.5: r.Seconds[n/2-1], 1: r.Seconds[n-1]} {
 		assert.Equal(t, want, r.Quantile(p))
 	}
 	assert.Len(t, r.Seconds, c.Fanouts-c.Warmup)

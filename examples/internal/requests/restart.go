@@ -150,8 +150,8 @@ func (w *watch) phase(s *sim, free int) restart.Phase {
 	}
 }
 
-// freeReplica returns a server for one more copy of a request, and how many there are: those with its data that have none
-// of its copies, and are idle if copies do not queue.
+// freeReplica returns a server for one more copy of a request, and how many there are: those with its data that have
+// none of its copies, and are idle if copies do not queue.
 func (s *sim) freeReplica(q *request) (to int32, free int) {
 	to = none
 	for _, server := range q.replicas {
