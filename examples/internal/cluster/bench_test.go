@@ -61,24 +61,37 @@ func crowd(tb testing.TB, n int) Config {
 // the simulation holds when half of the events have been, besides its configuration.
 func BenchmarkCluster(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) { benchmark(b, crowd(b, n)) })
+	}
+}
+
+// BenchmarkClusterNever is the same with a rule against stragglers that is asked as often, and never does anything: what is left
+// is what the simulation and the books of the phases take.
+func BenchmarkClusterNever(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) {
 			c := crowd(b, n)
-			events, cpu := 0, time.Duration(0)
-			for b.Loop() {
-				began := processorTime()
-				s, err := newSim(&c)
-				require.NoError(b, err)
-				events += finishRun(b, s).Events
-				cpu += processorTime() - began
-			}
-			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-			if cpu > 0 {
-				b.ReportMetric(float64(events)/cpu.Seconds(), "events/cpu-s")
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
-			b.ReportMetric(float64(heldHalfWay(b, &c, events/b.N))/float64(n), "bytes/machine")
+			c.Restart = restart.Never{}
+			benchmark(b, c)
 		})
 	}
+}
+
+func benchmark(b *testing.B, c Config) {
+	events, cpu := 0, time.Duration(0)
+	for b.Loop() {
+		began := processorTime()
+		s, err := newSim(&c)
+		require.NoError(b, err)
+		events += finishRun(b, s).Events
+		cpu += processorTime() - began
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+	if cpu > 0 {
+		b.ReportMetric(float64(events)/cpu.Seconds(), "events/cpu-s")
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+	b.ReportMetric(float64(heldHalfWay(b, &c, events/b.N))/float64(len(c.Machines)), "bytes/machine")
 }
 
 // heldHalfWay is the memory that a simulation of so many events holds when half of them have been.

@@ -33,10 +33,10 @@
 // An event takes O(log n) at most, and what the decisions take that it asks for. On one core of a busy two-core AMD EPYC,
 // with Mantri, delay scheduling and fair shares deciding, and by the time of the processor:
 //
-//	machines    events a second    kB a machine, with its jobs
-//	     100            850,000    12.5
-//	   1,000            510,000    11.8
-//	  10,000            400,000    11.7
+//	machines    events a second    with restart.Never    kB a machine, with its jobs
+//	     100            850,000             1,870,000    12.5
+//	   1,000            510,000               770,000    11.8
+//	  10,000            400,000               550,000    11.7
 //
 // as by the command
 //
@@ -44,6 +44,7 @@
 //
 // whose comment says what an event is. On such a machine these figures vary by a fifth from one run to the next. Five events
 // in six are reports, each of which the library judges: more than half of the time is that of package restart/tracker, and
-// two thirds is the library's. Beyond 100 machines an event does no more than before, but what it reads, of its copy
+// two thirds is the library's. With a rule that never does anything in Mantri's place, and all else as it was, it is the second
+// column (BenchmarkClusterNever): the rest of the time goes into what is left of each copy as a distribution. Beyond 100 machines an event does no more than before, but what it reads, of its copy
 // and of its phase, is no longer in the processor's cache.
 package cluster
