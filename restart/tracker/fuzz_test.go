@@ -70,7 +70,11 @@ func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Tim
 		d := tr.Report(now, task, attempt, tracker.Report{Done: r.Float(), Score: r.Float(), Remaining: r.Duration()})
 		trackerSane(t, d)
 	case 5:
-		tr.Finish(now, task, attempt)
+		waiting, late := tr.Phase().Waiting, tr.Ledger().Late
+		overtaken := tr.Finish(now, task, attempt)
+		if tr.Ledger().Late > late && len(overtaken) == 0 && tr.Phase().Waiting == waiting {
+			givenUp = -1 // a late result of a task that had been given up
+		}
 	case 6:
 		tr.Fail(now, task, attempt)
 	case 7:
@@ -110,7 +114,7 @@ func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Tim
 	return givenUp
 }
 
-var answerLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( attempt=\d+)?( [a-z]+=[0-9.e+,?s-]+)*$`)
+var answerLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z]+=[0-9.e+,?s-]+)*$`)
 
 func trackerSane(t *testing.T, d tracker.Answer) {
 	t.Helper()
@@ -123,7 +127,8 @@ func consistent(t *testing.T, tr *tracker.Tracker, budget *tracker.Budget, given
 	t.Helper()
 	p, l := tr.Phase(), tr.Ledger()
 	active := p.Tasks - p.Finished - p.Waiting - givenUp
-	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished // and less those overtaken, which are not listed
+	// And less those overtaken, which are not listed. A late result is of an attempt that had ended before.
+	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished + l.Late
 	switch {
 	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative) < 0, givenUp < 0, active < 0:
 		t.Fatalf("counts do not fit: %+v", p)
