@@ -42,9 +42,10 @@
 //
 //	go test ./internal/cluster -run none -bench Cluster -cpu 1 -count 4
 //
-// whose comment says what an event is. On such a machine these figures vary by a fifth from one run to the next. Five events
-// in six are reports, each of which the library judges: more than half of the time is that of package restart/tracker, and
-// two thirds is the library's. With a rule that never does anything in Mantri's place, and all else as it was, it is the second
-// column (BenchmarkClusterNever): the rest of the time goes into what is left of each copy as a distribution. Beyond 100 machines an event does no more than before, but what it reads, of its copy
-// and of its phase, is no longer in the processor's cache.
+// whose comment says what an event is. On such a machine these figures vary by a fifth from one run to the next. Five
+// events in six are reports, each of which the library judges: more than half of the time is that of package
+// restart/tracker, and two thirds is the library's. With a rule that never does anything in Mantri's place, and all else
+// as it was, it is the second column (BenchmarkClusterNever): the rest of the time goes into what is left of each copy, as
+// a distribution. Beyond 100 machines an event does little more than before, but what it reads, of its copy and of its
+// phase, is no longer in the processor's cache.
 package cluster
