@@ -19,7 +19,7 @@ import (
 func deadlines(seed uint64) []float64 {
 	missed := func(jobs int, set func(*cluster.Config)) float64 {
 		late, n := 0.0, 0.0
-		for i := range uint64(20) {
+		for i := range uint64(100) {
 			c := deadlineJobs(seed<<8+i, jobs)
 			set(&c)
 			for k, j := range must(c).Jobs {

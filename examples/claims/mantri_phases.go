@@ -58,7 +58,7 @@ func (t *tally) success() float64 { return float64(t.better) / float64(max(1, t.
 
 func (t *tally) perTask() float64 { return float64(t.copies+t.restarts) / float64(t.tasks) }
 
-const phasesPerSeed = 400
+const phasesPerSeed = 800
 
 // phasesOf runs the phases of a seed under every policy, once, whichever rows ask.
 var phasesOf = oncePerSeed(func(seed uint64) *survey {
