@@ -17,14 +17,14 @@ const beyond = 1.01
 // take takes a report to the books.
 func (t *Tracker) take(s *taskState, c *copyState, r Report) {
 	t.peers.dropPace(c)
+	wasBad := c.badUnits
 	done, score := t.claim(s, c, r)
 	s = t.asFound(s, c.resumed)
 	age, units := t.age(c), s.units()
-	read := c.progress.Done() // of a report that can't be right nothing is kept, so that the next one counts again
-	if !c.badUnits {
-		read = t.read(s, done)
+	if wasBad && !c.badUnits {
+		c.progress = estimate.Progress{} // what could not be right is forgotten, so that this one counts
 	}
-	t.model.Report(&c.progress, age, read)
+	t.model.Report(&c.progress, age, t.read(s, done))
 	t.follow(s, c, age, done)
 	t.reported = t.reported || done > 0 && !t.smallUnits
 	done = t.done(s, c)

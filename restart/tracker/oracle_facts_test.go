@@ -29,9 +29,9 @@ func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.report
 // progress replays the first n reports of a copy.
 func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
 	p := new(estimate.Progress)
-	for _, r := range c.reports[:n] {
-		if o.odd(c, r) {
-			r.done = p.Done()
+	for i, r := range c.reports[:n] {
+		if i > 0 && o.odd(c, c.reports[i-1]) && !o.odd(c, r) {
+			p = new(estimate.Progress)
 		}
 		o.config.Model.Report(p, r.at-c.start, r.done)
 	}
