@@ -9,7 +9,8 @@ import (
 // Limiter bounds the copies of the phases that share it. [Budget] is one. To share one among trackers on several
 // goroutines, wrap it in a Limiter of your own that locks; each method is one short step.
 type Limiter interface {
-	// Allows reports whether one more copy may be launched now.
+	// Allows reports whether one more copy may be launched now. One that says no while none runs can hold up a phase for
+	// ever: see [Budget].
 	Allows() bool
 	// TaskStarted takes note that a task has started for the first time.
 	TaskStarted()
@@ -32,14 +33,22 @@ type BudgetConfig struct {
 	// allowance is saved up to the number of copies that may run at once. 0 means 0.1; restart.Off: any.
 	Rate float64
 	// Floor is how many copies may run at once however few slots there are, and how many may be launched before any
-	// allowance was earned, so that a small system is not left without. 0 means 3; restart.Off: none.
+	// allowance was earned, so that a small system is not left without. 0 means 3; restart.Off: none but the one that a
+	// Budget always allows.
 	Floor int
 }
 
 // Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
-// first of a task; a restart adds no load and is not counted. A phase that ends or is cancelled must [Tracker.Close], or its
-// copies and slots count for ever. Not safe for concurrent use; share one among trackers that one goroutine drives.
+// first of a task; a restart adds no load and is not counted.
+//
+// While none of its copies runs it allows one, whatever Share, Rate and Floor say. An attempt that hangs never ends unless
+// it gets a copy, and once all tasks have started nothing earns allowance any more: a budget that refused the last copy would
+// keep a phase from ever ending, beside idle slots. Copies that come one after the other are a load of one slot. For no
+// copies at all there is restart.Never.
+//
+// A phase that ends or is cancelled must [Tracker.Close], or its copies and slots count for ever. Not safe for concurrent
+// use; share one among trackers that one goroutine drives.
 type Budget struct {
 	config  BudgetConfig
 	slots   int
@@ -86,10 +95,10 @@ func (b *Budget) limit() float64 {
 	return max(floor, b.config.Share*float64(b.slots))
 }
 
-// Allows reports whether one more copy may be launched now. A nil budget allows all.
+// Allows reports whether one more copy may be launched now. While none runs, one may; a nil budget allows all.
 func (b *Budget) Allows() bool {
 	switch {
-	case b == nil:
+	case b == nil || b.running == 0:
 		return true
 	case b.slots > 0 && b.running >= b.config.Floor && b.config.Share != restart.Off && b.shareWith(b.running+1) > b.config.Share:
 		return false

@@ -32,8 +32,9 @@ func TestBudgetShareOnTheBoundary(t *testing.T) {
 		share       float64
 		slots, want int
 	}{
-		{0.29, 100, 29}, {0.07, 100, 7}, {0.55, 100, 55}, {0.1, 30, 3}, {0.1, 39, 3}, {1, 5, 5}, {0.5, 1, 0},
-		{0, 50, 5}, // LATE's 10%
+		{0.29, 100, 29}, {0.07, 100, 7}, {0.55, 100, 55}, {0.1, 30, 3}, {0.1, 39, 3}, {1, 5, 5},
+		{0.5, 1, 1}, // the one that is always allowed
+		{0, 50, 5},  // LATE's 10%
 	} {
 		b := newBudget(t, tracker.BudgetConfig{Slots: c.slots, Share: c.share, Rate: restart.Off, Floor: restart.Off})
 		assert.Equal(t, c.want, launches(b, 1000), "%+v", c)
@@ -70,7 +71,7 @@ func TestBudgetRate(t *testing.T) {
 func TestBudgetFloor(t *testing.T) {
 	assert.Equal(t, 3, launches(newBudget(t, tracker.BudgetConfig{Slots: 2}), 100), "a small system is not left without")
 	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1}), 100))
-	assert.Zero(t, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100))
+	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100), "one is always allowed")
 }
 
 // Without slots of its own a budget has those of its phases; without any, a rate.

@@ -57,7 +57,8 @@ type Config struct {
 	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off. It learns
 	// from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's first tasks end.
 	Shape *survival.Shape
-	// Budget bounds the copies of all the phases that share it. Nil: no bound. Each of them must [Tracker.Close] in the end.
+	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase waits
+	// for ever for an attempt that hangs. Nil: no bound. Each of them must [Tracker.Close] in the end.
 	Budget Limiter
 	// Observe is called after each event, with the tracker's answer: to record it, as package journal does, to log it or to
 	// count it. It must not call the tracker, and can't change an answer. Nil: nothing.

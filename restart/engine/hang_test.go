@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// hung runs a phase on an engine that places and tells of starts and ends alone: the first attempts of the tasks from this one
+// on never end. It returns whether the phase is done after an hour.
+func hung(t *testing.T, c engine.Config, from int) bool {
+	t.Helper()
+	p, err := engine.New(c)
+	require.NoError(t, err)
+	first, all := map[int]string{}, map[string]engine.Attempt{}
+	for now := epoch; now.Before(epoch.Add(time.Hour)) && !p.Done(); now = now.Add(c.Interval) {
+		var shown []engine.Attempt
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			a := all[id]
+			switch stuck := a.Task >= from && first[a.Task] == id; {
+			case a.State == engine.Cancelled:
+				a.Ended = now
+				delete(all, id)
+			case !stuck && now.Sub(a.Begun) >= 10*time.Second:
+				a.State, a.Ended = engine.Succeeded, now
+				delete(all, id)
+			}
+			shown = append(shown, a)
+		}
+		for _, a := range p.Observe(now, shown) {
+			if a.Op == engine.Cancel {
+				dying := all[a.ID]
+				dying.State = engine.Cancelled
+				all[a.ID] = dying
+				continue
+			}
+			if first[a.Task] == "" {
+				first[a.Task] = a.ID
+			}
+			all[a.ID] = engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h", Begun: now}
+		}
+	}
+	done := p.Done()
+	p.Close(epoch.Add(2 * time.Hour))
+	return done
+}
+
+// Attempts that hang get their copies, one after the other, when a budget is spent: 40 tasks, 20 slots, the last 5 hang.
+func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
+	for _, policy := range []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Flink{}} {
+		for _, b := range []tracker.BudgetConfig{{}, {Floor: restart.Off}, {Slots: 1000, Rate: 0.001, Floor: 1}} {
+			budget, err := tracker.NewBudget(b)
+			require.NoError(t, err)
+			c := engine.Config{Config: tracker.Config{Tasks: 40, Slots: 20, Interval: time.Second, Policy: policy, Budget: budget}}
+			assert.True(t, hung(t, c, 35), "%s with %+v", restart.Describe(policy).Name, b)
+			assert.Zero(t, budget.Running())
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package tracker_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// farm is a host that knows starts and ends alone. Attempts for which hangs says so never end.
+type farm struct {
+	tr      *tracker.Tracker
+	hangs   func(task, attempt int) bool
+	running map[[2]int]time.Time // when it ends; the zero time for never
+	slots   int
+}
+
+const farmTask = 10 * time.Second // what an attempt takes that does not hang
+
+func newFarm(t *testing.T, c tracker.Config, hangs func(task, attempt int) bool) *farm {
+	t.Helper()
+	return &farm{tr: newTracker(t, c), hangs: hangs, running: map[[2]int]time.Time{}, slots: c.Slots}
+}
+
+// step lets a second pass: what is due ends, the tracker is asked about all that runs and for all slots that are free.
+func (f *farm) step(now time.Time) {
+	for task := range f.tr.Phase().Tasks {
+		for attempt := range 100 {
+			end, runs := f.running[[2]int{task, attempt}]
+			if !runs || end.IsZero() || now.Before(end) {
+				continue
+			}
+			delete(f.running, [2]int{task, attempt})
+			for _, other := range f.tr.Finish(now, task, attempt) {
+				delete(f.running, [2]int{task, other})
+			}
+		}
+	}
+	f.tr.Sweep(now, func(a tracker.Answer) { f.carryOut(now, a) })
+	for len(f.running) < f.slots {
+		a := f.tr.Next(now, -1)
+		if a.Action == restart.Keep {
+			return
+		}
+		f.carryOut(now, a)
+		if a.Action != restart.Start && a.Action != restart.Duplicate {
+			continue
+		}
+		attempt, end := f.tr.Start(now, a.Task, -1), now.Add(farmTask)
+		if f.hangs(a.Task, attempt) {
+			end = time.Time{}
+		}
+		f.running[[2]int{a.Task, attempt}] = end
+	}
+}
+
+func (f *farm) carryOut(now time.Time, a tracker.Answer) {
+	switch a.Action {
+	case restart.Restart:
+		f.tr.Restart(now, a.Task, a.Attempt)
+	case restart.Kill:
+		f.tr.Kill(now, a.Task, a.Attempt)
+	default:
+		return
+	}
+	delete(f.running, [2]int{a.Task, a.Attempt})
+}
+
+func (f *farm) done() bool {
+	p := f.tr.Phase()
+	return p.Finished == p.Tasks
+}
+
+// anyBudget is one at random, the strictest included.
+func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
+	one := func(of ...float64) float64 { return of[rng.IntN(len(of))] }
+	return newBudget(t, tracker.BudgetConfig{
+		Slots: int(one(0, 1, 20, 1000)), Share: one(0, restart.Off, 0.001, 0.3), Rate: one(0, restart.Off, 0.001, 0.5),
+		Floor: int(one(0, restart.Off, 1, 7)),
+	})
+}
+
+// Whatever the budget, phases whose first attempts hang end, as long as there are slots that are free.
+func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
+	trials := uint64(400)
+	if testing.Short() {
+		trials = 60
+	}
+	policies := []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Spark{Quantile: 0.75, MinRuntime: time.Second}, rules.Flink{}}
+	refused := 0
+	for seed := range trials {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		budget, policy := anyBudget(t, rng), policies[rng.IntN(len(policies))]
+		farms := make([]*farm, 1+rng.IntN(3))
+		for i := range farms {
+			slots := 10 + rng.IntN(20)
+			tasks := 2*slots + rng.IntN(20)
+			hung := tasks - 1 - rng.IntN(slots/4) // the last ones, once all have started
+			farms[i] = newFarm(t, tracker.Config{Tasks: tasks, Slots: slots, Interval: time.Second, Policy: policy, Budget: budget},
+				func(task, attempt int) bool { return task >= hung && attempt == 0 })
+		}
+		left := len(farms)
+		for s := 0; left > 0; s++ {
+			require.Less(t, s, 3600, "seed %d: %v does not end with %+v", seed, restart.Describe(policy).Name, budget.Config())
+			now := start.Add(time.Duration(s) * time.Second)
+			for i, f := range farms {
+				if f == nil {
+					continue
+				}
+				if f.step(now); f.done() {
+					refused += blockedByBudget(f.tr)
+					f.tr.Close(now)
+					farms[i] = nil
+					left--
+				}
+			}
+		}
+		assert.Zero(t, budget.Running())
+	}
+	assert.Greater(t, refused, 100, "budgets bind")
+}
+
+// blockedByBudget counts the answers that the budget took back.
+func blockedByBudget(tr *tracker.Tracker) (n int) {
+	for d, times := range tr.Decisions() {
+		if d.Reason == restart.BudgetSpent {
+			n += times
+		}
+	}
+	return n
+}
