@@ -34,7 +34,9 @@ func reading(entries []compare.Entry) ([]compare.Entry, error) {
 }
 
 // rows writes the two tables of one log for each policy.
-func (c *calibration) rows(w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
+func (c *calibration) rows(
+	w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase,
+) error {
 	models, all := c.modelsFor(phases(1)), strings.Split(c.models, ",")
 	if c.together == nil {
 		c.together = make([]calibrate.Tally, len(all))
@@ -124,6 +126,7 @@ func (v *verdict) count(t *calibrate.Tally) {
 }
 
 func (v verdict) String() string {
-	return fmt.Sprintf("Of %d rows with %d first looks at least, %d are right to 5 points at each tenth of t_rem. Of %d rows with %d\n"+
-		"launches at least, %d won as often as was predicted, to 5 points.", v.looks, enough, v.looksRight, v.launches, enough, v.launchesRight)
+	return fmt.Sprintf("Of %d rows with %d first looks at least, %d are right to 5 points at each tenth of t_rem. "+
+		"Of %d rows with %d\nlaunches at least, %d won as often as was predicted, to 5 points.",
+		v.looks, enough, v.looksRight, v.launches, enough, v.launchesRight)
 }

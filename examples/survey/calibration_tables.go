@@ -54,16 +54,17 @@ func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 		fmt.Fprint(w, "\nNothing was restarted or copied.\n")
 		return
 	}
-	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % | below the median, t_rem/t_new, % |")
-	fmt.Fprint(w, " saved, s each | won, by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % |")
+	fmt.Fprint(w, " below the median, t_rem/t_new, % | saved, s each | won, by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
 	for i, t := range tallies {
 		for kind, b := range t.Bets {
 			if b.N == 0 {
 				continue
 			}
 			n := float64(b.N)
-			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.3g→%.3g | %s |\n", models[i], calibrate.Kinds[kind],
-				b.N, 100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n, 100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
+			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.3g→%.3g | %s |\n",
+				models[i], calibrate.Kinds[kind], b.N, 100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n,
+				100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
 		}
 	}
 }

@@ -24,7 +24,9 @@ type says struct{ restart.Decision }
 func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return s.Decision }
 
 // report lets a watch see one report of a copy whose t_rem is left, and was so much in truth.
-func report(w *calibrate.Watch, task int, basis string, left estimate.Distribution, truth time.Duration, succeeds bool) {
+func report(
+	w *calibrate.Watch, task int, basis string, left estimate.Distribution, truth time.Duration, succeeds bool,
+) {
 	const age = time.Second
 	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{Finished: 3})
 	w.Reported(tracker.Answer{Task: task}, []sim.Running{{Age: age, Left: truth, Succeeds: succeeds}}, 0)
@@ -54,7 +56,8 @@ func TestDecilesOfTrueDraws(t *testing.T) {
 	assert.InDelta(t, 1, ranks.All.Predicted/ranks.All.True, 0.03)
 	assert.Zero(t, tally.Left[calibrate.Age].All.N)
 
-	// P(2X > x) is e^(-x/2): below the q-quantile of X lie 1 - sqrt(1-q) of the doubled truths, at worst a quarter too few.
+	// P(2X > x) is e^(-x/2): below the q-quantile of X lie 1 - sqrt(1-q) of the doubled truths, at worst a quarter too
+	// few.
 	late := wrong.Tally().Left[calibrate.Age].All
 	assert.InDelta(t, -0.25, late.Off(), 0.02)
 	assert.InDelta(t, 0.5, late.Predicted/late.True, 0.02)
@@ -79,10 +82,13 @@ func TestCertainPrediction(t *testing.T) {
 }
 
 // settle lets a watch see a decision that is carried out, and how long the new copy takes.
-func settle(w *calibrate.Watch, d restart.Decision, left estimate.Distribution, fresh estimate.Fresh, truth, takes time.Duration) {
+func settle(
+	w *calibrate.Watch, d restart.Decision, left estimate.Distribution, fresh estimate.Fresh, truth, takes time.Duration,
+) {
 	const age = time.Second
 	w.Policy = says{d}
-	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Remaining: d.Remaining}}, Fresh: fresh}, restart.Phase{})
+	seen := []restart.Copy{{Elapsed: age, Left: left, Remaining: d.Remaining}}
+	w.Decide(restart.Task{Copies: seen, Fresh: fresh}, restart.Phase{})
 	copies := []sim.Running{{Age: age, Left: truth, Succeeds: true}}
 	w.Reported(tracker.Answer{Decision: d}, copies, 0)
 	w.Acts(tracker.Answer{Decision: d}, copies)
@@ -97,10 +103,15 @@ func TestBets(t *testing.T) {
 	restarted := restart.Decision{Action: restart.Restart, Remaining: 50 * s, Fresh: 25 * s, Bar: 30 * s, Value: 0.7}
 	settle(w, restarted, left, fresh, 40*s, 45*s) // the bar is met, and yet the new copy takes longer
 	settle(w, restarted, left, fresh, 29*s, 20*s)
-	saves := restart.Decision{Action: restart.Duplicate, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Value: 0.5}
+	saves := restart.Decision{
+		Action: restart.Duplicate, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Value: 0.5,
+	}
 	settle(w, saves, left, fresh, 40*s, 19*s) // less than half
 	settle(w, saves, left, fresh, 40*s, 21*s)
-	settle(w, restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Value: 0.45}, left, fresh, 60*s, 10*s)
+	idle := restart.Decision{
+		Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Value: 0.45,
+	}
+	settle(w, idle, left, fresh, 60*s, 10*s)
 	w.Launched(7, s) // which was not launched by a decision
 
 	tally := w.Tally()
@@ -141,9 +152,11 @@ func TestWatchChangesNothing(t *testing.T) {
 	}
 }
 
-// A phase of which all is known: one task of 100 s among those of 10 s, of which a new copy takes 10 s, and linear progress.
+// A phase of which all is known: one task of 100 s among those of 10 s, of which a new copy takes 10 s, and linear
+// progress.
 func TestKnownWorld(t *testing.T) {
-	p := &sim.Phase{Interval: time.Second, Machines: 4, Draw: func(*rand.Rand, int, int, bool) time.Duration { return 10 * time.Second }}
+	always := func(*rand.Rand, int, int, bool) time.Duration { return 10 * time.Second }
+	p := &sim.Phase{Interval: time.Second, Machines: 4, Draw: always}
 	for i := range 40 {
 		d := 10 * time.Second
 		if i == 20 {
@@ -170,11 +183,13 @@ func TestFirstEnds(t *testing.T) {
 	w.Begins(nil)
 	for ended := range 5 {
 		left := distuv.Uniform{Min: 0, Max: 10}
-		w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}}, restart.Phase{Finished: ended, Tasks: 80})
+		seen := []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}
+		w.Decide(restart.Task{Copies: seen}, restart.Phase{Finished: ended, Tasks: 80})
 		w.Reported(tracker.Answer{}, []sim.Running{{Age: 1, Left: time.Second, Succeeds: true}}, 0)
 	}
 	tally := w.Tally()
 	for basis, want := range []int{calibrate.FirstEnds: 3, calibrate.Early: 1, calibrate.Progress: 1, calibrate.Age: 0} {
-		assert.Equal(t, []int{want, min(want, 1)}, []int{tally.Left[basis].All.N, tally.Left[basis].First.N}, calibrate.Bases[basis])
+		r := tally.Left[basis]
+		assert.Equal(t, []int{want, min(want, 1)}, []int{r.All.N, r.First.N}, calibrate.Bases[basis])
 	}
 }

@@ -23,7 +23,9 @@ const (
 func early(p restart.Phase) bool { return 20*p.Finished < p.Tasks }
 
 // Bases names the bases.
-var Bases = [...]string{FirstEnds: "progress, < 3 ends", Early: "progress, < 5 % ended", Progress: "progress", Age: "age"}
+var Bases = [...]string{
+	FirstEnds: "progress, < 3 ends", Early: "progress, < 5 % ended", Progress: "progress", Age: "age",
+}
 
 func basisOf(text string, p restart.Phase) int {
 	switch {
@@ -58,8 +60,8 @@ type Tally struct {
 	Left [bases]Reliability
 	// Bets are about what was launched, by [Kinds].
 	Bets [kinds]Bets
-	// Failing counts what is left out because the copy was to fail, as it did in the log; Unmatched the actions whose facts were
-	// not seen.
+	// Failing counts what is left out because the copy was to fail, as it did in the log; Unmatched the actions whose
+	// facts were not seen.
 	Failing, Unmatched int
 }
 
@@ -89,8 +91,8 @@ type Ranks struct {
 	Predicted, True float64
 }
 
-// sameTime is by which part of a copy's whole time a prediction may be off, and still be of that time: reports come at whole
-// intervals, and trails are kept to within 1 in 4,000.
+// sameTime is by which part of a copy's whole time a prediction may be off, and still be of that time: reports come at
+// whole intervals, and trails are kept to within 1 in 4,000.
 const sameTime = 0.005
 
 func (r *Reliability) look(left estimate.Distribution, c sim.Running, first bool) {
@@ -103,8 +105,8 @@ func (r *Reliability) look(left estimate.Distribution, c sim.Running, first bool
 	}
 }
 
-// rank is of one truth between two ranks of its prediction: it counts in each decile by the part between them that is in it.
-// So does a truth that a distribution holds for the only possible one, in all of them alike.
+// rank is of one truth between two ranks of its prediction: it counts in each decile by the part between them that is
+// in it. So does a truth that a distribution holds for the only possible one, in all of them alike.
 func rank(low, high, predicted, truth float64) Ranks {
 	r := Ranks{N: 1, Predicted: predicted, True: truth}
 	low = min(max(low, 0), 1)
@@ -129,8 +131,8 @@ func (r *Ranks) add(s Ranks) {
 	r.True += s.True
 }
 
-// Off returns by how much, as a share of all, the truths below some decile of their prediction are more than they should be
-// (positive: tasks end sooner than predicted) or fewer, where that is most; 0 of nothing.
+// Off returns by how much, as a share of all, the truths below some decile of their prediction are more than they
+// should be (positive: tasks end sooner than predicted) or fewer, where that is most; 0 of nothing.
 func (r *Ranks) Off() (worst float64) {
 	if r.N == 0 {
 		return 0
@@ -151,8 +153,8 @@ type Bets struct {
 	// Win is the sum of the probabilities that the new copy takes less than what the other still needs, Won how many did.
 	// Value is the sum of the probabilities at which the rule looked, Met in how many cases it was so.
 	Win, Won, Value, Met float64
-	// Sooner counts how many copies needed less than the median of their t_rem, Quicker how many new ones took less than the
-	// median of t_new. Half of them should.
+	// Sooner counts how many copies needed less than the median of their t_rem, Quicker how many new ones took less
+	// than the median of t_new. Half of them should.
 	Sooner, Quicker float64
 	// Expected is the sum of E(t_rem) - E(t_new), Saved that of the true differences, in seconds.
 	Expected, Saved float64

@@ -1,5 +1,5 @@
-// Package calibrate holds what a tracker says of the time that tasks still need, and of what new copies are worth, against
-// what a simulation knows of both.
+// Package calibrate holds what a tracker says of the time that tasks still need, and of what new copies are worth,
+// against what a simulation knows of both.
 package calibrate
 
 import (
@@ -59,7 +59,7 @@ func (w *Watch) Begins(*sim.Phase) {
 // Reported counts where in the distribution of its remaining time the true one of the copy lies.
 func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 	seen := w.copies
-	w.copies, w.asked = nil, w.asked[max(0, len(w.asked)-1):] // only the last may be the answer, which is yet to be carried out
+	w.copies, w.asked = nil, w.asked[max(0, len(w.asked)-1):] // the last may be the answer, and yet to be carried out
 	if !agrees(seen, copies) || seen[i].Left == nil {
 		return
 	}
@@ -164,7 +164,9 @@ func (w *Watch) Acts(a tracker.Answer, copies []sim.Running) {
 // matches reports whether the tracker's answer is this one. It may have named other machines to avoid.
 func (b *bet) matches(d restart.Decision, copies []sim.Running) bool {
 	d.Avoid = b.decision.Avoid
-	return d == b.decision && slices.EqualFunc(b.ages, copies, func(age time.Duration, c sim.Running) bool { return age == c.Age })
+	return d == b.decision && slices.EqualFunc(b.ages, copies, func(age time.Duration, c sim.Running) bool {
+		return age == c.Age
+	})
 }
 
 // Launched settles what was expected of the new copy.

@@ -13,7 +13,8 @@ import (
 	"straggler-examples/internal/workload"
 )
 
-// A policy that reads how progress runs knows in each phase what the earlier ones have shown, on however many processors.
+// A policy that reads how progress runs knows in each phase what the earlier ones have shown, on however many
+// processors.
 func TestPhasesLearnFromEarlierOnes(t *testing.T) {
 	phases := workload.Generate(20, 6)
 	mantri := Entry{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true, Progress: sim.Typical}

@@ -15,9 +15,11 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// evenPhase has tasks of 20, 40, ..., 180 s, of which that of 100 s is the median; the first one's progress was recorded.
+// evenPhase has tasks of 20, 40, ..., 180 s, of which that of 100 s is the median; the first one's progress was
+// recorded.
 func evenPhase() *Phase {
-	p := &Phase{Interval: time.Second, Machines: 3, Draw: func(*rand.Rand, int, int, bool) time.Duration { return 50 * time.Second }}
+	always := func(*rand.Rand, int, int, bool) time.Duration { return 50 * time.Second }
+	p := &Phase{Interval: time.Second, Machines: 3, Draw: always}
 	for i := range 9 {
 		p.Tasks = append(p.Tasks, Task{Work: 1, Attempts: []Attempt{{Duration: time.Duration(20*(i+1)) * time.Second}}})
 		p.Order = append(p.Order, int32(i))
@@ -128,7 +130,8 @@ func TestLateLooksTypical(t *testing.T) {
 	assert.InDelta(t, 0.5, quick(0.5), 1e-12)
 }
 
-// A recorded attempt reports as it did; a copy that was never run as some attempt of its phase; without any, as is typical.
+// A recorded attempt reports as it did; a copy that was never run as some attempt of its phase; without any, as is
+// typical.
 func TestRecordedProgress(t *testing.T) {
 	p := evenPhase()
 	own := &Splits{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9}
@@ -152,7 +155,8 @@ func scores(t *testing.T, policy restart.Policy, model Progress, seed uint64) ma
 	p := evenPhase()
 	for task := range p.Tasks {
 		var began time.Duration
-		_, err := Run(p, Options{Policy: policy, Progress: model, Seed: seed, WatchTask: task, Watch: func(at time.Duration, attempt int, what string) {
+		o := Options{Policy: policy, Progress: model, Seed: seed, WatchTask: task}
+		o.Watch = func(at time.Duration, attempt int, what string) {
 			score, _, report := strings.Cut(what, "  ")
 			switch {
 			case attempt > 0:
@@ -161,7 +165,8 @@ func scores(t *testing.T, policy restart.Policy, model Progress, seed uint64) ma
 			case report:
 				all[reportOf{task, at - began}] = score
 			}
-		}})
+		}
+		_, err := Run(p, o)
 		require.NoError(t, err)
 	}
 	return all

@@ -20,7 +20,8 @@ type Witness interface {
 	Launched(task int, takes time.Duration)
 }
 
-// Running is a copy that runs, as only the simulation knows it. They come in the order of [restart.Task], the newest first.
+// Running is a copy that runs, as only the simulation knows it. They come in the order of [restart.Task], the newest
+// first.
 type Running struct {
 	// Age is how long it has run, and Left how long it runs on unless it is killed.
 	Age, Left time.Duration

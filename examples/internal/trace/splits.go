@@ -3,8 +3,8 @@ package trace
 // mostSplits is more than Hadoop writes; a longer list is not one.
 const mostSplits = 100
 
-// readSplits reads a list of the milliseconds that each of some equal parts of an attempt's progress took; nil if one of them
-// is not known.
+// readSplits reads a list of the milliseconds that each of some equal parts of an attempt's progress took; nil if one
+// of them is not known.
 func readSplits(c *cursor) (splits []int64) {
 	whole := true
 	c.elements(func() {
