@@ -8,8 +8,8 @@ import (
 
 // Versions of the snapshots, their first byte.
 const (
-	estimatorVersion = 1
-	blacklistVersion = 1
+	estimatorVersion = 2
+	blacklistVersion = 2
 )
 
 // maxCount bounds the counts of a snapshot, so that no sum of them overflows.
@@ -34,7 +34,7 @@ func (e *Estimator) MarshalBinary() ([]byte, error) {
 	dst = e.period.append(dst)
 	dst = snapshot.AppendInt(snapshot.AppendInt(dst, int64(e.tasks)), int64(e.slow))
 	dst = snapshot.AppendFloat(snapshot.AppendBool(dst, e.known), e.p)
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 // UnmarshalBinary replaces e, its configuration included, by what data holds. It is an error, and leaves e as it was,
@@ -72,7 +72,7 @@ func (b *Blacklist) MarshalBinary() ([]byte, error) {
 			dst = snapshot.AppendBool(snapshot.AppendFloat(dst, m.predicted), m.banned)
 		}
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 // UnmarshalBinary replaces b, its configuration and number of machines included, by what data holds. It is an error,

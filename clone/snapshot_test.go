@@ -53,10 +53,10 @@ func TestRestoredGoesOn(t *testing.T) {
 func TestSnapshotsRefuseRubbish(t *testing.T) {
 	var e Estimator
 	assert.EqualError(t, e.UnmarshalBinary(nil), "clone: Estimator: snapshot: want a snapshot, got no bytes")
-	assert.EqualError(t, e.UnmarshalBinary([]byte{9}), "clone: Estimator: snapshot: version is 9, want 1")
+	assert.EqualError(t, e.UnmarshalBinary([]byte{9}), "clone: Estimator: snapshot: version is 9, want 2")
 	good, err := e.MarshalBinary()
 	require.NoError(t, err)
-	assert.ErrorContains(t, e.UnmarshalBinary(append(good, 1)), "1 bytes too many")
+	assert.ErrorContains(t, e.UnmarshalBinary(append(good, 1)), "checksum does not match")
 	var b Blacklist
 	assert.ErrorContains(t, b.UnmarshalBinary(good), "clone: Blacklist: snapshot: ")
 }

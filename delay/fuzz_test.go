@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // FuzzLocality plays any sequence of offers, rounds, candidates and clock steps under any waits, and checks what must
@@ -115,9 +118,10 @@ func FuzzSnapshot(f *testing.F) {
 		c.Observe(i%3, time.Duration(i+1)*time.Second)
 	}
 	data, _ := c.MarshalBinary()
-	f.Add(data)
-	f.Add([]byte{1, 6, 20, 200, 1, 0})
+	f.Add(snapshottest.Body(data))
+	f.Add([]byte{2, 6, 20, 200, 1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = snapshot.Seal(data, 0)
 		var c RemoteCost
 		if c.UnmarshalBinary(data) != nil {
 			require.Equal(t, RemoteCost{}, c)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 func TestGainLimits(t *testing.T) {
@@ -123,6 +125,7 @@ func TestRemoteCost(t *testing.T) {
 	}
 	d, _ = c.Of(2)
 	assert.InDelta(t, 30, d.Seconds(), .01)
+	snapshottest.Flips(t, data, restored.UnmarshalBinary)
 	assert.ErrorContains(t, restored.UnmarshalBinary(data[:9]), "delay: RemoteCost: snapshot: ")
 	var zero, again RemoteCost
 	data, err = zero.MarshalBinary()

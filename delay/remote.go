@@ -107,7 +107,7 @@ func (c *RemoteCost) Of(level int) (d time.Duration, known bool) {
 }
 
 // remoteCostVersion is the first byte of a snapshot.
-const remoteCostVersion = 1
+const remoteCostVersion = 2
 
 // MarshalBinary returns the state, with its configuration, as bytes: restored, it answers as if it had never stopped.
 // It never fails.
@@ -118,13 +118,13 @@ func (c *RemoteCost) MarshalBinary() ([]byte, error) {
 		dst = snapshot.AppendInt(dst, int64(n))
 	}
 	if dst = snapshot.AppendBool(dst, c.levels != nil); c.levels == nil {
-		return dst, nil
+		return snapshot.Seal(dst, 0), nil
 	}
 	for _, m := range c.levels {
 		dst = snapshot.AppendInt(dst, int64(m.samples))
 		dst = snapshot.AppendFloat(snapshot.AppendFloat(dst, m.mean), m.weight)
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 // UnmarshalBinary replaces c, its configuration included, by what data holds. It is an error, and leaves c as it was,

@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // moody is a source of factors that change.
@@ -140,19 +143,20 @@ func TestEncodingRefuses(t *testing.T) {
 	u.Drop(7)
 	var w WrapUp
 	w.Observe(1, 3)
-	type snapshot interface {
+	type state interface {
 		AppendBinary([]byte) ([]byte, error)
 		UnmarshalBinary([]byte) error
 	}
-	for name, s := range map[string]snapshot{"Empirical": e, "UnitTimes": u, "WrapUp": &w} {
+	for name, s := range map[string]state{"Empirical": e, "UnitTimes": u, "WrapUp": &w, "Progress": new(Progress)} {
 		data, err := s.AppendBinary(nil)
 		require.NoError(t, err)
 		for n := range data {
 			assert.ErrorContains(t, s.UnmarshalBinary(data[:n]), "estimate: "+name, "cut to %d", n)
 		}
 		assert.Error(t, s.UnmarshalBinary(append(data[:len(data):len(data)], 0)))
+		snapshottest.Flips(t, data, s.UnmarshalBinary)
 		data[0]++
-		assert.ErrorContains(t, s.UnmarshalBinary(data), "version is 2, want 1")
+		assert.ErrorContains(t, s.UnmarshalBinary(data), "version is 3, want 2")
 		data[0]--
 		after, err := s.AppendBinary(nil)
 		require.NoError(t, err)
@@ -167,11 +171,11 @@ func FuzzUnitTimesUnmarshal(f *testing.F) {
 	}
 	u.Drop(u.Running(NoSample, ran(5, 1)))
 	data, _ := u.MarshalBinary()
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, config := range []UnitTimesConfig{{}, {Factors: &moody{[5]float64{1, 2, 3, 4, 5}}}} {
 			u, _ := NewUnitTimes(config)
-			if u.UnmarshalBinary(data) != nil {
+			if u.UnmarshalBinary(snapshot.Seal(data, 0)) != nil {
 				continue
 			}
 			soundUnitTimes(t, u, 3)
@@ -191,8 +195,9 @@ func FuzzUnitTimesUnmarshal(f *testing.F) {
 func FuzzEmpiricalUnmarshal(f *testing.F) {
 	e, _ := filled(200)
 	data, _ := e.MarshalBinary()
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = snapshot.Seal(data, 0)
 		var e Empirical
 		if e.UnmarshalBinary(data) != nil {
 			return

@@ -7,11 +7,12 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const unitTimesVersion, wrapUpVersion = 1, 1
+const unitTimesVersion, wrapUpVersion = 2, 2
 
 // AppendBinary appends a snapshot to dst: version, the numbers of the configuration, and all samples with their ids.
 // The Prior and the Factors are the host's and are not in it. It never fails. O(n); 17 to 25 bytes a sample.
 func (u *UnitTimes) AppendBinary(dst []byte) ([]byte, error) {
+	from := len(dst)
 	dst = snapshot.AppendInt(append(dst, unitTimesVersion), int64(u.config.MinSamples))
 	dst = snapshot.AppendFloat(dst, u.config.Floor)
 	dst = snapshot.AppendBool(snapshot.AppendBool(dst, u.config.FixedOverhead), u.config.KeepFirstWave)
@@ -38,7 +39,7 @@ func (u *UnitTimes) AppendBinary(dst []byte) ([]byte, error) {
 		}
 	}
 	dst = appendPlaces(appendPlaces(dst, u.free), u.first)
-	return u.origin.append(snapshot.AppendSum(dst, u.all.sum)), nil
+	return snapshot.Seal(u.origin.append(snapshot.AppendSum(dst, u.all.sum)), from), nil
 }
 
 // What a sample's first byte says.
@@ -212,7 +213,9 @@ func (o *origins) read(r *snapshot.Reader, u *UnitTimes) {
 
 // AppendBinary appends a snapshot to dst. It never fails.
 func (w *WrapUp) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.AppendFloat(snapshot.AppendUint(append(dst, wrapUpVersion), uint64(w.n)), w.seconds), nil
+	from := len(dst)
+	dst = snapshot.AppendFloat(snapshot.AppendUint(append(dst, wrapUpVersion), uint64(w.n)), w.seconds)
+	return snapshot.Seal(dst, from), nil
 }
 
 // UnmarshalBinary sets w to what was written. What is not a snapshot is an error, and leaves w as it was.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -215,10 +216,11 @@ func FuzzSnapshots(f *testing.F) {
 	}
 	for _, state := range []encoding.BinaryMarshaler{l, b, c, new(Losses), new(LossBursts), new(CopyTimes)} {
 		data, _ := state.MarshalBinary()
-		f.Add(data)
+		f.Add(snapshottest.Body(data))
 		f.Add(data[:len(data)/2])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = snapshot.Seal(data, 0)
 		l, b, c := new(Losses), new(LossBursts), new(CopyTimes)
 		if l.UnmarshalBinary(data) == nil {
 			p := l.Probability(now, 0)

@@ -8,9 +8,9 @@ import (
 
 // Versions of the snapshots, their first byte.
 const (
-	lossesVersion    = 1
-	burstsVersion    = 1
-	copyTimesVersion = 1
+	lossesVersion    = 2
+	burstsVersion    = 2
+	copyTimesVersion = 2
 )
 
 // maxCount bounds the counts of a snapshot, so that no sum of them overflows.
@@ -29,7 +29,7 @@ func (l *Losses) MarshalBinary() ([]byte, error) {
 	for i := range l.machine {
 		dst = l.machine[i].append(dst)
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 func (r *record) append(dst []byte) []byte {
@@ -100,7 +100,7 @@ func (b *LossBursts) MarshalBinary() ([]byte, error) {
 	for _, at := range b.times {
 		dst = snapshot.AppendInt(dst, int64(at))
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 // UnmarshalBinary replaces b, its configuration and number of machines included, by what data holds. It is an error,
@@ -144,7 +144,7 @@ func (c *CopyTimes) MarshalBinary() ([]byte, error) {
 	for _, x := range [...]float64{c.weight, c.bytes, c.seconds, c.bytes2, c.product} {
 		dst = snapshot.AppendFloat(dst, x)
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 // UnmarshalBinary replaces c, its configuration included, by what data holds. It is an error, and leaves c as it was,

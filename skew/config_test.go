@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 func TestBadInputIsNamed(t *testing.T) {
@@ -93,19 +96,21 @@ func TestUndecodableSketchesLeaveTheirTargetAlone(t *testing.T) {
 	require.NoError(t, good.Add(5, 1000))
 	data, err := good.MarshalBinary()
 	require.NoError(t, err)
+	snapshottest.Flips(t, data, new(Sketch).UnmarshalBinary)
+	sealed := func(body ...byte) []byte { return snapshot.Seal(body, 0) }
 	for name, bad := range map[string][]byte{
 		"nothing":       nil,
 		"version":       append([]byte{9}, data[1:]...),
 		"short":         data[:len(data)-1],
 		"header only":   data[:3],
 		"too long":      append(append([]byte(nil), data...), 0),
-		"no rows":       {1, 0, 3, 1, 0, 0, 0},
-		"no partitions": {1, 3, 0, 1, 0, 0, 0},
-		"uneven rows":   {1, 2, 1, 1, 5, 6},
-		"endless":       {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
-		"overflow":      {1, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1},
-		"padded":        {1, 1, 1, 1, 0x85, 0},
-		"huge":          {1, 255, 255, 255, 255, 15, 255, 255, 255, 255, 15, 1, 0},
+		"no rows":       sealed(2, 0, 3, 1, 0, 0, 0),
+		"no partitions": sealed(2, 3, 0, 1, 0, 0, 0),
+		"uneven rows":   sealed(2, 2, 1, 1, 5, 6),
+		"endless":       sealed(2, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1),
+		"overflow":      sealed(2, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1),
+		"padded":        sealed(2, 1, 1, 1, 0x85, 0),
+		"huge":          sealed(2, 255, 255, 255, 255, 15, 255, 255, 255, 255, 15, 1, 0),
 	} {
 		target, _ := NewSketch(1, 1, 7)
 		err := target.UnmarshalBinary(bad)
@@ -139,8 +144,8 @@ func TestSketchEncodingAndHashesAreStable(t *testing.T) {
 	require.NoError(t, s.Add(HashKey([]byte("bc")), 5))
 	data, err := s.MarshalBinary()
 	require.NoError(t, err)
-	// Version, 2 rows, 4 partitions, seed 1; both keys meet in row 0 (305), and part in row 1 (300 and 5).
-	assert.Equal(t, []byte{1, 2, 4, 1, 0, 0, 0, 0xb1, 2, 0xac, 2, 0, 0, 5}, data)
+	// Version, 2 rows, 4 partitions, seed 1; both keys meet in row 0 (305), and part in row 1 (300 and 5); the CRC-32C.
+	assert.Equal(t, []byte{2, 2, 4, 1, 0, 0, 0, 0xb1, 2, 0xac, 2, 0, 0, 5, 0xe5, 0x53, 0x28, 0xd0}, data)
 	// FNV-1a of "a", from the reference vectors of the algorithm.
 	assert.Equal(t, uint64(0xaf63dc4c8601ec8c), HashKey("a"))
 }

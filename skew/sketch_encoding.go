@@ -7,11 +7,12 @@ import (
 )
 
 // encodingVersion is the first byte of an encoded sketch.
-const encodingVersion = 1
+const encodingVersion = 2
 
-// AppendBinary appends the sketch as bytes: a version, the numbers of rows and partitions, the seed, and the counters
-// row by row, all but the version as unsigned varints. It never fails. O(d p).
+// AppendBinary appends the sketch as bytes: a version, the numbers of rows and partitions, the seed, the counters row by
+// row, all these as unsigned varints, and a checksum. It never fails. O(d p).
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
+	from := len(dst)
 	dst = append(dst, encodingVersion)
 	dst = snapshot.AppendUint(dst, uint64(len(s.rows)))
 	dst = snapshot.AppendUint(dst, uint64(s.partitions))
@@ -19,14 +20,14 @@ func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
 	for _, n := range s.cells {
 		dst = snapshot.AppendUint(dst, uint64(n))
 	}
-	return dst, nil
+	return snapshot.Seal(dst, from), nil
 }
 
 // MarshalBinary returns the sketch as bytes, as [Sketch.AppendBinary] writes it. It never fails.
 func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
 // UnmarshalBinary replaces s by the sketch that data encodes. It is an error, and leaves s as it was, if data is not
-// what AppendBinary writes: if it is too short or too long, or if its rows do not have the same sum.
+// what AppendBinary writes, or a byte of it has changed.
 func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r := snapshot.NewReader("skew: Sketch", encodingVersion, data)
 	rows, partitions, seed := r.Uint(), r.Uint(), r.Uint()

@@ -9,7 +9,7 @@ import (
 )
 
 // tableVersion is the first byte of a snapshot.
-const tableVersion = 1
+const tableVersion = 2
 
 // MarshalBinary returns the state, with its configuration, as bytes: restored, it answers as if it had never stopped.
 // It never fails. O(samples), some 30 bytes for each lag with its read.
@@ -27,7 +27,7 @@ func (w *WindowTable) MarshalBinary() ([]byte, error) {
 	for i := range w.bins {
 		dst = w.bins[i].append(dst)
 	}
-	return dst, nil
+	return snapshot.Seal(dst, 0), nil
 }
 
 func (b *bin) append(dst []byte) []byte {

@@ -7,12 +7,12 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const regressorVersion, histogramVersion = 1, 1
+const regressorVersion, histogramVersion = 2, 2
 
 // AppendBinary appends a snapshot to dst: version, configuration, and the runs that are remembered. It never fails.
 // O(n); 8 bytes a parameter and 8 for the time of each run.
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
-	c := k.config
+	c, from := k.config, len(dst)
 	dst = append(dst, regressorVersion)
 	for _, n := range [...]int{c.Dimensions, c.Neighbours, c.MaxRuns, int(c.Scaling), k.oldest, k.added, k.measured} {
 		dst = snapshot.AppendInt(dst, int64(n))
@@ -27,7 +27,7 @@ func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 			dst = snapshot.AppendFloat(dst, x)
 		}
 	}
-	return dst, nil
+	return snapshot.Seal(dst, from), nil
 }
 
 // MarshalBinary returns a snapshot; see [Regressor.AppendBinary].
@@ -84,6 +84,7 @@ func (k *Regressor) UnmarshalBinary(data []byte) error {
 // AppendBinary appends a snapshot to dst: version, configuration, and the number and the sum of each bin. It never
 // fails. O(bins).
 func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
+	from := len(dst)
 	dst = snapshot.AppendFloat(snapshot.AppendFloat(append(dst, histogramVersion), h.config.Low), h.config.High)
 	dst = snapshot.AppendUint(dst, uint64(len(h.bins)))
 	for _, b := range h.bins {
@@ -92,7 +93,7 @@ func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 			dst = snapshot.AppendSum(dst, b.sum)
 		}
 	}
-	return dst, nil
+	return snapshot.Seal(dst, from), nil
 }
 
 // MarshalBinary returns a snapshot; see [Histogram.AppendBinary].

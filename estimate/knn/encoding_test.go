@@ -6,6 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // Restored after any history, a regressor predicts and learns as if it had never stopped, with a tree and without.
@@ -82,20 +85,22 @@ func TestSnapshotsRefused(t *testing.T) {
 			assert.ErrorContains(t, s.UnmarshalBinary(data[:n]), "knn: "+name+": snapshot: ", "cut to %d", n)
 		}
 		assert.Error(t, s.UnmarshalBinary(append(data[:len(data):len(data)], 0)))
+		snapshottest.Flips(t, data, s.UnmarshalBinary)
 		data[0]++
-		assert.ErrorContains(t, s.UnmarshalBinary(data), "version is 2, want 1")
+		assert.ErrorContains(t, s.UnmarshalBinary(data), "version is 3, want 2")
 	}
 }
 
 func FuzzUnmarshal(f *testing.F) {
 	k, _ := benchKNN(f, 20)
 	data, _ := k.MarshalBinary()
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	h, _ := NewHistogram(HistogramConfig{})
 	h.Add(3)
 	data, _ = h.MarshalBinary()
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = snapshot.Seal(data, 0)
 		var h Histogram
 		if h.UnmarshalBinary(data) == nil {
 			h.Add(1)

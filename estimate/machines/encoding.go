@@ -7,12 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const version = 1
+const version = 2
 
 // AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
 // heard of longest ago. It never fails. O(m); up to 350 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	c := r.config
+	from := len(dst)
 	dst = snapshot.AppendInt(append(dst, version), int64(c.Memory))
 	for _, x := range [...]float64{c.Trust, c.Limit, c.SlowFactor, c.MaxShare} {
 		dst = snapshot.AppendFloat(dst, x)
@@ -28,7 +29,7 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	dst = snapshot.AppendSum(snapshot.AppendSum(dst, r.ended), r.failed)
 	dst = snapshot.AppendBool(dst, r.progress.used)
-	return snapshot.AppendInt(dst, int64(r.progress.halved)), nil
+	return snapshot.Seal(snapshot.AppendInt(dst, int64(r.progress.halved)), from), nil
 }
 
 func (m *machine) append(dst []byte) []byte {

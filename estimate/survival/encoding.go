@@ -6,13 +6,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // AppendBinary appends a snapshot of the shape to dst, without that of its kind. It never fails. O(1), about 1 kB.
 func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	s.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Shape.AppendBinary].
@@ -66,7 +66,7 @@ func codeFloat(c *snapshot.Codec, v *float32) {
 func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	t.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // UnmarshalBinary takes a snapshot. What is none is an error, and changes nothing.
@@ -100,7 +100,7 @@ func (t *Trail) code(c *snapshot.Codec) {
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
 	out := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	c.code(&out)
-	return out.Dst, nil
+	return snapshot.Seal(out.Dst, len(dst)), nil
 }
 
 // UnmarshalBinary takes a snapshot, and fits. What is not a snapshot is an error, and changes nothing. O(n log n).

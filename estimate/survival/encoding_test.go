@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 func TestRestoredAnswersAsBefore(t *testing.T) {
@@ -27,13 +29,16 @@ func TestRestoredAnswersAsBefore(t *testing.T) {
 	data, _ := s.MarshalBinary()
 	restored := kind.Phase()
 	require.NoError(t, restored.UnmarshalBinary(data))
+	snapshottest.Flips(t, data, new(survival.Shape).UnmarshalBinary)
 	data, _ = trail.AppendBinary(nil)
 	var again survival.Trail
 	require.NoError(t, again.UnmarshalBinary(data))
+	snapshottest.Flips(t, data, new(survival.Trail).UnmarshalBinary)
 	assert.Equal(t, trail, again)
 	data, _ = curve.AppendBinary(nil)
 	var refitted survival.Curve
 	require.NoError(t, refitted.UnmarshalBinary(data))
+	snapshottest.Flips(t, data, new(survival.Curve).UnmarshalBinary)
 
 	p := survival.Prediction{Age: 30, Total: 400, Stage: 4}
 	var before, after survival.Outlook
@@ -47,7 +52,7 @@ func TestRestoredAnswersAsBefore(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	data, _ := new(survival.Shape).MarshalBinary()
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	window, err := survival.NewWindow(time.Minute)
 	require.NoError(f, err)
 	for i := range 4 {
@@ -56,9 +61,10 @@ func FuzzDecode(f *testing.F) {
 	window.Start(time.Unix(20, 0))
 	window.Curve(time.Unix(30, 0))
 	data, _ = window.MarshalBinary()
-	f.Add(data)
-	f.Add([]byte{1, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Add(snapshottest.Body(data))
+	f.Add([]byte{2, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = snapshot.Seal(data, 0)
 		s := new(survival.Shape)
 		if s.UnmarshalBinary(data) == nil {
 			run(s, time.Minute, linear)

@@ -121,13 +121,13 @@ func (w *Window) Curve(now time.Time) *Curve {
 	return &w.curve
 }
 
-const windowVersion = 1
+const windowVersion = 2
 
 // AppendBinary appends a snapshot of the window to dst. It never fails. O(n), some 30 bytes a run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, windowVersion)}
 	w.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Window.AppendBinary].

@@ -13,6 +13,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -157,6 +158,7 @@ func TestWindowRefuses(t *testing.T) {
 		assert.ErrorContains(t, new(survival.Window).UnmarshalBinary(data[:n]), "survival: Window", "%d bytes", n)
 	}
 	assert.Error(t, new(survival.Window).UnmarshalBinary(append(data, 0)))
+	snapshottest.Flips(t, data, new(survival.Window).UnmarshalBinary)
 	data[0]++
 	before := w.Curve(time.Unix(22, 0)).Mean()
 	assert.Error(t, w.UnmarshalBinary(data), "of another version")

@@ -8,7 +8,7 @@ import (
 )
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // MarshalBinary returns what has to survive a restart: the clock, each pool's waits and cool-down and what it waits
 // to run, and whose turn is next; 6 to 36 bytes a pool. Shares and usage are told anew by [Preemptor.Observe]. It
@@ -28,7 +28,7 @@ func (p *Preemptor) MarshalBinary() ([]byte, error) {
 		b = snapshot.AppendInt(b, w.waiting.Units)
 		b = snapshot.AppendBool(b, w.waiting.OneMachine)
 	}
-	return b, nil
+	return snapshot.Seal(b, 0), nil
 }
 
 // appendInstant appends an instant of the clock, if there is one.

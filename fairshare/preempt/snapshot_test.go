@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // Restored at any moment, a Preemptor answers as the one that never stopped.
@@ -62,6 +64,7 @@ func TestSnapshotsOfOthersAreRefused(t *testing.T) {
 	data, err := three.MarshalBinary()
 	require.NoError(t, err)
 	assert.EqualError(t, two.UnmarshalBinary(data), "fairshare/preempt: Preemptor: snapshot: has 3 pools, want 2")
+	snapshottest.Flips(t, data, three.UnmarshalBinary)
 	for _, bad := range [][]byte{nil, {0}, {2, 3}, data[:len(data)-1], append(data, 0)} {
 		assert.ErrorContains(t, three.UnmarshalBinary(bad), "fairshare/preempt: ")
 	}
@@ -84,13 +87,13 @@ func FuzzUnmarshal(f *testing.F) {
 	s.SetWaiting(2, Waiting{Units: 2, OneMachine: true})
 	data, err := s.MarshalBinary()
 	require.NoError(f, err)
-	f.Add(data)
-	f.Add([]byte{1, 3, 1, 0, 0, 0, 0})
+	f.Add(snapshottest.Body(data))
+	f.Add([]byte{2, 3, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := fresh(t)
 		before, err := s.MarshalBinary()
 		require.NoError(t, err)
-		if err := s.UnmarshalBinary(data); err != nil {
+		if err := s.UnmarshalBinary(snapshot.Seal(data, 0)); err != nil {
 			after, err := s.MarshalBinary()
 			require.NoError(t, err)
 			require.Equal(t, before, after, "changed in spite of the error")

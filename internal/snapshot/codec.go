@@ -12,6 +12,8 @@ import (
 type Codec struct {
 	Dst []byte
 	In  *Reader // nil to write
+
+	part []byte // the snapshot of a part, with its checksum
 }
 
 // OK reports whether all that was read so far was right.
@@ -110,21 +112,22 @@ func (c *Codec) Size(n, bytes int) int {
 	return n
 }
 
-// Part is state that has a snapshot of its own.
+// State is what has a snapshot of its own.
 type State interface {
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
 }
 
-// Part codes state that has a snapshot of its own.
+// Part codes state that has a snapshot of its own. Its checksum is left out: that of the whole holds for it as well.
 func (c *Codec) Part(p State) {
 	if c.In == nil {
-		block, _ := p.AppendBinary(nil) // it never fails
-		c.Dst = AppendBlock(c.Dst, block)
+		c.part, _ = p.AppendBinary(c.part[:0]) // it never fails
+		c.Dst = AppendBlock(c.Dst, c.part[:len(c.part)-checksumSize])
 		return
 	}
 	if block := c.In.Block(); c.In.OK() {
-		if err := p.UnmarshalBinary(block); err != nil {
+		c.part = Seal(append(c.part[:0], block...), 0)
+		if err := p.UnmarshalBinary(c.part); err != nil {
 			c.In.Fail(err)
 		}
 	}

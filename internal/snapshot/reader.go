@@ -19,7 +19,7 @@ type Reader struct {
 	err  error
 }
 
-// NewReader begins to read data, whose first byte must be the version. The name is the state's, for errors:
+// NewReader begins to read data, whose first byte must be the version, and which [Seal] ended. The name is the state's, for errors:
 // "clone: Estimator".
 func NewReader(name string, version byte, data []byte) *Reader {
 	r := &Reader{name: name}
@@ -28,10 +28,17 @@ func NewReader(name string, version byte, data []byte) *Reader {
 		r.Fail(errors.New("want a snapshot, got no bytes"))
 	case data[0] != version:
 		r.Fail(fmt.Errorf("version is %d, want %d", data[0], version))
+	case !sealed(data):
+		r.Fail(errors.New("checksum does not match: it has changed, or is cut short"))
 	default:
-		r.rest = data[1:]
+		r.rest = data[1 : len(data)-checksumSize]
 	}
 	return r
+}
+
+func sealed(data []byte) bool {
+	end := len(data) - checksumSize
+	return end > 0 && binary.LittleEndian.Uint32(data[end:]) == checksum(data[:end])
 }
 
 // Fail records a fault that the decoder found itself, unless there was one before.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"testing"
@@ -30,7 +31,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	data = AppendClock(AppendClock(data, c), clock.Clock{})
 	data = AppendSum(AppendBlock(AppendBlock(data, []byte("part")), nil), num.Sum{High: 3, Low: -1e-20})
 
-	r := NewReader("x: X", 7, data)
+	r := NewReader("x: X", 7, Seal(data, 0))
 	assert.Equal(t, uint64(math.MaxUint64), r.Uint())
 	assert.Equal(t, int64(math.MinInt64), r.Int())
 	assert.Equal(t, -3, r.Number(-3, 5))
@@ -74,7 +75,7 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 		"holds a time out of range":     {AppendUint(AppendInt(nil, 1), 1e9), func(r *Reader) { r.Time() }},
 		"the decoder's own, and no 2nd": {nil, func(r *Reader) { r.Fail(errors.New("the decoder's own, and no 2nd")); r.Uint() }},
 	} {
-		r := NewReader("room: State", 1, append([]byte{1}, c.data...))
+		r := NewReader("room: State", 1, Seal(append([]byte{1}, c.data...), 0))
 		c.read(r)
 		err := r.Close()
 		require.ErrorContains(t, err, "room: State: snapshot: ")
@@ -88,11 +89,37 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1")
 }
 
+// The polynomial finds whatever changes within 32 bits in a row; and a snapshot may follow other bytes.
+func TestDamageIsRefused(t *testing.T) {
+	whole := Seal(AppendUint([]byte("other bytes\x01"), 1<<40), 11)[11:]
+	require.NoError(t, read(whole))
+	for at := range whole {
+		assert.Error(t, read(whole[:at]), "cut to %d", at)
+		for bits := 1; bits < 256; bits++ {
+			bad := bytes.Clone(whole)
+			bad[at] ^= byte(bits)
+			assert.Error(t, read(bad), "byte %d", at)
+			if at+4 <= len(bad) {
+				bad[at+3] ^= byte(bits)
+				assert.Error(t, read(bad), "bytes %d to %d", at, at+3)
+			}
+		}
+	}
+	assert.EqualError(t, read(append(whole, 0)),
+		"a: B: snapshot: checksum does not match: it has changed, or is cut short")
+}
+
+func read(data []byte) error {
+	r := NewReader("a: B", 1, data)
+	r.Uint()
+	return r.Close()
+}
+
 // Any bytes: no panic, and no count beyond what the rest can hold.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 3, 1, 2, 3}, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Fuzz(func(t *testing.T, data, calls []byte) {
-		r := NewReader("a: B", 1, data)
+		r := NewReader("a: B", 1, Seal(data, 0))
 		for _, c := range calls {
 			left := len(r.rest)
 			switch c % 10 {

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 2
+const phaseVersion = 3
 
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave it,
 // which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
@@ -20,7 +20,7 @@ func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, phaseVersion)}
 	c.Part(tracked{p})
 	p.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Phase.AppendBinary].
@@ -207,7 +207,7 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	}
 }
 
-const hostsVersion = 1
+const hostsVersion = 2
 
 // AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless it
 // is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
@@ -215,7 +215,7 @@ func (h *Hosts) AppendBinary(dst []byte) ([]byte, error) {
 	h.fill()
 	c := snapshot.Codec{Dst: append(dst, hostsVersion)}
 	h.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Hosts.AppendBinary].

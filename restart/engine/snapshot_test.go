@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -124,7 +126,14 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	_, err = engine.Restore(engine.Config{}, append(data, 0))
 	assert.Error(t, err)
+	snapshottest.Flips(t, data, func(bad []byte) error {
+		_, err := engine.Restore(engine.Config{}, bad)
+		return err
+	})
 	var h engine.Hosts
+	hosts, err := h.MarshalBinary()
+	require.NoError(t, err)
+	snapshottest.Flips(t, hosts, h.UnmarshalBinary)
 	assert.Error(t, h.UnmarshalBinary(nil))
 	assert.Error(t, h.UnmarshalBinary([]byte{9, 9, 9}))
 }
@@ -136,9 +145,9 @@ func FuzzRestore(f *testing.F) {
 	p.Observe(epoch, nil)
 	data, err := p.MarshalBinary()
 	require.NoError(f, err)
-	f.Add(data)
+	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := engine.Restore(engine.Config{}, data)
+		p, err := engine.Restore(engine.Config{}, snapshot.Seal(data, 0))
 		if err != nil {
 			return
 		}

@@ -144,13 +144,13 @@ func (b *Budget) SlotsChanged(by int) {
 	}
 }
 
-const budgetVersion = 1
+const budgetVersion = 2
 
 // AppendBinary appends a snapshot of the budget, its configuration included. It never fails. O(1).
 func (b *Budget) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, budgetVersion)}
 	b.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Budget.AppendBinary].

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which [Restore]
 // takes again. It never fails. O(n), some 60 bytes a task.
@@ -20,7 +20,7 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	h := header{policy: describe(t.policy), config: t.config}
 	h.code(&c)
 	t.code(&c)
-	return c.Dst, nil
+	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
 // MarshalBinary returns a snapshot; see [Tracker.AppendBinary].

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -155,6 +157,7 @@ func TestRestoreOfABudget(t *testing.T) {
 	assert.Zero(t, c.Running())
 	assert.Error(t, c.UnmarshalBinary(text[:len(text)-1]))
 	assert.Error(t, c.UnmarshalBinary(nil))
+	snapshottest.Flips(t, text, c.UnmarshalBinary)
 }
 
 // What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
@@ -167,14 +170,14 @@ func FuzzRestore(f *testing.F) {
 			tr.Apply(h.event())
 		}
 		text, _ := tr.MarshalBinary()
-		f.Add(text, uint64(i))
+		f.Add(snapshottest.Body(text), uint64(i))
 		f.Add(text[:len(text)/2], uint64(i))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
 		if len(text) > 1<<16 {
 			return
 		}
-		tr, err := tracker.Restore(tracker.Config{}, text)
+		tr, err := tracker.Restore(tracker.Config{}, snapshot.Seal(text, 0))
 		if err != nil {
 			return
 		}
@@ -189,7 +192,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// A flipped or a lost byte is an error, or gives a tracker that can be used; it never panics.
+// A flipped or a lost byte is an error. Were it not for the checksum, a flipped one would be an error or give a tracker that
+// can be used; it never panics.
 func TestRestoreOfDamagedSnapshots(t *testing.T) {
 	h := told{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
 	tr := newTracker(t, h.config(nil))
@@ -199,9 +203,11 @@ func TestRestoreOfDamagedSnapshots(t *testing.T) {
 	text, err := tr.MarshalBinary()
 	require.NoError(t, err)
 	refused := 0
-	for i := range text {
-		damaged := slices.Clone(text)
+	body := snapshottest.Body(text)
+	for i := range body {
+		damaged := slices.Clone(body)
 		damaged[i] ^= byte(1 + h.rng.IntN(255))
+		damaged = snapshot.Seal(damaged, 0)
 		if got, err := tracker.Restore(tracker.Config{}, damaged); err != nil {
 			refused++
 		} else {
@@ -212,5 +218,9 @@ func TestRestoreOfDamagedSnapshots(t *testing.T) {
 		_, err = tracker.Restore(tracker.Config{}, text[:i])
 		assert.Error(t, err)
 	}
-	assert.Greater(t, refused, len(text)/4)
+	assert.Greater(t, refused, len(body)/4)
+	snapshottest.Flips(t, text, func(damaged []byte) error {
+		_, err := tracker.Restore(tracker.Config{}, damaged)
+		return err
+	})
 }

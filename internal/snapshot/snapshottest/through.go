@@ -2,14 +2,31 @@
 package snapshottest
 
 import (
+	"bytes"
 	"encoding"
+	"hash/crc32"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
+// Body returns a snapshot without its checksum: what a fuzz target changes, and then seals.
+func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
+
+// Flips demands that a snapshot is refused, whichever one bit of it is flipped; of a long one it tries some bytes of each
+// part.
+func Flips(t testing.TB, data []byte, restore func([]byte) error) {
+	t.Helper()
+	const places = 1000
+	for at := 0; at < len(data); at += 1 + len(data)/places {
+		bad := bytes.Clone(data)
+		bad[at] ^= 1 << (at % 8)
+		require.Error(t, restore(bad), "byte %d of %d", at, len(data))
+	}
+}
+
 // Through saves and restores: what it returns must go on as if it had never stopped. It checks that the restored state is
-// saved as the same bytes.
+// saved as the same bytes, and that damaged ones are refused.
 func Through[T any, P interface {
 	*T
 	encoding.BinaryMarshaler
@@ -23,5 +40,6 @@ func Through[T any, P interface {
 	again, err := back.MarshalBinary()
 	require.NoError(t, err)
 	require.Equal(t, data, again)
+	Flips(t, data, P(new(T)).UnmarshalBinary)
 	return back
 }
