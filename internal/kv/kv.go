@@ -79,7 +79,7 @@ func (f Field) Parse(text string) (err error) {
 		want = "yes or no"
 	}
 	if err != nil {
-		return fmt.Errorf("%s is %s, want %s", f.Key, Quote(text), want)
+		return f.bad(text, want)
 	}
 	return nil
 }
@@ -101,22 +101,40 @@ func (f Field) AppendChoice(dst []byte) []byte {
 	return f.Append(dst)
 }
 
-// ParseChoice is Parse for a choice, which may also be off.
-func (f Field) ParseChoice(text string) error {
-	if text == "off" {
-		switch v := f.Value.(type) {
-		case *int:
-			*v = Off
-			return nil
-		case *float64:
-			*v = Off
-			return nil
-		case *time.Duration:
-			*v = Off
-			return nil
+// ParseChoice is Parse for a choice, which may also be off, and is never unknown.
+func (f Field) ParseChoice(text string) (err error) {
+	want := ""
+	switch v := f.Value.(type) {
+	case *int:
+		*v, err = parseOr(text, strconv.Atoi)
+		want = "a whole number, or off"
+	case *float64:
+		*v, err = parseOr(text, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+		if math.IsNaN(*v) {
+			err = strconv.ErrSyntax
 		}
+		want = "a number, or off"
+	case *time.Duration:
+		*v, err = parseOr(text, time.ParseDuration)
+		want = "a duration such as 1.5s or 2m, or off"
+	default:
+		return f.Parse(text)
 	}
-	return f.Parse(text)
+	if err != nil {
+		return f.bad(text, want)
+	}
+	return nil
+}
+
+func parseOr[T int | float64 | time.Duration](text string, parse func(string) (T, error)) (T, error) {
+	if text == "off" {
+		return Off, nil
+	}
+	return parse(text)
+}
+
+func (f Field) bad(text, want string) error {
+	return fmt.Errorf("%s is %s, want %s", f.Key, Quote(text), want)
 }
 
 // Find returns the place of the field with the key, or -1.
@@ -222,11 +240,13 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParseSet reads key=value pairs with commas between them. The errors begin with what the settings are of.
+// ParseSet reads key=value pairs with commas between them; spaces around a key or a value do not count. The errors begin
+// with what the settings are of.
 func ParseSet(what string, fields []Field, text string) error {
 	seen := make([]bool, len(fields))
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(pair, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		i := Find(fields, key)
 		switch {
 		case i < 0 && len(fields) == 0:

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/straggler-go/straggler/internal/kv"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/registry"
@@ -74,7 +77,7 @@ func published() []restart.Policy {
 }
 
 // Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small letters
-// with dashes, durations as 5s, [restart.Off] as off:
+// with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
 //
 //	mantri
 //	mantri,idle-gain=2,max-restarts=off
@@ -96,10 +99,9 @@ func Parse(text string) (restart.Policy, error) {
 	case ok:
 		return policy, restart.Validate(policy)
 	}
-	for _, name := range names[:2] {
-		if text == name || len(text) > len(name) && text[:len(name)+1] == name+"," {
-			return restart.ParsePolicy(text)
-		}
+	name, _, _ := strings.Cut(text, ",")
+	if slices.Contains(names[:2], strings.TrimSpace(name)) {
+		return restart.ParsePolicy(text)
 	}
 	return nil, registry.Unknown("restart/rules", text, names)
 }

@@ -144,10 +144,26 @@ func TestParsePolicyErrors(t *testing.T) {
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
 		"custom":                 `policy is "custom", want one of`,
 		"mantri,idle-gain":       `policy mantri: idle-gain is "", want a number`,
+		"mantri,idle-gain=x":     `policy mantri: idle-gain is "x", want a number, or off`,
+		"mantri,idle-gain=?":     `policy mantri: idle-gain is "?", want a number, or off`,
+		"mantri,idle-gain=NaN":   `policy mantri: idle-gain is "NaN", want a number, or off`,
+		"mantri,max-restarts=x":  `policy mantri: max-restarts is "x", want a whole number, or off`,
+		"late,min-age=5":         `policy late: min-age is "5", want a duration such as 1.5s or 2m, or off`,
 		"mantri,max-restarts=-2": "Mantri.MaxRestarts is -2, want a positive number, 0 for the default, or Off",
 	} {
 		_, err := Parse(text)
 		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestParsePolicyWithSpaces(t *testing.T) {
+	for text, want := range map[string]restart.Policy{
+		" mantri , max-restarts = 1, idle-gain=2 ": restart.Mantri{MaxRestarts: 1, IdleGain: 2},
+		"late, min-age=off\n":                      LATE{MinAge: restart.Off},
+	} {
+		policy, err := Parse(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, policy)
 	}
 }
 

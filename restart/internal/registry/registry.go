@@ -21,6 +21,7 @@ func (e Entry[P]) Text() string { return string(kv.AppendSet([]byte(e.Name), e.F
 // Parse reads a policy that is one of the entries, or reports that it is none of them. Its fields are not checked.
 func Parse[P any](pkg, text string, entries []Entry[P]) (policy P, ok bool, err error) {
 	name, rest, some := strings.Cut(text, ",")
+	name = strings.TrimSpace(name)
 	for _, e := range entries {
 		if e.Name != name {
 			continue
@@ -38,5 +39,5 @@ func Parse[P any](pkg, text string, entries []Entry[P]) (policy P, ok bool, err 
 // Unknown is the error for a policy that is none of those.
 func Unknown(pkg, text string, names []string) error {
 	name, _, _ := strings.Cut(text, ",")
-	return fmt.Errorf("%s: policy is %s, want one of %s", pkg, kv.Quote(name), strings.Join(names, ", "))
+	return fmt.Errorf("%s: policy is %s, want one of %s", pkg, kv.Quote(strings.TrimSpace(name)), strings.Join(names, ", "))
 }
