@@ -170,7 +170,8 @@ func (p *player) complete(c *tracker.Config) error {
 	case c.Shape != nil && c.Shape == shape:
 		return errors.New("the shape of progress is custom, want Options.Configure to supply it as it was")
 	case c.Tasks > limit || len(c.Work) > limit || c.Machines > limit:
-		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d", max(c.Tasks, len(c.Work)), c.Machines, limit)
+		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d, or a higher Options.MaxTasks",
+			max(c.Tasks, len(c.Work)), c.Machines, limit)
 	}
 	if p.writes {
 		c.Observe = p.write

@@ -147,8 +147,8 @@ func TestReplayErrors(t *testing.T) {
 		"phase prior=custom":                                            "line 1: the prior is custom, want Options.Configure to supply it",
 		"phase record=custom":                                           "line 1: the record of machines is custom, want Options.Configure to supply it",
 		"phase path=custom":                                             "line 1: the path is custom, want Options.Configure to supply it",
-		"phase tasks=1073741824":                                        "line 1: the phase has 1073741824 tasks and 0 machines, want no more than 1048576",
-		"phase tasks=1 machines=9999999":                                "line 1: the phase has 1 tasks and 9999999 machines, want no more than 1048576",
+		"phase tasks=1073741824":                                        "line 1: the phase has 1073741824 tasks and 0 machines, want no more than 1048576, or a higher Options.MaxTasks",
+		"phase tasks=1 machines=9999999":                                "line 1: the phase has 1 tasks and 9999999 machines, want no more than 1048576, or a higher Options.MaxTasks",
 	} {
 		out, err := Replay([]byte(text), Options{})
 		assert.ErrorContains(t, err, "journal: "+want, text)

@@ -117,7 +117,7 @@ func (c *Config) check() error {
 	case c.Tasks == 0 && c.Work == nil:
 		return check.Bad(place, "Tasks", 0, "a positive number, or Work; an empty Work for a phase without tasks")
 	case c.Tasks < 0 || c.Tasks > maxTasks:
-		return check.Bad(place, "Tasks", c.Tasks, "0 to 2^30")
+		return check.Bad(place, "Tasks", c.Tasks, "1 to 2^30, or 0 if Work is given")
 	case c.Work != nil && c.Tasks != 0 && c.Tasks != len(c.Work):
 		return check.Bad(place, "Tasks", c.Tasks, fmt.Sprintf("0 or len(Work), which is %d", len(c.Work)))
 	case len(c.Work) > maxTasks:

@@ -26,15 +26,15 @@ func at(s float64) time.Time { return start.Add(seconds(s)) }
 
 func TestTrackerConfig(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
-		"restart/tracker: Config.Tasks is -1, want 0 to 2^30":                    {Tasks: -1},
-		"restart/tracker: Config.Tasks is 3, want 0 or len(Work), which is 2":    {Tasks: 3, Work: []float64{1, 2}},
-		"restart/tracker: Config.Slots is -1":                                    {Slots: -1},
-		"restart/tracker: Config.Machines is -1":                                 {Machines: -1},
-		"restart/tracker: Config.Interval is -1ns":                               {Interval: -1},
-		"restart/tracker: Config.Lag is -1ns":                                    {Lag: -1},
-		"restart/tracker: Config.Model: estimate: ":                              {Model: estimate.Linear{Window: -1}},
-		"restart/tracker: Config.Rates: estimate: ":                              {Rates: estimate.UnitTimesConfig{MinSamples: -1}},
-		"restart/rules: Dryad.Percentile is 2, want a share in (0, 1], or 0 for": {Policy: rules.Dryad{Percentile: 2}},
+		"restart/tracker: Config.Tasks is -1, want 1 to 2^30, or 0 if Work is given": {Tasks: -1},
+		"restart/tracker: Config.Tasks is 3, want 0 or len(Work), which is 2":        {Tasks: 3, Work: []float64{1, 2}},
+		"restart/tracker: Config.Slots is -1":                                        {Slots: -1},
+		"restart/tracker: Config.Machines is -1":                                     {Machines: -1},
+		"restart/tracker: Config.Interval is -1ns":                                   {Interval: -1},
+		"restart/tracker: Config.Lag is -1ns":                                        {Lag: -1},
+		"restart/tracker: Config.Model: estimate: ":                                  {Model: estimate.Linear{Window: -1}},
+		"restart/tracker: Config.Rates: estimate: ":                                  {Rates: estimate.UnitTimesConfig{MinSamples: -1}},
+		"restart/rules: Dryad.Percentile is 2, want a share in (0, 1], or 0 for":     {Policy: rules.Dryad{Percentile: 2}},
 	} {
 		if c.Tasks == 0 && c.Work == nil {
 			c.Tasks = 1
