@@ -44,6 +44,11 @@
 // that is slow because it has more data is no straggler at all. p is one number for the whole cluster. Two copies of a
 // task that has side effects do harm: say so with Job.NoDuplicate, and it is never cloned.
 //
+// On a small cluster the published budget clones nothing, however idle it is: c n ≤ β C with β = 5 % takes 20 c n
+// slots, 40 for two copies of a single task, 300 for three of each of five. There, set Config.BudgetShare to c n / C of
+// the largest job that is to be cloned, 15/24 for the latter on 24 slots, or to [Off]: the ceiling, U + c n ≤ τ C,
+// still keeps clones off a busy cluster. The paper's clusters have thousands of machines.
+//
 // # Cost and concurrency
 //
 // Count and Budget.Admit are a handful of floating-point operations; they allocate nothing but room for a cloned job

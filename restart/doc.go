@@ -56,8 +56,9 @@
 //
 // Few hosts know t_rem. Where a copy's Left is given, as a tracker does, Mantri asks its questions of a distribution, and
 // restarts with a stated confidence; the decision's Basis, Value and Threshold say on what it rests and how sure it is. The
-// other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let every task end:
-// within MaxRestarts+1 times what its attempts take, after a bounded number of launches.
+// other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let every
+// task end whose attempts end: within MaxRestarts+1 times what the longest of them takes, after a bounded number of
+// launches.
 //
 // # When it is wrong
 //
@@ -65,6 +66,10 @@
 // Flink allow for that if they are given its work, and Spark by the work that it has done; the other rules take it for
 // one. Mantri's test of t_new needs a few tasks' rates, or a prior, and keeps everything until then. Progress that is not
 // linear in time misleads every rule that extrapolates.
+//
+// No rule ends a task whose attempts hang for ever. A copy may hang too, and then most rules do nothing more; Mantri
+// goes on until its Limits are reached. Give every attempt a hard timeout of your own, some times what the longest
+// should take: kill it then, and run the task again.
 //
 // # Costs and concurrency
 //

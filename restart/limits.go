@@ -8,8 +8,9 @@ package restart
 // neither the one that has run longest is killed nor the one that has done most. So there is always a copy, the oldest, that
 // only a restart ends while it is the only one: a task that is given a slot when it waits for one has ended after at most
 // Restarts+1 times what the longest of its attempts takes by itself, and the delays until a restarted task runs again. Where
-// all of its attempts take the same, that is Restarts+1 times what its first one would have taken. Attempts that fail, or
-// are lost with their machine, are the host's to bound. A task of NoDuplicate gets no copy, and one of NoRestart no restart.
+// all of its attempts take the same, that is Restarts+1 times what its first one would have taken. That says nothing of
+// attempts that hang for ever: give each a hard timeout of your own. Attempts that fail, or are lost with their machine,
+// are the host's to bound as well. A task of NoDuplicate gets no copy, and one of NoRestart no restart.
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int

@@ -18,6 +18,9 @@
 // where it sees how much is done. LATE, Hadoop and Flink do nothing about a task that is younger than a minute, which is
 // right for the papers' tasks and a trap for tasks of seconds: see their MinAge and LowerBound.
 //
+// If an attempt hangs for ever and its copy hangs too, the task never ends, and both keep their slots: give every
+// attempt a hard timeout of your own.
+//
 // # Costs and concurrency
 //
 // A decision costs at most two quantiles of the facts, and does not allocate. All of it is immutable and safe for

@@ -48,7 +48,28 @@
 //	                 Flink, Dryad and MapReduce of package rules go by ages
 //
 // Record and Budget may be shared among the phases of a cluster; both are interfaces, so that a host with trackers on several
-// goroutines can put a lock around them.
+// goroutines can put a lock around them. What is shared, by whom, and in which order it is saved: docs/sharing.md.
+//
+// # Machines that come and go
+//
+// Tell of a machine that is gone by [Tracker.LoseMachine], and of the slots that went with it by [Tracker.SetSlots]: as
+// long as slots are counted that are gone, copies are asked for that have no place. When it is back, tell of its slots
+// alone: the tracker knows the machine again by its number, from the first Next or Start there. If [Tracker.Leave] had
+// said when it goes, take that back with a zero time. What a Record knows of the machine stays, and each copy that was
+// lost with it counts there as one that failed: a machine that flaps often is avoided for that.
+//
+// # When it is wrong
+//
+// An attempt that hangs for ever is copied or restarted only as the policy says, where a slot is free, and within its
+// [restart.Limits]. The copy may hang as well, and the rules of package rules make no second one. Where all slots hang
+// nothing may free one. So keep a hard timeout of your own for each attempt, some times what the longest should take;
+// kill what exceeds it, and tell by [Tracker.Fail].
+//
+// Progress in too large a unit is found out by the reports themselves, once one claims more work than its task has
+// (Ledger.BadUnits). In too small a unit, MB where works are in kB, say, it makes healthy tasks look like stragglers until
+// copies end: once three have, of which hardly anything was known to be done when most of their time had passed, and these
+// are most of those that reported, the phase is decided by ages (Ledger.SmallUnits). Until then Mantri may restart and
+// copy what is healthy. A unit that is too small by less than about ten times is not found out.
 //
 // # Stopping and going on
 //

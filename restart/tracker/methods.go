@@ -79,7 +79,8 @@ func (t *Tracker) GiveUp(now time.Time, task int) {
 }
 
 // LoseMachine records that a machine is gone with all that ran on it or was submitted for it. It returns the tasks that
-// lost their last copy, which wait again, in ascending order; they hold until the next event. O(copies).
+// lost their last copy, which wait again, in ascending order; they hold until the next event. Its slots are the host's to take
+// off, by [Tracker.SetSlots]; when it is back, tell of these alone. O(copies).
 func (t *Tracker) LoseMachine(now time.Time, machine int) (waiting []int) {
 	return t.Apply(Event{Kind: MachineLost, Time: now, Machine: machine}).Waiting
 }
