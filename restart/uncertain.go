@@ -22,13 +22,24 @@ func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
 	return of
 }
 
-// sure reports whether t_rem is probable enough to exceed the bar, and t_new.
+// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few that hang can stretch E(t_new)
+// to what is left of each of them: with every slot taken, none would ever be restarted. So it is enough, too, if t_rem
+// all but surely exceeds what a new copy usually takes, and probably what it may take, each by as much as the bar asks.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
 	}
 	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), m.Confidence
-	return d.Value >= d.Threshold && exceeds(d, &t.Fresh, v.left, 1, 1, 0.5) > 0.5
+	if d.Value >= d.Threshold {
+		return exceeds(&t.Fresh, v.left, 1, 0, evenChance) > evenChance
+	}
+	margin := (d.Bar - d.Fresh).Seconds()
+	usual, allBut := t.Fresh.Quantile(evenChance)+margin, (1+m.Confidence)/2
+	if v.left.CDF(usual) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
+		return false
+	}
+	d.Value, d.Threshold = 1-v.left.CDF(usual), allBut
+	return true
 }
 
 // savesTime reports whether a copy on an idle slot is expected to save more than the bar asks for, and has a chance.
@@ -51,18 +62,15 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	return saved/(leftPoints*freshPoints) > (d.Bar - d.Fresh).Seconds()
 }
 
-// exceeds returns P(t_rem c/c1 > t_new), if that is above the bar; otherwise no less than that, and at most the bar.
-func exceeds(d *Decision, fresh *estimate.Fresh, left estimate.Distribution, c, c1, bar float64) float64 {
-	if left == nil {
-		return fresh.Below(d.Remaining.Seconds() * c / c1)
-	}
+// exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most the bar.
+func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, bar float64) float64 {
 	longest := point(left, leftPoints-1, leftPoints)
-	most := fresh.Below(longest * c / c1)
+	most := fresh.Below(float64(longest*share) - margin)
 	if most <= bar || point(left, 0, leftPoints) == longest { // all points are one
 		return most
 	}
 	for i := range leftPoints - 1 {
-		most += fresh.Below(point(left, i, leftPoints) * c / c1)
+		most += fresh.Below(float64(point(left, i, leftPoints)*share) - margin)
 	}
 	return most / leftPoints
 }
