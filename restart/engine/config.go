@@ -37,6 +37,7 @@ const (
 	graceIntervals     = 4
 	defaultMaxFailures = 4
 	defaultMaxLost     = 10
+	phaseNumbers       = 1 << 16 // of [tracker.Config.Phase]; the first one's record is past by the time that it comes again
 )
 
 func (c *Config) fill() error {
@@ -73,7 +74,7 @@ func (c *Config) fill() error {
 	if c.Record != c.Hosts.record {
 		return badField("Config.Record", "another than that of Hosts", "nil: give it to HostsConfig.Record")
 	}
-	c.Phase = c.Hosts.phases
+	c.Phase = c.Hosts.phases % phaseNumbers
 	c.Hosts.phases++
 	if c.Hosts.placing() {
 		c.Slots, c.Machines = c.Hosts.Slots(), len(c.Hosts.list)
