@@ -3,28 +3,50 @@
 //
 //	t, err := tracker.New(tracker.Config{Tasks: 1000, Slots: 40, Interval: 10 * time.Second})
 //	...
-//	attempt := t.Start(now, task, machine)
+//	fill() // at the start, after each event below, and after each Sweep
 //	...
-//	switch a := t.Report(now, task, attempt, tracker.Report{Done: 0.3}); a.Action {
-//	case restart.Restart, restart.Kill:
-//		host.Kill(task, a.Attempt)
-//		t.Restart(now, task, a.Attempt) // or t.Kill
+//	carryOut(t.Report(now, task, attempt, tracker.Report{Done: 0.3})) // if copies report how far they are
+//	...
+//	for _, other := range t.Finish(now, task, attempt) { // or t.Fail(now, task, attempt)
+//		host.Kill(task, other) // overtaken; the tracker knows
 //	}
 //	...
-//	switch a := t.Next(now, machine); a.Action { // a slot is free
-//	case restart.Start, restart.Duplicate:
-//		host.Launch(a.Task, machine)
-//		t.Start(now, a.Task, machine)
-//	case restart.Restart, restart.Kill: // carry it out as above, and ask again
-//	}
-//	...
-//	for _, other := range t.Finish(now, task, attempt) {
-//		host.Kill(task, other) // overtaken
-//	}
-//	...
-//	t.Sweep(now, carryOut) // from time to time: a copy that hangs reports nothing, and is found here
+//	t.Sweep(now, carryOut) // every Config.Interval: a copy that hangs tells nothing, and is found here
 //	...
 //	t.Close(now) // the phase is done or cancelled: it holds nothing any more of what it shares with others
+//
+// An answer about a running copy is carried out, and told:
+//
+//	func carryOut(a tracker.Answer) {
+//		switch a.Action {
+//		case restart.Restart:
+//			host.Kill(a.Task, a.Attempt)
+//			t.Restart(now, a.Task, a.Attempt) // the task waits, and Next starts it anew
+//		case restart.Kill:
+//			host.Kill(a.Task, a.Attempt)
+//			t.Kill(now, a.Task, a.Attempt)
+//		} // Duplicate needs nothing: Next gives the best such task to a slot
+//	}
+//
+// And slots are filled: every slot that is idle, not only one that has just become so. A slot may have had nothing to do when it
+// became free, and a task be worth a copy later, since time has passed or a Sweep has found it. A host that asks for new slots
+// alone leaves such a task without its copy, for ever if that was the last slot to become free.
+//
+//	func fill() {
+//		for machine := range host.Machines() {
+//			for host.Idle(machine) {
+//				a := t.Next(now, machine)
+//				if a.Action == restart.Keep {
+//					break // nothing for this machine
+//				}
+//				if a.Action == restart.Start || a.Action == restart.Duplicate {
+//					attempt := t.Start(now, a.Task, machine)
+//					host.Launch(a.Task, attempt, machine)
+//				}
+//				carryOut(a)
+//			}
+//		}
+//	}
 //
 // Read the clock once for each call, under the lock that guards the tracker: times that come in another order than they were
 // read count as steps of the clock. Each call is one [Event], which [Tracker.Apply] takes as well, and the tracker's [Answer] to it. Events are plain data:

@@ -1,0 +1,132 @@
+package tracker_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// exampleHost runs copies in a time of its own, and knows of starts and ends alone: an attempt takes a minute, except
+// that the first one of task 8 hangs. Two copies run at once on each of three machines.
+type exampleHost struct {
+	now     time.Time
+	tracker *tracker.Tracker
+	copies  []exampleCopy
+}
+
+type exampleCopy struct {
+	task, attempt, machine int
+	ends                   time.Time
+}
+
+// idle reports whether one more copy may run on a machine.
+func (h *exampleHost) idle(machine int) bool {
+	n := 0
+	for _, c := range h.copies {
+		if c.machine == machine {
+			n++
+		}
+	}
+	return n < 2
+}
+
+func (h *exampleHost) launch(task, attempt, machine int) {
+	takes := time.Minute
+	if task == 8 && attempt == 0 {
+		takes = 1000 * time.Hour
+	}
+	h.copies = append(h.copies, exampleCopy{task, attempt, machine, h.now.Add(takes)})
+}
+
+// kill ends a copy, and so does its own end.
+func (h *exampleHost) kill(task, attempt int) {
+	for i, c := range h.copies {
+		if c.task == task && c.attempt == attempt {
+			h.copies = append(h.copies[:i:i], h.copies[i+1:]...)
+			return
+		}
+	}
+}
+
+// carryOut does what an answer says about a running copy, and tells the tracker.
+func (h *exampleHost) carryOut(a tracker.Answer) {
+	switch a.Action {
+	case restart.Restart:
+		h.kill(a.Task, a.Attempt)
+		h.tracker.Restart(h.now, a.Task, a.Attempt)
+	case restart.Kill:
+		h.kill(a.Task, a.Attempt)
+		h.tracker.Kill(h.now, a.Task, a.Attempt)
+	}
+}
+
+// fill asks for every slot that is idle, until there is nothing for it.
+func (h *exampleHost) fill() {
+	for machine := range 3 {
+		for h.idle(machine) {
+			a := h.tracker.Next(h.now, machine)
+			if a.Action == restart.Keep {
+				break
+			}
+			if a.Action == restart.Start || a.Action == restart.Duplicate {
+				if a.Action == restart.Duplicate {
+					fmt.Println(h.now.Format("04:05"), "one more copy of task", a.Task, "on machine", machine)
+				}
+				h.launch(a.Task, h.tracker.Start(h.now, a.Task, machine), machine)
+			}
+			h.carryOut(a)
+		}
+	}
+}
+
+// finish tells of the copies that end now, and kills those that they overtake.
+func (h *exampleHost) finish() {
+	for _, c := range append([]exampleCopy(nil), h.copies...) {
+		if c.ends.After(h.now) {
+			continue
+		}
+		h.kill(c.task, c.attempt)
+		for _, other := range h.tracker.Finish(h.now, c.task, c.attempt) {
+			fmt.Println(h.now.Format("04:05"), "task", c.task, "is done, attempt", other, "is overtaken")
+			h.kill(c.task, other)
+		}
+	}
+}
+
+// All that a host does that knows of starts and ends alone. It looks at what runs, and fills the slots that are idle, every ten
+// seconds, not only when something ends: nothing tells of a copy that hangs.
+func Example_startsAndEnds() {
+	record, err := machines.New(machines.Config{}) // one for all the phases of a cluster, as is a budget
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	budget, err := tracker.NewBudget(tracker.BudgetConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t, err := tracker.New(tracker.Config{
+		Tasks: 12, Slots: 6, Machines: 3, Interval: 10 * time.Second, Record: record, Budget: budget,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h := &exampleHost{now: time.Unix(0, 0).UTC(), tracker: t}
+	for t.Ledger().Finished < 12 {
+		h.finish()
+		t.Sweep(h.now, h.carryOut)
+		h.fill()
+		h.now = h.now.Add(10 * time.Second)
+	}
+	t.Close(h.now)
+	fmt.Println(t.Ledger(), "budget holds", budget.Running())
+	// Output:
+	// 02:40 one more copy of task 8 on machine 0
+	// 03:40 task 8 is done, attempt 0 is overtaken
+	// started=13 finished=12 copies=1 won=1 used=14m40s wasted=2m40s budget holds 0
+}
