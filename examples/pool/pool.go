@@ -65,8 +65,7 @@ func (p *pool) next(ctx context.Context) (task, attempt int, own context.Context
 			p.cancels[[2]int{a.Task, attempt}] = cancel
 			return a.Task, attempt, own
 		case restart.Restart, restart.Kill:
-			p.drop(a.Task, a.Attempt)
-			p.tracker.Restart(now, a.Task, a.Attempt)
+			p.carryOut(now, a)
 		default:
 			p.changed.Wait()
 		}
@@ -75,6 +74,18 @@ func (p *pool) next(ctx context.Context) (task, attempt int, own context.Context
 		p.err = ctx.Err()
 	}
 	return 0, 0, nil
+}
+
+// carryOut ends an attempt that is to end: of a task that waits for a goroutine now, or that has a better copy.
+func (p *pool) carryOut(now time.Time, a tracker.Answer) {
+	switch a.Action {
+	case restart.Restart:
+		p.drop(a.Task, a.Attempt)
+		p.tracker.Restart(now, a.Task, a.Attempt)
+	case restart.Kill:
+		p.drop(a.Task, a.Attempt)
+		p.tracker.Kill(now, a.Task, a.Attempt)
+	}
 }
 
 // ended takes note of an attempt's end, and reports whether its result counts.
@@ -111,12 +122,14 @@ func (p *pool) drop(task, attempt int) bool {
 	return runs
 }
 
-// tick lets the pool look at what runs, from time to time.
+// tick looks at what runs, from time to time, and wakes the goroutines that are idle: what hangs tells nothing, and if it
+// holds every goroutine there is none to ask.
 func (p *pool) tick(ctx context.Context, interval time.Duration) {
 	for ctx.Err() == nil {
 		time.Sleep(interval)
 		p.mu.Lock()
-		p.tracker.Sweep(time.Now(), func(tracker.Answer) {})
+		now := time.Now()
+		p.tracker.Sweep(now, func(a tracker.Answer) { p.carryOut(now, a) })
 		p.changed.Broadcast()
 		p.mu.Unlock()
 	}

@@ -59,3 +59,34 @@ func TestErrors(t *testing.T) {
 	_, err = run(ctx, 9, 3, time.Millisecond, restart.Never{}, fail(0), func(int, int) {})
 	assert.ErrorIs(t, err, context.Canceled)
 }
+
+// Work that hangs, on some goroutines or on all of them, is found and run again. A task is hung until its context ends.
+func TestWorkThatHangs(t *testing.T) {
+	for _, c := range [][2]int{{20, 5}, {4, 4}, {1, 1}} {
+		goroutines, hung := c[0], c[1]
+		var mu sync.Mutex
+		tries, kept := map[int]int{}, map[int]int{}
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		task := func(ctx context.Context, i int) (int, error) {
+			mu.Lock()
+			tries[i]++
+			first := tries[i] == 1
+			mu.Unlock()
+			if first && i >= 40 && i < 40+hung {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			time.Sleep(10 * time.Millisecond)
+			return i, nil
+		}
+		ledger, err := run(ctx, 100, goroutines, 2*time.Millisecond, restart.Mantri{}, task, func(i, result int) {
+			mu.Lock()
+			defer mu.Unlock()
+			kept[i] = result
+		})
+		cancel()
+		require.NoError(t, err, "%d of %d goroutines hang", hung, goroutines)
+		assert.Len(t, kept, 100)
+		assert.Equal(t, 100, ledger.Finished)
+	}
+}
