@@ -12,7 +12,7 @@ const version = 2
 // AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
 // heard of longest ago. It never fails. O(m); up to 350 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
-	c := r.config
+	c := r.Config()
 	from := len(dst)
 	dst = snapshot.AppendInt(append(dst, version), int64(c.Memory))
 	for _, x := range [...]float64{c.Trust, c.Limit, c.SlowFactor, c.MaxShare} {

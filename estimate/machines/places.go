@@ -5,9 +5,10 @@ package machines
 // touch returns the place of a machine that was just heard of, a new one if it was not known; none for a negative
 // number.
 func (r *Record) touch(number int) int32 {
-	if number < 0 || r.places == nil {
+	if number < 0 {
 		return none
 	}
+	r.begin()
 	i, ok := r.places[number]
 	switch {
 	case !ok:

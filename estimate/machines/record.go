@@ -17,8 +17,7 @@ const (
 )
 
 // Record is what is known of each machine of a cluster, in the host's numbering, which may be any: numbers need not be
-// dense, and a hash serves as one. A negative number is no machine. The zero value knows nothing and learns nothing;
-// make one with [New].
+// dense, and a hash serves as one. A negative number is no machine. The zero value is an empty record with the defaults.
 //
 // Time goes by what [Record.Running], [Record.End] and [Record.AddProgress] are told; a clock that steps back costs
 // nothing (x/time/rate's rule). Answers are as of the latest event.
@@ -81,14 +80,26 @@ func New(c Config) (*Record, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	return &Record{
-		config: c, grid: newGrid(c.Limit, slowShare), places: map[int]int32{}, newest: none, oldest: none,
-		classes: []classRecord{{base: 1}},
-	}, nil
+	r := &Record{config: c}
+	r.begin()
+	return r, nil
+}
+
+// begin makes a zero record usable.
+func (r *Record) begin() {
+	if r.places != nil {
+		return
+	}
+	_ = r.config.fill() // of New, or the defaults, which are valid
+	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), map[int]int32{}, none, none
+	r.classes = []classRecord{{base: 1}}
 }
 
 // Config returns the configuration with its defaults filled in.
-func (r *Record) Config() Config { return r.config }
+func (r *Record) Config() Config {
+	r.begin()
+	return r.config
+}
 
 // Len returns the number of machines that are remembered.
 func (r *Record) Len() int { return len(r.places) }
@@ -97,6 +108,7 @@ func (r *Record) Len() int { return len(r.places) }
 // number will do, as long as it stays the same and goes with [Record.End]. Of each machine the eight attempts that were
 // told of last are remembered. It reports whether the machine is one: a negative number is not.
 func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
+	r.begin()
 	at := r.clock.At(now)
 	i := r.touch(machine)
 	if i == none {
@@ -137,6 +149,7 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 // that is not to count, such as one that never began, is ended with a Usual of 0. It reports whether the machine is
 // one.
 func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outcome) bool {
+	r.begin()
 	at := r.clock.At(now)
 	i := r.touch(machine)
 	if i == none || how > Failed {

@@ -393,3 +393,44 @@ func BenchmarkEnd(b *testing.B) {
 		})
 	}
 }
+
+// The zero value learns as a new record does.
+func TestZeroRecord(t *testing.T) {
+	made, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := new(Record)
+	if got := zero.AppendAvoid(nil); got != nil || zero.Factor(3) != 1 || zero.Judge(3) != (Verdict{}) || zero.Len() != 0 {
+		t.Errorf("an empty record says something: %v", got)
+	}
+	zero.Forget(1)
+	for i := range 40 {
+		for machine := range 5 {
+			took := time.Minute
+			if machine == 4 {
+				took = 10 * time.Minute
+			}
+			now := time.Unix(int64(i), 0)
+			for _, r := range []*Record{zero, made} {
+				r.End(now, machine, uint64(i), Attempt{Ran: took, Usual: time.Minute}, Finished)
+				r.AddProgress(now, machine, 0.1)
+			}
+		}
+	}
+	for machine := range 5 {
+		if zero.Judge(machine) != made.Judge(machine) {
+			t.Errorf("machine %d: %v, want %v", machine, zero.Judge(machine), made.Judge(machine))
+		}
+	}
+	if !zero.Judge(4).Avoid() || zero.Config() != made.Config() {
+		t.Error("a zero record learns nothing")
+	}
+	data, err := new(Record).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := new(Record).UnmarshalBinary(data); err != nil {
+		t.Error(err)
+	}
+}

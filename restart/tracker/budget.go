@@ -47,13 +47,14 @@ type BudgetConfig struct {
 // keep a phase from ever ending, beside idle slots. Copies that come one after the other are a load of one slot. For no
 // copies at all there is restart.Never.
 //
-// A phase that ends or is cancelled must [Tracker.Close], or its copies and slots count for ever. Not safe for concurrent
-// use; share one among trackers that one goroutine drives.
+// A phase that ends or is cancelled must [Tracker.Close], or its copies and slots count for ever. The zero value is a Budget
+// with the defaults. Not safe for concurrent use; share one among trackers that one goroutine drives.
 type Budget struct {
 	config  BudgetConfig
 	slots   int
 	running int
 	tokens  float64
+	filled  bool // in with its defaults
 }
 
 // NewBudget returns a budget, or an error that names the field that is out of range.
@@ -72,16 +73,30 @@ func NewBudget(c BudgetConfig) (*Budget, error) {
 			return nil, err
 		}
 	}
-	c.Share = check.Or(c.Share, 0.1)
-	c.Rate = check.Or(c.Rate, 0.1)
-	if c.Floor == 0 {
-		c.Floor = 3
+	b := &Budget{config: c, slots: c.Slots}
+	b.fill()
+	return b, nil
+}
+
+// fill sets the defaults, once: also those of a zero Budget.
+func (b *Budget) fill() {
+	if b.filled {
+		return
 	}
-	return &Budget{config: c, slots: c.Slots, tokens: float64(max(c.Floor, 0))}, nil
+	b.filled = true
+	b.config.Share = check.Or(b.config.Share, 0.1)
+	b.config.Rate = check.Or(b.config.Rate, 0.1)
+	if b.config.Floor == 0 {
+		b.config.Floor = 3
+	}
+	b.tokens = float64(max(b.config.Floor, 0))
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *Budget) Config() BudgetConfig { return b.config }
+func (b *Budget) Config() BudgetConfig {
+	b.fill()
+	return b.config
+}
 
 // Running returns how many copies run under the budget.
 func (b *Budget) Running() int { return b.running }
@@ -97,9 +112,11 @@ func (b *Budget) limit() float64 {
 
 // Allows reports whether one more copy may be launched now. While none runs, one may; a nil budget allows all.
 func (b *Budget) Allows() bool {
-	switch {
-	case b == nil || b.running == 0:
+	if b == nil || b.running == 0 {
 		return true
+	}
+	b.fill()
+	switch {
 	case b.slots > 0 && b.running >= b.config.Floor && b.config.Share != restart.Off && b.shareWith(b.running+1) > b.config.Share:
 		return false
 	}
@@ -116,7 +133,10 @@ const tokenNoise = 1e-9
 // TaskStarted earns the allowance of one started task. Trackers call it when a task starts for the first time: what has
 // to run again is a reason for fewer copies, not for more.
 func (b *Budget) TaskStarted() {
-	if b != nil && b.config.Rate != restart.Off {
+	if b == nil {
+		return
+	}
+	if b.fill(); b.config.Rate != restart.Off {
 		b.tokens = min(b.tokens+b.config.Rate, b.limit())
 	}
 }
@@ -124,6 +144,7 @@ func (b *Budget) TaskStarted() {
 // CopyLaunched takes a launched copy to account, whether it was allowed or not. Trackers call it.
 func (b *Budget) CopyLaunched() {
 	if b != nil {
+		b.fill()
 		b.running++
 		b.tokens = max(b.tokens-1, 0)
 	}
@@ -148,6 +169,7 @@ const budgetVersion = 2
 
 // AppendBinary appends a snapshot of the budget, its configuration included. It never fails. O(1).
 func (b *Budget) AppendBinary(dst []byte) ([]byte, error) {
+	b.fill()
 	c := snapshot.Codec{Dst: append(dst, budgetVersion)}
 	b.code(&c)
 	return snapshot.Seal(c.Dst, len(dst)), nil
@@ -158,7 +180,7 @@ func (b *Budget) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 
 // UnmarshalBinary sets b to what was written. What is not a snapshot is an error, and leaves b as it was. O(1).
 func (b *Budget) UnmarshalBinary(data []byte) error {
-	var read Budget
+	read := Budget{filled: true}
 	c := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Budget", budgetVersion, data)}
 	read.code(&c)
 	if err := c.In.Close(); err != nil {

@@ -125,3 +125,22 @@ func TestBudgetConfig(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 }
+
+// The zero value is a budget with the defaults, also as it is written and read.
+func TestZeroBudget(t *testing.T) {
+	usual := newBudget(t, tracker.BudgetConfig{})
+	for range 3 {
+		data, err := new(tracker.Budget).MarshalBinary()
+		require.NoError(t, err)
+		read := new(tracker.Budget)
+		require.NoError(t, read.UnmarshalBinary(data))
+		for _, b := range []*tracker.Budget{new(tracker.Budget), read} {
+			assert.Equal(t, launches(newBudget(t, tracker.BudgetConfig{}), 100), launches(b, 100))
+			assert.Equal(t, usual.Config(), b.Config())
+		}
+	}
+	b := new(tracker.Budget)
+	b.SlotsChanged(100)
+	b.TaskStarted()
+	assert.Equal(t, 3, launches(b, 100), "the floor; a tenth of a copy was earned")
+}
