@@ -302,8 +302,6 @@ func TestConfig(t *testing.T) {
 
 func TestZeroValueAnswers(t *testing.T) {
 	var r Record
-	assert.False(t, r.Running(at(0), 1, 1, attempt(1, 1)) || r.End(at(0), 1, 1, attempt(1, 1), Finished))
-	assert.False(t, r.SetClass(1, 0) || r.AddProgress(at(0), 1, 1))
 	r.Forget(1)
 	factor, known := r.Elsewhere(1)
 	assert.Equal(t, []any{1., 1., 0, Verdict{}, 0}, []any{r.Factor(1), factor, known, r.Judge(1), r.Len()})
