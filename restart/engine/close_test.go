@@ -42,7 +42,7 @@ func TestClose(t *testing.T) {
 
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
-	twin, err := engine.Restore(engine.Config{Hosts: fresh(t, hosts)}, data)
+	twin, err := engine.Restore(engine.Config{Config: tracker.Config{Budget: budget}, Hosts: fresh(t, hosts)}, data)
 	require.NoError(t, err)
 	other, err := engine.New(config)
 	require.NoError(t, err)

@@ -19,6 +19,8 @@ const phaseVersion = 3
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, phaseVersion)}
 	c.Part(tracked{p})
+	hasOrder := p.config.Order != nil
+	c.Bool(&hasOrder)
 	p.code(&c)
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
@@ -28,9 +30,12 @@ func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 
 // Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next. Of
 // the configuration it takes Hosts, which were written with or after the phase and restored before it, Order, and what
-// [tracker.Restore] takes; all else stands in the snapshot. If the Hosts are those that still hold the phase as it was,
-// call its Release first, or its slots count twice. A journal begins with its phase, so there is none. What is not a
-// snapshot is an error. O(n log n).
+// [tracker.Restore] takes, with an error for what was not nil and is; all else stands in the snapshot. If the Hosts are those that still hold the phase as it was,
+// call its Release first, or its slots count twice. What is not a snapshot is an error. O(n log n).
+//
+// A restored phase keeps no journal, since that begins with its phase, and Config.Journal is an error. Take the Journal's
+// text with the snapshot; what comes after it can be kept by a [journal.Recorder] whose Observe stands in Config.Observe, and read by
+// [journal.Resume] of the tracker alone.
 func Restore(c Config, data []byte) (*Phase, error) {
 	if c.Journal {
 		return nil, badField("Config.Journal", true, "false: a journal begins with its phase")
@@ -48,6 +53,10 @@ func Restore(c Config, data []byte) (*Phase, error) {
 	p := &Phase{config: c, hosts: c.Hosts, attempts: map[string]*attempt{}}
 	in := snapshot.Codec{In: snapshot.NewReader("restart/engine: Phase", phaseVersion, data)}
 	in.Part(tracked{p})
+	hadOrder := false
+	if in.Bool(&hadOrder); hadOrder && c.Order == nil {
+		return nil, badField("Config.Order", "nil", "the one that the phase had, or another")
+	}
 	if in.OK() {
 		p.config.Config = p.tracker.Config()
 		p.tasks = make([]task, p.config.Tasks)

@@ -138,6 +138,27 @@ func TestRestoreRefuses(t *testing.T) {
 	assert.Error(t, h.UnmarshalBinary([]byte{9, 9, 9}))
 }
 
+// A phase that had an order or a budget does not come back without one unless the host says so.
+func TestRestoreNamesWhatIsMissing(t *testing.T) {
+	config := engine.Config{
+		Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second, Budget: new(tracker.Budget)},
+		Order:  func(time.Time, []int) {},
+	}
+	p, err := engine.New(config)
+	require.NoError(t, err)
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	given := engine.Config{Order: config.Order}
+	_, err = engine.Restore(given, data)
+	assert.ErrorContains(t, err, "Config.Budget is nil")
+	given = engine.Config{Config: tracker.Config{Budget: config.Budget}}
+	_, err = engine.Restore(given, data)
+	assert.ErrorContains(t, err, "Config.Order is nil")
+	given.Order = config.Order
+	_, err = engine.Restore(given, data)
+	assert.NoError(t, err)
+}
+
 // Any bytes are a phase or an error, and a phase goes on.
 func FuzzRestore(f *testing.F) {
 	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second}})

@@ -27,9 +27,11 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
 // Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what has no
-// data: a Policy of the host's own, Rates.Prior, Record, Path, Budget and Observe; all else stands in the snapshot. A Policy
-// must be the one that was written. Budget and Record are the host's to save and restore; they are told nothing here.
-// What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
+// data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and Observe; all else stands in the snapshot. A
+// Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore; they are told nothing
+// here. It is an error that names the field if one is nil, Observe aside, that was not nil when the tracker was written. To go
+// on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path of 1, a [Budget] whose Share and Rate
+// are Off. What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}
@@ -64,6 +66,19 @@ func describe(policy restart.Policy) string {
 type header struct {
 	policy string
 	config Config
+	had    [len(dataless)]bool
+}
+
+// dataless are the parts of a configuration that a snapshot can't hold, and does not do without.
+var dataless = [...]struct {
+	name  string
+	given func(c *Config) bool
+}{
+	{"Rates.Prior", func(c *Config) bool { return c.Rates.Prior != nil }},
+	{"Record", func(c *Config) bool { return c.Record != nil }},
+	{"Shape", func(c *Config) bool { return c.Shape != nil }},
+	{"Path", func(c *Config) bool { return c.Path != nil }},
+	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }
 
 func (h *header) code(c *snapshot.Codec) {
@@ -86,6 +101,10 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Amount(&config.Rates.Floor)
 	c.Bool(&config.Rates.FixedOverhead)
 	c.Bool(&config.Rates.KeepFirstWave)
+	for i := range dataless {
+		h.had[i] = dataless[i].given(config) // the host's, if it is read
+		c.Bool(&h.had[i])
+	}
 }
 
 // settle finds the policy of what was read.
@@ -104,6 +123,11 @@ func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), h.policy)
 	}
 	h.config.Policy = given
+	for i, part := range dataless {
+		if h.had[i] && !part.given(&h.config) {
+			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the one that the tracker had, or another", part.name)
+		}
+	}
 	return nil
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
@@ -158,6 +161,34 @@ func TestRestoreOfABudget(t *testing.T) {
 	assert.Error(t, c.UnmarshalBinary(text[:len(text)-1]))
 	assert.Error(t, c.UnmarshalBinary(nil))
 	snapshottest.Flips(t, text, c.UnmarshalBinary)
+}
+
+// What a tracker had and a snapshot can't hold is not left out without a word.
+func TestRestoreNamesWhatIsMissing(t *testing.T) {
+	full := tracker.Config{
+		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Budget: new(tracker.Budget),
+		Path: func(int, int) float64 { return 1 }, Rates: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
+	}
+	text, err := newTracker(t, full).MarshalBinary()
+	require.NoError(t, err)
+	for name, drop := range map[string]func(c *tracker.Config){
+		"Config.Record":      func(c *tracker.Config) { c.Record = nil },
+		"Config.Shape":       func(c *tracker.Config) { c.Shape = nil },
+		"Config.Budget":      func(c *tracker.Config) { c.Budget = nil },
+		"Config.Path":        func(c *tracker.Config) { c.Path = nil },
+		"Config.Rates.Prior": func(c *tracker.Config) { c.Rates.Prior = nil },
+	} {
+		given := full
+		drop(&given)
+		_, err := tracker.Restore(given, text)
+		assert.ErrorContains(t, err, name+" is nil")
+	}
+	_, err = tracker.Restore(full, text)
+	assert.NoError(t, err)
+	plain, err := newTracker(t, tracker.Config{Tasks: 3, Interval: time.Second}).MarshalBinary()
+	require.NoError(t, err)
+	_, err = tracker.Restore(full, plain)
+	assert.NoError(t, err, "what is new is the host's choice")
 }
 
 // What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
