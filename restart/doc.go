@@ -40,32 +40,32 @@
 //
 // # Policies
 //
-// [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one small interface,
-// [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some of the facts,
-// and says so; leave out what your policy does not read.
+// [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one small
+// interface, [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some
+// of the facts, and says so; leave out what your policy does not read.
 //
 // # Three ways to use it
 //
-// Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let package tracker
-// keep the facts: tell it what happens to the copies, and it answers with decisions and keeps an account; it also knows of
-// copies that an engine has queued and not yet begun, and bounds the copies of several phases together. Package journal
-// writes and replays what a tracker was told; restarttest runs such a journal as a unit test; engine keeps a tracker in
-// step with an engine that is polled.
+// Call a policy's Decide with facts that you keep yourself. Ask [Next] what to do with a free slot. Or let package
+// tracker keep the facts: tell it what happens to the copies, and it answers with decisions and keeps an account; it
+// also knows of copies that an engine has queued and not yet begun, and bounds the copies of several phases together.
+// Package journal writes and replays what a tracker was told; restarttest runs such a journal as a unit test; engine
+// keeps a tracker in step with an engine that is polled.
 //
 // # What is uncertain, and what is certain
 //
-// Few hosts know t_rem. Where a copy's Left is given, as a tracker does, Mantri asks its questions of a distribution, and
-// restarts with a stated confidence; the decision's Basis, Value and Threshold say on what it rests and how sure it is. The
-// other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let every
-// task end whose attempts end: within MaxRestarts+1 times what the longest of them takes, after a bounded number of
-// launches.
+// Few hosts know t_rem. Where a copy's Left is given, as a tracker does, Mantri asks its questions of a distribution,
+// and restarts with a stated confidence; the decision's Basis, Value and Threshold say on what it rests and how sure it
+// is. The other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let
+// every task end whose attempts end: within MaxRestarts+1 times what the longest of them takes, after a bounded number
+// of launches.
 //
 // # When it is wrong
 //
-// A decision is as good as the estimates it is given. A task with more data than its peers is not a straggler: Mantri and
-// Flink allow for that if they are given its work, and Spark by the work that it has done; the other rules take it for
-// one. Mantri's test of t_new needs a few tasks' rates, or a prior, and keeps everything until then. Progress that is not
-// linear in time misleads every rule that extrapolates.
+// A decision is as good as the estimates it is given. A task with more data than its peers is not a straggler: Mantri
+// and Flink allow for that if they are given its work, and Spark by the work that it has done; the other rules take it
+// for one. Mantri's test of t_new needs a few tasks' rates, or a prior, and keeps everything until then. Progress that
+// is not linear in time misleads every rule that extrapolates.
 //
 // No rule ends a task whose attempts hang for ever. A copy may hang too, and then most rules do nothing more; Mantri
 // goes on until its Limits are reached. Give every attempt a hard timeout of your own, some times what the longest
@@ -73,13 +73,13 @@
 //
 // # Costs and concurrency
 //
-// A decision takes some tenths of a microsecond and does not allocate. Policies and decisions are immutable and safe for
-// concurrent use. Durations are compared as whole nanoseconds with saturating
-// arithmetic, so that neither rounding at a boundary nor an overflow flips a decision, and no function reads a clock.
+// A decision takes some tenths of a microsecond and does not allocate. Policies and decisions are immutable and safe
+// for concurrent use. Durations are compared as whole nanoseconds with saturating arithmetic, so that neither rounding
+// at a boundary nor an overflow flips a decision, and no function reads a clock.
 //
 // To copy from: the simulated cluster asks this package in examples/internal/cluster/restart.go.
 //
-// Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia et
-// al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat, "MapReduce",
-// OSDI 2004; the sources of Apache Spark and Apache Flink for their rules.
+// Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia
+// et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat,
+// "MapReduce", OSDI 2004; the sources of Apache Spark and Apache Flink for their rules.
 package restart

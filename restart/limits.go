@@ -1,16 +1,17 @@
 package restart
 
-// Limits bound what may be done about one task, whatever is reported of it and whatever a policy answers, so that it ends.
-// A tracker holds every answer against them; a host that asks a policy itself may do so by [Limits.Hold]. Mantri keeps them
-// by itself.
+// Limits bound what may be done about one task, whatever is reported of it and whatever a policy answers, so that it
+// ends. A tracker holds every answer against them; a host that asks a policy itself may do so by [Limits.Hold]. Mantri
+// keeps them by itself.
 //
-// A task is restarted at most Restarts times, at most Duplicates copies are launched beside another, and of several copies
-// neither the one that has run longest is killed nor the one that has done most. So there is always a copy, the oldest, that
-// only a restart ends while it is the only one: a task that is given a slot when it waits for one has ended after at most
-// Restarts+1 times what the longest of its attempts takes by itself, and the delays until a restarted task runs again. Where
-// all of its attempts take the same, that is Restarts+1 times what its first one would have taken. That says nothing of
-// attempts that hang for ever: give each a hard timeout of your own. Attempts that fail, or are lost with their machine,
-// are the host's to bound as well. A task of NoDuplicate gets no copy, and one of NoRestart no restart.
+// A task is restarted at most Restarts times, at most Duplicates copies are launched beside another, and of several
+// copies neither the one that has run longest is killed nor the one that has done most. So there is always a copy, the
+// oldest, that only a restart ends while it is the only one: a task that is given a slot when it waits for one has
+// ended after at most Restarts+1 times what the longest of its attempts takes by itself, and the delays until a
+// restarted task runs again. Where all of its attempts take the same, that is Restarts+1 times what its first one would
+// have taken. That says nothing of attempts that hang for ever: give each a hard timeout of your own. Attempts that
+// fail, or are lost with their machine, are the host's to bound as well. A task of NoDuplicate gets no copy, and one of
+// NoRestart no restart.
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int
@@ -29,8 +30,8 @@ func (l Limits) Effective() Limits {
 	return l
 }
 
-// Hold returns the decision, or one to keep the task where a limit forbids it, with the same numbers. O(len(t.Copies)), no
-// allocation.
+// Hold returns the decision, or one to keep the task where a limit forbids it, with the same numbers. O(len(t.Copies)),
+// no allocation.
 func (l Limits) Hold(d Decision, t Task) Decision {
 	l = l.Effective()
 	reason := NoReason
@@ -64,8 +65,8 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 // far is how much of the task is done where the copy is.
 func (c *Copy) far() float64 { return c.Resumed + c.Done }
 
-// spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that has
-// done more, and otherwise the first.
+// spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that
+// has done more, and otherwise the first.
 func spared(copies []Copy, i int) bool {
 	oldest, furthest := 0, 0
 	for j := range copies {

@@ -1,5 +1,5 @@
-// Package kv reads and writes key=value settings: the fields of a policy, of a budget, of a journal's lines. Durations and
-// numbers take the shortest form that reads back as the same value; ? stands for what is unknown.
+// Package kv reads and writes key=value settings: the fields of a policy, of a budget, of a journal's lines. Durations
+// and numbers take the shortest form that reads back as the same value; ? stands for what is unknown.
 package kv
 
 import (
@@ -240,8 +240,8 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParseSet reads key=value pairs with commas between them; spaces around a key or a value do not count. The errors begin
-// with what the settings are of.
+// ParseSet reads key=value pairs with commas between them; spaces around a key or a value do not count. The errors
+// begin with what the settings are of.
 func ParseSet(what string, fields []Field, text string) error {
 	seen := make([]bool, len(fields))
 	for pair := range strings.SplitSeq(text, ",") {
