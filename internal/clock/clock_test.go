@@ -29,6 +29,17 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, 2, c.Steps)
 }
 
+// An instant that was never read is none: before all others, and among them.
+func TestZeroInstant(t *testing.T) {
+	var c Clock
+	assert.Zero(t, c.At(time.Time{}))
+	assert.Zero(t, c.At(time.Unix(1e9, 0)))
+	assert.Equal(t, 5*time.Second, c.At(time.Unix(1e9+5, 0)))
+	assert.Equal(t, 5*time.Second, c.At(time.Time{}))
+	assert.Equal(t, 7*time.Second, c.At(time.Unix(1e9+7, 0)), "measured from the last instant that was one")
+	assert.Equal(t, 2, c.Steps)
+}
+
 func TestClockSaturates(t *testing.T) {
 	var c Clock
 	c.At(time.Unix(-1<<50, 0))

@@ -66,3 +66,20 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		}
 	}
 }
+
+// A poll without a time does what one does at the time of the poll before it.
+func TestZeroTime(t *testing.T) {
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second}})
+	require.NoError(t, err)
+	var running []engine.Attempt
+	for _, a := range p.Observe(epoch, nil) {
+		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h"})
+	}
+	for i, now := range []time.Time{epoch.Add(time.Second), {}, epoch.Add(2 * time.Second), {}} {
+		assert.Empty(t, p.Observe(now, running), "poll %d", i)
+	}
+	running[0].State = engine.Succeeded
+	p.Observe(epoch.Add(3*time.Second), running[:1])
+	assert.Equal(t, 2*time.Second, p.Ledger().Used)
+	assert.Equal(t, 2, p.Ledger().ClockSteps)
+}

@@ -35,7 +35,7 @@ const (
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
-	p.tick(now)
+	now = p.tick(now)
 	p.look(attempts)
 	for i := range attempts {
 		p.note(&attempts[i])
@@ -53,13 +53,16 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	return p.actions
 }
 
-// tick takes the time. What the tracker is told never steps back: it is the time of the first call, and what has passed.
-func (p *Phase) tick(now time.Time) {
+// tick takes the time, and returns it; instead of the zero time.Time that of the call before. What the tracker is told never steps
+// back: it is the time of the first call, and what has passed.
+func (p *Phase) tick(now time.Time) time.Time {
 	if !p.clock.Begun {
 		p.epoch = now
 	}
 	p.earliest = p.clock.Since
-	p.wall, p.now = now, p.epoch.Add(p.clock.At(now))
+	since := p.clock.At(now)
+	p.wall, p.now = p.clock.Last, p.epoch.Add(since)
+	return p.wall
 }
 
 // when returns the time of the phase's clock at which something was true that the engine dates, or limit if it does not

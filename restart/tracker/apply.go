@@ -11,7 +11,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	ignored := t.ledger.Ignored
 	t.told++
 	if e.Kind.Timed() {
-		t.tick(e.Time)
+		t.tick(e)
 	}
 	a.Task = e.Task
 	switch e.Kind {

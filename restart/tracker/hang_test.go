@@ -135,3 +135,28 @@ func blockedByBudget(tr *tracker.Tracker) (n int) {
 	}
 	return n
 }
+
+// An instant that was never read ages nothing: neither as the first one, nor between others. Who observes is told none.
+func TestZeroTime(t *testing.T) {
+	for bad, want := range map[int]time.Duration{-1: 3 * time.Second, 0: 3 * time.Second, 3: 4 * time.Second} {
+		var told []tracker.Event
+		tr := newTracker(t, tracker.Config{
+			Tasks: 4, Slots: 4, Interval: time.Second, Observe: func(e tracker.Event, _ tracker.Answer) { told = append(told, e) },
+		})
+		for i := range 6 {
+			now := time.Unix(1e9+int64(i), 0)
+			if i == bad {
+				now = time.Time{}
+			}
+			if i < 4 {
+				tr.Start(now, i, i)
+			}
+			tr.Sweep(now, func(a tracker.Answer) { t.Errorf("bad %d, at %d: %v", bad, i, a) })
+		}
+		tr.Finish(time.Unix(1e9+6, 0), 3, 0)
+		assert.Equal(t, want, tr.Ledger().Used, "bad %d", bad)
+		assert.Equal(t, bad >= 0, tr.Ledger().ClockSteps > 0)
+		assert.Equal(t, bad == 0, told[0].Time.IsZero(), "nothing was known yet")
+		assert.False(t, told[6].Time.IsZero())
+	}
+}

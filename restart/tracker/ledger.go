@@ -33,7 +33,7 @@ type Ledger struct {
 	// they are. Once three have, and most of those that reported, t_rem and t_new go by ages, as if nothing were reported.
 	// Copies of less than three intervals don't count.
 	SmallUnits int
-	// ClockSteps is how often the host's clock stepped back.
+	// ClockSteps is how often the host's clock stepped back, or was the zero time.Time.
 	ClockSteps int
 	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is
 	// the part of it that did not end a task with success.

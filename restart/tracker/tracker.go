@@ -163,10 +163,14 @@ func (t *Tracker) find(task, attempt int) int32 {
 	return none
 }
 
-// tick takes the time of an event. Where the host's clock steps back, time goes on from there.
-func (t *Tracker) tick(now time.Time) {
-	t.now = t.clock.At(now)
+// tick takes the time of an event. Where the host's clock steps back, time goes on from there. What stands in the event instead of
+// no time at all is what who observes it can record.
+func (t *Tracker) tick(e *Event) {
+	t.now = t.clock.At(e.Time)
 	t.ledger.ClockSteps = t.clock.Steps
+	if e.Time.IsZero() {
+		e.Time = t.clock.Last
+	}
 }
 
 // count brings the phase's counts up to date after copies came or went, and tells the budget.
