@@ -1,5 +1,5 @@
-// Package tracker keeps the books of a phase for a host: it is told what happens to the copies of its tasks, and answers
-// with the decisions of package restart.
+// Package tracker keeps the books of a phase for a host: it is told what happens to the copies of its tasks, and
+// answers with the decisions of package restart.
 //
 //	t, err := tracker.New(tracker.Config{Tasks: 1000, Slots: 40, Interval: 10 * time.Second})
 //	...
@@ -28,9 +28,9 @@
 //		} // Duplicate needs nothing: Next gives the best such task to a slot
 //	}
 //
-// And slots are filled: every slot that is idle, not only one that has just become so. A slot may have had nothing to do when it
-// became free, and a task be worth a copy later, since time has passed or a Sweep has found it. A host that asks for new slots
-// alone leaves such a task without its copy, for ever if that was the last slot to become free.
+// And slots are filled: every slot that is idle, not only one that has just become so. A slot may have had nothing to
+// do when it became free, and a task be worth a copy later, since time has passed or a Sweep has found it. A host that
+// asks for new slots alone leaves such a task without its copy, for ever if that was the last slot to become free.
 //
 //	func fill() {
 //		for machine := range host.Machines() {
@@ -48,10 +48,10 @@
 //		}
 //	}
 //
-// Read the clock once for each call, under the lock that guards the tracker: times that come in another order than they were
-// read count as steps of the clock. Each call is one [Event], which [Tracker.Apply] takes as well, and the tracker's [Answer] to it. Events are plain data:
-// [Config.Observe] sees each with its answer, package journal writes them down and reads them back, and a new tracker that is
-// told the same events is the same tracker.
+// Read the clock once for each call, under the lock that guards the tracker: times that come in another order than they
+// were read count as steps of the clock. Each call is one [Event], which [Tracker.Apply] takes as well, and the
+// tracker's [Answer] to it. Events are plain data: [Config.Observe] sees each with its answer, package journal writes
+// them down and reads them back, and a new tracker that is told the same events is the same tracker.
 //
 // A [Ledger] says what was launched, won and wasted, and [Tracker.Decisions] how often each answer was given.
 //
@@ -69,8 +69,9 @@
 //	Report           how far a copy is. Without it Mantri goes by ages, and knows less; Spark,
 //	                 Flink, Dryad and MapReduce of package rules go by ages
 //
-// Record and Budget may be shared among the phases of a cluster; both are interfaces, so that a host with trackers on several
-// goroutines can put a lock around them. What is shared, by whom, and in which order it is saved: docs/sharing.md.
+// Record and Budget may be shared among the phases of a cluster; both are interfaces, so that a host with trackers on
+// several goroutines can put a lock around them. What is shared, by whom, and in which order it is saved:
+// docs/sharing.md.
 //
 // # Machines that come and go
 //
@@ -82,16 +83,16 @@
 //
 // # When it is wrong
 //
-// An attempt that hangs for ever is copied or restarted only as the policy says, where a slot is free, and within its
-// [restart.Limits]. The copy may hang as well, and the rules of package rules make no second one. Where all slots hang
-// nothing may free one. So keep a hard timeout of your own for each attempt, some times what the longest should take;
-// kill what exceeds it, and tell by [Tracker.Fail].
+// An attempt that hangs for ever is copied or restarted as the policy says, within its [restart.Limits], and no
+// further. The rules of package rules make one copy, where a slot is free, and it may hang as well; where all slots
+// hang they free none. Mantri restarts such tasks, until its Limits are reached. So keep a hard timeout of your own for
+// each attempt, some times what the longest should take; kill what exceeds it, and tell by [Tracker.Fail].
 //
 // Progress in too large a unit is found out by the reports themselves, once one claims more work than its task has
-// (Ledger.BadUnits). In too small a unit, MB where works are in kB, say, it makes healthy tasks look like stragglers until
-// copies end: once three have, of which hardly anything was known to be done when most of their time had passed, and these
-// are most of those that reported, the phase is decided by ages (Ledger.SmallUnits). Until then Mantri may restart and
-// copy what is healthy. A unit that is too small by less than about ten times is not found out.
+// (Ledger.BadUnits). In too small a unit, MB where works are in kB, say, it makes healthy tasks look like stragglers
+// until copies end: once three have, of which hardly anything was known to be done when most of their time had passed,
+// and these are most of those that reported, the phase is decided by ages (Ledger.SmallUnits). Until then Mantri may
+// restart and copy what is healthy. A unit that is too small by less than about ten times is not found out.
 //
 // # Stopping and going on
 //
@@ -100,6 +101,7 @@
 //
 // # Costs and concurrency
 //
-// A report takes some 200 ns with a thousand tasks and 400 with a million, and does not allocate; a running task takes some
-// 150 bytes, a finished one 100 to 200. No function reads a clock, locks, or does I/O. A Tracker and a Budget are not safe for concurrent use.
+// A report takes some 200 ns with a thousand tasks and 400 with a million, and does not allocate; a running task takes
+// some 150 bytes, a finished one 100 to 200. No function reads a clock, locks, or does I/O. A Tracker and a Budget are
+// not safe for concurrent use.
 package tracker
