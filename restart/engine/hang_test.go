@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -82,4 +83,20 @@ func TestZeroTime(t *testing.T) {
 	p.Observe(epoch.Add(3*time.Second), running[:1])
 	assert.Equal(t, 2*time.Second, p.Ledger().Used)
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
+}
+
+// The record of the hosts can be had, to keep it beside a journal: the caller's own, or that which stands for nil.
+func TestHostsRecord(t *testing.T) {
+	record := new(machines.Record)
+	hosts, err := engine.NewHosts(engine.HostsConfig{Record: record})
+	require.NoError(t, err)
+	assert.Same(t, record, hosts.Record())
+	zero := new(engine.Hosts)
+	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second}, Hosts: zero})
+	require.NoError(t, err)
+	a := p.Observe(epoch, nil)[0]
+	p.Observe(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Host: "h", Begun: epoch}})
+	own, is := zero.Record().(*machines.Record)
+	require.True(t, is)
+	assert.Equal(t, 1, own.Len())
 }

@@ -133,6 +133,13 @@ func (h *Hosts) add(host Host) int {
 	return i
 }
 
+// Record returns what is known of the machines, whose numbers are the hosts': the host's own, or the one that stands for nil. To
+// replay the journal of a phase, keep a snapshot of it from when the phase began.
+func (h *Hosts) Record() tracker.MachineRecord {
+	h.fill()
+	return h.record
+}
+
 // Resting returns the names of the hosts that get nothing new for a while since they lost an attempt, in the order of
 // their numbers. O(hosts).
 func (h *Hosts) Resting(now time.Time) []string {

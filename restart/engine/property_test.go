@@ -128,7 +128,7 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 			assert.True(t, len(a.Avoid) < len(c.hosts), "seed %d: nowhere is left", seed)
 		}
 	}
-	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(rc *tracker.Config) {
+	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(_ int, rc *tracker.Config) {
 		if _, custom := rc.Policy.(eager); rc.Policy == nil || custom {
 			rc.Policy = eager{seed}
 		}

@@ -61,7 +61,9 @@
 //	prior=custom  record=custom  path=custom     a prior for the rates, a record of machines, a path
 //	record=new                                   a record of machines with its defaults that has seen nothing
 //
-// What is custom has no text: replaying takes [Options] to supply it.
+// What is custom has no text: replaying takes [Options] to supply it. A record of machines and a budget that earlier phases have
+// taught are so. Marshal them when the phase begins, keep the bytes beside its journal, and have [Options.Configure] read them
+// into a new record and a new budget; the example of Options does it. Of an engine's phase the record is that of its Hosts.
 //
 // # Exactness
 //
@@ -72,7 +74,8 @@
 // # When it is not enough
 //
 // A journal is one phase's. If phases share a tracker.Budget or a record of machines, what the others did to it is not
-// in the journal, and a replay may decide otherwise: it starts with a budget of its own, as it was configured.
+// in the journal, and a replay may decide otherwise: unless Options supply them it starts with a budget of its own, as it was
+// configured. Phases that follow one another replay exactly with what they began with; phases at the same time need not.
 // Events stand in the order in which they were told, also where a clock stepped back.
 //
 // Functions are pure and safe for concurrent use; a Recorder is not.

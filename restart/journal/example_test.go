@@ -1,9 +1,12 @@
 package journal_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -81,6 +84,55 @@ func ExampleReplay() {
 	// # Task 2 has fallen silent.
 	// 31s decide task=2
 	//     duplicate beyond-peers value=31 threshold=30 gain=1s
+}
+
+// The second phase of a cluster starts with what the first has taught. Its journal replays with the record and the budget as they
+// were when it began; package restarttest takes the same options for each file, by RunFiles.
+func ExampleOptions() {
+	record, budget := new(machines.Record), new(tracker.Budget)
+	var text, recordThen, budgetThen []byte // of the last phase: three files beside each other
+	for range 2 {
+		var err error
+		if recordThen, err = record.MarshalBinary(); err != nil {
+			fmt.Println(err)
+			return
+		}
+		if budgetThen, err = budget.MarshalBinary(); err != nil {
+			fmt.Println(err)
+			return
+		}
+		config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: 10 * time.Second, Record: record, Budget: budget}
+		recorder := journal.NewRecorder(config)
+		config.Observe = recorder.Observe
+		t, err := tracker.New(config)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		now := time.Unix(0, 0)
+		for task := range 8 {
+			t.Start(now, task, task%4)
+			now = now.Add(time.Duration(1+4*(task%4/3)) * time.Minute) // machine 3 is slow
+			t.Finish(now, task, 0)
+			t.Next(now, 3)
+		}
+		t.Close(now)
+		text = recorder.Bytes()
+	}
+	replayed, err := journal.Replay(text, journal.Options{Configure: func(_ int, c *tracker.Config) {
+		record, budget := new(machines.Record), new(tracker.Budget)
+		if err := errors.Join(record.UnmarshalBinary(recordThen), budget.UnmarshalBinary(budgetThen)); err != nil {
+			fmt.Println(err)
+		}
+		c.Record, c.Budget = record, budget
+	}})
+	fmt.Println(err, bytes.Equal(replayed, text))
+	_, err = journal.Replay(text, journal.Options{})
+	fmt.Println(err)
+
+	// Output:
+	// <nil> true
+	// journal: line 1: the record of machines is custom, want Options.Configure to supply it
 }
 
 // An error says where the text is wrong and what was wanted there.

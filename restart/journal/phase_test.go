@@ -152,7 +152,7 @@ func TestWorks(t *testing.T) {
 			assert.Less(t, len(l), 200, "a readable line")
 		}
 		var got []float64
-		_, err := Replay(text, Options{Configure: func(c *tracker.Config) { got = c.Work }})
+		_, err := Replay(text, Options{Configure: func(_ int, c *tracker.Config) { got = c.Work }})
 		require.NoError(t, err)
 		assert.Equal(t, works, got)
 	}

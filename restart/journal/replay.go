@@ -13,8 +13,9 @@ type Options struct {
 	// Policy decides instead of the policy that the journal names. Nil: the journal's.
 	Policy restart.Policy
 	// Configure, if not nil, may change the configuration of each phase before its tracker is made: it supplies what the
-	// journal names as custom. Policy has been set by then. What learns or counts must be new each time.
-	Configure func(c *tracker.Config)
+	// journal names as custom. Phase counts the phases of the journal from 0. Policy has been set by then. What learns or counts
+	// must be as it was when the phase began, each time: keep a snapshot of it beside the journal, and read that here.
+	Configure func(phase int, c *tracker.Config)
 	// Observe, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
 	// A policy that is observed counts as one of the host's own, for which the tracker keeps every fact.
@@ -61,6 +62,7 @@ type player struct {
 	tracker *tracker.Tracker
 	phase   *tracker.Config // whose tracker is yet to be made
 	line    int             // of the event that the tracker is told of, or of the phase
+	opened  int             // phases
 }
 
 func (p *player) play(data []byte) error {
@@ -133,6 +135,7 @@ func (p *player) open() error {
 		return fmt.Errorf("journal: line %d: %w", p.line, err)
 	}
 	p.tracker, p.phase = t, nil
+	p.opened++
 	return nil
 }
 
@@ -150,7 +153,7 @@ func (p *player) complete(c *tracker.Config) error {
 		c.Policy = p.options.Policy
 	}
 	if p.options.Configure != nil {
-		p.options.Configure(c)
+		p.options.Configure(p.opened, c)
 	}
 	limit := p.options.MaxTasks
 	if limit <= 0 {

@@ -196,7 +196,7 @@ func TestReplayOfCustomParts(t *testing.T) {
 1s decide task=0
     duplicate idle-slot avoid=0
 `...)
-	o := Options{Policy: twice{}, Configure: func(c *tracker.Config) {
+	o := Options{Policy: twice{}, Configure: func(_ int, c *tracker.Config) {
 		assert.Equal(t, twice{}, c.Policy)
 		c.Record, c.Path, c.Rates.Prior = record(), path, constant(1)
 	}}
@@ -204,7 +204,7 @@ func TestReplayOfCustomParts(t *testing.T) {
 
 	o.Policy = nil
 	configure := o.Configure
-	o.Configure = func(c *tracker.Config) { c.Policy = twice{}; configure(c) }
+	o.Configure = func(phase int, c *tracker.Config) { c.Policy = twice{}; configure(phase, c) }
 	assert.Equal(t, string(text), replay(t, string(text), o))
 }
 
@@ -254,4 +254,12 @@ func TestReplayOfOddTimes(t *testing.T) {
 	got := replay(t, text, Options{})
 	assert.Equal(t, 2, strings.Count(got, indent+"keep"))
 	assert.Equal(t, got, replay(t, got, Options{}))
+}
+
+// Configure is told which phase of the journal it is for.
+func TestConfigureIsToldThePhase(t *testing.T) {
+	var phases []int
+	text := strings.Repeat("phase tasks=1 slots=1 interval=1s policy=never\n0s start task=0\n", 3)
+	replay(t, text, Options{Configure: func(phase int, _ *tracker.Config) { phases = append(phases, phase) }})
+	assert.Equal(t, []int{0, 1, 2}, phases)
 }

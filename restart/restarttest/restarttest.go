@@ -33,6 +33,13 @@ func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 // journal that fails, and Observe not at all.
 func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
+	RunFiles(t, func(string) journal.Options { return o }, pattern)
+}
+
+// RunFiles is RunOptions with options for each file, whose path it is given: for journals beside which stands what they don't
+// hold, such as a record of machines as it was when the phase began.
+func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
+	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatalf("restarttest: pattern %q: %v", pattern, err)
@@ -42,6 +49,7 @@ func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			o := options(file)
 			if *rewrite {
 				rewriteFile(t, file, o)
 				return

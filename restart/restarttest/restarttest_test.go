@@ -26,7 +26,7 @@ func TestHost(t *testing.T) {
 	case "never":
 		RunPolicy(t, restart.Never{}, pattern)
 	case "configure":
-		RunOptions(t, journal.Options{Configure: func(c *tracker.Config) { c.Policy = restart.Never{} }}, pattern)
+		RunOptions(t, journal.Options{Configure: func(_ int, c *tracker.Config) { c.Policy = restart.Never{} }}, pattern)
 	default:
 		Run(t, pattern)
 	}
@@ -151,4 +151,14 @@ func TestRewriteKeepsWhatItCannotRead(t *testing.T) {
 	assert.False(t, ok)
 	assert.Contains(t, out, `line 4: got "fly"`)
 	assert.Equal(t, text, read(t, file))
+}
+
+// Each file has options of its own.
+func TestRunFiles(t *testing.T) {
+	var files []string
+	RunFiles(t, func(file string) journal.Options {
+		files = append(files, file)
+		return journal.Options{}
+	}, "testdata/pass/*.txt")
+	assert.Equal(t, []string{"testdata/pass/dryad.txt"}, files)
 }
