@@ -34,7 +34,9 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
 		}
 	case tracker.Reported, tracker.Asked:
-		dst = append(append(append(dst, indent...), a.String()...), end...)
+		line := *a
+		line.Task = -1 // the event names it
+		dst = append(append(append(dst, indent...), line.String()...), end...)
 	case tracker.Offered:
 		dst = appendFound(dst, a, end)
 	case tracker.Swept:
@@ -52,13 +54,9 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 	return dst
 }
 
-// appendFound writes a decision behind the task that it is about, which the event does not say.
+// appendFound writes a decision with the task that it is about, which the event does not say.
 func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
-	dst = append(dst, indent...)
-	if a.Task >= 0 {
-		dst = append(appendInt(dst, wordTask+"=", a.Task), ' ')
-	}
-	return append(append(dst, a.String()...), end...)
+	return append(append(append(dst, indent...), a.String()...), end...)
 }
 
 // appendNumbers writes a list, unless it is empty.

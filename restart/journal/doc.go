@@ -41,7 +41,7 @@
 //	TIME leave machine=M in=D                    Leave: in that time from now; without it the machine stays
 //	TIME close                                   Close
 //
-// The answers are decisions, exactly as tracker.Answer prints them, behind task=T if the event does not name the task;
+// The answers are decisions, exactly as tracker.Answer prints them, without task=T where the event names the task;
 // attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
 // "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
 // the event.

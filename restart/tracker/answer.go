@@ -28,8 +28,17 @@ type Answer struct {
 	Found []Answer
 }
 
-// String returns the answer's decision as one line, with the attempt to kill.
+// String returns the answer as one line: the task, unless it is about none, the decision, and the attempt to kill.
 func (a Answer) String() string {
+	text := a.decision()
+	if a.Task < 0 {
+		return text
+	}
+	return "task=" + strconv.Itoa(a.Task) + " " + text
+}
+
+// decision returns the decision as one line, with the attempt to kill.
+func (a *Answer) decision() string {
 	text := a.Decision.String()
 	if !a.ends() {
 		return text

@@ -21,7 +21,7 @@ func ExampleTracker() {
 	now := time.Unix(0, 0) // a host passes the time of its own clock
 	for machine := range 4 {
 		a := tr.Next(now, machine)
-		fmt.Println("machine", machine, a, "task", a.Task)
+		fmt.Println("machine", machine, a)
 		tr.Start(now, a.Task, machine)
 	}
 	// Ten seconds later three of them are half done, and one has hardly begun. It counts in the mean time of a new copy, too:
@@ -35,7 +35,7 @@ func ExampleTracker() {
 	if a.Action == restart.Restart {
 		tr.Restart(now, a.Task, a.Attempt)
 		a = tr.Next(now, 3)
-		fmt.Println("machine 3", a, "task", a.Task)
+		fmt.Println("machine 3", a)
 		tr.Start(now, a.Task, 3) // another task: the slow machine was tried for that one
 	}
 	// The others end, and the restarted task runs where it is fast.
@@ -52,12 +52,12 @@ func ExampleTracker() {
 	l := tr.Ledger()
 	fmt.Println("finished", l.Finished, "restarts", l.Restarts, "used", l.Used, "wasted", l.Wasted)
 	// Output:
-	// machine 0 start largest-work task 0
-	// machine 1 start largest-work task 1
-	// machine 2 start largest-work task 2
-	// machine 3 start largest-work task 3
-	// restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20s bar=30s value=1 threshold=0.75 gain=70s avoid=3
-	// machine 3 start largest-work task 4
+	// machine 0 task=0 start largest-work
+	// machine 1 task=1 start largest-work
+	// machine 2 task=2 start largest-work
+	// machine 3 task=3 start largest-work
+	// task=3 restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20s bar=30s value=1 threshold=0.75 gain=70s avoid=3
+	// machine 3 task=4 start largest-work
 	// finished 5 restarts 1 used 2m0s wasted 10s
 }
 
@@ -114,6 +114,6 @@ func ExampleRestore() {
 	fmt.Println(after.Next(now, 7))
 	fmt.Println(after.Ledger())
 	// Output:
-	// start largest-work
+	// task=2 start largest-work
 	// started=2 finished=1 used=1m0s
 }

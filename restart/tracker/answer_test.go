@@ -1,0 +1,23 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// An answer in a log says which task it is about, and which attempt; one about no task does not.
+func TestAnswerNamesItsTask(t *testing.T) {
+	for want, a := range map[string]tracker.Answer{
+		"task=17 start largest-work": {Task: 17, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
+		"task=0 restart fresh-sooner attempt=4": {
+			Attempt: 4, Decision: restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Copy: 1},
+		},
+		"keep nothing-to-do": {Task: -1, Decision: restart.Decision{Reason: restart.NothingToDo}},
+	} {
+		assert.Equal(t, want, a.String())
+	}
+}
