@@ -149,7 +149,7 @@ func fairRows() []row {
 			note: "16 blocks of 128 MB. A scan task takes 9 s with its block and 2.4 times as long elsewhere, as in " +
 				"H5; a compute task takes 36 s anywhere, since the network carries what it reads in that time " +
 				"(§4.3.2). A worker's next job comes 26 s after one has ended: a job of 16 such maps takes 35.4 s " +
-				"alone, of which maps take 9 s (§6.2.3). Compute jobs do not gain by biasing here; the paper's 10 % " +
+				"alone, of which maps take 9 s (§6.2.3). Compute jobs neither gain nor lose by biasing here; the paper's 10 % " +
 				"come from less contention on the network and on machines that serve blocks, which is not modelled. " +
 				"If jobs follow at once, scans gain nothing by biasing (0.99).",
 		},
