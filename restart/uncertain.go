@@ -34,7 +34,7 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 		return exceeds(&t.Fresh, v.left, 1, 0, evenChance) > evenChance
 	}
 	margin := (d.Bar - d.Fresh).Seconds()
-	usual, allBut := t.Fresh.Quantile(evenChance)+margin, (1+m.Confidence)/2
+	usual, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
 	if v.left.CDF(usual) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
 		return false
 	}

@@ -31,7 +31,7 @@ const slowShare = 1e-3
 
 func newGrid(limit, slow float64) (g grid) {
 	for k := 0; k <= maxGrid && (k == 0 || factor(k) <= limit); k++ {
-		g.prior[k] = slow * (1/factor(k) - 1/factor(k+1))
+		g.prior[k] = float64(slow * (1/factor(k) - 1/factor(k+1))) // no fused multiply-add: one answer everywhere
 		if k < len(alike) {
 			g.prior[k] += alike[k]
 		}

@@ -56,7 +56,7 @@ func (s *spread) without(m *machine, centre, guess float64) (left survivors) {
 	}
 	left[0] = 1
 	for i, guessed := 0, guess; i < bins; i++ {
-		next := guess * guessedBeyond(edge(i+1)/centre)
+		next := float64(guess * guessedBeyond(edge(i+1)/centre)) // no fused multiply-subtract
 		points := s.points[i] - own.points[i]
 		left[i+1] = left[i] * (1 - (float64(points)+(guessed-next))/(float64(risk)+guessed))
 		risk -= points + s.bounds[i] - own.bounds[i]
@@ -68,7 +68,7 @@ func (s *spread) without(m *machine, centre, guess float64) (left survivors) {
 // guessedBeyond is the share of the guessed attempts that take over x times as long as usual.
 func guessedBeyond(x float64) float64 {
 	if x < 1 {
-		return 1 - x/2
+		return 1 - float64(x/2) // a product with a half, and not fused
 	}
 	return .5 / x
 }

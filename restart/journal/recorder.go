@@ -26,7 +26,7 @@ import (
 type Recorder struct {
 	text     []byte
 	begun    bool
-	start    time.Time // of the journal: the first event that has a time
+	start    time.Time // of the journal: the first instant that is not the zero time, once there is one
 	anchored bool      // the text says when that was
 }
 
@@ -42,8 +42,8 @@ func (r *Recorder) Reset() { r.text, r.anchored = r.text[:0], false }
 
 // Observe writes an event and its answer. It is meant for [tracker.Config].Observe.
 func (r *Recorder) Observe(e tracker.Event, a tracker.Answer) {
-	if !r.begun && e.Kind.Timed() {
-		r.begun, r.start = true, e.Time
+	if e.Kind.Timed() && (!r.begun || r.start.IsZero() && !e.Time.IsZero()) { // no time passes from the zero time on
+		r.begun, r.start, r.anchored = true, e.Time, false
 	}
 	if r.begun && !r.anchored {
 		r.anchored = true

@@ -273,6 +273,19 @@ func TestRecorderAllocations(t *testing.T) {
 	}))
 }
 
+// A host that has read no clock at first: no time passes before its first instant, nor in the journal.
+func TestRecordingBeginsAtTheZeroTime(t *testing.T) {
+	tr, r := record(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
+	tr.Start(time.Time{}, 0, 1)
+	now := time.Unix(1e9, 0)
+	tr.Start(now, 1, 2)
+	tr.Report(now.Add(2*time.Second), 1, 0, tracker.Report{Done: 0.1})
+	tr.Report(time.Time{}, 1, 0, tracker.Report{Done: 0.2})
+	assert.Equal(t, 2, tr.Ledger().ClockSteps)
+	assert.Contains(t, string(r.Bytes()), "since 2001-09-09T01:46:40Z\n0s start task=1 machine=2\n2s report")
+	assert.Equal(t, string(r.Bytes()), replay(t, string(r.Bytes()), Options{}))
+}
+
 // A journal is compacted: what was recorded before a snapshot is dropped, and the two give the tracker back.
 func TestResumeAfterASnapshot(t *testing.T) {
 	for seed := range uint64(50) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -38,6 +39,12 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	h.code(&in)
 	if err := h.settle(&in, c.Policy); err != nil {
 		return nil, err
+	}
+	if check.Nil(c.Budget) {
+		return nil, check.Bad(place, "Budget", fmt.Sprintf("a nil %T", c.Budget), "a limiter, or nil itself for none")
+	}
+	if h.config.Tasks == 0 {
+		h.config.Work = []float64{} // a phase without tasks
 	}
 	machines := h.config.Machines
 	h.config.Budget, h.config.Machines = nil, 0 // it knows of the phase; and their totals are read

@@ -189,6 +189,22 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tracker.Restore(full, plain)
 	assert.NoError(t, err, "what is new is the host's choice")
+	_, err = tracker.Restore(tracker.Config{Budget: (*tracker.Budget)(nil)}, plain)
+	assert.ErrorContains(t, err, "Config.Budget is a nil *tracker.Budget")
+}
+
+// A phase without tasks, such as a stage that has nothing to read, comes back like any other.
+func TestRestoreOfAPhaseWithoutTasks(t *testing.T) {
+	text, err := newTracker(t, tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}).MarshalBinary()
+	require.NoError(t, err)
+	tr, err := tracker.Restore(tracker.Config{}, text)
+	require.NoError(t, err)
+	assert.Equal(t, restart.NothingToDo, tr.Next(start, 0).Reason)
+	again, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	restored, err := tracker.Restore(tracker.Config{}, again)
+	require.NoError(t, err)
+	assert.Equal(t, tr.Phase(), restored.Phase())
 }
 
 // What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
