@@ -11,9 +11,11 @@ import (
 )
 
 // Decision is an action, why it is taken, and the numbers that it rests on. It is a plain value: it can be compared
-// with ==, holds no NaN and no pointer, prints as one line and logs as structured fields. The zero value keeps the task.
+// with ==, holds no NaN and no pointer, prints as one line and logs as structured fields. The zero value keeps the
+// task.
 //
-// The durations are the very numbers that were compared, to the nanosecond, so a logged decision can be checked by hand.
+// The durations are the very numbers that were compared, to the nanosecond, so a logged decision can be checked by
+// hand.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -27,14 +29,14 @@ type Decision struct {
 	Basis string
 	// Bar is what Remaining had to exceed; 0 if the rule compares something else.
 	Bar time.Duration
-	// Value was held against Threshold: the probability of saving resources against δ, that of an
-	// uncertain t_rem to exceed Bar against the confidence, a score against the mean score
-	// less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share against a share.
-	// Both are 0 if not used.
+	// Value was held against Threshold: the probability of saving resources against δ, that of an uncertain t_rem to
+	// exceed Bar, or what a new copy usually takes, against the confidence that Mantri asks of each, a score against
+	// the mean score less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share
+	// against a share. Both are 0 if not used.
 	Value, Threshold float64
 	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, the time left for LATE,
-	// the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are alike. A copy that a
-	// leaving machine makes necessary comes first, with the largest duration there is.
+	// the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are alike. A
+	// copy that a leaving machine makes necessary comes first, with the largest duration there is.
 	Gain time.Duration
 	// Avoid names the machines on which a new copy should not run: where copies run now and where earlier attempts ran.
 	// It never names all the machines that there are, where Phase.Machines says how many.
@@ -44,7 +46,8 @@ type Decision struct {
 // MaxAvoid is the number of machines that a decision can name.
 const MaxAvoid = 6
 
-// MachineSet is a small set of machines, by the host's index. It is comparable: equal machines in equal order are equal.
+// MachineSet is a small set of machines, by the host's index. It is comparable: equal machines in equal order are
+// equal.
 type MachineSet struct {
 	n  int
 	id [MaxAvoid]int

@@ -10,23 +10,23 @@ import (
 // immutable in use and safe for concurrent use.
 //
 // While tasks wait for a slot, or no slot is free, it kills and restarts a task if t_rem > E(t_new) + Δ, and otherwise
-// makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it makes
-// a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ.
+// makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it
+// makes a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ.
 //
-// Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough. A
-// restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4 takes for
-// granted. Since a few that hang stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2 with the median t of t_new, and
-// P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must also be expected to use less,
-// c E(t_rem) > (c+1) E(min(t_rem, t_new)). One on an idle slot costs no time if it ends later, so it needs
+// Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough.
+// A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4
+// takes for granted. Since a few that hang stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2 with the median t
+// of t_new, and P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must also be expected to
+// use less, c E(t_rem) > (c+1) E(min(t_rem, t_new)). One on an idle slot costs no time if it ends later, so it needs
 // E(max(0, t_rem - t_new)) > ρΔ, and a chance: P(t_rem > E(t_new) + ρΔ) > δ.
 //
 // Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
-// for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies the
-// slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that were
-// launched up front are kept, all of them; of several copies neither the one that has run longest is killed nor the one that
-// has done most, see [Limits]; and a phase whose tasks have all begun but that has no idle slot is treated as if tasks
-// waited, since a copy would have to wait too.
+// for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies
+// the slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that
+// were launched up front are kept, all of them; of several copies neither the one that has run longest is killed nor
+// the one that has done most, see [Limits]; and a phase whose tasks have all begun but that has no idle slot is treated
+// as if tasks waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
@@ -95,9 +95,9 @@ func (m Mantri) Validate() error {
 	return check.Factor("restart: Mantri", "RaisedBar", m.RaisedBar)
 }
 
-// Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh; no
-// allocation. With all else equal, a longer t_new never turns Keep into Restart, and a longer t_rem never turns Restart
-// into Keep.
+// Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh, and
+// some fifty looks at it and at Copy.Left where t_rem is uncertain; no allocation. With all else equal, a longer t_new
+// never turns Keep into Restart, and a longer t_rem never turns Restart into Keep.
 func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	m.fill()
 	d.Reason = NotRunning
@@ -146,8 +146,8 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	}
 }
 
-// scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if that
-// saves resources.
+// scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if
+// that saves resources.
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0))) // no fused multiply-add: one answer everywhere
 	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
@@ -181,8 +181,9 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
-// evenChance is what "t_rem > E(t_new) + Δ" is meant to imply: that a restart probably ends sooner [Mantri §5.1, footnote 4].
-// It does where the median of t_new is below its mean; where it is not, as with two kinds of machines, it has to be asked.
+// evenChance is what "t_rem > E(t_new) + Δ" is meant to imply: that a restart probably ends sooner [Mantri §5.1,
+// footnote 4]. It does where the median of t_new is below its mean; where it is not, as with two kinds of machines, it
+// has to be asked.
 const evenChance = 0.5
 
 // mayRestart returns what speaks against killing a copy, or NoReason.

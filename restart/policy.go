@@ -11,8 +11,8 @@ type Policy interface {
 // Off turns off the rule of a field whose zero value means the published default.
 const Off = -1
 
-// Decide says what to do about a running task by Mantri's rules with the paper's parameters: it is Mantri{}.Decide(t, p).
-// O(len(t.Copies)) and one look into t.Fresh, no allocation.
+// Decide says what to do about a running task by Mantri's rules with the paper's parameters: it is
+// Mantri{}.Decide(t, p). O(len(t.Copies)), no allocation.
 func Decide(t Task, p Phase) Decision { return Mantri{}.Decide(t, p) }
 
 // Never is the policy that leaves every task alone: the baseline.

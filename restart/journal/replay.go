@@ -13,8 +13,10 @@ type Options struct {
 	// Policy decides instead of the policy that the journal names. Nil: the journal's.
 	Policy restart.Policy
 	// Configure, if not nil, may change the configuration of each phase before its tracker is made: it supplies what the
-	// journal names as custom. Phase counts the phases of the journal from 0. Policy has been set by then. What learns or counts
-	// must be as it was when the phase began, each time: keep a snapshot of it beside the journal, and read that here.
+	// journal names as custom. Phase counts the phases of the journal from 0. Policy has been set by then. What learns
+	// or counts must be as it was when the phase began, each time: keep a snapshot of it beside the journal, and read
+	// that here.
+	// [tracker.Config].Phase is not in the text either: where phases share a record, set it.
 	Configure func(phase int, c *tracker.Config)
 	// Observe, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
@@ -39,9 +41,10 @@ func Replay(data []byte, o Options) ([]byte, error) {
 	return p.text, nil
 }
 
-// Restore feeds a tracker with the events of a journal and returns it: after the same events it is the same tracker, so a
-// host that has kept its journal goes on where it was. The tracker is that of the last phase; it is an error if the journal
-// has none. Options supply what the journal names as custom; in its Configure, set Observe again if you go on recording.
+// Restore feeds a tracker with the events of a journal and returns it: after the same events it is the same tracker, so
+// a host that has kept its journal goes on where it was. The tracker is that of the last phase; it is an error if the
+// journal has none. Options supply what the journal names as custom; in its Configure, set Observe again if you go on
+// recording.
 func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	p := player{options: o}
 	if err := p.play(data); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -79,6 +80,44 @@ func TestCheckpointThatWasNotFound(t *testing.T) {
 		done := (max(r.Done, r.Score) - 0.6) / 0.4
 		assert.InDelta(t, 20*(1-done)/done, a.Remaining.Seconds(), 2)
 	}
+}
+
+// looks shows the facts of the task that Mantri was asked about last.
+type looks struct {
+	restart.Mantri
+	seen *restart.Task
+}
+
+func (l looks) Describe() restart.Description { return restart.Describe(l.Mantri) }
+
+func (l looks) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	*l.seen = t
+	return l.Mantri.Decide(t, p)
+}
+
+// The age of a copy that runs counts for the rest that it has found, too: one that has run for 30 s on a tenth is as old as
+// one that has run for 300 s on all of a task.
+func TestCheckpointByAge(t *testing.T) {
+	var seen restart.Task
+	tr := newTracker(t, tracker.Config{Tasks: 13, Slots: 13, Interval: 5 * time.Second, Policy: looks{seen: &seen}})
+	for task := range 13 {
+		tr.Start(at(0), task, task)
+	}
+	tr.Report(at(50), 12, 0, tracker.Report{Done: 0.9, Saved: 0.9})
+	tr.Kill(at(50), 12, 0)
+	var want survival.Curve
+	want.Add(50, false)
+	for task := range 10 {
+		tr.Finish(at(float64(90+task)), task, 0)
+		want.Add(float64(90+task), true)
+	}
+	tr.Start(at(100), 12, 12)
+	tr.Decide(at(130), 11)
+	want.Add(130, false)
+	want.Add(130, false)
+	want.Add(300, false)
+	want.Fit()
+	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Copies[0].Left.Mean(), 0.01)
 }
 
 // What is saved has the units of the work: too much of it is noticed, and what is no number is no report.

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// times makes a distribution of t_rem: of what copies report by the shape of their progress, and of their ages by the times
-// of those that ended, run, or were killed. It also gives t_new where nothing is reported at all.
+// times makes a distribution of t_rem: of what copies report by the shape of their progress, and of their ages by the
+// times of those that ended, run, or were killed. It also gives t_new where nothing is reported at all.
 type times struct {
 	on    bool
 	shape *survival.Shape
@@ -27,8 +27,8 @@ type times struct {
 	fresh survival.Without
 }
 
-// ahead is what is left of a copy, by its progress or by its age. They stand apart from the tracker, which is not to be larger
-// for the few tasks that have several copies.
+// ahead is what is left of a copy, by its progress or by its age. They stand apart from the tracker, which is not to be
+// larger for the few tasks that have several copies.
 type ahead struct {
 	outlook  survival.Outlook
 	residual survival.Residual
@@ -124,8 +124,8 @@ func (t *Tracker) ends(s *taskState, c *copyState, age time.Duration, success bo
 	}
 }
 
-// scale is how much longer than the mean task's a task's work lets it take. Until enough have ended to see what explains
-// time, a small task is not taken to be a quick one: that would make the longest of all of its age.
+// scale is how much longer than the mean task's a task's work lets it take. Until enough have ended to see what
+// explains time, a small task is not taken to be a quick one: that would make the longest of all of its age.
 func (t *Tracker) scale(work float64) float64 {
 	e := t.rates.Work(work) / t.rates.Work(t.times.mean)
 	if t.rates.Overhead() == 0 && t.ledger.Finished < unsure {
@@ -160,7 +160,9 @@ func (t *Tracker) refresh() {
 	for i := range t.copies.all {
 		c := &t.copies.all[i]
 		if c.task != none && c.begun && int(c.task)%m.stride == 0 {
-			m.curve.Add(t.age(c).Seconds()/t.scale(t.tasks[c.task].work), false)
+			work := t.tasks[c.task].work
+			work -= c.resumed.of(work) // not asFound, of which the caller holds one
+			m.curve.Add(t.age(c).Seconds()/t.scale(work), false)
 		}
 	}
 	m.curve.Fit()
