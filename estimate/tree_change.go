@@ -95,8 +95,8 @@ func (t *tree) remove(x float64) bool {
 	return found
 }
 
-// replace exchanges one value equal to old for x, and reports whether there was one. Where both belong into one leaf, which
-// is usual for values that move little, it costs little more than to find it.
+// replace exchanges one value equal to old for x, and reports whether there was one. Where both belong into one leaf,
+// which is usual for values that move little, it costs little more than to find it.
 func (t *tree) replace(old, x float64) bool {
 	if t.size == 0 || !(old <= t.largest(t.root, t.height)) {
 		return false

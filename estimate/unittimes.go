@@ -267,8 +267,8 @@ func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	return id
 }
 
-// isNear reports whether a sample's value is so near to a new one that both probably stand in one leaf of the tree: to look
-// there costs half as much as to take one out and put the other in, and is lost where they do not.
+// isNear reports whether a sample's value is so near to a new one that both probably stand in one leaf of the tree: to
+// look there costs half as much as to take one out and put the other in, and is lost where they do not.
 func (u *UnitTimes) isNear(id int, unitTime float64) bool {
 	return u.holds(id) && math.Abs(unitTime-u.samples[id].unitTime) <= unitTime/64
 }

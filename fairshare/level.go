@@ -129,7 +129,8 @@ func (f *filler) fix(s state) {
 	f.active = kept
 }
 
-// breakpoint is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper end.
+// breakpoint is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper
+// end.
 type breakpoint struct {
 	pool int32
 	end  bool
@@ -142,8 +143,8 @@ func (f *filler) units(k breakpoint) int64 {
 	return f.lo[k.pool]
 }
 
-// sweep finds the level among the active pools from the sorted breakpoints, where l is the guess that leaves all of them
-// free.
+// sweep finds the level among the active pools from the sorted breakpoints, where l is the guess that leaves all of
+// them free.
 func (f *filler) sweep(l level) level {
 	f.breakpoints = f.breakpoints[:0]
 	var fixed, weight int64

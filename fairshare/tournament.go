@@ -59,8 +59,8 @@ func (x *Index) standing(d Discipline, i int32) standing {
 	return newStanding(x.nodes[i].weight, e.least, base, e.most, e.usage)
 }
 
-// play decides match m of a group. It reports whether that may matter to the matches that follow after a change of pool i
-// alone: if it neither wins nor has won, and their sum stays, it does not.
+// play decides match m of a group. It reports whether that may matter to the matches that follow after a change of pool
+// i alone: if it neither wins nor has won, and their sum stays, it does not.
 func (x *Index) play(g group, m, i int32) (matters bool) {
 	match, left, right := 2*g.first+m, 2*g.first+2*m, 2*g.first+2*m+1
 	a, b := x.winners[left], x.winners[right]

@@ -103,8 +103,8 @@ const (
 	// NoProgress: nothing is known of t_rem, since no copy of the phase has ever reported progress. A policy that goes by
 	// ages does without: Spark, Flink, Dryad, MapReduce.
 	NoProgress
-	// BadUnits: a copy says that it has done more work than its task has, or copies of the phase ended of which hardly anything
-	// was known to be done, so progress has other units than the works. It is a tracker's reason.
+	// BadUnits: a copy says that it has done more work than its task has, or copies of the phase ended of which hardly
+	// anything was known to be done, so progress has other units than the works. It is a tracker's reason.
 	BadUnits
 	// Unlikely: a new copy would end sooner on the average, and later in most cases.
 	Unlikely
@@ -114,8 +114,8 @@ const (
 	Cloned
 	// BadAnswer: a policy of the host's own has answered what can't be meant, such as a copy that does not exist.
 	BadAnswer
-	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most. [Limits]
-	// gives it in the place of the policy's answer.
+	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most.
+	// [Limits] gives it in the place of the policy's answer.
 	FurthestOn
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/restart/internal/registry"
 )
 
-// Description is what a [Tracker], a journal or a command line wants to know of a policy. A policy of your own may say it
-// by a method Describe() Description; without one it is taken to read every fact, and has no text.
+// Description is what a [Tracker], a journal or a command line wants to know of a policy. A policy of your own may say
+// it by a method Describe() Description; without one it is taken to read every fact, and has no text.
 //
 // [Tracker]: https://pkg.go.dev/github.com/straggler-go/straggler/restart/tracker#Tracker
 type Description struct {
@@ -29,8 +29,8 @@ type Description struct {
 	ReadsMachines      bool // Peers.Machine
 	// SlowNode is the percentile of the machines' total progress below which a machine gets no copy; 0 for none.
 	SlowNode float64
-	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to none:
-	// by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
+	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to
+	// none: by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
 	CopiesOnly bool
 	// Limits are those that it keeps, for a tracker to hold it to.
 	Limits Limits
@@ -94,9 +94,10 @@ func Describe(policy Policy) Description {
 	}
 }
 
-// ParsePolicy reads a policy of this package, mantri or never: its name, and behind commas the fields that differ from the
-// published defaults, in small letters with dashes, durations as 5s, Off as off, as in "mantri,idle-gain=2". Package rules
-// reads those of the other engines, too. The error says what was wanted, also for a field that is out of range.
+// ParsePolicy reads a policy of this package, mantri or never: its name, and behind commas the fields that differ from
+// the published defaults, in small letters with dashes, durations as 5s, Off as off, as in "mantri,idle-gain=2".
+// Package rules reads those of the other engines, too. The error says what was wanted, also for a field that is out of
+// range.
 func ParsePolicy(text string) (Policy, error) {
 	entries := []registry.Entry[Policy]{registered(Mantri{}).entry(), registered(Never{}).entry()}
 	policy, ok, err := registry.Parse("restart", text, entries)
@@ -109,9 +110,10 @@ func ParsePolicy(text string) (Policy, error) {
 	return policy, Validate(policy)
 }
 
-// Validate returns an error that names the first field of a policy that is out of range, with its value and its range. It
-// asks a policy of your own by its method Validate() error, if it has one. Validate a policy once, where it is made: Decide
-// neither fails nor panics, whatever its fields are. A nil policy is Mantri{}; one that holds a nil pointer is an error.
+// Validate returns an error that names the first field of a policy that is out of range, with its value and its range.
+// It asks a policy of your own by its method Validate() error, if it has one. Validate a policy once, where it is made:
+// Decide neither fails nor panics, whatever its fields are. A nil policy is Mantri{}; one that holds a nil pointer is
+// an error.
 func Validate(policy Policy) error {
 	if check.Nil(policy) {
 		return fmt.Errorf("restart: Policy is a nil %T, want a policy, or nil itself for Mantri", policy)

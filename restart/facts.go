@@ -15,8 +15,8 @@ type Copy struct {
 	Elapsed time.Duration
 	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
 	Remaining time.Duration
-	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for certain.
-	// Read by Mantri. Package estimate/survival makes some.
+	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
+	// certain. Read by Mantri. Package estimate/survival makes some.
 	Left estimate.Distribution
 	// Basis is what Left rests on, to be told with the decision: "progress" or "age", say.
 	Basis string
@@ -33,13 +33,14 @@ type Copy struct {
 type Task struct {
 	// Copies are its running and queued copies; len(Copies) is c of the paper. A decision refers to them by index.
 	Copies []Copy
-	// Fresh is t_new, how long a new copy would take. If it would resume from a checkpoint, Fresh.Work is what that leaves.
+	// Fresh is t_new, how long a new copy would take. If it would resume from a checkpoint, Fresh.Work is what that
+	// leaves.
 	Fresh estimate.Fresh
-	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not known. Read
-	// by Flink.
+	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not
+	// known. Read by Flink.
 	Work float64
-	// Clones is how many of Copies are the task's first ones, launched together up front by a clone's reckoning [Dolly]. They
-	// are no copies that were made because the task is slow. 0 counts as 1.
+	// Clones is how many of Copies are the task's first ones, launched together up front by a clone's reckoning
+	// [Dolly]. They are no copies that were made because the task is slow. 0 counts as 1.
 	Clones int
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int
@@ -56,7 +57,8 @@ type Task struct {
 	NoRestart bool
 }
 
-// Phase is what the host knows of the phase that the task belongs to: the tasks that do the same work on different data.
+// Phase is what the host knows of the phase that the task belongs to: the tasks that do the same work on different
+// data.
 type Phase struct {
 	// Interval is Δ, the period of progress reports. 0 or less counts as none.
 	Interval time.Duration

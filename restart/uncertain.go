@@ -2,8 +2,8 @@ package restart
 
 import "github.com/straggler-go/straggler/estimate"
 
-// Mantri's rules where t_rem is a distribution. A distribution is looked at in points that each stand for a sixteenth of it,
-// or an eighth: the same for those of this library and of any other.
+// Mantri's rules where t_rem is a distribution. A distribution is looked at in points that each stand for a sixteenth
+// of it, or an eighth: the same for those of this library and of any other.
 const (
 	leftPoints  = 16
 	freshPoints = 8
@@ -22,9 +22,10 @@ func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
 	return of
 }
 
-// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few that hang can stretch E(t_new)
-// to what is left of each of them: with every slot taken, none would ever be restarted. So it is enough, too, if t_rem
-// all but surely exceeds what a new copy usually takes, and probably what it may take, each by as much as the bar asks.
+// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few that hang can stretch
+// E(t_new) to what is left of each of them: with every slot taken, none would ever be restarted. So it is enough, too,
+// if t_rem all but surely exceeds what a new copy usually takes, and probably what it may take, each by as much as the
+// bar asks.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
@@ -62,7 +63,8 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	return saved/(leftPoints*freshPoints) > (d.Bar - d.Fresh).Seconds()
 }
 
-// exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most the bar.
+// exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most
+// the bar.
 func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, bar float64) float64 {
 	longest := point(left, leftPoints-1, leftPoints)
 	most := fresh.Below(float64(longest*share) - margin)

@@ -9,8 +9,8 @@ import (
 // encodingVersion is the first byte of an encoded sketch.
 const encodingVersion = 2
 
-// AppendBinary appends the sketch as bytes: a version, the numbers of rows and partitions, the seed, the counters row by
-// row, all these as unsigned varints, and a checksum. It never fails. O(d p).
+// AppendBinary appends the sketch as bytes: a version, the numbers of rows and partitions, the seed, the counters row
+// by row, all these as unsigned varints, and a checksum. It never fails. O(d p).
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
 	from := len(dst)
 	dst = append(dst, encodingVersion)

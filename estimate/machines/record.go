@@ -17,7 +17,8 @@ const (
 )
 
 // Record is what is known of each machine of a cluster, in the host's numbering, which may be any: numbers need not be
-// dense, and a hash serves as one. A negative number is no machine. The zero value is an empty record with the defaults.
+// dense, and a hash serves as one. A negative number is no machine. The zero value is an empty record with the
+// defaults.
 //
 // Time goes by what [Record.Running], [Record.End] and [Record.AddProgress] are told; a clock that steps back costs
 // nothing (x/time/rate's rule). Answers are as of the latest event.

@@ -6,15 +6,17 @@ import (
 )
 
 // Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
-// so long [Kaplan and Meier]: those of tasks that still run, or were killed. At a time x at which d of the r that took or
-// have run at least x end, P(T > x) falls by the factor 1 - d/r. Ends count before what is cut off at the same instant.
+// so long [Kaplan and Meier]: those of tasks that still run, or were killed. At a time x at which d of the r that took
+// or have run at least x end, P(T > x) falls by the factor 1 - d/r. Ends count before what is cut off at the same
+// instant.
 //
-// The estimate does not reach 0 where the longest value is cut off. Beyond L, the longest of all values, it goes on as a
-// tail. Until half of the tasks have ended by the curve, that is a Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which a task of
-// the age a >= L is expected to need a/2 more. From then on one of the age L is either of the body, which ends about as much
-// later as the body's times spread, or one of the few outliers, which are expected to need as long again as they have run. The
-// older it is than that spread explains, the more it is an outlier. So the expected total E(T | T > a) never falls with a,
-// and one that is a little older than many others, which took about the same, is not taken for half done.
+// The estimate does not reach 0 where the longest value is cut off. Beyond L, the longest of all values, it goes on as
+// a tail. Until half of the tasks have ended by the curve, that is a Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which
+// a task of the age a >= L is expected to need a/2 more. From then on one of the age L is either of the body, which
+// ends about as much later as the body's times spread, or one of the few outliers, which are expected to need as long
+// again as they have run. The older it is than that spread explains, the more it is an outlier. So the expected total
+// E(T | T > a) never falls with a, and one that is a little older than many others, which took about the same, is not
+// taken for half done.
 //
 // Add values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of which
 // nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe for
@@ -55,8 +57,8 @@ func (v value) compare(w value) int {
 // Reset removes all values and keeps the memory. The answers stay until the next Fit.
 func (c *Curve) Reset() { c.values = c.values[:0] }
 
-// Add adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether it was
-// taken: one that is negative, NaN or infinite is not.
+// Add adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether it
+// was taken: one that is negative, NaN or infinite is not.
 func (c *Curve) Add(x float64, ended bool) bool {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		return false

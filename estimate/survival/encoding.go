@@ -18,8 +18,8 @@ func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Shape.AppendBinary].
 func (s *Shape) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot. One of a phase still teaches the kind that it was made of. What is not a snapshot is an
-// error, and changes nothing.
+// UnmarshalBinary takes a snapshot. One of a phase still teaches the kind that it was made of. What is not a snapshot
+// is an error, and changes nothing.
 func (s *Shape) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("survival: Shape", snapshotVersion, data)}
 	read := Shape{kind: s.kind}
@@ -95,8 +95,8 @@ func (t *Trail) code(c *snapshot.Codec) {
 	c.Check(t.done <= 1, "has done more than all")
 }
 
-// AppendBinary appends a snapshot of the curve to dst, as of its last Fit if nothing was added since. It never fails. O(n),
-// 9 bytes a value.
+// AppendBinary appends a snapshot of the curve to dst, as of its last Fit if nothing was added since. It never fails.
+// O(n), 9 bytes a value.
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
 	out := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	c.code(&out)

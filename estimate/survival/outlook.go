@@ -3,7 +3,8 @@ package survival
 import "math"
 
 // Outlook is the distribution of the time that a copy still needs, in seconds, by its progress, its age, and how far
-// predictions like it were off. [Shape.Outlook] fills it. The zero value is unknown. It implements estimate.Distribution.
+// predictions like it were off. [Shape.Outlook] fills it. The zero value is unknown. It implements
+// estimate.Distribution.
 type Outlook struct {
 	left   [mostAtoms]float64 // ascending
 	weight [mostAtoms]float64 // their sum is 1
@@ -19,8 +20,8 @@ const near = 1.25
 type Prediction struct {
 	// Age is how long it has run, and Total how long it will have run in all by its progress, in seconds.
 	Age, Total float64
-	// AtStage is what Total was when it passed the last of its parts; 0 if it is not known. What was too short then, and has
-	// grown since, is not too short by as much again.
+	// AtStage is what Total was when it passed the last of its parts; 0 if it is not known. What was too short then,
+	// and has grown since, is not too short by as much again.
 	AtStage float64
 	// Stage is how many parts it has passed.
 	Stage int
@@ -30,16 +31,17 @@ type Prediction struct {
 	Scale float64
 }
 
-// Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where all
-// that was predicted is long over.
+// Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
+// all that was predicted is long over.
 //
-// While fewer than three tasks have ended, all that looks slow may only have begun slowly. There is no answer then where
-// predictions are known to be far off. Where too little is known of how far they are, a tenth of the prediction stands for it: that
-// is a choice, with room beyond the factor of 4 by which one in twenty is too long in public traces.
+// While fewer than three tasks have ended, all that looks slow may only have begun slowly. There is no answer then
+// where predictions are known to be far off. Where too little is known of how far they are, a tenth of the prediction
+// stands for it: that is a choice, with room beyond the factor of 4 by which one in twenty is too long in public
+// traces.
 //
-// Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a factor
-// of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. A total that is over stands for what is
-// left of those near it. O(log n), no allocation.
+// Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a
+// factor of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. A total that is over
+// stands for what is left of those near it. O(log n), no allocation.
 func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	o.n = 0
 	scale := p.Scale
@@ -110,8 +112,8 @@ func (a *adder) seen(own, kind *ring) {
 	a.ring(kind, float64(min(kind.kept(), asMany)))
 }
 
-// unlike is how much of what is expected unseen remains by how far apart the errors are that were seen: those that are all
-// alike make one that is far from them less likely, the more so the more there are.
+// unlike is how much of what is expected unseen remains by how far apart the errors are that were seen: those that are
+// all alike make one that is far from them less likely, the more so the more there are.
 func unlike(own, kind *ring) float64 {
 	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
 	for _, r := range [...]*ring{own, kind} {

@@ -2,17 +2,18 @@ package survival
 
 import "math"
 
-// Residual is the distribution of the time that a task still needs, by its age alone: T - a, given T > a, in seconds. A task
-// as old as the longest value of the curve, or older, has the curve's tail before it, whatever is under it. The zero value is
-// that of a time of which nothing is known. It implements estimate.Distribution.
+// Residual is the distribution of the time that a task still needs, by its age alone: T - a, given T > a, in seconds. A
+// task as old as the longest value of the curve, or older, has the curve's tail before it, whatever is under it. The
+// zero value is that of a time of which nothing is known. It implements estimate.Distribution.
 //
-// The task's own age, if it is among the values, changes nothing about it: it is at risk at no end that is still to come.
+// The task's own age, if it is among the values, changes nothing about it: it is at risk at no end that is still to
+// come.
 type Residual struct {
 	Curve *Curve
 	// Age is how long it has run, in seconds.
 	Age float64
-	// Scale is how many seconds of this task are one of the curve: how much longer than others its work lets it take. 0 stands
-	// for 1.
+	// Scale is how many seconds of this task are one of the curve: how much longer than others its work lets it take. 0
+	// stands for 1.
 	Scale float64
 }
 

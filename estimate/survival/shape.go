@@ -14,12 +14,13 @@ const (
 	evenWithin = 0.01 // a shape that is nowhere farther from linear is linear
 )
 
-// Shape learns how the progress of a kind of task runs: which share of its time has passed when it has done each twelfth of
-// its work, and how far predictions at that stage were off, as the ratio of the time that a copy took to the time that was
-// predicted for it. A phase starts with [Shape.Phase] of its kind's and both learn from the copies that finish.
+// Shape learns how the progress of a kind of task runs: which share of its time has passed when it has done each
+// twelfth of its work, and how far predictions at that stage were off, as the ratio of the time that a copy took to the
+// time that was predicted for it. A phase starts with [Shape.Phase] of its kind's and both learn from the copies that
+// finish.
 //
-// The zero value has seen nothing, and takes progress to be linear in time. It takes 1.2 kB. Not safe for concurrent use;
-// one per phase, and one per kind.
+// The zero value has seen nothing, and takes progress to be linear in time. It takes 1.2 kB. Not safe for concurrent
+// use; one per phase, and one per kind.
 type Shape struct {
 	later  [Parts + 1]float64 // the share of the time at the end of each part, less the share of the work
 	copies float64            // that later is the mean of; faded
@@ -36,8 +37,8 @@ type ring struct {
 	seen  int
 }
 
-// put adds an error, in the place of the one that was put behind the given number of others, if that is still there and not
-// 0. It returns what to pass for the next to take its place.
+// put adds an error, in the place of the one that was put behind the given number of others, if that is still there and
+// not 0. It returns what to pass for the next to take its place.
 func (r *ring) put(ratio float64, at int32) int32 {
 	if !(ratio > 0 && ratio < math.MaxFloat32) {
 		return at
@@ -58,14 +59,15 @@ func (r *ring) kept() int {
 	return min(r.seen, remembered)
 }
 
-// unseen are the errors that are expected before any was seen. In attempts of 10 s and more in public Hadoop traces, what is
-// predicted of the whole time is too long by 12 to 60 % for the middle half, and by a factor of 4 for one in twenty.
+// unseen are the errors that are expected before any was seen. In attempts of 10 s and more in public Hadoop traces,
+// what is predicted of the whole time is too long by 12 to 60 % for the middle half, and by a factor of 4 for one in
+// twenty.
 var unseen = [...]float64{0.25, 0.5, 0.8, 1.25}
 
-// Phase returns a shape for a phase of this kind. It starts with what is known of the kind, which counts as four copies, and
-// teaches the kind in turn: by its copies number 1, 2, 4, 8, ..., so that one phase of many does not outweigh all others. Each of
-// them replaces the error of the one before it: the copies of a phase are off alike, and count as one. The kind must not be
-// used by two goroutines at once.
+// Phase returns a shape for a phase of this kind. It starts with what is known of the kind, which counts as four
+// copies, and teaches the kind in turn: by its copies number 1, 2, 4, 8, ..., so that one phase of many does not
+// outweigh all others. Each of them replaces the error of the one before it: the copies of a phase are off alike, and
+// count as one. The kind must not be used by two goroutines at once.
 func (s *Shape) Phase() *Shape {
 	return &Shape{later: s.later, copies: min(s.copies, asMany), bent: s.bent, kind: s}
 }
@@ -81,8 +83,8 @@ func (s *Shape) Time(done float64) float64 {
 	return done + s.later[k] + float64(within*(s.later[k+1]-s.later[k])) // no fused multiply-add: one answer everywhere
 }
 
-// Finish learns from a copy that has finished: its trail, the time that it took, and the model by which the remaining time
-// is predicted from its progress, read through [Shape.Time]. O(1), no allocation.
+// Finish learns from a copy that has finished: its trail, the time that it took, and the model by which the remaining
+// time is predicted from its progress, read through [Shape.Time]. O(1), no allocation.
 func (s *Shape) Finish(t *Trail, took time.Duration, model estimate.Linear) {
 	if t.n == 0 || took <= 0 {
 		return
@@ -133,8 +135,8 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 	}
 }
 
-// errorsAt returns the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and how many
-// are expected unseen, before it is known how far those that were seen are apart.
+// errorsAt returns the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and
+// how many are expected unseen, before it is known how far those that were seen are apart.
 func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 	own = &s.errors[stage]
 	if s.kind == nil {
@@ -144,8 +146,8 @@ func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 	return own, kind, 4 / (2 + float64(kind.seen))
 }
 
-// Bias returns the mean of the errors seen at a stage, which is a number of parts passed; 1 if none was. A prediction of the
-// mean time of many tasks is to be multiplied by it. O(1), no allocation.
+// Bias returns the mean of the errors seen at a stage, which is a number of parts passed; 1 if none was. A prediction
+// of the mean time of many tasks is to be multiplied by it. O(1), no allocation.
 func (s *Shape) Bias(stage int) float64 {
 	own, kind, _ := s.errorsAt(min(max(stage, 1), Parts))
 	kindWeight := float64(min(kind.kept(), asMany))

@@ -3,12 +3,12 @@ package survival
 import "math"
 
 const (
-	// TailIndex is the index of the whole tail before half of the tasks have ended, and the least of a body's: by it one that has
-	// run for a is expected to run for a/(TailIndex-1) more, which is half of it.
+	// TailIndex is the index of the whole tail before half of the tasks have ended, and the least of a body's: by it
+	// one that has run for a is expected to run for a/(TailIndex-1) more, which is half of it.
 	TailIndex = 3
-	// OutlierIndex is that of outliers: one that has run for a is expected to run for as long again. It is a choice between
-	// TailIndex and the 1.2 that fits the tenth of the outliers that take over 10 medians [Mantri §4.1], by which it would need
-	// five times its age.
+	// OutlierIndex is that of outliers: one that has run for a is expected to run for as long again. It is a choice
+	// between TailIndex and the 1.2 that fits the tenth of the outliers that take over 10 medians [Mantri §4.1], by
+	// which it would need five times its age.
 	OutlierIndex = 2
 	// OutlierFrom is how many medians an outlier takes at least [Mantri §4.1].
 	OutlierFrom = 1.5
@@ -18,8 +18,8 @@ const (
 	mostIndex = 32 // of a body: no tasks are taken to be more alike than that
 )
 
-// tail is P(T > t | T > L) for t >= L: that of an outlier or of the body, by how probable it is which of them one of the
-// age L is. Its hazard falls with the age, so that the expected total never does.
+// tail is P(T > t | T > L) for t >= L: that of an outlier or of the body, by how probable it is which of them one of
+// the age L is. Its hazard falls with the age, so that the expected total never does.
 type tail struct {
 	from    float64 // L
 	outlier float64 // the probability that one that has run for L is an outlier
@@ -29,9 +29,10 @@ type tail struct {
 // plain is the tail before anything is known of the body.
 func plain(longest float64) tail { return tail{from: longest, index: TailIndex} }
 
-// newTail weighs both by the times beyond which three quarters, half and a quarter are left; 0 if there is none. The body is
-// taken to be log-logistic, P(T > t) = 1 / (1 + (t/median)^index), which ends in a Pareto tail of that index. The index is the one
-// by which the quarter below the median is as wide as it is, or the quarter above it if that is wider.
+// newTail weighs both by the times beyond which three quarters, half and a quarter are left; 0 if there is none. The
+// body is taken to be log-logistic, P(T > t) = 1 / (1 + (t/median)^index), which ends in a Pareto tail of that index.
+// The index is the one by which the quarter below the median is as wide as it is, or the quarter above it if that is
+// wider.
 func newTail(longest, lower, median, upper float64) tail {
 	t := plain(longest)
 	if !(median > 0) {
@@ -92,8 +93,8 @@ func (t tail) mean() float64 {
 	return t.from * (t.outlier/(OutlierIndex-1) + (1-t.outlier)/float64(t.index-1))
 }
 
-// quantile returns the time that only this share exceeds, by Newton's method. P(T > L/q) is convex in q, and so it closes in
-// from above, in some twenty steps unless the share is tiny.
+// quantile returns the time that only this share exceeds, by Newton's method. P(T > L/q) is convex in q, and so it
+// closes in from above, in some twenty steps unless the share is tiny.
 func (t tail) quantile(share float64) float64 {
 	if !(share < 1) {
 		return t.from

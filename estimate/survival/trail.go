@@ -8,8 +8,8 @@ import (
 // Parts is into how many equal parts a task's progress is divided.
 const Parts = 12
 
-// Trail is what the reports of one copy have shown of its progress: when it passed the end of each part. The zero value is
-// a copy that has just begun. It takes 40 bytes. Not safe for concurrent use; one per copy.
+// Trail is what the reports of one copy have shown of its progress: when it passed the end of each part. The zero value
+// is a copy that has just begun. It takes 40 bytes. Not safe for concurrent use; one per copy.
 type Trail struct {
 	passed [Parts]packed
 	age    float32 // in seconds, at the last report that showed progress
@@ -17,8 +17,8 @@ type Trail struct {
 	n      int8    // parts passed
 }
 
-// Report takes the copy's age and which share of its work it has done. What goes back is no progress; what is no share is
-// moved to the nearer end. Between two reports progress is taken to be even. O(1), no allocation.
+// Report takes the copy's age and which share of its work it has done. What goes back is no progress; what is no share
+// is moved to the nearer end. Between two reports progress is taken to be even. O(1), no allocation.
 func (t *Trail) Report(age time.Duration, done float64) {
 	share, seconds := float32(min(done, 1)), age.Seconds()
 	if !(share > t.done) || !(seconds >= float64(t.age)) {
@@ -44,8 +44,8 @@ func (t *Trail) between(share, age, done float64) float64 {
 // Passed returns how many parts the copy has passed.
 func (t *Trail) Passed() int { return int(t.n) }
 
-// packed is a number of seconds from a millisecond to three weeks, to within 1 in 4,000: its float32 without the sign, the
-// rest of the exponent, and the end of the fraction.
+// packed is a number of seconds from a millisecond to three weeks, to within 1 in 4,000: its float32 without the sign,
+// the rest of the exponent, and the end of the fraction.
 type packed uint16
 
 const (

@@ -14,9 +14,9 @@ const (
 	moments      = 1024 // or a part of the window has passed, of so many, in which all that run have aged
 )
 
-// Window keeps the times of a kind of job whose runs come and go, for a host that has no phases and knows starts and ends
-// only: those that ended or were killed within the last while, 4096 at most, and all that run. It is a phase that moves. Make
-// one by [NewWindow]. Not safe for concurrent use; one per kind of job.
+// Window keeps the times of a kind of job whose runs come and go, for a host that has no phases and knows starts and
+// ends only: those that ended or were killed within the last while, 4096 at most, and all that run. It is a phase that
+// moves. Make one by [NewWindow]. Not safe for concurrent use; one per kind of job.
 type Window struct {
 	keep  time.Duration
 	clock clock.Clock
@@ -59,8 +59,8 @@ func (w *Window) Start(now time.Time) int {
 	return len(w.runs) - 1
 }
 
-// End records that a run has ended with success, or with success false that it was killed: it would have taken at least so
-// long. A number that is not in use changes nothing. O(1) amortised.
+// End records that a run has ended with success, or with success false that it was killed: it would have taken at least
+// so long. A number that is not in use changes nothing. O(1) amortised.
 func (w *Window) End(now time.Time, id int, success bool) {
 	at := w.clock.At(now)
 	if age, ok := w.take(at, id); ok {
@@ -94,9 +94,10 @@ func (w *Window) Age(now time.Time, id int) float64 {
 	return 0
 }
 
-// Curve returns the curve as of now, or a moment ago: it is made again when one in sixteen of its runs has begun or ended, or a
-// thousandth of the window has passed. It holds until the next call. Each start and end costs O(log n) amortised for n runs in
-// the window, and each thousandth of it O(n log n); to ask about all that run at one moment costs O(1) each.
+// Curve returns the curve as of now, or a moment ago: it is made again when one in sixteen of its runs has begun or
+// ended, or a thousandth of the window has passed. It holds until the next call. Each start and end costs O(log n)
+// amortised for n runs in the window, and each thousandth of it O(n log n); to ask about all that run at one moment
+// costs O(1) each.
 func (w *Window) Curve(now time.Time) *Curve {
 	at := w.clock.At(now)
 	if w.made && w.since <= w.curve.Len()/renewed && at-w.fitted <= w.keep/moments {
@@ -133,8 +134,8 @@ func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Window.AppendBinary].
 func (w *Window) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot, and goes on as the window that was written. What is not a snapshot is an error, and changes
-// nothing. O(n log n).
+// UnmarshalBinary takes a snapshot, and goes on as the window that was written. What is not a snapshot is an error, and
+// changes nothing. O(n log n).
 func (w *Window) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("survival: Window", windowVersion, data)}
 	var read Window

@@ -2,8 +2,9 @@ package survival
 
 import "math"
 
-// Without is a curve without one of the tasks that run, as if it were not among the values: of what a new copy of that task
-// would take, its own age is no evidence. It implements estimate.Distribution; of a curve of one value it is unknown.
+// Without is a curve without one of the tasks that run, as if it were not among the values: of what a new copy of that
+// task would take, its own age is no evidence. It implements estimate.Distribution; of a curve of one value it is
+// unknown.
 type Without struct {
 	Curve *Curve
 	// Age is that task's at the last Fit or since, in units of the curve.

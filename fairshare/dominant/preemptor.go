@@ -139,8 +139,8 @@ type Plan struct {
 	Outcomes []preempt.Outcome // one a task; nil if nothing was claimed
 }
 
-// Plan chooses victims for the claims that are due now. Free is what is free of each resource and fits starving pools; of
-// another length it plans nothing.
+// Plan chooses victims for the claims that are due now. Free is what is free of each resource and fits starving pools;
+// of another length it plans nothing.
 //
 // What claimants without children miss, in whole tasks, less what is free, is what is lacking of each resource.
 // Victims are taken in [preempt.Config.Order] from pools above their dominant share that hold something of a lacking

@@ -26,9 +26,9 @@ import (
 // A pool that has told what it waits for by [Preemptor.SetWaiting] is granted multiples of it or nothing. Where less
 // than one fits below its share, it gets one all the same if all pools that lose for it stay at least as well served.
 //
-// Once a plan is carried out, those who were served worst are served better than before, and no pool is served worse for
-// it than its claimant. So plans for a steady demand come to an end, and no two pools kill each other's tasks in turn.
-// Give what was freed to the claimants: what goes back to the victims is claimed again.
+// Once a plan is carried out, those who were served worst are served better than before, and no pool is served worse
+// for it than its claimant. So plans for a steady demand come to an end, and no two pools kill each other's tasks in
+// turn. Give what was freed to the claimants: what goes back to the victims is claimed again.
 //
 // Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the
 // claims come back after that. While it does, it should list the victims as dying.

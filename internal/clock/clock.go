@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Clock turns a host's instants into the time since the first of them, which never falls. Where an instant is before the
-// one before it, no time has passed, and the next is measured from there, as in golang.org/x/time/rate: nothing waits
-// until the host's clock has caught up, and nothing ages by time that is told twice. A step forward cannot be told from
-// time that has passed, and counts.
+// Clock turns a host's instants into the time since the first of them, which never falls. Where an instant is before
+// the one before it, no time has passed, and the next is measured from there, as in golang.org/x/time/rate: nothing
+// waits until the host's clock has caught up, and nothing ages by time that is told twice. A step forward cannot be
+// told from time that has passed, and counts.
 //
-// The zero time.Time is what a host has that has read no clock. It is counted as a step and changes nothing else: no time passes
-// by it, nor by the next instant as if from the year 1.
+// The zero time.Time is what a host has that has read no clock. It is counted as a step and changes nothing else: no
+// time passes by it, nor by the next instant as if from the year 1.
 //
 // The zero value has seen no instant. The fields are the whole state, for a snapshot.
 type Clock struct {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Name returns the name of the i-th value of an enumeration. A value that does not exist is shown by its type and number.
+// Name returns the name of the i-th value of an enumeration. A value that does not exist is shown by its type and
+// number.
 func Name(names []string, i int, kind string) string {
 	if i >= 0 && i < len(names) {
 		return names[i]

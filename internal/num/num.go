@@ -69,15 +69,15 @@ func Log(x float64) float64 {
 	return math.Log(x)
 }
 
-// Finite reports whether x is neither NaN nor infinite. The conversion keeps a product that is passed from being fused with
-// the difference, which would then be the product's rounding error.
+// Finite reports whether x is neither NaN nor infinite. The conversion keeps a product that is passed from being fused
+// with the difference, which would then be the product's rounding error.
 func Finite(x float64) bool { return float64(x)-float64(x) == 0 }
 
 // Known reports whether a work is known: 0 is, what is negative or not finite is not.
 func Known(work float64) bool { return work >= 0 && Finite(work) }
 
-// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean. If none is above
-// 0, all are unknown, and the mean is 1.
+// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean. If none is
+// above 0, all are unknown, and the mean is 1.
 func Works(given []float64, n int) ([]float64, float64) {
 	work := make([]float64, n)
 	copy(work, given)

@@ -1,5 +1,5 @@
-// Package snapshot is the house's form of state that leaves and comes back: one byte for the version, then numbers, then
-// a checksum of both.
+// Package snapshot is the house's form of state that leaves and comes back: one byte for the version, then numbers,
+// then a checksum of both.
 //
 // Whole numbers are varints, floats their eight bytes, times seconds and nanoseconds since 1970. The Append functions
 // write, a [Reader] reads. What is written is the state and nothing else, so equal states give equal bytes.
@@ -18,8 +18,8 @@ import (
 // checksumSize is how many bytes [Seal] appends.
 const checksumSize = crc32.Size
 
-// Seal ends the snapshot that begins at dst[from] by its CRC-32C: a [Reader] refuses it if a byte of it, or up to 32 bits in
-// a row, have changed, and all but one in 2^32 of other damage. It is no signature.
+// Seal ends the snapshot that begins at dst[from] by its CRC-32C: a [Reader] refuses it if a byte of it, or up to 32
+// bits in a row, have changed, and all but one in 2^32 of other damage. It is no signature.
 func Seal(dst []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[from:]))
 }

@@ -12,15 +12,16 @@ import (
 )
 
 // Reader reads what the Append functions wrote. After the first fault every call returns zero, and [Reader.Close] the
-// fault: a decoder reads all fields and asks once. What is not in the one form in which Append writes it is a fault, too.
+// fault: a decoder reads all fields and asks once. What is not in the one form in which Append writes it is a fault,
+// too.
 type Reader struct {
 	name string
 	rest []byte
 	err  error
 }
 
-// NewReader begins to read data, whose first byte must be the version, and which [Seal] ended. The name is the state's, for errors:
-// "clone: Estimator".
+// NewReader begins to read data, whose first byte must be the version, and which [Seal] ended. The name is the state's,
+// for errors: "clone: Estimator".
 func NewReader(name string, version byte, data []byte) *Reader {
 	r := &Reader{name: name}
 	switch {

@@ -18,16 +18,17 @@ type Config struct {
 	tracker.Config
 	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
-	// Queued says that the engine holds every task from the start and runs it unasked, as a job array. Then Observe submits
-	// only copies, restarts, and what was lost; Clones is not read.
+	// Queued says that the engine holds every task from the start and runs it unasked, as a job array. Then Observe
+	// submits only copies, restarts, and what was lost; Clones is not read.
 	Queued bool
 
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
 	Order func(now time.Time, waiting []int)
-	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be lost. As
-	// many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the next stays
-	// where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark, and 10.
+	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be
+	// lost. As many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the
+	// next stays where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark,
+	// and 10.
 	MaxFailures, MaxLost int
 	// Journal keeps a journal of all that the tracker is told.
 	Journal bool

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// decide asks the policy about what runs, and gives the free slots away: to copies first, as far as the policy wants any
-// while tasks wait, then to waiting tasks, then to clones.
+// decide asks the policy about what runs, and gives the free slots away: to copies first, as far as the policy wants
+// any while tasks wait, then to waiting tasks, then to clones.
 func (p *Phase) decide() {
 	p.leavings()
 	p.stranded()
@@ -33,7 +33,8 @@ func (p *Phase) leavings() {
 	}
 }
 
-// sweep carries out what the policy wants to end. A decision changes the facts for those behind it, which are asked anew.
+// sweep carries out what the policy wants to end. A decision changes the facts for those behind it, which are asked
+// anew.
 func (p *Phase) sweep() {
 	p.tracker.Sweep(p.now, func(a tracker.Answer) {
 		if (a.Action == restart.Restart || a.Action == restart.Kill) && p.giveUpCopy(a) {
@@ -43,8 +44,8 @@ func (p *Phase) sweep() {
 }
 
 // stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
-// and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue: hosts
-// that go down and come back do not have it submitted for ever.
+// and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue:
+// hosts that go down and come back do not have it submitted for ever.
 func (p *Phase) stranded() {
 	if p.changes == p.hosts.changes {
 		return
@@ -137,8 +138,8 @@ func (p *Phase) showServed() {
 // nobody is skipped.
 func nobody(int) bool { return false }
 
-// submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy of
-// the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
+// submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy
+// of the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
 func (p *Phase) submitCopy(task, host int, d restart.Decision) bool {
 	if t := &p.tasks[task]; host != nowhere && t.isOn(host) {
 		other, open := p.hosts.pick(t.isOn, false)

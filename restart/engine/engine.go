@@ -70,8 +70,8 @@ var opNames = [...]string{"submit", "cancel"}
 // String returns the name of what to do.
 func (o Op) String() string { return enum.Name(opNames[:], int(o), "Op") }
 
-// Action is what to do now. Carry the actions out in their order; if one can't be, say so by an Attempt of that ID which
-// has failed or is lost.
+// Action is what to do now. Carry the actions out in their order; if one can't be, say so by an Attempt of that ID
+// which has failed or is lost.
 type Action struct {
 	Op   Op
 	Task int

@@ -22,7 +22,8 @@ type HostsConfig struct {
 	// Hosts are the known ones. Either all of them have slots or none has. More are learned as they are seen if none has.
 	Hosts []Host
 	// Record is what is known of the machines, whose numbers are the hosts'. A host that it calls slow gets nothing new as
-	// long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's phases the same.
+	// long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's phases
+	// the same.
 	Record tracker.MachineRecord
 	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled. 0 means a minute.
 	Rest time.Duration
@@ -133,8 +134,8 @@ func (h *Hosts) add(host Host) int {
 	return i
 }
 
-// Record returns what is known of the machines, whose numbers are the hosts': the host's own, or the one that stands for nil. To
-// replay the journal of a phase, keep a snapshot of it from when the phase began.
+// Record returns what is known of the machines, whose numbers are the hosts': the host's own, or the one that stands
+// for nil. To replay the journal of a phase, keep a snapshot of it from when the phase began.
 func (h *Hosts) Record() tracker.MachineRecord {
 	h.fill()
 	return h.record
@@ -152,8 +153,8 @@ func (h *Hosts) Resting(now time.Time) []string {
 	return names
 }
 
-// Slow returns the names of the hosts that get nothing new since the record called them slow when a phase last asked, at its
-// last Observe. See [Hosts.Resting].
+// Slow returns the names of the hosts that get nothing new since the record called them slow when a phase last asked,
+// at its last Observe. See [Hosts.Resting].
 func (h *Hosts) Slow() []string {
 	var names []string
 	for i := range h.list {
@@ -164,9 +165,9 @@ func (h *Hosts) Slow() []string {
 	return names
 }
 
-// SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count as
-// a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets it.
-// Names that are not known are learned, if the engine places.
+// SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count
+// as a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets
+// it. Names that are not known are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
 	i := h.number(name)
 	if i == nowhere || h.list[i].down == down {
@@ -207,9 +208,9 @@ func (h *Hosts) name(host int) string {
 	return h.list[host].Name
 }
 
-// SetLeaving says that a host will be gone at a time: a drain, a notice, maintenance. It gets nothing new, and what would not
-// end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The zero time says
-// that it stays after all. A name that is not known is passed over if the hosts have slots.
+// SetLeaving says that a host will be gone at a time: a drain, a notice, maintenance. It gets nothing new, and what
+// would not end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The
+// zero time says that it stays after all. A name that is not known is passed over if the hosts have slots.
 func (h *Hosts) SetLeaving(name string, at time.Time) {
 	i := h.number(name)
 	if i == nowhere || !h.list[i].leaves && at.IsZero() {
@@ -310,8 +311,8 @@ func (h *Hosts) hide(host int, hidden bool) {
 	h.count(host)
 }
 
-// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that was
-// submitted to a host waits for that alone.
+// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
+// was submitted to a host waits for that alone.
 func (h *Hosts) canRun(a *attempt) bool {
 	if a.host != nowhere {
 		return h.usable(&h.list[a.host])

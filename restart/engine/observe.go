@@ -29,9 +29,9 @@ const (
 )
 
 // Observe takes what the engine shows now, and returns what to do. The list may be partial: an attempt that is left out
-// stays as it was. One that was never heard of is adopted; if the phase is Queued, as soon as it does not wait. What makes
-// no sense is passed over and counted in [tracker.Ledger.Ignored]. Call it every Interval, and as soon as something ends.
-// Where the clock steps back, no time has passed. The actions hold until the next call.
+// stays as it was. One that was never heard of is adopted; if the phase is Queued, as soon as it does not wait. What
+// makes no sense is passed over and counted in [tracker.Ledger.Ignored]. Call it every Interval, and as soon as
+// something ends. Where the clock steps back, no time has passed. The actions hold until the next call.
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
@@ -53,8 +53,8 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	return p.actions
 }
 
-// tick takes the time, and returns it; instead of the zero time.Time that of the call before. What the tracker is told never steps
-// back: it is the time of the first call, and what has passed.
+// tick takes the time, and returns it; instead of the zero time.Time that of the call before. What the tracker is told
+// never steps back: it is the time of the first call, and what has passed.
 func (p *Phase) tick(now time.Time) time.Time {
 	if !p.clock.Begun {
 		p.epoch = now

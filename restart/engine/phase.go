@@ -76,8 +76,8 @@ type attempt struct {
 	dying, ended bool
 }
 
-// New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n) in
-// the number of tasks.
+// New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n)
+// in the number of tasks.
 func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (p *Phase) SetEligible(task int, duplicate, restart bool) {
 // Done reports whether every task has finished or was given up, or the phase was closed.
 func (p *Phase) Done() bool { return p.over == len(p.tasks) }
 
-// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes after
-// that changes nothing. O(n).
+// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes
+// after that changes nothing. O(n).
 func (p *Phase) GivenUp() []int {
 	var tasks []int
 	for i := range p.tasks {
@@ -127,8 +127,8 @@ func (p *Phase) GivenUp() []int {
 	return tasks
 }
 
-// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and could
-// make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
+// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and
+// could make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
 func (p *Phase) Ledger() tracker.Ledger {
 	l := p.tracker.Ledger()
 	l.Ignored += p.ignored
@@ -151,8 +151,9 @@ func (p *Phase) Journal() []byte {
 	return p.recorder.Bytes()
 }
 
-// Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer observed:
-// there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes back by
+// Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer
+// observed: there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes
+// back by
 // [Phase.Close]. O(hosts).
 func (p *Phase) Release() {
 	for host, n := range p.held {

@@ -2,9 +2,9 @@ package engine
 
 import "slices"
 
-// roomiest finds the host with the most free slots, the first of equals, among those that may get something new. It is a
-// tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to skip
-// k hosts O(k log n).
+// roomiest finds the host with the most free slots, the first of equals, among those that may get something new. It is
+// a tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to
+// skip k hosts O(k log n).
 type roomiest struct {
 	room   []int32 // free slots by host; may be negative
 	member []bool  // by host

@@ -14,8 +14,8 @@ import (
 
 const phaseVersion = 3
 
-// AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave it,
-// which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
+// AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
+// it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, phaseVersion)}
 	c.Part(tracked{p})
@@ -28,13 +28,15 @@ func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Phase.AppendBinary].
 func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 
-// Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next. Of
-// the configuration it takes Hosts, which were written with or after the phase and restored before it, Order, and what
+// Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next.
+// Of the configuration it takes Hosts, which were written with or after the phase and restored before it, Order, and
+// what
 // [tracker.Restore] takes, with an error for what was not nil and is; all else stands in the snapshot. If the Hosts are those that still hold the phase as it was,
 // call its Release first, or its slots count twice. What is not a snapshot is an error. O(n log n).
 //
-// A restored phase keeps no journal, since that begins with its phase, and Config.Journal is an error. Take the Journal's
-// text with the snapshot; what comes after it can be kept by a [journal.Recorder] whose Observe stands in Config.Observe, and read by
+// A restored phase keeps no journal, since that begins with its phase, and Config.Journal is an error. Take the
+// Journal's text with the snapshot; what comes after it can be kept by a [journal.Recorder] whose Observe stands in
+// Config.Observe, and read by
 // [journal.Resume] of the tracker alone.
 func Restore(c Config, data []byte) (*Phase, error) {
 	if c.Journal {
@@ -218,8 +220,8 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 
 const hostsVersion = 2
 
-// AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless it
-// is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
+// AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless
+// it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
 func (h *Hosts) AppendBinary(dst []byte) ([]byte, error) {
 	h.fill()
 	c := snapshot.Codec{Dst: append(dst, hostsVersion)}
@@ -230,8 +232,8 @@ func (h *Hosts) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Hosts.AppendBinary].
 func (h *Hosts) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
-// UnmarshalBinary sets h to what was written. Of a record of the caller's own, give h the same by [NewHosts] before. What is
-// not a snapshot is an error, and leaves h as it was. O(hosts).
+// UnmarshalBinary sets h to what was written. Of a record of the caller's own, give h the same by [NewHosts] before.
+// What is not a snapshot is an error, and leaves h as it was. O(hosts).
 func (h *Hosts) UnmarshalBinary(data []byte) error {
 	read := Hosts{record: h.record}
 	read.fill()

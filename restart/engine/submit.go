@@ -61,8 +61,8 @@ func (p *Phase) arrange() {
 	p.waiting, p.order = p.order, p.waiting
 }
 
-// place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it is
-// better to wait for another one.
+// place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
+// is better to wait for another one.
 func (p *Phase) place(task int) (host int, ok bool) {
 	if !p.hosts.placing() {
 		return nowhere, true
@@ -112,8 +112,8 @@ func (p *Phase) submit(task, host int, why restart.Decision) {
 	})
 }
 
-// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen. Those
-// that are down are no matter of choice. O(hosts that rest, or were tried).
+// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen.
+// Those that are down are no matter of choice. O(hosts that rest, or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
 	t := &p.tasks[task]
 	p.unwanted = append(append(append(p.unwanted[:0], t.tried...), p.hosts.resting...), p.hosts.slow...)
@@ -130,8 +130,8 @@ func (p *Phase) avoid(task, chosen int) []string {
 	return names
 }
 
-// named returns the names of the unwanted hosts that are up, in the order of their numbers, and whether any other is left;
-// none if not.
+// named returns the names of the unwanted hosts that are up, in the order of their numbers, and whether any other is
+// left; none if not.
 func (p *Phase) named(chosen int) (names []string, left bool) {
 	slices.Sort(p.unwanted)
 	p.unwanted = slices.Compact(p.unwanted)

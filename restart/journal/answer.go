@@ -21,8 +21,8 @@ const (
 	indent = "    "
 )
 
-// AppendAnswer appends what the tracker answered to an event: lines that are indented, each with its end; none if there is
-// nothing to say.
+// AppendAnswer appends what the tracker answered to an event: lines that are indented, each with its end; none if there
+// is nothing to say.
 func AppendAnswer(dst []byte, e tracker.Event, a tracker.Answer) []byte {
 	return appendAnswer(dst, &e, &a, "\n")
 }

@@ -12,9 +12,9 @@
 //	31s decide task=2
 //	    duplicate beyond-peers value=31 threshold=30 gain=1s avoid=2
 //
-// A [Recorder] watches a tracker and writes such a text. [Replay] feeds a new tracker with the events of a text and writes the
-// answers anew; where nothing has changed, the text comes back as it was. [Restore] returns the tracker, for a host that was
-// stopped. [Parse] gives the events; [AppendPhase], [AppendEvent] and [AppendAnswer] write them.
+// A [Recorder] watches a tracker and writes such a text. [Replay] feeds a new tracker with the events of a text and
+// writes the answers anew; where nothing has changed, the text comes back as it was. [Restore] returns the tracker, for
+// a host that was stopped. [Parse] gives the events; [AppendPhase], [AppendEvent] and [AppendAnswer] write them.
 //
 // # The format
 //
@@ -42,16 +42,17 @@
 //	TIME close                                   Close
 //
 // The answers are decisions, exactly as tracker.Answer prints them, without task=T where the event names the task;
-// attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a finish ends;
-// "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make no sense of
-// the event.
+// attempt=A, the number of a started or submitted copy, unless it is 0; "ends attempt=A,..." with the copies that a
+// finish ends; "waits task=T,..." with the tasks that lost their last copy; and "ignored" where the tracker could make
+// no sense of the event.
 //
 // Empty lines, and all from a word that begins with #, are for the reader. Rewriting keeps them.
 //
 // # The phase
 //
-// The fields of a phase are those of tracker.Config, left out where they are zero: tasks, work=W,W,..., slots, machines,
-// interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and keep-first-wave of its Rates.
+// The fields of a phase are those of tracker.Config, left out where they are zero: tasks, work=W,W,..., slots,
+// machines, interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and
+// keep-first-wave of its Rates.
 //
 //	policy=mantri                                as rules.Parse reads it
 //	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off
@@ -61,22 +62,23 @@
 //	prior=custom  record=custom  path=custom     a prior for the rates, a record of machines, a path
 //	record=new                                   a record of machines with its defaults that has seen nothing
 //
-// What is custom has no text: replaying takes [Options] to supply it. A record of machines and a budget that earlier phases have
-// taught are so. Marshal them when the phase begins, keep the bytes beside its journal, and have [Options.Configure] read them
-// into a new record and a new budget; the example of Options does it. Of an engine's phase the record is that of its Hosts.
+// What is custom has no text: replaying takes [Options] to supply it. A record of machines and a budget that earlier
+// phases have taught are so. Marshal them when the phase begins, keep the bytes beside its journal, and have
+// [Options.Configure] read them into a new record and a new budget; the example of Options does it. Of an engine's
+// phase the record is that of its Hosts.
 //
 // # Exactness
 //
 // Durations and numbers are written in the shortest form that reads back as the same value, so that a replay decides
-// bit for bit as the recorded tracker did. ? stands for an unknown duration and for a number that is none. Any text that
-// is not of this form gives an error with its line and what was wanted there.
+// bit for bit as the recorded tracker did. ? stands for an unknown duration and for a number that is none. Any text
+// that is not of this form gives an error with its line and what was wanted there.
 //
 // # When it is not enough
 //
 // A journal is one phase's. If phases share a tracker.Budget or a record of machines, what the others did to it is not
-// in the journal, and a replay may decide otherwise: unless Options supply them it starts with a budget of its own, as it was
-// configured. Phases that follow one another replay exactly with what they began with; phases at the same time need not.
-// Events stand in the order in which they were told, also where a clock stepped back.
+// in the journal, and a replay may decide otherwise: unless Options supply them it starts with a budget of its own, as
+// it was configured. Phases that follow one another replay exactly with what they began with; phases at the same time
+// need not. Events stand in the order in which they were told, also where a clock stepped back.
 //
 // Functions are pure and safe for concurrent use; a Recorder is not.
 package journal

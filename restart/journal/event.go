@@ -9,8 +9,8 @@ import (
 )
 
 // AppendEvent appends an event as one line, without the line's end, its time as that since the start of the journal.
-// Parsing the text gives an event with the same text. An event of no known kind gives a line that no parser takes. It does
-// not allocate if dst is long enough.
+// Parsing the text gives an event with the same text. An event of no known kind gives a line that no parser takes. It
+// does not allocate if dst is long enough.
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
 		dst = append(kv.AppendDuration(dst, e.Time.Sub(start)), ' ')

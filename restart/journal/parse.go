@@ -17,13 +17,14 @@ type Phase struct {
 	// Config is the configuration of its tracker, with all works. What has no text stands in it as what journal.Options
 	// must replace.
 	Config tracker.Config
-	// Events are what the tracker was told, in order. Where the journal does not say when it starts, that is the Unix epoch.
+	// Events are what the tracker was told, in order. Where the journal does not say when it starts, that is the Unix
+	// epoch.
 	Events []tracker.Event
 }
 
-// Parse returns the phases of a journal in order, without the answers. Events before the first phase, as in a journal of
-// which the beginning was drained, stand in a phase without a configuration. Where a line gives no machine, or its kind has none,
-// Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
+// Parse returns the phases of a journal in order, without the answers. Events before the first phase, as in a journal
+// of which the beginning was drained, stand in a phase without a configuration. Where a line gives no machine, or its
+// kind has none, Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
 func Parse(data []byte) ([]Phase, error) {
 	var phases []Phase
 	for l, err := range lines(data) {

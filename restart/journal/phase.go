@@ -17,8 +17,8 @@ const (
 
 // AppendPhase appends the line that opens a journal: what a tracker of this configuration is to know. The works of
 // more than 16 tasks follow on lines of their own. Fields that are zero are left out. A policy that is not a value of
-// one of the package restart's types is written as custom, and so are a prior, a path and a record of machines, which have no text:
-// replaying takes [Options.Configure] to supply them. O(len(c.Work)).
+// one of the package restart's types is written as custom, and so are a prior, a path and a record of machines, which
+// have no text: replaying takes [Options.Configure] to supply them. O(len(c.Work)).
 func AppendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {

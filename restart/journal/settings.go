@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// customName stands for what has no text: a policy, a prior or a limiter of the host's own, a path, or a record of machines.
+// customName stands for what has no text: a policy, a prior or a limiter of the host's own, a path, or a record of
+// machines.
 const customName = "custom"
 
 // custom takes the place of what a journal names but cannot hold, until [Options.Configure] supplies it.

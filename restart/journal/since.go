@@ -30,8 +30,9 @@ func parseSince(words []string) (time.Time, error) {
 	return start, nil
 }
 
-// Resume feeds a tracker with the events of a part of a journal: those that were recorded after the snapshot from which it was
-// restored. An error names the line; the events before it have been told. It is an error if the part holds a phase.
+// Resume feeds a tracker with the events of a part of a journal: those that were recorded after the snapshot from which
+// it was restored. An error names the line; the events before it have been told. It is an error if the part holds a
+// phase.
 func Resume(t *tracker.Tracker, data []byte) error {
 	for l, err := range lines(data) {
 		switch {

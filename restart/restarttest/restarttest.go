@@ -14,16 +14,16 @@ import (
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
 // Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest, and fails at the first answer
-// that differs from the one in the file, with the facts that the policy was given. (Among these are some that the policies
-// of package restart do not read, and which a tracker keeps for a host's own policy only.) It is an error if the pattern
-// matches nothing, or if a journal holds no decision.
+// that differs from the one in the file, with the facts that the policy was given. (Among these are some that the
+// policies of package restart do not read, and which a tracker keeps for a host's own policy only.) It is an error if
+// the pattern matches nothing, or if a journal holds no decision.
 func Run(t *testing.T, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{}, pattern)
 }
 
-// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It stops at the
-// first answer that differs, so it is for journals that were written for the policy.
+// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It stops
+// at the first answer that differs, so it is for journals that were written for the policy.
 func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{Policy: policy}, pattern)
@@ -36,8 +36,8 @@ func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	RunFiles(t, func(string) journal.Options { return o }, pattern)
 }
 
-// RunFiles is RunOptions with options for each file, whose path it is given: for journals beside which stands what they don't
-// hold, such as a record of machines as it was when the phase began.
+// RunFiles is RunOptions with options for each file, whose path it is given: for journals beside which stands what they
+// don't hold, such as a record of machines as it was when the phase began.
 func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -76,15 +76,15 @@ func published() []restart.Policy {
 	return []restart.Policy{LATE{}, Hadoop{}, MapReduce{}, Dryad{}, Spark{}, Flink{}}
 }
 
-// Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small letters
-// with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
+// Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small
+// letters with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
 //
 //	mantri
 //	mantri,idle-gain=2,max-restarts=off
 //	late,min-age=5s,speculative-cap=0.2
 //
-// It knows those of this package and of package restart. The error says what was wanted, also for a field that is out of
-// range. It allocates.
+// It knows those of this package and of package restart. The error says what was wanted, also for a field that is out
+// of range. It allocates.
 func Parse(text string) (restart.Policy, error) {
 	names := []string{restart.Describe(restart.Mantri{}).Name, restart.Describe(restart.Never{}).Name}
 	var entries []registry.Entry[restart.Policy]

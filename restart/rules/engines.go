@@ -10,8 +10,8 @@ import (
 )
 
 // Dryad duplicates a task once it has run for longer, strictly, than the 75th percentile of its phase's finished tasks,
-// as the comparison of [Mantri §6] has it. It does so whether tasks wait or not, which is why it can make a phase longer.
-// Gain is the time beyond the percentile. Safe for concurrent use.
+// as the comparison of [Mantri §6] has it. It does so whether tasks wait or not, which is why it can make a phase
+// longer. Gain is the time beyond the percentile. Safe for concurrent use.
 type Dryad struct {
 	// Percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
 	Percentile float64
@@ -63,10 +63,10 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 // strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
 // of two middle ones; and, if Efficiency is on, if it has run LongRun times that or its
 // work per second is below SlowRate times that of the finished tasks. Until any work is known, every task counts as
-// inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if it
-// is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every
-// machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also marks
-// tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
+// inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if
+// it is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids
+// every machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also
+// marks tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
 	Quantile float64
@@ -164,14 +164,15 @@ func (s Spark) inefficient(c *restart.Copy, p restart.Phase) bool {
 	return c.Done/c.Elapsed.Seconds() < p.Peers.Throughput*s.SlowRate
 }
 
-// Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults. Safe
-// for concurrent use.
+// Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults.
+// Safe for concurrent use.
 //
-// Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key is
-// at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of the k
-// = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work where both
-// Peers.Rates and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink itself does not
-// rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that machine, for this copy.
+// Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key
+// is at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of
+// the k = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work
+// where both Peers.Rates and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink
+// itself does not rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that
+// machine, for this copy.
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64

@@ -62,9 +62,9 @@ func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decisio
 	return d
 }
 
-// order returns the i-th smallest of n values, counted from 0, from their distribution. Of a sample, which may hold fewer
-// (a task that finished unseen has no run time) or more (one whose output was lost has run twice), it is the value with the
-// same share of the sample below it.
+// order returns the i-th smallest of n values, counted from 0, from their distribution. Of a sample, which may hold
+// fewer (a task that finished unseen has no run time) or more (one whose output was lost has run twice), it is the
+// value with the same share of the sample below it.
 func order(d estimate.Distribution, i, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
 		return e.At(int(int64(i) * int64(e.Len()) / int64(n)))

@@ -8,12 +8,12 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task waits,
-// it has run for at least a minute, and its progress score is behind the mean score of its category by 0.2 or more. (The
-// paper says "less than"; its example of §3.2, and every version of Hadoop's source, say "or more".) Differences below
-// 1e-12 are rounding and do not count. Any such task is as good as
-// another, so Gain is 0 and the lowest index is taken. As no score exceeds 1, a task beyond 0.8 never gets a copy. Its
-// zero value has Hadoop's parameters. Safe for concurrent use.
+// Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task
+// waits, it has run for at least a minute, and its progress score is behind the mean score of its category by 0.2 or
+// more. (The paper says "less than"; its example of §3.2, and every version of Hadoop's source, say "or more".)
+// Differences below 1e-12 are rounding and do not count. Any such task is as good as another, so Gain is 0 and the
+// lowest index is taken. As no score exceeds 1, a task beyond 0.8 never gets a copy. Its zero value has Hadoop's
+// parameters. Safe for concurrent use.
 type Hadoop struct {
 	// ScoreLag is how far behind the mean score a task must be, in (0, 1]. 0 means 0.2.
 	ScoreLag float64
@@ -65,8 +65,8 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 // below what a report can tell apart.
 const scoreNoise = 1e-12
 
-// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce operation is
-// close to completion" every task that still runs gets one copy. The paper does not say how close; NearEnd is ours.
+// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce operation
+// is close to completion" every task that still runs gets one copy. The paper does not say how close; NearEnd is ours.
 // Any such task is as good as another, so Gain is 0 and the lowest index is taken. Safe for concurrent use.
 type MapReduce struct {
 	// NearEnd is the share of the phase's tasks that must have finished, in (0, 1]. 0 means 0.9.

@@ -16,8 +16,8 @@ import (
 // progress rate score/age is below SlowTask, and if the machine that asks is not below SlowNode. Both percentiles are
 // the smallest value that at least this share of the values does not exceed, and "below" is strict, so the slowest of
 // equals is not slow. The tasks whose rates count are all that run or have finished. The decision's Gain is the time
-// left; give the slot to the largest, as [restart.Next] does. In a phase that never reports progress a task's score says nothing,
-// and the paper's time left would be for ever for all; there it is the age of the copy.
+// left; give the slot to the largest, as [restart.Next] does. In a phase that never reports progress a task's score
+// says nothing, and the paper's time left would be for ever for all; there it is the age of the copy.
 type LATE struct {
 	// SpeculativeCap is the share of the phase's slots that copies may hold; a copy is launched while fewer run. 0 means
 	// 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)

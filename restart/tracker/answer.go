@@ -7,15 +7,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Answer is what a [Tracker] says to an event. To events that ask nothing it is the zero Answer, except for Task, for the
-// number of a new attempt, and for Ignored.
+// Answer is what a [Tracker] says to an event. To events that ask nothing it is the zero Answer, except for Task, for
+// the number of a new attempt, and for Ignored.
 type Answer struct {
 	// Decision is what to do about the task. Its Copy is an index into what the policy was shown, and of no use to a host.
 	restart.Decision
 	// Task is the task that the decision is about; -1 if it is about none.
 	Task int
-	// Attempt is the number of the attempt to kill, for Restart and Kill; to Started and Submitted the new attempt's number,
-	// or -1 if there is none.
+	// Attempt is the number of the attempt to kill, for Restart and Kill; to Started and Submitted the new attempt's
+	// number, or -1 if there is none.
 	Attempt int
 	// Ignored says that the tracker could make no sense of the event, or of a part of it.
 	Ignored bool

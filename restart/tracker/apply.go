@@ -1,7 +1,7 @@
 package tracker
 
-// Apply tells the tracker of an event, or asks it, and returns its answer. It is what the methods below stand for: use it
-// for events that were stored, or that come from elsewhere. An event of no known kind is ignored.
+// Apply tells the tracker of an event, or asks it, and returns its answer. It is what the methods below stand for: use
+// it for events that were stored, or that come from elsewhere. An event of no known kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {
 	t.apply(&e, &a)
 	return a

@@ -28,8 +28,8 @@ func (t *Tracker) avoidSlow(d *restart.Decision, view *restart.Task, facts *rest
 	}
 }
 
-// appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They are
-// the same for all tasks that one event asks about. O(machines) for the first of these.
+// appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They
+// are the same for all tasks that one event asks about. O(machines) for the first of these.
 func (t *Tracker) appendBehind(dst []int, percentile float64) []int {
 	if percentile == 0 {
 		return dst

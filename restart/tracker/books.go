@@ -43,8 +43,8 @@ func (t *Tracker) take(s *taskState, c *copyState, r Report) {
 	t.peers.addPace(c.score, age)
 }
 
-// claim returns what a report says that a copy has done, and its score, of the work that the copy has found: without what a
-// checkpoint held.
+// claim returns what a report says that a copy has done, and its score, of the work that the copy has found: without
+// what a checkpoint held.
 func (t *Tracker) claim(s *taskState, c *copyState, r Report) (done, score float64) {
 	score, done = min(r.Score, 1), r.Done
 	if c.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > beyond*s.work; c.badUnits {
@@ -95,12 +95,12 @@ func (t *Tracker) sample(s *taskState, c *copyState, age time.Duration, done flo
 	}
 }
 
-// enoughRunning is how many copies that run are samples at once: their mean is known to less than a hundredth by then. When one
-// ends, the next that reports takes its place.
+// enoughRunning is how many copies that run are samples at once: their mean is known to less than a hundredth by then.
+// When one ends, the next that reports takes its place.
 const enoughRunning = 1 << 16
 
-// near is how much a running copy's sample may be off before it is taken anew: far below what one more report changes, and
-// most reports change less.
+// near is how much a running copy's sample may be off before it is taken anew: far below what one more report changes,
+// and most reports change less.
 const near = 1. / 64
 
 // learns reports whether anyone reads how long a unit of work takes.
@@ -124,8 +124,8 @@ func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
 	t.peers.finish(age.Seconds(), s, t.done(s, c))
 }
 
-// learnKilled takes what a copy has shown that was killed or overtaken: it would have taken at least so long. What it showed
-// replaces what an earlier copy of the task has, if the two say the same: then it is the task that is long.
+// learnKilled takes what a copy has shown that was killed or overtaken: it would have taken at least so long. What it
+// showed replaces what an earlier copy of the task has, if the two say the same: then it is the task that is long.
 func (t *Tracker) learnKilled(s *taskState, c *copyState) {
 	if !t.learns() || !c.begun {
 		return
@@ -143,8 +143,9 @@ func (t *Tracker) learnKilled(s *taskState, c *copyState) {
 	h.killed, h.killedOn = int32(t.rates.Kill(int(c.sample), r)), c.machine
 }
 
-// repeats drops the sample of the copy of the task that was killed last if this one has taken about as long: then the task
-// is long, and counts once. It reports whether it is long on another machine as well, so that neither is slow for it.
+// repeats drops the sample of the copy of the task that was killed last if this one has taken about as long: then the
+// task is long, and counts once. It reports whether it is long on another machine as well, so that neither is slow for
+// it.
 func (t *Tracker) repeats(s *taskState, c *copyState, r estimate.Run) bool {
 	if s.history == none {
 		return false

@@ -24,10 +24,11 @@ type Limiter interface {
 
 // BudgetConfig holds the choices of a [Budget].
 type BudgetConfig struct {
-	// Slots is how many slots the phases that share the budget have in all. 0: as many as their trackers say, as their slots
-	// come and go; while these say none, Share does not apply.
+	// Slots is how many slots the phases that share the budget have in all. 0: as many as their trackers say, as their
+	// slots come and go; while these say none, Share does not apply.
 	Slots int
-	// Share is the part of Slots that copies may hold at once, in (0, 1]. 0 means 0.1, LATE's SpeculativeCap; restart.Off: any.
+	// Share is the part of Slots that copies may hold at once, in (0, 1]. 0 means 0.1, LATE's SpeculativeCap;
+	// restart.Off: any.
 	Share float64
 	// Rate is how many copies may be launched, over time, for each task that is started for the first time. Unused
 	// allowance is saved up to the number of copies that may run at once. 0 means 0.1; restart.Off: any.
@@ -42,13 +43,13 @@ type BudgetConfig struct {
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
 // first of a task; a restart adds no load and is not counted.
 //
-// While none of its copies runs it allows one, whatever Share, Rate and Floor say. An attempt that hangs never ends unless
-// it gets a copy, and once all tasks have started nothing earns allowance any more: a budget that refused the last copy would
-// keep a phase from ever ending, beside idle slots. Copies that come one after the other are a load of one slot. For no
-// copies at all there is restart.Never.
+// While none of its copies runs it allows one, whatever Share, Rate and Floor say. An attempt that hangs never ends
+// unless it gets a copy, and once all tasks have started nothing earns allowance any more: a budget that refused the
+// last copy would keep a phase from ever ending, beside idle slots. Copies that come one after the other are a load of
+// one slot. For no copies at all there is restart.Never.
 //
-// A phase that ends or is cancelled must [Tracker.Close], or its copies and slots count for ever. The zero value is a Budget
-// with the defaults. Not safe for concurrent use; share one among trackers that one goroutine drives.
+// A phase that ends or is cancelled must [Tracker.Close], or its copies and slots count for ever. The zero value is a
+// Budget with the defaults. Not safe for concurrent use; share one among trackers that one goroutine drives.
 type Budget struct {
 	config  BudgetConfig
 	slots   int
@@ -123,8 +124,8 @@ func (b *Budget) Allows() bool {
 	return b.config.Rate == restart.Off || b.tokens >= 1-tokenNoise
 }
 
-// shareWith is the share of the slots that so many copies hold. A quotient is right on the boundary where the product is
-// not: 0.29*100 is less than 29.
+// shareWith is the share of the slots that so many copies hold. A quotient is right on the boundary where the product
+// is not: 0.29*100 is less than 29.
 func (b *Budget) shareWith(copies int) float64 { return float64(copies) / float64(b.slots) }
 
 // tokenNoise is what rounding may take from the sum of many small allowances: ten times 0.1 is a copy.
@@ -157,7 +158,8 @@ func (b *Budget) CopyEnded() {
 	}
 }
 
-// SlotsChanged counts the slots of the phases, if BudgetConfig.Slots does not say how many there are. Trackers call it; by
+// SlotsChanged counts the slots of the phases, if BudgetConfig.Slots does not say how many there are. Trackers call it;
+// by
 // [Tracker.Close] a phase gives its slots back.
 func (b *Budget) SlotsChanged(by int) {
 	if b != nil && b.config.Slots == 0 {

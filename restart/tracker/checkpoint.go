@@ -1,7 +1,7 @@
 package tracker
 
-// A task may resume from a checkpoint. A copy counts as one of a task that has only the rest to do: its progress, its rate, its
-// samples and its score are of the work that it found. So nothing else has to know of checkpoints.
+// A task may resume from a checkpoint. A copy counts as one of a task that has only the rest to do: its progress, its
+// rate, its samples and its score are of the work that it found. So nothing else has to know of checkpoints.
 
 // part is a share of a task's work, in steps that are small beside what a checkpoint saves.
 type part uint16
@@ -29,8 +29,8 @@ func (t *Tracker) saved(s *taskState) part {
 	return t.histories[s.history].saved
 }
 
-// asFound returns a task with the work that was left when so much of it had been saved. It is to be read only, and holds
-// until the next call.
+// asFound returns a task with the work that was left when so much of it had been saved. It is to be read only, and
+// holds until the next call.
 func (t *Tracker) asFound(s *taskState, saved part) *taskState {
 	if saved == 0 {
 		return s

@@ -16,31 +16,32 @@ type Config struct {
 	// Tasks is how many tasks the phase has. It may be left 0 if Work is given.
 	Tasks int
 	// Work is d of each task, in units of your choice: bytes, records. It is copied. 0 is no work, such as an empty
-	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is above
-	// 0, all are unknown. Nil: all tasks have the work 1, and progress is a share.
+	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is
+	// above 0, all are unknown. Nil: all tasks have the work 1, and progress is a share.
 	Work []float64
 	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so.
 	Slots int
 	// Machines is how many machines there are; 0 if not known. Their numbers are the host's, 0 or more.
 	Machines int
-	// Path tells how many times longer than usual a copy of a task takes on a machine because of the way to its data, or, for
-	// the machine -1, at the best place that is open to it: the part of locationFactor that is the task's own [Mantri §5.5].
+	// Path tells how many times longer than usual a copy of a task takes on a machine because of the way to its data,
+	// or, for the machine -1, at the best place that is open to it: the part of locationFactor that is the task's own
+	// [Mantri §5.5].
 	// [placement.LocalityFactors] knows it by the distance. What is not a positive finite number counts as 1. Nil: 1 everywhere.
 	//
 	// [placement.LocalityFactors]: https://pkg.go.dev/github.com/straggler-go/straggler/placement#LocalityFactors
 	Path func(task, machine int) float64
-	// Clones is how many first copies each task may have; see package clone. They are no copies to a budget or a cap, and none
-	// is killed for being one too many. [Tracker.Next] asks for those beyond the first once no task waits, so a phase with more
-	// tasks than slots gets few. 0 means 1.
+	// Clones is how many first copies each task may have; see package clone. They are no copies to a budget or a cap,
+	// and none is killed for being one too many. [Tracker.Next] asks for those beyond the first once no task waits, so
+	// a phase with more tasks than slots gets few. 0 means 1.
 	Clones int
-	// Phase tells the phase from the others that share Record: give each its own number, from 0 to 65,535. With equal ones the
-	// attempts of one phase overwrite those of another in the record.
+	// Phase tells the phase from the others that share Record: give each its own number, from 0 to 65,535. With equal
+	// ones the attempts of one phase overwrite those of another in the record.
 	Phase uint64
 	// Interval is Δ, the period of progress reports; the paper has a task report "once every 10s or ten times in [its]
 	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; to the other policies 0 is none.
 	Interval time.Duration
-	// Lag is schedLag, the usual delay between a decision to start a copy and its start, until it is known from copies that
-	// were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
+	// Lag is schedLag, the usual delay between a decision to start a copy and its start, until it is known from copies
+	// that were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
 	Lag time.Duration
 
 	// Policy decides; nil means restart.Mantri{}. What a policy of your own answers is held against [restart.Limits]; an
@@ -51,18 +52,19 @@ type Config struct {
 	// Rates says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
 	Rates estimate.UnitTimesConfig
 	// Record is what is known of the machines. The tracker feeds it and uses it for t_new at the place where a copy would
-	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a cluster:
-	// a bad machine is known after three to six attempts there, for which the first phase pays, and those after it do not;
-	// docs/progress.md says what that costs, under "Three small worlds". Nil: all machines are alike.
+	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a
+	// cluster: a bad machine is known after three to six attempts there, for which the first phase pays, and those
+	// after it do not; docs/progress.md says what that costs, under "Three small worlds". Nil: all machines are alike.
 	Record MachineRecord
-	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off. It learns
-	// from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's first tasks end.
+	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off.
+	// It learns from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's
+	// first tasks end.
 	Shape *survival.Shape
-	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase waits
-	// for ever for an attempt that hangs. Nil: no bound. Each of them must [Tracker.Close] in the end.
+	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase
+	// waits for ever for an attempt that hangs. Nil: no bound. Each of them must [Tracker.Close] in the end.
 	Budget Limiter
-	// Observe is called after each event, with the tracker's answer: to record it, as package journal does, to log it or to
-	// count it. It must not call the tracker, and can't change an answer. Nil: nothing.
+	// Observe is called after each event, with the tracker's answer: to record it, as package journal does, to log it
+	// or to count it. It must not call the tracker, and can't change an answer. Nil: nothing.
 	Observe func(Event, Answer)
 }
 

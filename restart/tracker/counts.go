@@ -13,8 +13,8 @@ const reasons = restart.FurthestOn + 1
 type counts [restart.Start + 1][reasons]int
 
 // Decisions ranges over how often each action was answered for each reason, in the order of their values, without those
-// that never were: the counters that a host exports. A Sweep counts each task that it decided about, an answer of Next each
-// candidate. O(1).
+// that never were: the counters that a host exports. A Sweep counts each task that it decided about, an answer of Next
+// each candidate. O(1).
 func (t *Tracker) Decisions() iter.Seq2[restart.Decision, int] {
 	return func(yield func(restart.Decision, int) bool) {
 		for action := range t.counts {

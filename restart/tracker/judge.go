@@ -66,8 +66,8 @@ func (t *Tracker) judge(a *Answer, task int) {
 	}
 }
 
-// decide asks the policy about a running task, holds its answer against the budget, and reports whether the task is a candidate
-// for the next free slot.
+// decide asks the policy about a running task, holds its answer against the budget, and reports whether the task is a
+// candidate for the next free slot.
 func (t *Tracker) decide(a *Answer, task, machine int, facts *restart.Phase) (candidate bool) {
 	a.Task = task
 	s := &t.tasks[task]
@@ -113,8 +113,9 @@ func (t *Tracker) explain(s *taskState, d *restart.Decision) {
 	}
 }
 
-// meant replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and drops
-// of any other answer what has no place in a log: a reason without a name, a number that is none, a Basis that is not a word.
+// meant replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
+// drops of any other answer what has no place in a log: a reason without a name, a number that is none, a Basis that is
+// not a word.
 func (t *Tracker) meant(d *restart.Decision, copies int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Duplicate:
@@ -224,10 +225,9 @@ func (t *Tracker) look(view *restart.Task, s *taskState, task, machine int) {
 	}
 }
 
-// remaining returns t_rem of a copy of a task as it found it: the host's, or the model's, which is unknown at the age of 0 and
-// so before the begin.
-// In a phase of which no copy has ever reported progress nothing is known; one silent copy among others that report is
-// another matter.
+// remaining returns t_rem of a copy of a task as it found it: the host's, or the model's, which is unknown at the age
+// of 0 and so before the begin. In a phase of which no copy has ever reported progress nothing is known; one silent
+// copy among others that report is another matter.
 func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {
 	if c.badUnits {
 		return estimate.Unknown

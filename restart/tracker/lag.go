@@ -2,8 +2,8 @@ package tracker
 
 import "time"
 
-// lag learns schedLag, "the average delay between a task being scheduled and when it is actually running" [Mantri §5.5]:
-// the mean over the copies that were submitted while a slot was free, recent ones weighing more.
+// lag learns schedLag, "the average delay between a task being scheduled and when it is actually running" [Mantri
+// §5.5]: the mean over the copies that were submitted while a slot was free, recent ones weighing more.
 type lag struct {
 	prior time.Duration // until one was seen
 	sum   float64       // nanoseconds

@@ -8,13 +8,14 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be the
-// error of the estimates as much as the merit of the policy. Two runs say it, or a replay of a log under both policies.
+// Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be
+// the error of the estimates as much as the merit of the policy. Two runs say it, or a replay of a log under both
+// policies.
 type Ledger struct {
 	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
 	Started, Finished int
-	// Copies is how many of them were launched while the task had another, and Restarts how many copies were killed so that
-	// their task starts again.
+	// Copies is how many of them were launched while the task had another, and Restarts how many copies were killed so
+	// that their task starts again.
 	Copies, Restarts int
 	// Clones is how many copies were launched beside another as one more of a task's first copies.
 	Clones int
@@ -28,10 +29,10 @@ type Ledger struct {
 	// Ignored counts what the tracker was told and could make no sense of. BadUnits counts reports of more work than the
 	// task has, and BadAnswers what a policy of the host's own answered and could not be meant: it counts as Keep.
 	Ignored, BadUnits, BadAnswers int
-	// SmallUnits counts copies that ended with success and had reported some progress, but less than a twelfth of their work
-	// when three quarters of their time had passed: its unit is smaller than that of the works, or it says nothing of how far
-	// they are. Once three have, and most of those that reported, t_rem and t_new go by ages, as if nothing were reported.
-	// Copies of less than three intervals don't count.
+	// SmallUnits counts copies that ended with success and had reported some progress, but less than a twelfth of their
+	// work when three quarters of their time had passed: its unit is smaller than that of the works, or it says nothing
+	// of how far they are. Once three have, and most of those that reported, t_rem and t_new go by ages, as if nothing
+	// were reported. Copies of less than three intervals don't count.
 	SmallUnits int
 	// ClockSteps is how often the host's clock stepped back, or was the zero time.Time.
 	ClockSteps int
@@ -79,7 +80,8 @@ func (l *Ledger) fields() [17]entry {
 	}
 }
 
-// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=1h3m wasted=9s".
+// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=1h3m
+// wasted=9s".
 func (l Ledger) String() string {
 	b := make([]byte, 0, 120)
 	for _, f := range l.fields() {

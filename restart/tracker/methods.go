@@ -28,8 +28,8 @@ func (t *Tracker) Submit(now time.Time, task, machine int) (attempt int) {
 
 // Begin records that a submitted attempt has left the engine's queue and begun to run, on a machine or, if that is
 // negative, on the one that it was submitted for. Its age counts from now. The begin of an attempt that has begun
-// already, or that does not run, changes nothing and is counted as ignored. A [Tracker.Report] of an attempt that has not
-// begun begins it too. O(1), no allocation.
+// already, or that does not run, changes nothing and is counted as ignored. A [Tracker.Report] of an attempt that has
+// not begun begins it too. O(1), no allocation.
 func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 	t.Apply(Event{Kind: Begun, Time: now, Task: task, Attempt: attempt, Machine: machine})
 }
@@ -38,17 +38,19 @@ func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 // carried out on Answer.Attempt, and then told to the tracker. [restart.Duplicate] says that the task is worth a copy:
 // launch one, or let [Tracker.Next] choose among all such tasks when a slot is free.
 //
-// A report, even one that makes no sense, is a sign that its attempt runs: one that was submitted and has not begun begins
-// now. What it has done by then has taken no time and gives no rate, so tell of the begin first if you know when it was.
+// A report, even one that makes no sense, is a sign that its attempt runs: one that was submitted and has not begun
+// begins now. What it has done by then has taken no time and gives no rate, so tell of the begin first if you know when
+// it was.
 func (t *Tracker) Report(now time.Time, task, attempt int, r Report) (a Answer) {
 	t.apply(&Event{Kind: Reported, Time: now, Task: task, Attempt: attempt, Report: r}, &a)
 	return a
 }
 
 // Finish records that an attempt has ended its task with success. It returns the numbers of the task's other running or
-// submitted attempts, which the host should kill and which the tracker takes as ended; they hold until the next event. An
-// attempt that never began may finish; it is no sample of a run time. A success that comes after the tracker was told of
-// the attempt's end is a success all the same, and counted in [Ledger.Late]: the task is done, and no longer waits.
+// submitted attempts, which the host should kill and which the tracker takes as ended; they hold until the next event.
+// An attempt that never began may finish; it is no sample of a run time. A success that comes after the tracker was
+// told of the attempt's end is a success all the same, and counted in [Ledger.Late]: the task is done, and no longer
+// waits.
 func (t *Tracker) Finish(now time.Time, task, attempt int) (overtaken []int) {
 	return t.Apply(Event{Kind: Finished, Time: now, Task: task, Attempt: attempt}).Overtaken
 }
@@ -64,23 +66,23 @@ func (t *Tracker) Kill(now time.Time, task, attempt int) {
 	t.Apply(Event{Kind: Killed, Time: now, Task: task, Attempt: attempt})
 }
 
-// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task waits;
-// otherwise it goes on in the others, and gets its new copy by a Start, at once or after a later decision.
+// Restart records that an attempt was killed in order to run the task again. If no other copy of it runs, the task
+// waits; otherwise it goes on in the others, and gets its new copy by a Start, at once or after a later decision.
 func (t *Tracker) Restart(now time.Time, task, attempt int) {
 	t.Apply(Event{Kind: Restarted, Time: now, Task: task, Attempt: attempt})
 }
 
 // GiveUp records that a task that waits will not be run again, because it has failed too often, say. It is no longer
-// counted as waiting, which keeps some policies from making copies, nor is it started by [Tracker.Next]. It never counts
-// as finished. A task that does not wait, because it has a copy that has not ended, has finished or was given up before,
-// is not given up, which is counted as ignored. O(1), no allocation.
+// counted as waiting, which keeps some policies from making copies, nor is it started by [Tracker.Next]. It never
+// counts as finished. A task that does not wait, because it has a copy that has not ended, has finished or was given up
+// before, is not given up, which is counted as ignored. O(1), no allocation.
 func (t *Tracker) GiveUp(now time.Time, task int) {
 	t.Apply(Event{Kind: GivenUp, Time: now, Task: task})
 }
 
 // LoseMachine records that a machine is gone with all that ran on it or was submitted for it. It returns the tasks that
-// lost their last copy, which wait again, in ascending order; they hold until the next event. Its slots are the host's to take
-// off, by [Tracker.SetSlots]; when it is back, tell of these alone. O(copies).
+// lost their last copy, which wait again, in ascending order; they hold until the next event. Its slots are the host's
+// to take off, by [Tracker.SetSlots]; when it is back, tell of these alone. O(copies).
 func (t *Tracker) LoseMachine(now time.Time, machine int) (waiting []int) {
 	return t.Apply(Event{Kind: MachineLost, Time: now, Machine: machine}).Waiting
 }
@@ -90,10 +92,10 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 	t.Apply(Event{Kind: OutputLost, Time: now, Task: task})
 }
 
-// Leave records that a machine is about to leave, at a known time: it is drained, or its spot price has gone. Tasks that are not
-// expected to end there before that are worth a copy elsewhere, with the reason [restart.Leaving] and whatever the policy
-// says of them, within its [restart.Limits]; no waiting task starts there that would not end in time, and copies avoid it. A
-// zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
+// Leave records that a machine is about to leave, at a known time: it is drained, or its spot price has gone. Tasks
+// that are not expected to end there before that are worth a copy elsewhere, with the reason [restart.Leaving] and
+// whatever the policy says of them, within its [restart.Limits]; no waiting task starts there that would not end in
+// time, and copies avoid it. A zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
 func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
 }
@@ -119,18 +121,19 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 //
 // Of the tasks whose last decision found them worth a copy, the one that gains most comes first, with ties to the
 // lowest index, and a machine that runs a copy of it or ran one gets none. Otherwise it is the waiting task with the
-// most work; one that was tried on this machine gives way to another that was not, if there is one near the front. Where
-// none waits, it is one that lacks one of its Config.Clones, with the reason [restart.Cloned].
+// most work; one that was tried on this machine gives way to another that was not, if there is one near the front.
+// Where none waits, it is one that lacks one of its Config.Clones, with the reason [restart.Cloned].
 //
 // A machine that Config.Record holds to be too slow or failing gets no waiting task, and the answer is
 // [restart.SlowMachine]; one that leaves too soon gets [restart.Leaving]. Ask again for the next machine. If nothing of the
 // phase runs, any machine will do.
 //
-// Hadoop, as LATE has it, starts failed tasks before all others, to find those that always fail, and breaks ties by where
-// a task's data is [LATE §2.1]. Here a failed task waits by its work, as every other does: [Tracker.GiveUp] is for those.
+// Hadoop, as LATE has it, starts failed tasks before all others, to find those that always fail, and breaks ties by
+// where a task's data is [LATE §2.1]. Here a failed task waits by its work, as every other does: [Tracker.GiveUp] is
+// for those.
 //
-// A slot that the policy refuses takes one decision if its Description says CopiesOnly, as those of package rules do, and
-// changes nothing; otherwise O(candidates) decisions. O(log n) besides.
+// A slot that the policy refuses takes one decision if its Description says CopiesOnly, as those of package rules do,
+// and changes nothing; otherwise O(candidates) decisions. O(log n) besides.
 func (t *Tracker) Next(now time.Time, machine int) Answer {
 	return t.Apply(Event{Kind: Offered, Time: now, Machine: machine})
 }

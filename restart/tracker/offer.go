@@ -26,7 +26,8 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 	*a = Answer{Task: int(task), Decision: restart.Decision{Action: restart.Start, Reason: why}}
 }
 
-// nextClone returns a task that lacks one of its first copies, has none on the machine, and still runs; none if there is none.
+// nextClone returns a task that lacks one of its first copies, has none on the machine, and still runs; none if there
+// is none.
 func (t *Tracker) nextClone(place int32) int32 {
 	if t.config.Clones <= 1 {
 		return none
@@ -41,15 +42,15 @@ func (t *Tracker) nextClone(place int32) int32 {
 	return none
 }
 
-// lacksClone reports whether a task is to have one more of its first copies. Once one of its attempts has ended it is too
-// late for that.
+// lacksClone reports whether a task is to have one more of its first copies. Once one of its attempts has ended it is
+// too late for that.
 func (t *Tracker) lacksClone(s *taskState) bool {
 	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && int(s.attempts) < t.config.Clones
 }
 
-// bestCandidate decides anew about each candidate, since its last decision is as old as its last report. Those that it finds
-// wanting are dropped. But a slot that is refused to one task, by a policy that refuses it to all, is asked about no further,
-// and nothing changes: it would be the same for each, slot after slot.
+// bestCandidate decides anew about each candidate, since its last decision is as old as its last report. Those that it
+// finds wanting are dropped. But a slot that is refused to one task, by a policy that refuses it to all, is asked about
+// no further, and nothing changes: it would be the same for each, slot after slot.
 func (t *Tracker) bestCandidate(best *Answer, machine int) {
 	*best = Answer{Task: none, Decision: restart.Decision{Reason: restart.NothingToDo}}
 	wanting := t.lost[:0]
@@ -93,8 +94,8 @@ func refusal(d *restart.Decision) restart.Decision {
 	return restart.Decision{Reason: d.Reason, Value: d.Value, Threshold: d.Threshold}
 }
 
-// refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that leaves
-// may be one task's reason to have a copy in spite of the policy.
+// refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that
+// leaves may be one task's reason to have a copy in spite of the policy.
 func (t *Tracker) refused(why restart.Reason) bool {
 	return t.peers.reads.CopiesOnly && t.leaving == 0 && blocked(why) && why != restart.SameMachine
 }

@@ -79,8 +79,8 @@ func (p *peers) dropPace(c *copyState) {
 }
 
 // addMachine exchanges a copy's score in its machine's total. The paper's total is of tasks that run or have succeeded,
-// so that of a copy that ends otherwise goes. Scores count in steps of 2^-24, which makes their sums exact: machines that
-// have done the same compare equal, whatever the order of their reports.
+// so that of a copy that ends otherwise goes. Scores count in steps of 2^-24, which makes their sums exact: machines
+// that have done the same compare equal, whatever the order of their reports.
 func (p *peers) addMachine(c *copyState, score float64) {
 	gain := step(score) - step(c.score)
 	if gain == 0 || c.machine == none || int(c.machine) >= len(p.machineTotal) {

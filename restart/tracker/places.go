@@ -9,9 +9,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord is what is known of the machines of a cluster; [machines.Record] is one. The tracker tells it of what runs and
-// ends, and asks it where a copy would be as slow. Share one among the phases of a cluster; to share it among trackers on
-// several goroutines, wrap it in a MachineRecord of your own that locks.
+// MachineRecord is what is known of the machines of a cluster; [machines.Record] is one. The tracker tells it of what
+// runs and ends, and asks it where a copy would be as slow. Share one among the phases of a cluster; to share it among
+// trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
 type MachineRecord interface {
 	estimate.Factors
 	Running(now time.Time, machine int, key uint64, a machines.Attempt) bool
@@ -23,7 +23,8 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// places numbers the machines that the tracker has heard of in the order of their appearance: the host's numbers may be any.
+// places numbers the machines that the tracker has heard of in the order of their appearance: the host's numbers may be
+// any.
 type places struct {
 	index   map[int]int32
 	numbers []int
@@ -77,8 +78,8 @@ func (p *places) number(place int32) int {
 	return p.numbers[place]
 }
 
-// location returns locationFactor of a copy of the task on a machine: that of the machine and that of the way to the data.
-// Where no machine asks, it is that of the best place that is open to the copy; 0 if nothing is known of places.
+// location returns locationFactor of a copy of the task on a machine: that of the machine and that of the way to the
+// data. Where no machine asks, it is that of the best place that is open to the copy; 0 if nothing is known of places.
 func (t *Tracker) location(s *taskState, task, machine int) float64 {
 	if t.config.Record == nil && t.config.Path == nil {
 		return 0
@@ -94,8 +95,8 @@ func (t *Tracker) location(s *taskState, task, machine int) float64 {
 	return factor * t.path(task, max(machine, none))
 }
 
-// elsewhere returns the factor of the best machine on which no copy of the task runs: an average one if there are machines of
-// which nothing is known.
+// elsewhere returns the factor of the best machine on which no copy of the task runs: an average one if there are
+// machines of which nothing is known.
 func (t *Tracker) elsewhere(s *taskState) float64 {
 	taken := t.tried[:0]
 	for i := s.copies; i != none && len(taken) < cap(taken); i = t.copies.all[i].next {
@@ -134,8 +135,8 @@ func (t *Tracker) run(s *taskState, c *copyState) estimate.Run {
 	return r
 }
 
-// shown is the age of a copy as of which its progress implies its whole time: that of its last report, since a copy that is
-// silent since then has not stopped. But it has taken at least its age.
+// shown is the age of a copy as of which its progress implies its whole time: that of its last report, since a copy
+// that is silent since then has not stopped. But it has taken at least its age.
 func (t *Tracker) shown(s *taskState, c *copyState) (age time.Duration, done float64) {
 	age, done = t.age(c), c.progress.Done()/t.bias(c)
 	at := c.progress.At()
@@ -177,8 +178,8 @@ func (t *Tracker) tellRunning(s *taskState, c *copyState) {
 	t.config.Record.Running(t.clock.Last, t.places.number(c.machine), t.key(c), t.attempt(s, c))
 }
 
-// tellEnd tells the record that a copy has ended, and how. Long says that the task is known to be long wherever it runs:
-// then the copy's time says nothing about the machine.
+// tellEnd tells the record that a copy has ended, and how. Long says that the task is known to be long wherever it
+// runs: then the copy's time says nothing about the machine.
 func (t *Tracker) tellEnd(s *taskState, c *copyState, how machines.Outcome, long bool) {
 	if t.config.Record == nil || c.machine == none || !c.begun {
 		return
@@ -224,8 +225,8 @@ func (t *Tracker) leavesIn(place int32) time.Duration {
 	return max(num.Sub(t.places.leaves[place], t.now), 0)
 }
 
-// strands reports whether all copies of a task are on machines that leave before they are expected to end, and how long the
-// last of these stays.
+// strands reports whether all copies of a task are on machines that leave before they are expected to end, and how long
+// the last of these stays.
 func (t *Tracker) strands(s *taskState) (left time.Duration, is bool) {
 	if t.leaving == 0 {
 		return 0, false

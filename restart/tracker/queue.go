@@ -138,7 +138,8 @@ func (q *queue) pop() int32 {
 	return first
 }
 
-// candidates are the tasks whose last decision was Duplicate, or would have been but for the slot, in no order of meaning.
+// candidates are the tasks whose last decision was Duplicate, or would have been but for the slot, in no order of
+// meaning.
 type candidates struct {
 	list  []int32
 	tasks []taskState // the tracker's

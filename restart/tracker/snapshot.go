@@ -14,8 +14,8 @@ import (
 
 const snapshotVersion = 2
 
-// AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which [Restore]
-// takes again. It never fails. O(n), some 60 bytes a task.
+// AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
+// [Restore] takes again. It never fails. O(n), some 60 bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	h := header{policy: describe(t.policy), config: t.config}
@@ -27,12 +27,13 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Tracker.AppendBinary].
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
-// Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what has no
-// data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and Observe; all else stands in the snapshot. A
-// Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore; they are told nothing
-// here. It is an error that names the field if one is nil, Observe aside, that was not nil when the tracker was written. To go
-// on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path of 1, a [Budget] whose Share and Rate
-// are Off. What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
+// Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
+// has no data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and Observe; all else stands in the
+// snapshot. A Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore;
+// they are told nothing here. It is an error that names the field if one is nil, Observe aside, that was not nil when
+// the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path
+// of 1, a [Budget] whose Share and Rate are Off. What is not a snapshot is an error. O(n); memory is bounded by a
+// multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}

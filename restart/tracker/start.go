@@ -134,8 +134,8 @@ func (t *Tracker) heardOf(machine int) int32 {
 // isClone reports whether a copy is one of its task's first ones.
 func (t *Tracker) isClone(c *copyState) bool { return int(c.attempt) < t.config.Clones }
 
-// firsts counts the copies of a task that are its first ones, not the ones made because it is slow: its clones, and at least
-// one as long as it has any.
+// firsts counts the copies of a task that are its first ones, not the ones made because it is slow: its clones, and at
+// least one as long as it has any.
 func (t *Tracker) firsts(s *taskState) int {
 	n := 0
 	for i := s.copies; i != none; i = t.copies.all[i].next {

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// There is one taskState for each task and one copyState for each copy that runs or is queued: a phase may have a million
-// of them, and so they are packed. What few tasks have stands in a history.
+// There is one taskState for each task and one copyState for each copy that runs or is queued: a phase may have a
+// million of them, and so they are packed. What few tasks have stands in a history.
 
 const (
 	none          = -1

@@ -11,26 +11,26 @@ import (
 )
 
 // Tracker keeps the books of one phase for a host that does not want to: it is told what happens to the copies, holds
-// the facts that a [restart.Policy] asks for, and answers with decisions. It acts on nothing: carry a decision out and tell
-// it.
+// the facts that a [restart.Policy] asks for, and answers with decisions. It acts on nothing: carry a decision out and
+// tell it.
 //
 // The order of a copy's life is Start, any number of Reports, and one of Finish, Fail, Kill, Restart. Where an engine
-// queues a copy before it runs it, Submit and Begin stand in the place of Start: in between the copy holds its slot, but
-// has no age, since queueing is not straggling. It may end at any point. Attempts of a task are numbered from 0 in the
-// order of Start and Submit. What makes no sense (a report of an attempt that has ended, an index out of range) changes
-// nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back, it goes on from there,
-// as in golang.org/x/time/rate, and the step is counted in [Ledger.ClockSteps].
+// queues a copy before it runs it, Submit and Begin stand in the place of Start: in between the copy holds its slot,
+// but has no age, since queueing is not straggling. It may end at any point. Attempts of a task are numbered from 0 in
+// the order of Start and Submit. What makes no sense (a report of an attempt that has ended, an index out of range)
+// changes nothing and is counted in [Ledger.Ignored]. Time is the first argument everywhere; where it steps back, it
+// goes on from there, as in golang.org/x/time/rate, and the step is counted in [Ledger.ClockSteps].
 //
-// A decision may be ignored: the tracker goes by what it is told has happened, and says the same again at the task's next
-// report, Decide or Sweep for as long as it holds. It may be told of copies that it did not ask for, and of ends that it
-// did not ask for, alike.
+// A decision may be ignored: the tracker goes by what it is told has happened, and says the same again at the task's
+// next report, Decide or Sweep for as long as it holds. It may be told of copies that it did not ask for, and of ends
+// that it did not ask for, alike.
 //
 // All of it is [Tracker.Apply] of an [Event], under methods with names and types; each of them is one event.
 //
 // Report, Decide, Start, Submit, Begin and the ends of a copy take O(log n) in the number of tasks, amortised
-// ([estimate.UnitTimes] says what the worst report costs), and do not allocate in steady state; Next may take O(candidates)
-// besides: the tasks whose last decision was Duplicate, or would have been but for the slot. A task takes under 240 bytes
-// with the policies of package restart, which read only some of the facts.
+// ([estimate.UnitTimes] says what the worst report costs), and do not allocate in steady state; Next may take
+// O(candidates) besides: the tasks whose last decision was Duplicate, or would have been but for the slot. A task takes
+// under 240 bytes with the policies of package restart, which read only some of the facts.
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {
@@ -163,8 +163,8 @@ func (t *Tracker) find(task, attempt int) int32 {
 	return none
 }
 
-// tick takes the time of an event. Where the host's clock steps back, time goes on from there. What stands in the event instead of
-// no time at all is what who observes it can record.
+// tick takes the time of an event. Where the host's clock steps back, time goes on from there. What stands in the event
+// instead of no time at all is what who observes it can record.
 func (t *Tracker) tick(e *Event) {
 	t.now = t.clock.At(e.Time)
 	t.ledger.ClockSteps = t.clock.Steps

@@ -13,8 +13,8 @@ import (
 // Body returns a snapshot without its checksum: what a fuzz target changes, and then seals.
 func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 
-// Flips demands that a snapshot is refused, whichever one bit of it is flipped; of a long one it tries some bytes of each
-// part.
+// Flips demands that a snapshot is refused, whichever one bit of it is flipped; of a long one it tries some bytes of
+// each part.
 func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	t.Helper()
 	const places = 1000
@@ -25,8 +25,8 @@ func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	}
 }
 
-// Through saves and restores: what it returns must go on as if it had never stopped. It checks that the restored state is
-// saved as the same bytes, and that damaged ones are refused.
+// Through saves and restores: what it returns must go on as if it had never stopped. It checks that the restored state
+// is saved as the same bytes, and that damaged ones are refused.
 func Through[T any, P interface {
 	*T
 	encoding.BinaryMarshaler
