@@ -233,13 +233,14 @@ func TestParsePolicy(t *testing.T) {
 	for text, want := range map[string]restart.Policy{
 		"none": restart.Never{}, "never": restart.Never{}, "naive": Naive{}, "mantri": restart.Mantri{}, "spark": rules.Spark{},
 		"late,min-age=5s,speculative-cap=0.2": rules.LATE{MinAge: 5 * time.Second, SpeculativeCap: 0.2},
+		"late\n":                              rules.LATE{}, // as a file's line has it: rules.Parse forgives spaces at the ends
 		"flink":                               rules.Flink{}, "dryad": rules.Dryad{}, "hadoop": rules.Hadoop{}, "mapreduce": rules.MapReduce{},
 	} {
 		got, err := ParsePolicy(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got)
 	}
-	for _, text := range []string{"", "best", "custom", "mantri tasks=9", "late,min-age=soon", "late,x=1", "late,slow-task=7", "late\n"} {
+	for _, text := range []string{"", "best", "custom", "mantri tasks=9", "late,min-age=soon", "late,x=1", "late,slow-task=7", "la te"} {
 		_, err := ParsePolicy(text)
 		require.Error(t, err, text)
 	}
