@@ -15,7 +15,6 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // order is the least-laxity order of the tasks' deadlines, or nil if there are none.
@@ -78,7 +77,7 @@ func (f *fanOut) look() []engine.Attempt {
 		}
 		seen = append(seen, engine.Attempt{
 			ID: a.name, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
-			Progress: tracker.Report{Done: s.Done},
+			Progress: f.tasks[a.task].progress(s.Done),
 		})
 	}
 	return seen

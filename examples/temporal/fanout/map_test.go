@@ -33,13 +33,15 @@ type pool struct {
 	running map[string]*run
 	starts  []string // "input on host"
 	fail    func(input int) error
-	blind   bool // the snapshot fails
+	size    func(input int) float64 // what it reports when all is done; nil: 1
+	blind   bool                    // the snapshot fails
 }
 
 type run struct {
 	began time.Time
 	took  time.Duration
 	host  string
+	size  float64
 }
 
 const taskTime = 200 * time.Millisecond
@@ -51,7 +53,10 @@ func (p *pool) work(ctx context.Context, input int) (string, error) {
 	if factor == 0 {
 		factor = 1
 	}
-	r := &run{began: time.Now(), took: time.Duration(factor * float64(taskTime)), host: info.TaskQueue}
+	r := &run{began: time.Now(), took: time.Duration(factor * float64(taskTime)), host: info.TaskQueue, size: 1}
+	if p.size != nil {
+		r.size = p.size(input)
+	}
 	p.running[info.ActivityID] = r
 	p.starts = append(p.starts, fmt.Sprint(input, " on ", info.TaskQueue))
 	p.mu.Unlock()
@@ -85,7 +90,7 @@ func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) 
 	for id, r := range p.running {
 		all = append(all, fanout.Seen{
 			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(),
-			Done: float64(time.Since(r.began)) / float64(r.took),
+			Done: r.size * float64(time.Since(r.began)) / float64(r.took),
 		})
 	}
 	return all, nil
@@ -184,6 +189,40 @@ func TestMapAvoidsTheSlowHost(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 16, kinds["succeed"])
+}
+
+// The work of every other task is known.
+func sized(_ time.Time, i int) fanout.Task {
+	if i%2 == 0 {
+		return fanout.Task{}
+	}
+	return fanout.Task{Work: 1000}
+}
+
+func TestTasksOfUnknownWorkReportShares(t *testing.T) {
+	t.Parallel()
+	p := &pool{slow: map[string]float64{"h3": 20}, size: func(input int) float64 {
+		return max(1, sized(time.Time{}, input).Work)
+	}}
+	out := execute(t, p, 16, sized, fanout.Options{})
+	assert.NoError(t, out.err)
+	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4, "all of the slow host")
+	assert.Zero(t, out.status.Ledger.BadUnits+out.status.Ledger.SmallUnits)
+}
+
+// Heartbeats without details show that an activity lives. What is slow is known by its age, of whatever work.
+func TestMapWithoutProgress(t *testing.T) {
+	t.Parallel()
+	p := &pool{slow: map[string]float64{"h3": 20}, size: func(int) float64 { return 0 }}
+	out := execute(t, p, 16, sized, fanout.Options{})
+	assert.NoError(t, out.err)
+	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
+	for _, e := range out.status.Events {
+		if e.Kind == "submit" && e.Why != "" {
+			assert.NotEqual(t, "h3", e.Host, "%+v", e)
+			assert.Contains(t, e.Why, " basis=age")
+		}
+	}
 }
 
 func TestNeverWaits(t *testing.T) {

@@ -30,6 +30,14 @@ type Task struct {
 	NoDuplicate, NoRestart bool
 }
 
+// progress is what [Report] told of the task: of one whose work is not known, a share.
+func (t *Task) progress(done float64) tracker.Report {
+	if t.Work == 0 && done <= 1 {
+		return tracker.Report{Score: done}
+	}
+	return tracker.Report{Done: done}
+}
+
 func (t *Task) args() []any {
 	if t.Input == nil {
 		return nil
@@ -168,7 +176,9 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 		Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {
-		c.Work[i] = tasks[i].Work
+		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {
+			c.Work[i] = math.NaN() // not known; to the tracker 0 is a task without work
+		}
 	}
 	var err error
 	if slots := o.slots(); slots > maxPending && len(tasks) > maxPending {

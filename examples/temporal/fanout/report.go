@@ -11,6 +11,9 @@ import (
 // Report tells how much work the activity has done since it began, in the units of Task.Work, or as a share of 1 if the
 // task has none. Call it a few times in each interval; it only notes the number, and the SDK sends it when it is time.
 // What else a heartbeat is to carry follows: activity.GetHeartbeatDetails gives done first.
+//
+// An activity that does not know how far it is calls activity.RecordHeartbeat without details, so that it is known to
+// live and hears that it is cancelled. Where no activity of a fan-out knows, their ages decide.
 func Report(ctx context.Context, done float64, details ...any) {
 	activity.RecordHeartbeat(ctx, append([]any{done}, details...)...)
 }
