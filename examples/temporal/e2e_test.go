@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,12 +37,31 @@ func complete(t *testing.T, st *stage, o *outcome) {
 }
 
 func TestSlowHost(t *testing.T) {
-	st := newSmallStage(t, "slow-host")
-	o, err := st.run(t.Context(), "mantri", 1) // it fails if the history does not replay
-	require.NoError(t, err)
-	complete(t, st, o)
-	assert.Positive(t, o.Copies+o.Restarts)
-	assert.Less(t, o.Seconds, 2.0*slowdown*chunkSize/rate, "sooner than the slow host could have done its maps")
+	for _, name := range []string{"slow-host", "silent"} {
+		t.Run(name, func(t *testing.T) {
+			st := newSmallStage(t, name)
+			o, err := st.run(t.Context(), "mantri", 1) // it fails if the history does not replay
+			require.NoError(t, err)
+			complete(t, st, o)
+			assert.Positive(t, o.Copies+o.Restarts)
+			assert.Less(t, o.Seconds, 2.0*slowdown*chunkSize/rate, "sooner than the slow host could have done its maps")
+			if name == "silent" {
+				assert.Contains(t, reasons(o), " basis=age")
+				assert.NotContains(t, reasons(o), " basis=progress", "there is none")
+			}
+		})
+	}
+}
+
+// reasons is why the policy did what it did, in one text.
+func reasons(o *outcome) string {
+	var all strings.Builder
+	for _, s := range o.status {
+		for _, e := range s.Events {
+			all.WriteString(e.Why + "\n")
+		}
+	}
+	return all.String()
 }
 
 func TestLostHostsLoseNothing(t *testing.T) {

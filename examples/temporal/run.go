@@ -51,7 +51,7 @@ func serve(c client.Client, h cluster.Host) (worker.Worker, error) {
 		return nil, err
 	}
 	w := worker.New(c, h.Name, fanout.WorkerOptions(h.Slots, interval))
-	w.RegisterActivity(&wordcount.Tasks{Rate: h.Rate, Log: log})
+	w.RegisterActivity(&wordcount.Tasks{Rate: h.Rate, Silent: h.Silent, Log: log})
 	return w, nil
 }
 
@@ -75,7 +75,7 @@ func newStage(dir string, s scenario) (*stage, error) {
 	st.job = wordcount.Job{Chunks: chunks, Sizes: s.sizes, Reduces: s.reduces}
 	var hosts []cluster.Host
 	for i := range s.hosts {
-		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots, Rate: rate}
+		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots, Rate: rate, Silent: s.silent}
 		if s.slow && i == s.hosts-1 {
 			h.Rate /= slowdown
 		}

@@ -27,11 +27,12 @@ type scenario struct {
 	hosts       int
 	slots       int  // of each host
 	slow        bool // the last host is
+	silent      bool // no task says how far it is
 	sizes       []int
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
 }
 
-// scenarios are those that are run unless others are asked for, and those that lose something.
+// scenarios are those that are run unless others are asked for, one that knows less, and those that lose something.
 func scenarios(tasks, hosts int) []scenario {
 	all := []scenario{
 		{name: "slow-host", about: fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown), slow: true},
@@ -39,6 +40,7 @@ func scenarios(tasks, hosts int) []scenario {
 			sizes: skewedSizes(tasks)},
 		{name: "small", about: fmt.Sprintf("a small job, and one host of %d is %d times slower", hosts, slowdown), slow: true,
 			tasks: 6, reduces: 4},
+		{name: "silent", about: "as slow-host, but no task says how far it is", slow: true, silent: true},
 		{name: "kill", about: "a host is killed while it runs its tasks", disturb: kill},
 		{name: "pause", about: "a host falls silent while it runs its tasks, and never ends", disturb: pause},
 		{name: "server", about: "the Temporal server is stopped and started again while tasks run", disturb: restartServer},

@@ -13,6 +13,8 @@ import (
 type Tasks struct {
 	// Rate is how many bytes a second a task reads: that of the host's disk, for each of its slots.
 	Rate float64
+	// Silent says that a task tells that it lives, and not how far it is.
+	Silent bool
 	// Log is told of every attempt, if it is not nil.
 	Log *Log
 }
@@ -45,7 +47,7 @@ func (t *Tasks) Map(ctx context.Context, in MapInput) (out MapOutput, err error)
 	}
 	defer file.Close()
 	counts := Counts{}
-	if err := counts.CountWords(newDisk(ctx, t.Rate).reader(file)); err != nil {
+	if err := counts.CountWords(newDisk(ctx, t.Rate, t.Silent).reader(file)); err != nil {
 		return out, err
 	}
 	for p, part := range counts.Split(in.Partitions) {
@@ -76,7 +78,7 @@ type ReduceOutput struct {
 func (t *Tasks) Reduce(ctx context.Context, in ReduceInput) (out ReduceOutput, err error) {
 	out.Attempt = attempt(ctx)
 	defer t.Log.run(ctx)(&err)
-	counts, disk := Counts{}, newDisk(ctx, t.Rate)
+	counts, disk := Counts{}, newDisk(ctx, t.Rate, t.Silent)
 	for _, m := range in.Maps {
 		file, err := os.Open(partition(in.Dir, m, in.Partition))
 		if err != nil {

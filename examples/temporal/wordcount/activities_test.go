@@ -94,7 +94,7 @@ func TestDiskIsHeldToItsRateAndEndsWithItsContext(t *testing.T) {
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrDeadlineExceeded)
-	_, err = newDisk(ctx, 1).reader(strings.NewReader("text")).Read(make([]byte, 4))
+	_, err = newDisk(ctx, 1, false).reader(strings.NewReader("text")).Read(make([]byte, 4))
 	assert.ErrorIs(t, err, os.ErrDeadlineExceeded, "at once, with the cause")
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"golang.org/x/time/rate"
 
 	"github.com/straggler-go/straggler/examples/temporal/fanout"
@@ -20,22 +21,23 @@ const blockTime = 50 * time.Millisecond
 // reportEvery is how often a task reports.
 const reportEvery = 400 * time.Millisecond
 
-// disk reads files at a rate, and reports how far it is.
+// disk reads files at a rate, and reports how far it is, or, if silent, that it reads.
 type disk struct {
 	ctx      context.Context
 	limit    *rate.Limiter
 	block    int
 	read     int64
 	reported time.Time
+	silent   bool
 }
 
-func newDisk(ctx context.Context, bytesPerSecond float64) *disk {
+func newDisk(ctx context.Context, bytesPerSecond float64, silent bool) *disk {
 	ahead := max(1, int(bytesPerSecond)) // a task that is held up finds what was read ahead for it: a second's worth
 	d := &disk{
 		ctx: ctx, limit: rate.NewLimiter(rate.Limit(bytesPerSecond), ahead),
 		block: max(1, int(bytesPerSecond*blockTime.Seconds())),
 		// What began together does not report together: the server takes the reports of a workflow one after the other.
-		reported: time.Now().Add(rand.N(reportEvery)),
+		reported: time.Now().Add(rand.N(reportEvery)), silent: silent,
 	}
 	d.limit.AllowN(time.Now(), ahead) // nothing is at the start
 	return d
@@ -60,9 +62,18 @@ func (s slow) Read(p []byte) (int, error) {
 	s.read += int64(n)
 	if now := time.Now(); now.Sub(s.reported) >= reportEvery {
 		s.reported = now
-		fanout.Report(s.ctx, float64(s.read))
+		s.report()
 	}
 	return n, err
+}
+
+// report tells the server that the task lives, which also brings it the news that it is cancelled, and how far it is.
+func (d *disk) report() {
+	if d.silent {
+		activity.RecordHeartbeat(d.ctx)
+		return
+	}
+	fanout.Report(d.ctx, float64(d.read))
 }
 
 // publish writes a file under its name in one step, so that whoever sees it sees all of it.

@@ -26,6 +26,8 @@ type Host struct {
 	Slots int
 	// Rate is how many bytes a second each slot reads.
 	Rate float64
+	// Silent says that its tasks tell that they live, and not how far they are.
+	Silent bool
 	// Log is the file to which it writes what it runs.
 	Log string
 	// Address is the server's.
