@@ -15,10 +15,10 @@ import (
 //
 // Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough.
 // A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4
-// takes for granted. Since a few that hang stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2 with the median t
-// of t_new, and P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must also be expected to
-// use less, c E(t_rem) > (c+1) E(min(t_rem, t_new)). One on an idle slot costs no time if it ends later, so it needs
-// E(max(0, t_rem - t_new)) > ρΔ, and a chance: P(t_rem > E(t_new) + ρΔ) > δ.
+// takes for granted. Since a few that take very long, or hang, stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2
+// with the median t of t_new, and P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must
+// also be expected to use less, c E(t_rem) > (c+1) E(min(t_rem, t_new)). One on an idle slot costs no time if it ends
+// later, so it needs E(max(0, t_rem - t_new)) > ρΔ, and a chance: P(t_rem > E(t_new) + ρΔ) > δ.
 //
 // Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run

@@ -1,6 +1,9 @@
 package restart
 
-import "github.com/straggler-go/straggler/estimate"
+import (
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
 
 // Mantri's rules where t_rem is a distribution. A distribution is looked at in points that each stand for a sixteenth
 // of it, or an eighth: the same for those of this library and of any other.
@@ -22,10 +25,10 @@ func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
 	return of
 }
 
-// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few that hang can stretch
-// E(t_new) to what is left of each of them: with every slot taken, none would ever be restarted. So it is enough, too,
-// if t_rem all but surely exceeds what a new copy usually takes, and probably what it may take, each by as much as the
-// bar asks.
+// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few long ones among those like it can
+// stretch E(t_new) to what is left of each of them; where they hang and hold every slot, none would ever be restarted. So it
+// is enough, too, if t_rem all but surely exceeds what a new copy usually takes, and probably what it may take, each
+// by as much as the bar asks. The decision's bar is then that.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
@@ -39,6 +42,7 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left.CDF(usual) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
 		return false
 	}
+	d.Bar, _ = num.Duration(usual)
 	d.Value, d.Threshold = 1-v.left.CDF(usual), allBut
 	return true
 }

@@ -17,6 +17,7 @@ type pool struct {
 	cancels map[[2]int]context.CancelFunc // by task and attempt
 	changed *sync.Cond
 	left    int // tasks without a result
+	stop    context.CancelFunc
 	err     error
 }
 
@@ -30,9 +31,9 @@ func run[T any](ctx context.Context, n, goroutines int, interval time.Duration, 
 	if err != nil {
 		return tracker.Ledger{}, err
 	}
-	p := &pool{tracker: t, cancels: map[[2]int]context.CancelFunc{}, left: n}
-	p.changed = sync.NewCond(&p.mu)
 	ctx, stop := context.WithCancel(ctx)
+	p := &pool{tracker: t, cancels: map[[2]int]context.CancelFunc{}, left: n, stop: stop}
+	p.changed = sync.NewCond(&p.mu)
 	var wait sync.WaitGroup
 	for range goroutines {
 		wait.Go(func() {
@@ -99,6 +100,7 @@ func (p *pool) ended(task, attempt int, err error) (counts bool) {
 		return false
 	case err != nil && attempt > 0:
 		p.err = err
+		p.stop() // what still runs is of no use
 		return false
 	case err != nil:
 		p.tracker.Fail(now, task, attempt)

@@ -31,7 +31,8 @@ type BudgetConfig struct {
 	// restart.Off: any.
 	Share float64
 	// Rate is how many copies may be launched, over time, for each task that is started for the first time. Unused
-	// allowance is saved up to the number of copies that may run at once. 0 means 0.1; restart.Off: any.
+	// allowance is saved up to the number of copies that may run at once. The one copy that a Budget always allows is
+	// beyond it. 0 means 0.1; restart.Off: any.
 	Rate float64
 	// Floor is how many copies may run at once however few slots there are, and how many may be launched before any
 	// allowance was earned, so that a small system is not left without. 0 means 3; restart.Off: none but the one that a
