@@ -94,11 +94,28 @@ func TestRealLogs(t *testing.T) {
 			require.NoError(t, trace.Write(&text, log))
 			again, err := trace.Read(&text, file)
 			require.NoError(t, err)
+			assert.Equal(t, takeSplits(log), takeSplits(again))
 			assert.Equal(t, log.Phases, again.Phases)
 			assert.Equal(t, log.Hosts, again.Hosts)
 			assert.Equal(t, log.Executors, again.Executors)
 		})
 	}
+}
+
+// takeSplits returns the splits of each attempt of a log, in order, and takes them from it: they are numbered as they were
+// read, which may be another order than that of the attempts.
+func takeSplits(log *trace.Log) (all [][]int64) {
+	for i := range log.Phases {
+		for j := range log.Phases[i].Attempts {
+			a := &log.Phases[i].Attempts[j]
+			if a.Splits == 0 {
+				all = append(all, nil)
+				continue
+			}
+			all, a.Splits = append(all, log.Splits[a.Splits]), 0
+		}
+	}
+	return all
 }
 
 // The raw history of some jobs and the trace that Hadoop's own tool made of it are the same attempts.
