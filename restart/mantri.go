@@ -76,7 +76,8 @@ func (m Mantri) Validate() error {
 	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
 		return check.Bad("restart: Mantri", "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
 	case !(m.DuplicateThreshold >= 0 && m.DuplicateThreshold < 1) && m.DuplicateThreshold != Off:
-		return check.Bad("restart: Mantri", "DuplicateThreshold", m.DuplicateThreshold, "a probability in (0, 1), 0 for the default, or Off")
+		return check.Bad("restart: Mantri", "DuplicateThreshold", m.DuplicateThreshold,
+			"a probability in (0, 1), 0 for the default, or Off")
 	case m.MaxDuplicates < 0 && m.MaxDuplicates != Off:
 		return check.Bad("restart: Mantri", "MaxDuplicates", m.MaxDuplicates, "a positive number, 0 for the default, or Off")
 	case !(m.Confidence >= 0 && m.Confidence < 1):

@@ -25,10 +25,10 @@ func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
 	return of
 }
 
-// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few long ones among those like it can
-// stretch E(t_new) to what is left of each of them; where they hang and hold every slot, none would ever be restarted. So it
-// is enough, too, if t_rem all but surely exceeds what a new copy usually takes, and probably what it may take, each
-// by as much as the bar asks. The decision's bar is then that.
+// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few long ones among those
+// like it can stretch E(t_new) to what is left of each of them; where they hang and hold every slot, none would ever
+// be restarted. So it is enough, too, if t_rem all but surely exceeds what a new copy usually takes, and probably
+// what it may take, each by as much as the bar asks. The decision's bar is then that.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true

@@ -25,9 +25,9 @@ func slowdowns(seed uint64) []float64 {
 }
 
 // schedule is one of §5.3: 30 jobs on ten nodes with a map and a reduce slot each, from 1 to 400 maps by Zipf's law
-// and up to a fifth as many reduces, one every 30 s. Splitting lets three reduces be where one may compute. A job's slowdown is its
-// time over what it takes alone, with splitting. It returns the batch times and the worst slowdowns under FIFO, fair
-// sharing, and fair sharing with splitting.
+// and up to a fifth as many reduces, one every 30 s. Splitting lets three reduces be where one may compute. A job's
+// slowdown is its time over what it takes alone, with splitting. It returns the batch times and the worst slowdowns
+// under FIFO, fair sharing, and fair sharing with splitting.
 func schedule(seed uint64) [6]float64 {
 	rng := rand.New(rand.NewPCG(seed, 53))
 	var jobs []cluster.Job

@@ -1,5 +1,6 @@
-// Command pool is a goroutine pool that knows only starts and ends, as most do: 200 tasks of about 20 ms, of which one attempt
-// in twenty takes eight times as long. It runs them without and with straggler mitigation. pool.go is for copying.
+// Command pool is a goroutine pool that knows only starts and ends, as most do: 200 tasks of about 20 ms, of which
+// one attempt in twenty takes eight times as long. It runs them without and with straggler mitigation. pool.go is for
+// copying.
 package main
 
 import (

@@ -55,6 +55,7 @@ func explain(w io.Writer, phases []*sim.Phase, name string, e compare.Entry, see
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nThe phase takes %s; without action %s.\n", report.Span(with.Time.Seconds()), report.Span(without.Time.Seconds()))
+	_, err = fmt.Fprintf(w, "\nThe phase takes %s; without action %s.\n",
+		report.Span(with.Time.Seconds()), report.Span(without.Time.Seconds()))
 	return err
 }

@@ -5,8 +5,8 @@
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds -seeds 20
 //
-// The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third compares
-// the policies in three small worlds whose host tells of starts and ends only.
+// The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third
+// compares the policies in three small worlds whose host tells of starts and ends only.
 //
 // A log is a file, or a directory whose logs make one table.
 //

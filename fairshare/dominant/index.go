@@ -38,7 +38,8 @@ type entry struct {
 func (t *Tree) Index() *Index {
 	n, m := len(t.nodes), len(t.capacity)
 	x := &Index{
-		layout: &t.layout, entries: make([]entry, n), usage: make([]int64, n*m), least: make([]int64, n*m), want: make([]int64, n*m),
+		layout: &t.layout, entries: make([]entry, n),
+		usage: make([]int64, n*m), least: make([]int64, n*m), want: make([]int64, n*m),
 		needs: slices.Clone(t.task), total: make([]int64, m), winners: make([]int32, 2*n),
 	}
 	if n > 0 {

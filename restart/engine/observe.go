@@ -40,7 +40,8 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 	for i := range attempts {
 		p.note(&attempts[i])
 	}
-	if order := func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) }; !slices.IsSortedFunc(p.events, order) {
+	order := func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) }
+	if !slices.IsSortedFunc(p.events, order) {
 		slices.SortFunc(p.events, order)
 	}
 	for i := range p.events {

@@ -28,11 +28,11 @@ func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Phase.AppendBinary].
 func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 
-// Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next.
-// Of the configuration it takes Hosts, which were written with or after the phase and restored before it, Order, and
-// what
-// [tracker.Restore] takes, with an error for what was not nil and is; all else stands in the snapshot. If the Hosts are those that still hold the phase as it was,
-// call its Release first, or its slots count twice. What is not a snapshot is an error. O(n log n).
+// Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows
+// next. Of the configuration it takes Hosts, which were written with or after the phase and restored before it,
+// Order, and what [tracker.Restore] takes, with an error for what was not nil and is; all else stands in the
+// snapshot. If the Hosts are those that still hold the phase as it was, call its Release first, or its slots count
+// twice. What is not a snapshot is an error. O(n log n).
 //
 // A restored phase keeps no journal, since that begins with its phase, and Config.Journal is an error. Take the
 // Journal's text with the snapshot; what comes after it can be kept by a [journal.Recorder] whose Observe stands in

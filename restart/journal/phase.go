@@ -40,9 +40,11 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 // configFields are the facts and choices that are plain numbers; tasks is always written.
 func configFields(c *tracker.Config) []kv.Field {
 	return []kv.Field{
-		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines}, {Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
+		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
+		{Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
 		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
-		{Key: "min-samples", Value: &c.Rates.MinSamples}, {Key: "floor", Value: &c.Rates.Floor}, {Key: "fixed-overhead", Value: &c.Rates.FixedOverhead},
+		{Key: "min-samples", Value: &c.Rates.MinSamples}, {Key: "floor", Value: &c.Rates.Floor},
+		{Key: "fixed-overhead", Value: &c.Rates.FixedOverhead},
 		{Key: "keep-first-wave", Value: &c.Rates.KeepFirstWave},
 	}
 }
@@ -133,7 +135,8 @@ func parsePart(c *tracker.Config, fields []kv.Field, key, value string) (err err
 		c.Shape = new(survival.Shape)
 		err = onlyCustom(key, value)
 	default:
-		err = fmt.Errorf("no field %s, want one of %s, work, policy, budget, prior, record, path, shape", kv.Quote(key), kv.Keys(fields))
+		err = fmt.Errorf("no field %s, want one of %s, work, policy, budget, prior, record, path, shape",
+			kv.Quote(key), kv.Keys(fields))
 	}
 	return err
 }

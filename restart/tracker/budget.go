@@ -119,7 +119,8 @@ func (b *Budget) Allows() bool {
 	}
 	b.fill()
 	switch {
-	case b.slots > 0 && b.running >= b.config.Floor && b.config.Share != restart.Off && b.shareWith(b.running+1) > b.config.Share:
+	case b.slots > 0 && b.running >= b.config.Floor && b.config.Share != restart.Off &&
+		b.shareWith(b.running+1) > b.config.Share:
 		return false
 	}
 	return b.config.Rate == restart.Off || b.tokens >= 1-tokenNoise

@@ -73,9 +73,11 @@ type entry struct {
 func (l *Ledger) fields() [17]entry {
 	return [...]entry{
 		{key: "started", n: l.Started}, {key: "finished", n: l.Finished}, {key: "copies", n: l.Copies},
-		{key: "restarts", n: l.Restarts}, {key: "clones", n: l.Clones}, {key: "won", n: l.Won}, {key: "lost", n: l.Lost}, {key: "pruned", n: l.Pruned},
+		{key: "restarts", n: l.Restarts}, {key: "clones", n: l.Clones}, {key: "won", n: l.Won},
+		{key: "lost", n: l.Lost}, {key: "pruned", n: l.Pruned},
 		{key: "failed", n: l.Failed}, {key: "late", n: l.Late}, {key: "ignored", n: l.Ignored},
-		{key: "bad-units", n: l.BadUnits}, {key: "small-units", n: l.SmallUnits}, {key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
+		{key: "bad-units", n: l.BadUnits}, {key: "small-units", n: l.SmallUnits},
+		{key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
 		{key: "used", time: l.Used}, {key: "wasted", time: l.Wasted},
 	}
 }

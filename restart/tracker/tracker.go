@@ -92,7 +92,8 @@ func New(c Config) (*Tracker, error) {
 		return nil, fmt.Errorf("restart/tracker: Config.Rates: %w", err)
 	}
 	t := &Tracker{
-		config: c, policy: c.Policy, model: c.Model, lag: lag{prior: c.Lag}, rates: rates, peers: newPeers(restart.Describe(c.Policy), c.Machines),
+		config: c, policy: c.Policy, model: c.Model, lag: lag{prior: c.Lag}, rates: rates,
+		peers: newPeers(restart.Describe(c.Policy), c.Machines),
 		tasks: make([]taskState, c.Tasks), copies: pool{all: make([]copyState, 0, min(c.Tasks, c.Slots)), free: none},
 		phase: restart.Phase{
 			Interval: c.Interval, Tasks: c.Tasks, Slots: c.Slots, FreeSlots: c.Slots, Machines: c.Machines,

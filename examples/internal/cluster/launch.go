@@ -8,7 +8,8 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	at := s.place()
 	c := &s.copies[at]
 	*c = copyOf{
-		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind, flow: none, begun: s.now, since: s.now,
+		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind,
+		flow: none, begun: s.now, since: s.now,
 		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
 	}
 	if c.next != none {

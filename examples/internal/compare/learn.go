@@ -21,9 +21,9 @@ func kindOf(p *sim.Phase) string {
 	return ""
 }
 
-// replayInOrder replays the phases in the order in which they begin, and lets each know what those before it have shown of
-// how the progress of its kind runs. That it knows it of all that began before it, not only of those that had ended, is as on
-// a cluster that did not begin with this log.
+// replayInOrder replays the phases in the order in which they begin, and lets each know what those before it have
+// shown of how the progress of its kind runs. That it knows it of all that began before it, not only of those that
+// had ended, is as on a cluster that did not begin with this log.
 func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Result, time.Duration, error) {
 	begin := time.Now()
 	kinds := map[string]*survival.Shape{}

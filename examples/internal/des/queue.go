@@ -35,11 +35,11 @@ func (e *Event) isBefore(f *Event) uint64 {
 // Queue holds events and gives them back in order: by time, at one instant by kind, and of one kind in the order in which
 // they were pushed. The zero value is empty.
 //
-// It is a heap of what comes soon, and before that a calendar: days of equal length, whose events lie in no order until
-// their day comes. A heap of all would be as large as the simulation, and each step down it a look at memory that the
-// processor's cache does not hold. Push and Pop take O(1) amortised where events come about as densely for a while, which
-// the length of the days follows, and O(log n) in any case; they allocate only when the queue grows beyond its largest size so
-// far, or the calendar is made anew.
+// It is a heap of what comes soon, and before that a calendar: days of equal length, whose events lie in no order
+// until their day comes. A heap of all would be as large as the simulation, and each step down it a look at memory
+// that the processor's cache does not hold. Push and Pop take O(1) amortised where events come about as densely for a
+// while, which the length of the days follows, and O(log n) in any case; they allocate only when the queue grows
+// beyond its largest size so far, or the calendar is made anew.
 type Queue struct {
 	near heap // before dawn, or all if there is no calendar
 	far  heap // beyond the calendar

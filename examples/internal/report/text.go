@@ -88,7 +88,8 @@ func (r *Report) table(w io.Writer) error {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "policy\ttime p50\ttime p75\ttime all\tresource\tcopies/task\trestarts/task\twon\twasted\t")
-	fmt.Fprintf(table, "no action\t\t\t%s\t%s\t\t\t\t%s\t\n", Span(r.NoAction.Time), Span(r.NoAction.Used), Span(r.NoAction.Wasted))
+	fmt.Fprintf(table, "no action\t\t\t%s\t%s\t\t\t\t%s\t\n",
+		Span(r.NoAction.Time), Span(r.NoAction.Used), Span(r.NoAction.Wasted))
 	for _, p := range r.Policies {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t\n", p.Name, Change(p.P50.Mean), Change(p.P75.Mean), p.All.change(),
 			p.Resource.change(), p.Copies.Mean, p.Restarts.Mean, won(p), Span(p.Wasted.Mean))

@@ -119,7 +119,8 @@ func Run(phase *Phase, options Options) (Result, error) {
 		return Result{}, err
 	}
 	t, err := tracker.New(tracker.Config{
-		Work: work, Slots: 0, Machines: phase.Machines, Interval: phase.Interval, Policy: options.Policy, Shape: options.Shape, Budget: budget,
+		Work: work, Slots: 0, Machines: phase.Machines, Interval: phase.Interval,
+		Policy: options.Policy, Shape: options.Shape, Budget: budget,
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("%s %s: %w", phase.Job, phase.Name, err)

@@ -31,10 +31,11 @@ const mostSpan = 365 * 24 * time.Hour
 
 // FromLog makes a phase to replay of each phase of a log.
 //
-// A task's attempts are its successful one, the first of several to end, and those that ended before it began. An attempt that overlaps with them is
-// a copy that the recording system made: the winner of the two is the task's attempt, and the loser keeps its slot busy.
-// The task's work is the bytes that it read, where the log tells. Slots are as many as ran at once on each executor, or
-// on each host. First-wave attempts are those that were the first on their slot.
+// A task's attempts are its successful one, the first of several to end, and those that ended before it began. An
+// attempt that overlaps with them is a copy that the recording system made: the winner of the two is the task's
+// attempt, and the loser keeps its slot busy. The task's work is the bytes that it read, where the log tells. Slots
+// are as many as ran at once on each executor, or on each host. First-wave attempts are those that were the first on
+// their slot.
 func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
 	place := make([]int, len(log.Phases)) // of a log's phase in phases
 	for i := range log.Phases {
