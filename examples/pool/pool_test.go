@@ -62,7 +62,7 @@ func TestErrors(t *testing.T) {
 
 // Work that hangs, on some goroutines or on all of them, is found and run again. A task is hung until its context ends.
 func TestWorkThatHangs(t *testing.T) {
-	for _, c := range [][2]int{{20, 5}, {4, 4}, {1, 1}} {
+	for _, c := range [][2]int{{20, 5}, {20, 20}, {4, 4}, {1, 1}} {
 		goroutines, hung := c[0], c[1]
 		var mu sync.Mutex
 		tries, kept := map[int]int{}, map[int]int{}
