@@ -90,7 +90,7 @@ func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) 
 	for id, r := range p.running {
 		all = append(all, fanout.Seen{
 			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(),
-			Done: r.size * float64(time.Since(r.began)) / float64(r.took),
+			Done: r.size * min(1, float64(time.Since(r.began))/float64(r.took)), // it may be late to end
 		})
 	}
 	return all, nil
@@ -176,9 +176,9 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 func TestMapAvoidsTheSlowHost(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}}
-	out := execute(t, p, 16, nil, fanout.Options{Journal: true})
+	out := execute(t, p, 64, nil, fanout.Options{Journal: true}) // some wait, so no copy has a slot
 	assert.NoError(t, out.err)
-	assert.Equal(t, 16, out.status.Ledger.Finished)
+	assert.Equal(t, 64, out.status.Ledger.Finished)
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
 	assert.Contains(t, out.status.Journal, "restart fresh-sooner")
 	kinds := map[string]int{}
@@ -188,7 +188,7 @@ func TestMapAvoidsTheSlowHost(t *testing.T) {
 			assert.NotEqual(t, "h3", e.Host, "%+v", e)
 		}
 	}
-	assert.Equal(t, 16, kinds["succeed"])
+	assert.Equal(t, 64, kinds["succeed"])
 }
 
 // The work of every other task is known.
