@@ -60,9 +60,7 @@ func (s *sim) schedule(at int32) {
 	case c.stage == reads && c.flows > 0:
 		limit := s.flowLimit(c.machine, c.flows)
 		for f := c.flow; f != none; f = s.net.flows[f].next {
-			if s.net.flows[f].live {
-				s.net.limit(f, limit)
-			}
+			s.net.limit(f, limit)
 		}
 	case c.stage == works || c.stage == reads:
 		if rate <= 0 {

@@ -145,7 +145,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	}
 	var err error
 	if w.shares, err = w.tree.Shares(w.shares, w.demand, int64(s.total[kind])); err != nil {
-		s.err = err // minimums that do not fit; Policy.Infeasible may say what then
+		s.err = err // minimums that do not fit; Policy.OnInfeasible may say what then
 		return
 	}
 	if err = w.watch[kind].Observe(s.clock(), w.shares, w.usage); err != nil {

@@ -7,8 +7,8 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	facts := s.factsOf(t.phase)
 	at := s.place()
 	c := &s.copies[at]
-	*c = copyOf{
-		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn, kind: facts.Kind,
+	*c = copyOf{ // an event that waits for the copy that was in the place before is not its own: the turn goes on
+		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn + 1, kind: facts.Kind,
 		flow: none, begun: s.now, since: s.now,
 		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
 	}

@@ -61,26 +61,28 @@ func (s *sim) flowLimit(machine, n int32) float64 {
 // unlimited bytes per second: what a limit of none is taken for.
 const unlimited = 1e15
 
-// flowEnded takes a flow that has carried all it had to off its copy.
+// flowEnded takes a flow that has carried all it had to off its copy, and out of the copy's list: the next flow to start
+// takes its place.
 func (s *sim) flowEnded(f int32) {
 	at := s.net.flows[f].copy
+	c := &s.copies[at]
+	link := &c.flow
+	for *link != f {
+		link = &s.net.flows[*link].next
+	}
+	*link = s.net.flows[f].next
 	s.net.flows[f].left = 0
 	s.net.stop(int64(s.now), f)
-	c := &s.copies[at]
-	if c.flows--; c.flows > 0 {
-		return
+	if c.flows--; c.flows == 0 {
+		s.haveRead(at)
 	}
-	c.flow = none
-	s.haveRead(at)
 }
 
 // stopFlows cuts off what a copy still reads.
 func (s *sim) stopFlows(at int32) {
 	c := &s.copies[at]
 	for f := c.flow; f != none; f = s.net.flows[f].next {
-		if s.net.flows[f].live && s.net.flows[f].copy == at {
-			s.net.stop(int64(s.now), f)
-		}
+		s.net.stop(int64(s.now), f)
 	}
 	c.flow, c.flows = none, 0
 }
@@ -119,10 +121,9 @@ func (s *sim) shareRead(at int32) float64 {
 	}
 	left := 0.0
 	for f := c.flow; f != none; f = s.net.flows[f].next {
-		if flow := &s.net.flows[f]; flow.live && flow.copy == at {
-			s.net.advance(int64(s.now), flow)
-			left += flow.left
-		}
+		flow := &s.net.flows[f]
+		s.net.advance(int64(s.now), flow)
+		left += flow.left
 	}
 	return min(max(1-left/s.taskFacts(c.task).Bytes, 0), 1)
 }
