@@ -11,7 +11,7 @@ import (
 )
 
 // mostNames is how many exported names a package's page may have: types, functions, their methods, constants and
-// variables. A page that grows beyond it is two pages.
+// variables, less the methods by which a value prints, logs and marshals. A page that grows beyond it is two pages.
 const mostNames = 80
 
 func TestPagesAreReadable(t *testing.T) {
@@ -31,7 +31,7 @@ func exported(file *ast.File) (n int) {
 	for _, decl := range file.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Name.IsExported() && (decl.Recv == nil || ast.IsExported(receiverOf(decl))) {
+			if decl.Name.IsExported() && (decl.Recv == nil || ast.IsExported(receiverOf(decl)) && !writes(decl.Name.Name)) {
 				n++
 			}
 		case *ast.GenDecl:
@@ -55,6 +55,11 @@ func exported(file *ast.File) (n int) {
 		}
 	}
 	return n
+}
+
+// writes reports whether a method is one of those that each printed or stored type has.
+func writes(method string) bool {
+	return method == "String" || method == "LogValue" || strings.HasPrefix(method, "Marshal") || strings.HasPrefix(method, "Unmarshal")
 }
 
 func receiverOf(f *ast.FuncDecl) string {

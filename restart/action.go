@@ -31,6 +31,31 @@ func (a Action) MarshalText() ([]byte, error) {
 	return enum.Text(actionNames[:], int(a), "restart: Action")
 }
 
+// Basis is what an uncertain t_rem rests on. The names and values are stable.
+type Basis uint8
+
+const (
+	// NoBasis is the zero value: it is not uncertain, or the host does not say.
+	NoBasis Basis = iota
+	// ByProgress: on what the copy has reported, and how far such predictions were off.
+	ByProgress
+	// ByAge: on how long it has run, and how long others took that had run for as long. Of two such copies the older one
+	// always seems the slower.
+	ByAge
+)
+
+var basisNames = [...]string{"no-basis", "progress", "age"}
+
+// String returns the basis's name.
+func (b Basis) String() string {
+	return enum.Name(basisNames[:], int(b), "Basis")
+}
+
+// MarshalText returns the basis's name; an error for a value that does not exist.
+func (b Basis) MarshalText() ([]byte, error) {
+	return enum.Text(basisNames[:], int(b), "restart: Basis")
+}
+
 // Reason says why: why an action is taken, and why none is. The names and values are stable.
 type Reason uint8
 

@@ -15,7 +15,7 @@ type view struct {
 	slowest   int                   // of the copies that can be judged and may be killed; -1 if there is none
 	judged    bool                  // some copy can be judged
 	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
-	basis     string
+	basis     Basis
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {

@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"time"
@@ -24,9 +23,8 @@ type Decision struct {
 	// Remaining is t_rem of the task, that of its fastest copy, and Fresh is E(t_new); 0 if the rule did not need it,
 	// and [estimate.Unknown] if it did and there was none.
 	Remaining, Fresh time.Duration
-	// Basis is what Remaining rests on, where that is uncertain: "progress" is what the copy has reported and how far such
-	// predictions were off, "age" how long it has run and what others took that had run for so long.
-	Basis string
+	// Basis is what Remaining rests on, where that is uncertain.
+	Basis Basis
 	// Bar is what Remaining had to exceed; 0 if the rule compares something else.
 	Bar time.Duration
 	// Value was held against Threshold: the probability of saving resources against δ, that of an uncertain t_rem to
@@ -121,9 +119,8 @@ func (d Decision) appendJSON(b []byte) []byte {
 	if d.Action == Restart || d.Action == Kill {
 		b = strconv.AppendInt(append(b, `,"copy":`...), int64(d.Copy), 10)
 	}
-	if d.Basis != "" {
-		basis, _ := json.Marshal(d.Basis) // a string never fails
-		b = append(append(b, `,"basis":`...), basis...)
+	if d.Basis != NoBasis {
+		b = append(append(append(b, `,"basis":"`...), d.Basis.String()...), '"')
 	}
 	for _, f := range d.durations() {
 		switch f.value {
@@ -169,8 +166,8 @@ func (d Decision) append(b []byte) []byte {
 		b = append(b, " copy="...)
 		b = strconv.AppendInt(b, int64(d.Copy), 10)
 	}
-	if d.Basis != "" {
-		b = append(append(b, " basis="...), d.Basis...)
+	if d.Basis != NoBasis {
+		b = append(append(b, " basis="...), d.Basis.String()...)
 	}
 	b = appendDuration(b, " remaining=", d.Remaining)
 	b = appendDuration(b, " fresh=", d.Fresh)
@@ -214,8 +211,8 @@ func (d Decision) LogValue() slog.Value {
 	if d.Action == Restart || d.Action == Kill {
 		attrs = append(attrs, slog.Int("copy", d.Copy))
 	}
-	if d.Basis != "" {
-		attrs = append(attrs, slog.String("basis", d.Basis))
+	if d.Basis != NoBasis {
+		attrs = append(attrs, slog.String("basis", d.Basis.String()))
 	}
 	for _, f := range d.durations() {
 		switch f.value {

@@ -18,8 +18,8 @@ type Copy struct {
 	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
 	// certain. Read by Mantri. Package estimate/survival makes some.
 	Left estimate.Distribution
-	// Basis is what Left rests on, to be told with the decision: "progress" or "age", say.
-	Basis string
+	// Basis is what Left rests on; the decision names it.
+	Basis Basis
 	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64
 	// Done is the work that it has done, in the units of the task's Work. Read by Spark.

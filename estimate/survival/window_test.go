@@ -39,7 +39,7 @@ func ExampleWindow() {
 	left := survival.Residual{Curve: curve, Age: age}
 	task := restart.Task{
 		Copies: []restart.Copy{{
-			Machine: -1, Elapsed: 3 * time.Minute, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: "age",
+			Machine: -1, Elapsed: 3 * time.Minute, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: restart.ByAge,
 		}},
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: curve, Age: age}, Work: 1},
 	}

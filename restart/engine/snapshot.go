@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 3
+const phaseVersion = 4
 
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
 // it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
@@ -197,11 +197,11 @@ func (p *Phase) settle(all []*attempt) {
 }
 
 func codeDecision(c *snapshot.Codec, d *restart.Decision) {
-	action, reason := int(d.Action), int(d.Reason)
-	c.Number(&action, 0, 255)
-	c.Number(&reason, 0, 255)
-	d.Action, d.Reason = restart.Action(action), restart.Reason(reason)
-	c.Text(&d.Basis)
+	action, reason, basis := int(d.Action), int(d.Reason), int(d.Basis)
+	for _, n := range []*int{&action, &reason, &basis} {
+		c.Number(n, 0, 255)
+	}
+	d.Action, d.Reason, d.Basis = restart.Action(action), restart.Reason(reason), restart.Basis(basis)
 	c.Number(&d.Copy, 0, snapshot.Any)
 	for _, t := range []*time.Duration{&d.Remaining, &d.Fresh, &d.Bar, &d.Gain} {
 		c.Duration(t)

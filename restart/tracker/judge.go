@@ -114,8 +114,7 @@ func (t *Tracker) explain(s *taskState, d *restart.Decision) {
 }
 
 // meant replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
-// drops of any other answer what has no place in a log: a reason without a name, a number that is none, a Basis that is
-// not a word.
+// drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
 func (t *Tracker) meant(d *restart.Decision, copies int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Duplicate:
@@ -130,19 +129,9 @@ func (t *Tracker) meant(d *restart.Decision, copies int) {
 	if !num.Finite(d.Value) || !num.Finite(d.Threshold) {
 		d.Value, d.Threshold = 0, 0
 	}
-	if d.Basis != "" && d.Basis != onProgress && d.Basis != onAge && !isWord(d.Basis) {
-		d.Basis = ""
+	if d.Basis > restart.ByAge {
+		d.Basis = restart.NoBasis
 	}
-}
-
-// isWord reports whether a text is one word of letters, digits and dashes, as an answer's line can hold.
-func isWord(text string) bool {
-	for _, c := range []byte(text) {
-		if c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
 }
 
 // blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.

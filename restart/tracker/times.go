@@ -41,12 +41,6 @@ type life struct {
 	work    float64
 }
 
-// What t_rem may rest on.
-const (
-	onProgress = "progress"
-	onAge      = "age"
-)
-
 const (
 	mostLives = 8192 // tasks whose lives are kept: more would tell no more
 	refit     = 16   // the curve is made again when its lives have grown by one in so many
@@ -188,14 +182,14 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 			Expected: t.config.Rates.Prior != nil || m.curve.Ends() >= m.enough,
 		}
 		if m.shape.Outlook(&left.outlook, p, &m.curve) {
-			to.Left, to.Basis = &left.outlook, onProgress
+			to.Left, to.Basis = &left.outlook, restart.ByProgress
 			to.Remaining, _ = num.Duration(left.outlook.Mean())
 			return
 		}
 	}
 	if m.curve.Ends() >= m.enough && age > 0 {
 		left.residual = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
-		to.Left, to.Basis = &left.residual, onAge
+		to.Left, to.Basis = &left.residual, restart.ByAge
 		to.Remaining, _ = num.Duration(left.residual.Mean())
 	} else if reports {
 		to.Remaining = estimate.Unknown

@@ -100,12 +100,12 @@ func TestUnitThatIsMended(t *testing.T) {
 		run(task, 0.001)
 	}
 	assert.Equal(t, 4, tr.Ledger().SmallUnits)
-	assert.Equal(t, "age", run(4, 0.001).Basis)
+	assert.Equal(t, restart.ByAge, run(4, 0.001).Basis)
 	for task := 5; task < 30; task++ {
 		run(task, 1)
 	}
 	assert.Equal(t, 5, tr.Ledger().SmallUnits)
-	assert.Equal(t, "progress", run(30, 1).Basis)
+	assert.Equal(t, restart.ByProgress, run(30, 1).Basis)
 }
 
 // One report in another unit says nothing, and the next one counts again.

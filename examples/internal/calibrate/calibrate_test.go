@@ -25,7 +25,7 @@ func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return s.De
 
 // report lets a watch see one report of a copy whose t_rem is left, and was so much in truth.
 func report(
-	w *calibrate.Watch, task int, basis string, left estimate.Distribution, truth time.Duration, succeeds bool,
+	w *calibrate.Watch, task int, basis restart.Basis, left estimate.Distribution, truth time.Duration, succeeds bool,
 ) {
 	const age = time.Second
 	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{Finished: 3})
@@ -42,8 +42,8 @@ func TestDecilesOfTrueDraws(t *testing.T) {
 	wrong.Begins(nil)
 	for i := range n {
 		x := predicted.Rand()
-		report(right, i/2, "progress", predicted, time.Duration(x*1e9), true)
-		report(wrong, i/2, "age", predicted, time.Duration(2*x*1e9), true)
+		report(right, i/2, restart.ByProgress, predicted, time.Duration(x*1e9), true)
+		report(wrong, i/2, restart.ByAge, predicted, time.Duration(2*x*1e9), true)
 	}
 	tally := right.Tally()
 	ranks := tally.Left[calibrate.Progress]
@@ -69,12 +69,12 @@ func TestCertainPrediction(t *testing.T) {
 	certain.Insert(99)
 	w := calibrate.NewWatch(says{})
 	w.Begins(nil)
-	report(w, 0, "progress", certain, 99*time.Second+200*time.Millisecond, true)
+	report(w, 0, restart.ByProgress, certain, 99*time.Second+200*time.Millisecond, true)
 	for _, in := range w.Tally().Left[calibrate.Progress].All.Decile {
 		assert.InDelta(t, 0.1, in, 1e-12)
 	}
-	report(w, 1, "progress", certain, 98*time.Second, true)
-	report(w, 2, "progress", certain, 90*time.Second, false)
+	report(w, 1, restart.ByProgress, certain, 98*time.Second, true)
+	report(w, 2, restart.ByProgress, certain, 90*time.Second, false)
 	tally := w.Tally()
 	assert.InDelta(t, 1.1, tally.Left[calibrate.Progress].All.Decile[0], 1e-12, "it ended sooner")
 	assert.Equal(t, 2, tally.Left[calibrate.Progress].All.N)
@@ -183,7 +183,7 @@ func TestFirstEnds(t *testing.T) {
 	w.Begins(nil)
 	for ended := range 5 {
 		left := distuv.Uniform{Min: 0, Max: 10}
-		seen := []restart.Copy{{Elapsed: 1, Left: left, Basis: "progress"}}
+		seen := []restart.Copy{{Elapsed: 1, Left: left, Basis: restart.ByProgress}}
 		w.Decide(restart.Task{Copies: seen}, restart.Phase{Finished: ended, Tasks: 80})
 		w.Reported(tracker.Answer{}, []sim.Running{{Age: 1, Left: time.Second, Succeeds: true}}, 0)
 	}

@@ -27,9 +27,9 @@ var Bases = [...]string{
 	FirstEnds: "progress, < 3 ends", Early: "progress, < 5 % ended", Progress: "progress", Age: "age",
 }
 
-func basisOf(text string, p restart.Phase) int {
+func basisOf(basis restart.Basis, p restart.Phase) int {
 	switch {
-	case text == "age":
+	case basis == restart.ByAge:
 		return Age
 	case p.Finished < 3:
 		return FirstEnds

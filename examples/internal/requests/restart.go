@@ -136,7 +136,7 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 		age := w.responses.Age(s.clock(), c.response)
 		left := survival.Residual{Curve: w.response, Age: age}
 		t.Copies = append(t.Copies, restart.Copy{
-			Machine: int(c.server), Elapsed: seconds(age), Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: "age",
+			Machine: int(c.server), Elapsed: seconds(age), Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: restart.ByAge,
 		})
 	}
 	return t
