@@ -125,7 +125,23 @@ func (c *Codec) Part(p State) {
 		c.Dst = AppendBlock(c.Dst, c.part[:len(c.part)-checksumSize])
 		return
 	}
-	if block := c.In.Block(); c.In.OK() {
+	c.unmarshal(p, c.In.Block())
+}
+
+// Last is Part for what ends a snapshot and is read in place: it is left as it was unless all before it was right.
+func (c *Codec) Last(p State) {
+	if c.In == nil {
+		c.Part(p)
+		return
+	}
+	block := c.In.Block()
+	if err := c.In.Close(); err == nil {
+		c.unmarshal(p, block)
+	}
+}
+
+func (c *Codec) unmarshal(p State, block []byte) {
+	if c.In.OK() {
 		c.part = Seal(append(c.part[:0], block...), 0)
 		if err := p.UnmarshalBinary(c.part); err != nil {
 			c.In.Fail(err)

@@ -12,6 +12,7 @@ import (
 // that its hosts are free for others: what is cancelled holds its slot until it is seen to end. To close again does
 // nothing. The actions hold until the next call. O(n) in the number of tasks.
 func (p *Phase) Close(now time.Time) []Action {
+	p.ready()
 	clear(p.actions)
 	p.actions = p.actions[:0]
 	p.tick(now)

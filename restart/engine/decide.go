@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -21,15 +22,23 @@ func (p *Phase) decide() {
 	p.clones()
 }
 
-// leavings tells the tracker which hosts leave, and when.
+// leavings tells the tracker which hosts leave, and when, as far as it has not been told.
 func (p *Phase) leavings() {
-	for ; p.left < len(p.hosts.leaving); p.left++ {
-		l := p.hosts.leaving[p.left]
-		at := l.at
+	if p.left == p.hosts.leaving {
+		return
+	}
+	p.left = p.hosts.leaving
+	p.leaves = append(p.leaves, make([]time.Time, max(len(p.hosts.list)-len(p.leaves), 0))...)
+	for host := range p.hosts.list {
+		at := p.hosts.list[host].leaves
+		if p.leaves[host].Equal(at) {
+			continue
+		}
+		p.leaves[host] = at
 		if !at.IsZero() {
 			at = p.now.Add(at.Sub(p.wall))
 		}
-		p.tracker.Leave(p.now, l.host, at)
+		p.tracker.Leave(p.now, host, at)
 	}
 }
 
@@ -120,13 +129,23 @@ func (p *Phase) copies() {
 		case d.Action == restart.Duplicate && p.submitCopy(d.Task, host, d.Decision):
 		case (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(d):
 			p.tellSlots()
-		case host == nowhere, d.Reason == restart.NothingToDo: // no host gains any
+		case host == nowhere, p.refused(d.Reason):
 			return
 		default:
 			p.served = append(p.served, host)
 			p.hosts.hide(host, true)
 		}
 	}
+}
+
+// refused reports whether no other host would get a copy either, so that none is asked: a poll in which each idle host
+// is asked about each straggler takes seconds once there are a thousand of both.
+func (p *Phase) refused(why restart.Reason) bool {
+	switch why {
+	case restart.NothingToDo, restart.CapReached, restart.NoFreeSlot:
+		return true
+	}
+	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is to start one
 }
 
 func (p *Phase) showServed() {

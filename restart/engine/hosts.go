@@ -42,19 +42,13 @@ type Hosts struct {
 	changes int    // of what is down or has lost an attempt
 	phases  uint64 // that know the hosts
 
-	slow    []int     // hosts that the record calls slow
-	leaving []leaving // hosts that leave at a known time
+	slow    []int // hosts that the record calls slow
+	leaving int   // changes of when hosts leave
 
 	resting []int    // hosts that rest, or did when it was last looked
 	open    roomiest // hosts that may get something new
 	sums    tally    // of all hosts
 	allIdle bool     // all that are up are to get nothing new, and so all of them are open
-}
-
-// leaving is what is known of a host that leaves, or stays after all.
-type leaving struct {
-	host int
-	at   time.Time
 }
 
 // tally is what one host, or all, count for.
@@ -68,8 +62,8 @@ type hostState struct {
 	load      int // attempts that were submitted to it or run there, until they are known to have ended
 	resting   bool
 	restUntil time.Time
-	slow      bool // by the record
-	leaves    bool
+	slow      bool      // by the record
+	leaves    time.Time // zero if it stays
 	down      bool
 	hidden    bool // for a while, it is not to be picked
 	counted   tally
@@ -213,11 +207,14 @@ func (h *Hosts) name(host int) string {
 // zero time says that it stays after all. A name that is not known is passed over if the hosts have slots.
 func (h *Hosts) SetLeaving(name string, at time.Time) {
 	i := h.number(name)
-	if i == nowhere || !h.list[i].leaves && at.IsZero() {
+	if i == nowhere {
 		return
 	}
-	h.list[i].leaves = !at.IsZero()
-	h.leaving = append(h.leaving, leaving{i, at})
+	if at = inRange(at); h.list[i].leaves.Equal(at) {
+		return
+	}
+	h.list[i].leaves = at
+	h.leaving++
 	h.changed(i)
 }
 
@@ -254,7 +251,7 @@ func (h *Hosts) settle(now time.Time) {
 }
 
 // idles reports whether a host is to get nothing new although it is up.
-func (s *hostState) idles() bool { return s.resting || s.slow || s.leaves }
+func (s *hostState) idles() bool { return s.resting || s.slow || !s.leaves.IsZero() }
 
 // usable reports whether a host may get something new: it is neither down nor rests, is not slow and does not leave. If
 // all that are not down are so, these may.
@@ -331,7 +328,7 @@ func (h *Hosts) retire(now time.Time, host int) {
 		return
 	}
 	s := &h.list[host]
-	if until := now.Add(h.rest); !s.resting || until.After(s.restUntil) {
+	if until := inRange(now.Add(h.rest)); !s.resting || until.After(s.restUntil) {
 		s.restUntil = until
 	}
 	if !s.resting {

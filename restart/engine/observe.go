@@ -33,6 +33,7 @@ const (
 // makes no sense is passed over and counted in [tracker.Ledger.Ignored]. Call it every Interval, and as soon as
 // something ends. Where the clock steps back, no time has passed. The actions hold until the next call.
 func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
+	p.ready()
 	clear(p.actions)
 	p.actions, p.events = p.actions[:0], p.events[:0]
 	now = p.tick(now)
@@ -57,6 +58,7 @@ func (p *Phase) Observe(now time.Time, attempts []Attempt) []Action {
 // tick takes the time, and returns it; instead of the zero time.Time that of the call before. What the tracker is told
 // never steps back: it is the time of the first call, and what has passed.
 func (p *Phase) tick(now time.Time) time.Time {
+	now = inRange(now)
 	if !p.clock.Begun {
 		p.epoch = now
 	}
@@ -64,6 +66,18 @@ func (p *Phase) tick(now time.Time) time.Time {
 	since := p.clock.At(now)
 	p.wall, p.now = p.clock.Last, p.epoch.Add(since)
 	return p.wall
+}
+
+// inRange moves an instant that no snapshot holds to the nearest year that one does; what is before the year 1 is none.
+func inRange(t time.Time) time.Time {
+	const last = 253402300799 // seconds from 1970 to the end of the year 9999
+	switch {
+	case t.Unix() > last:
+		return time.Unix(last, 0)
+	case t.Before(time.Time{}):
+		return time.Time{}
+	}
+	return t
 }
 
 // when returns the time of the phase's clock at which something was true that the engine dates, or limit if it does not
@@ -81,11 +95,15 @@ func (p *Phase) happen(e *event) {
 	if a == nil {
 		a = p.attempts[seen.ID] // by a line before it
 	}
-	if a != nil && a.task != seen.Task { // the list gives the name of a new attempt to two tasks
-		p.ignored++
-		return
-	}
 	at := p.epoch.Add(e.at)
+	if a != nil && a.task != seen.Task { // the list gives the name of a new attempt to two tasks
+		if !movable(a, seen) {
+			p.ignored++
+			return
+		}
+		p.disown(at, a)
+		a = nil
+	}
 	switch e.what {
 	case begins:
 		p.begin(at, a, seen)
@@ -143,6 +161,8 @@ func (p *Phase) note(seen *Attempt) {
 	}
 	a := p.find(seen)
 	switch {
+	case a != nil && a.task != seen.Task && movable(a, seen):
+		a = nil // found again by its name
 	case a != nil && a.task != seen.Task:
 		p.ignored++
 		return
@@ -202,7 +222,7 @@ func (p *Phase) locate(a *attempt, name string) {
 
 // adopt takes an attempt to the books that was not submitted here. One of a task that needs it no more is cancelled.
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
-	a := &attempt{id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host)}
+	a := &attempt{id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host), adopted: true}
 	p.attempts[a.id] = a
 	t := &p.tasks[a.task]
 	if !t.over {
@@ -222,13 +242,36 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	return a
 }
 
-// report takes a progress report, unless it is an old one.
-func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
-	isOld := seen.AsOf.Equal(a.asOf) || seen.AsOf.Before(a.asOf) && !a.ahead && !a.asOf.After(p.wall)
-	if a.dying || a.ended || !seen.AsOf.IsZero() && isOld {
+// movable reports whether the end of an attempt that is not ours says which task it is of, against what a line before
+// said: else the result would be lost for ever.
+func movable(a *attempt, seen *Attempt) bool { return a.adopted && !a.ended && seen.State.ended() }
+
+// disown forgets that an attempt is of a task.
+func (p *Phase) disown(at time.Time, a *attempt) {
+	p.ignored++
+	delete(p.attempts, a.id)
+	p.hold(a.host, -1)
+	t := &p.tasks[a.task]
+	if a.dying {
+		t.dying--
+		p.dying--
 		return
 	}
-	a.asOf, a.ahead = seen.AsOf, seen.AsOf.After(p.wall)
+	p.tracker.Kill(at, a.task, a.number)
+	p.leave(a)
+	if len(t.live) == 0 && !p.config.Queued {
+		p.wait(a.task, restart.Decision{})
+	}
+}
+
+// report takes a progress report, unless it is an old one.
+func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
+	asOf := inRange(seen.AsOf)
+	isOld := asOf.Equal(a.asOf) || asOf.Before(a.asOf) && !a.ahead && !a.asOf.After(p.wall)
+	if a.dying || a.ended || !asOf.IsZero() && isOld {
+		return
+	}
+	a.asOf, a.ahead = asOf, asOf.After(p.wall)
 	p.tracker.Report(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase keeps the tracker of one phase in step with the engine that runs its tasks. Not safe for concurrent use.
+// Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase without
+// tasks. Not safe for concurrent use.
 type Phase struct {
 	config   Config
 	hosts    *Hosts
@@ -39,7 +40,8 @@ type Phase struct {
 
 	changes int           // of the hosts, as last seen
 	cloned  int           // clones that were submitted
-	left    int           // of the hosts that leave, as last told
+	left    int           // changes of when hosts leave, as last told
+	leaves  []time.Time   // when hosts leave, as last told
 	seen    time.Time     // when attempts were last seen to run
 	usual   time.Duration // from one time to the next, at least the interval
 	blind   time.Time     // until when silence says nothing
@@ -72,6 +74,7 @@ type attempt struct {
 	avoid        []string // where it must not run, if the engine places
 	asOf         time.Time
 	ahead        bool // asOf was in the future
+	adopted      bool // it was not submitted here
 	begun        bool
 	dying, ended bool
 }
@@ -99,6 +102,14 @@ func New(c Config) (*Phase, error) {
 	return p, nil
 }
 
+// ready makes of the zero value what it stands for.
+func (p *Phase) ready() {
+	if p.tracker == nil {
+		empty, _ := New(Config{Config: tracker.Config{Work: []float64{}, Interval: time.Second}}) // it is valid
+		*p = *empty
+	}
+}
+
 // SetSlots changes how many attempts may run at once, for an engine that places. A negative number counts as 0. It
 // changes nothing if the hosts have slots.
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
@@ -106,6 +117,7 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 // SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
 // duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
 func (p *Phase) SetEligible(task int, duplicate, restart bool) {
+	p.ready()
 	if task >= 0 && task < len(p.tasks) {
 		p.tasks[task].alone = !duplicate
 	}
@@ -130,6 +142,7 @@ func (p *Phase) GivenUp() []int {
 // Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and
 // could make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
 func (p *Phase) Ledger() tracker.Ledger {
+	p.ready()
 	l := p.tracker.Ledger()
 	l.Ignored += p.ignored
 	l.ClockSteps += p.clock.Steps
@@ -137,10 +150,16 @@ func (p *Phase) Ledger() tracker.Ledger {
 }
 
 // Facts returns the facts of the phase as a policy sees them now.
-func (p *Phase) Facts() restart.Phase { return p.tracker.Phase() }
+func (p *Phase) Facts() restart.Phase {
+	p.ready()
+	return p.tracker.Phase()
+}
 
 // Rates returns what was learned of the time that a unit of work takes. Read it only.
-func (p *Phase) Rates() *estimate.UnitTimes { return p.tracker.Rates() }
+func (p *Phase) Rates() *estimate.UnitTimes {
+	p.ready()
+	return p.tracker.Rates()
+}
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
 // nil without Config.Journal. It holds until the next call of Observe or SetEligible.

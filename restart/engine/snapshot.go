@@ -17,6 +17,7 @@ const phaseVersion = 4
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
 // it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
+	p.ready()
 	c := snapshot.Codec{Dst: append(dst, phaseVersion)}
 	c.Part(tracked{p})
 	hasOrder := p.config.Order != nil
@@ -102,6 +103,7 @@ func (p *Phase) code(c *snapshot.Codec) {
 	for _, n := range []*int{&p.slots, &p.told, &p.ignored, &p.changes, &p.cloned, &p.left} {
 		c.Number(n, 0, snapshot.Any)
 	}
+	snapshot.List(c, &p.leaves, leastTime, func(at *time.Time) { c.Time(at) })
 	hosts := len(p.hosts.list)
 	c.Number(&hosts, 0, snapshot.Any)
 	c.Check(hosts <= len(p.hosts.list), "knows hosts that Config.Hosts lacks: restore these first")
@@ -155,8 +157,11 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	p.settle(all)
 }
 
+// leastTime is how many bytes a time takes at least.
+const leastTime = 2
+
 // leastAttempt is how many bytes an attempt takes at least.
-const leastAttempt = 10
+const leastAttempt = 11
 
 func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Text(&a.id)
@@ -168,7 +173,7 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 		a.avoid = nil
 	}
 	c.Time(&a.asOf)
-	for _, b := range []*bool{&a.ahead, &a.begun, &a.dying, &a.ended} {
+	for _, b := range []*bool{&a.ahead, &a.adopted, &a.begun, &a.dying, &a.ended} {
 		c.Bool(b)
 	}
 }
@@ -218,7 +223,7 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	}
 }
 
-const hostsVersion = 2
+const hostsVersion = 3
 
 // AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless
 // it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
@@ -257,29 +262,27 @@ func (h *Hosts) code(c *snapshot.Codec) {
 	snapshot.List(c, &list, leastHost, func(s *hostState) {
 		c.Text(&s.Name)
 		c.Number(&s.Slots, 0, 1<<30)
-		for _, b := range []*bool{&s.resting, &s.leaves, &s.down} {
+		for _, b := range []*bool{&s.resting, &s.down} {
 			c.Bool(b)
 		}
 		c.Time(&s.restUntil)
+		c.Time(&s.leaves)
 	})
-	snapshot.List(c, &h.leaving, 2, func(l *leaving) {
-		c.Number(&l.host, 0, len(list)-1)
-		c.Time(&l.at)
-	})
+	c.Number(&h.leaving, 0, snapshot.Any)
 	record, own := h.record.(snapshot.State)
 	written := own
 	c.Bool(&written)
 	c.Check(written == own, "has, or lacks, a record of machines of the caller's own")
-	if written && own {
-		c.Part(record)
-	}
 	if c.In != nil && c.OK() {
 		h.take(c, list)
+	}
+	if written && own { // last, so that nothing else can be wrong once it was read in place
+		c.Last(record)
 	}
 }
 
 // leastHost is how many bytes a host takes at least.
-const leastHost = 6
+const leastHost = 8
 
 // take makes the hosts that were read those that are known.
 func (h *Hosts) take(c *snapshot.Codec, list []hostState) {

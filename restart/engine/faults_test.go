@@ -1,0 +1,233 @@
+package engine_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// To say the same at each poll costs nothing, and a phase hears of a host that leaves once for each time that it changes.
+func TestLeavingIsStateAndNoList(t *testing.T) {
+	heard := 0
+	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Observe: func(e tracker.Event, _ tracker.Answer) {
+		if e.Kind == tracker.MachineLeaves {
+			heard++
+		}
+	}}}, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	one, err := h.MarshalBinary()
+	require.NoError(t, err)
+	for range 1000 {
+		h.SetLeaving("a", at(3600))
+	}
+	p.Observe(at(0), nil)
+	h.SetLeaving("a", at(3600))
+	p.Observe(at(1), nil)
+	assert.Equal(t, 1, heard)
+	many, err := h.MarshalBinary()
+	require.NoError(t, err)
+	assert.Less(t, len(many), len(one)+10)
+	h.SetLeaving("a", time.Time{})
+	p.Observe(at(2), nil)
+	assert.Equal(t, 2, heard, "it stays after all")
+}
+
+// counting counts what Mantri is asked.
+type counting struct {
+	restart.Mantri
+	n *int
+}
+
+func (c counting) Decide(t restart.Task, p restart.Phase) restart.Decision {
+	*c.n++
+	return c.Mantri.Decide(t, p)
+}
+
+// The tail of a phase: half of the hosts are idle, the budget is spent, and half of the tasks are stragglers, with or
+// without other tasks that wait. A poll asks a few times about each, not once for each idle host.
+func TestPollWithASpentBudget(t *testing.T) {
+	const n = 80
+	for _, waiting := range []int{0, n} {
+		asked, c, budget := 0, &cluster{now: epoch}, &tracker.Budget{}
+		for i := range 2 * n {
+			c.hosts = append(c.hosts, simHost{Host: engine.Host{Name: fmt.Sprint("h", i), Slots: 1}, speed: 1})
+		}
+		p, err := engine.New(engine.Config{Config: tracker.Config{
+			Tasks: 2*n + waiting, Interval: time.Second, Policy: counting{n: &asked}, Budget: budget,
+		}, Hosts: c.known(t, engine.HostsConfig{})})
+		require.NoError(t, err)
+		for i := range 2*n + waiting {
+			c.work = append(c.work, 10)
+			if i >= n {
+				c.work[i] = 200 // wherever it runs
+			}
+		}
+		most := 0
+		for s := range 17 {
+			list := c.poll()
+			for i := range list {
+				list[i].Progress.Done /= c.work[list[i].Task]
+			}
+			asked = 0
+			for _, a := range p.Observe(c.now, list) {
+				if a.Op == engine.Submit {
+					c.submit(a.Task, a.ID, a.Host, a.Avoid)
+				} else {
+					c.cancel(a.ID)
+				}
+			}
+			if s > 8 {
+				most = max(most, asked)
+			}
+			for range int(time.Second / simStep) {
+				c.step()
+			}
+		}
+		assert.False(t, budget.Allows(), "the budget is spent: %v", p.Ledger())
+		assert.Less(t, most, 24*n, "%d wait; 16 copies are launched, for each of which all are asked", waiting)
+	}
+}
+
+// Where nothing is worth a copy, one idle host is asked, and not each.
+func TestPollWithoutStragglers(t *testing.T) {
+	offers := 0
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Observe: func(e tracker.Event, _ tracker.Answer) {
+		if e.Kind == tracker.Offered {
+			offers++
+		}
+	}}}, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}, {Name: "c", Slots: 8}}})
+	p.Observe(at(0), nil)
+	offers = 0
+	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
+	assert.Equal(t, 1, offers)
+}
+
+// "What is not a snapshot is an error, and leaves h as it was", also a record of the caller's own.
+func TestHostsSnapshotThatIsNoneLeavesTheRecord(t *testing.T) {
+	known := func(ran time.Duration) *machines.Record {
+		r, err := machines.New(machines.Config{})
+		require.NoError(t, err)
+		for m := range 4 {
+			for k := range 6 {
+				took := 10 * time.Second
+				if m == 1 {
+					took = ran
+				}
+				r.End(epoch, m, uint64(k), machines.Attempt{Ran: took, Usual: 10 * time.Second}, machines.Finished)
+			}
+		}
+		return r
+	}
+	hosts := []engine.Host{{Name: "aa"}, {Name: "bb"}}
+	written, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts, Record: known(80 * time.Second)})
+	require.NoError(t, err)
+	text, err := written.MarshalBinary()
+	require.NoError(t, err)
+	own := known(10 * time.Second)
+	before := own.Factor(1)
+	h, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts, Record: own})
+	require.NoError(t, err)
+	body := snapshottest.Body(text)
+	for _, bad := range [][]byte{bytes.Replace(body, []byte("bb"), []byte("aa"), 1), append(bytes.Clone(body), 0)} {
+		require.Error(t, h.UnmarshalBinary(snapshot.Seal(bad, 0)))
+		assert.Equal(t, before, own.Factor(1))
+	}
+	require.NoError(t, h.UnmarshalBinary(text))
+	assert.Greater(t, own.Factor(1), before)
+}
+
+// Times that no snapshot can hold do not make one that can't be read.
+func TestTimesBeyondTheYear9999(t *testing.T) {
+	far, before := time.Date(200_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, wild := range []time.Time{far, before} {
+		for _, now := range []time.Time{epoch, wild} {
+			p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}}, engine.HostsConfig{})
+			h.SetLeaving("a", wild)
+			p.Observe(now, nil)
+			p.Observe(now.Add(time.Second), []engine.Attempt{{
+				ID: "0.0", State: engine.Running, Host: "a", Begun: wild, AsOf: wild, Progress: tracker.Report{Done: .5},
+			}})
+			data, err := h.MarshalBinary()
+			require.NoError(t, err)
+			var hosts engine.Hosts
+			require.NoError(t, hosts.UnmarshalBinary(data))
+			data, err = p.MarshalBinary()
+			require.NoError(t, err)
+			_, err = engine.Restore(engine.Config{Hosts: &hosts}, data)
+			assert.NoError(t, err)
+		}
+	}
+}
+
+// A line that names an unknown attempt says whose it is. If its end says otherwise, its result is not lost.
+func TestAttemptThatWasTakenForAnotherTasks(t *testing.T) {
+	for _, queued := range []bool{true, false} {
+		p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 4}, Queued: queued}, engine.HostsConfig{})
+		p.Observe(at(0), []engine.Attempt{{ID: "x", Task: 0, State: engine.Running, Host: "a"}})
+		var ids []string
+		for _, a := range p.Observe(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Host: "a"}}) {
+			if a.Op == engine.Submit {
+				ids = append(ids, fmt.Sprint(a.Task))
+			}
+		}
+		assert.Equal(t, 1, p.Ledger().Finished, "task 1")
+		if queued {
+			assert.Empty(t, ids, "the engine has task 0, and will show it")
+			p.Observe(at(2), []engine.Attempt{{ID: "y", State: engine.Succeeded}})
+		} else {
+			assert.Equal(t, []string{"0"}, ids)
+			p.Observe(at(2), []engine.Attempt{{ID: "0.1", State: engine.Succeeded}})
+		}
+		assert.True(t, p.Done())
+		assert.Equal(t, 2, p.Ledger().Finished)
+	}
+}
+
+// The zero value is a phase without tasks.
+func TestZeroPhase(t *testing.T) {
+	var p engine.Phase
+	assert.True(t, p.Done())
+	assert.Empty(t, p.Observe(epoch, []engine.Attempt{{ID: "x", State: engine.Running}}))
+	assert.Equal(t, 1, p.Ledger().Ignored)
+	var q, r, s, u, v engine.Phase
+	assert.Empty(t, q.Close(epoch))
+	assert.Zero(t, r.Facts().Tasks)
+	assert.False(t, s.Rates().Known())
+	u.SetEligible(0, false, false)
+	data, err := v.MarshalBinary()
+	require.NoError(t, err)
+	_, err = engine.Restore(engine.Config{}, data)
+	require.NoError(t, err)
+}
+
+// A task is given up at exactly MaxLost losses, and not before.
+func TestGivenUpAtMaxLost(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}, MaxLost: 3}, engine.HostsConfig{})
+	p.Observe(at(0), nil)
+	for lost := range 3 {
+		assert.Empty(t, p.GivenUp())
+		p.Observe(at(float64(lost+1)), []engine.Attempt{{ID: fmt.Sprint("0.", lost), State: engine.Lost}})
+	}
+	assert.Equal(t, []int{0}, p.GivenUp())
+}
+
+// For an engine that places, too, a cancelled attempt holds its slot until it is seen to have ended.
+func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}}, engine.HostsConfig{})
+	p.Observe(at(0), nil)
+	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}
+	assert.Equal(t, []string{"cancel 0.0: restart beyond-peers copy=0"}, lines(p.Observe(at(3), []engine.Attempt{running})))
+	assert.Empty(t, p.Observe(at(4), []engine.Attempt{running}), "the one slot is taken")
+	running.State = engine.Cancelled
+	assert.Len(t, p.Observe(at(5), []engine.Attempt{running}), 1)
+}
