@@ -71,7 +71,7 @@ const (
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
 	IdleSlot
-	// SlowerCopy: other copies of the task are faster, and this one had its time.
+	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time.
 	SlowerCopy
 	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
 	LongestToEnd

@@ -13,13 +13,14 @@ type view struct {
 	remaining time.Duration         // of the fastest copy, or Unknown
 	youngest  time.Duration         // age of the copy launched last
 	slowest   int                   // of the copies that can be judged and may be killed; -1 if there is none
+	surplus   int                   // of those, the slowest whose t_rem does not rest on its age; -1 if there is none
 	judged    bool                  // some copy can be judged
 	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
 	basis     Basis
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {
-	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1}
+	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1}
 	for i := range copies {
 		c := &copies[i]
 		v.youngest = min(v.youngest, c.Elapsed)
@@ -36,6 +37,9 @@ func (m *Mantri) look(copies []Copy, interval time.Duration) view {
 		if v.slowest < 0 || slower(copies, i, v.slowest) {
 			v.slowest = i
 		}
+		if c.Basis != ByAge && (v.surplus < 0 || slower(copies, i, v.surplus)) {
+			v.surplus = i
+		}
 	}
 	return v
 }
@@ -46,12 +50,10 @@ func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// surplus reports whether the slowest copy that has had its time is slower than keep others.
-func (v view) surplus(copies []Copy, keep int) bool {
-	if v.slowest < 0 || len(copies) <= keep {
-		return false
-	}
-	return faster(copies, v.slowest) >= keep
+// prunes reports whether the slowest copy that has had its time is slower than keep others. By age alone none is: the
+// older of two always seems the slower, and most of all when it is about to end.
+func (v view) prunes(copies []Copy, keep int) bool {
+	return v.surplus >= 0 && len(copies) > keep && faster(copies, v.surplus) >= keep
 }
 
 // faster counts the copies that are faster than the i-th.

@@ -25,8 +25,9 @@ import (
 // for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies
 // the slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that
 // were launched up front are kept, all of them; of several copies neither the one that has run longest is killed nor
-// the one that has done most, see [Limits]; and a phase whose tasks have all begun but that has no idle slot is treated
-// as if tasks waited, since a copy would have to wait too.
+// the one that has done most, see [Limits], and none as slower than others of which only the age is known; and a phase
+// whose tasks have all begun but that has no idle slot is treated as if tasks waited, since a copy would have to wait
+// too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
@@ -107,8 +108,8 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	v := m.look(t.Copies, p.Interval)
 	keep := max(m.FastestKept, t.Clones)
-	if v.surplus(t.Copies, keep) {
-		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.slowest
+	if v.prunes(t.Copies, keep) {
+		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
 		return d
 	}
 	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis

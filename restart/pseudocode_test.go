@@ -98,6 +98,28 @@ func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
 	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}, restart.Decide(task, scarce))
 }
 
+// By age alone the older of two copies always seems the slower: it is not killed for that, since that is when most end.
+func TestMantri51Line3KillsNoneByAge(t *testing.T) {
+	task := restart.Task{Copies: copies(20, 50, 10)}
+	for i := range task.Copies {
+		task.Copies[i].Basis = restart.ByAge
+	}
+	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.Empty(t, pruned(restart.Mantri{FastestKept: 1}, task.Copies))
+	for _, basis := range []restart.Basis{restart.NoBasis, restart.ByProgress} {
+		task.Copies[1].Basis = basis
+		assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, restart.Decide(task, scarce))
+	}
+	// One that is slower by its age does not hide one that is slower by what it has reported.
+	task.Copies = copies(20, 50, 10, 90)
+	task.Copies[3].Basis = restart.ByAge
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
+	// A restart may still take it.
+	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
+	task.Copies[1].Basis = restart.ByAge
+	assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action)
+}
+
 func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	set := copies(40, 10, 30, 20, 35)
 	set[4].Elapsed = delta - 1 // recently started
