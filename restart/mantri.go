@@ -11,7 +11,8 @@ import (
 //
 // While tasks wait for a slot, or no slot is free, it kills and restarts a task if t_rem > E(t_new) + Δ, and otherwise
 // makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it
-// makes a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ.
+// makes a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ. A task
+// that may not have a copy is restarted by the same bar whether slots are idle or not.
 //
 // Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough.
 // A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4
@@ -119,7 +120,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 		}
 		return d
 	}
-	if p.Waiting <= 0 && p.FreeSlots > 0 {
+	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off {
 		m.idle(&d, &t, v)
 	} else {
 		m.scarce(&d, &t, v)

@@ -271,10 +271,30 @@ func TestMantriEligibility(t *testing.T) {
 	assert.Equal(t, restart.NotEligible, restart.Decide(task, scarce).Reason)
 	task = one(time.Hour, 30)
 	task.NoDuplicate = true
-	assert.Equal(t, restart.NotEligible, restart.Decide(task, idle).Reason)
 	assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action, "a killed copy does not run beside the new one")
 	task.NoRestart = true
-	assert.Equal(t, restart.NotEligible, restart.Decide(task, scarce).Reason)
+	for _, p := range []restart.Phase{idle, scarce} {
+		assert.Equal(t, restart.NotEligible, restart.Decide(task, p).Reason)
+	}
+}
+
+// In the last wave slots are idle, and stragglers cost most. What may not be copied there is restarted, by line 6.
+func TestMantriRestartsOnIdleSlotsWhatItMayNotCopy(t *testing.T) {
+	never := restart.Mantri{MaxDuplicates: restart.Off}
+	for _, c := range []struct {
+		policy   restart.Mantri
+		eligible bool
+	}{{restart.Mantri{}, false}, {restart.Mantri{IdleGain: restart.Off}, false}, {never, true}, {never, false}} {
+		task := one(40*time.Second, 30)
+		task.NoDuplicate = !c.eligible
+		assert.Equal(t, restart.NotSlow, c.policy.Decide(task, idle).Reason, "%+v", c)
+		task.Copies[0].Remaining++
+		d := c.policy.Decide(task, idle)
+		assert.Equal(t, c.policy.Decide(task, scarce), d)
+		assert.Equal(t, restart.Restart, d.Action, "%+v", c)
+		assert.Equal(t, 40*time.Second, d.Bar)
+	}
+	assert.NotEqual(t, restart.Restart, restart.Decide(one(time.Hour, 30), idle).Action, "where it may be copied, it is")
 }
 
 func TestMantriUnknownKeeps(t *testing.T) {
