@@ -49,7 +49,7 @@ type Task struct {
 	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was
 	// killed; 0 if it never had more than one. The ages of Copies are looked at as well.
 	SinceCopy time.Duration
-	// Tried are machines on which earlier attempts of the task ran, latest first.
+	// Tried are machines on which attempts of the task ran, latest first. Those of Copies may stand there as well.
 	Tried []int
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool

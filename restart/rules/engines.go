@@ -61,9 +61,8 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 //
 // Once max(floor(Quantile*tasks), 1) tasks have finished, a task with one copy is marked if it has run for longer,
 // strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
-// of two middle ones; and, if Efficiency is on, if it has run LongRun times that or its
-// work per second is below SlowRate times that of the finished tasks. Until any work is known, every task counts as
-// inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if
+// of two middle ones; and, unless SlowRate is off, if it has run LongRun times that or its work per second is below
+// SlowRate times that of the finished tasks. Until any work is known, every task counts as inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if
 // it is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids
 // every machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also
 // marks tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
@@ -140,7 +139,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		if p.Peers.Durations == nil {
 			return restart.Decision{Reason: restart.NoEstimate}
 		}
-		median := order(p.Peers.Durations, p.Finished/2, p.Finished)
+		median := middle(p.Peers.Durations, p.Finished, p.Finished)
 		threshold := max(s.Multiplier*median, max(s.MinRuntime, 0).Seconds())
 		d = beyond(elapsed, threshold, false)
 		if d.Action == restart.Duplicate && !(elapsed > s.LongRun*threshold) && !s.inefficient(c, p) {
@@ -226,7 +225,7 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
 	k := min(math.Floor(smallest+0.5), float64(p.Finished))
-	d := beyond(key, f.Multiplier*order(keys, int(k)/2, p.Finished), true)
+	d := beyond(key, f.Multiplier*middle(keys, int(k), p.Finished), true)
 	if d.Action == restart.Duplicate && weighed {
 		d.Gain, _ = num.Duration((d.Value - d.Threshold) * t.Work)
 	}

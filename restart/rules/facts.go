@@ -62,14 +62,14 @@ func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decisio
 	return d
 }
 
-// order returns the i-th smallest of n values, counted from 0, from their distribution. Of a sample, which may hold
-// fewer (a task that finished unseen has no run time) or more (one whose output was lost has run twice), it is the
-// value with the same share of the sample below it.
-func order(d estimate.Distribution, i, n int) float64 {
+// middle returns the middle one, the upper of two, of the k smallest of n values, from their distribution. A sample may
+// hold fewer than n (a task that finished unseen has no run time) or more (one whose output was lost has run twice); then
+// it is the middle one of the same share of the sample.
+func middle(d estimate.Distribution, k, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
-		return e.At(int(int64(i) * int64(e.Len()) / int64(n)))
+		return e.At(int(int64(k) * int64(e.Len()) / int64(n) / 2))
 	}
-	return d.Quantile((float64(i) + 0.5) / float64(n))
+	return d.Quantile((float64(k/2) + 0.5) / float64(n))
 }
 
 // finishedShare is the share of the phase's tasks that have finished; 0 if there are none. A quotient is right on the

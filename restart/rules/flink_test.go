@@ -24,6 +24,17 @@ func TestFlinkBaseline(t *testing.T) {
 	onBothSides(t, rules.Flink{}, p, 120, false)
 	p.Peers.Durations = struct{ estimate.Distribution }{values(60, 70, 80, 100, 100)}
 	onBothSides(t, rules.Flink{}, p, 120, false)
+	// Of fewer or more recorded run times the same share counts, and its middle one: here of 5 tasks the 4 smallest.
+	p.Tasks, p.Finished = 5, 5
+	for _, c := range []struct {
+		took []float64
+		want float64
+	}{{[]float64{40, 80}, 60}, {[]float64{60, 80, 90}, 120}, {[]float64{50, 60, 70, 80, 90, 95, 96, 97, 98, 99}, 135}} {
+		p.Peers.Durations = values(c.took...)
+		onBothSides(t, rules.Flink{}, p, c.want, false)
+	}
+	p.Tasks, p.Finished, p.Peers.Durations = 6, 5, values(50, 60, 70, 80, 100, 101, 102, 103, 104) // k is 5, and so all
+	onBothSides(t, rules.Flink{}, p, 150, false)
 	// Never below a minute, and at a minute.
 	p.Peers.Durations = values(1, 1, 1, 1, 1)
 	onBothSides(t, rules.Flink{}, p, 60, false)

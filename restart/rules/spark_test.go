@@ -23,6 +23,22 @@ func TestSparkThreshold(t *testing.T) {
 	p.Peers.Durations = struct{ estimate.Distribution }{values(1, 2, 6, 7)}
 	onBothSides(t, rules.Spark{}, p, 18, true)
 
+	// Of the recorded run times the middle one counts, whether fewer or more are recorded than tasks have finished.
+	p.Tasks, p.Finished = 10, 9
+	for _, c := range []struct {
+		took []float64
+		want float64
+	}{
+		{[]float64{1, 9}, 27}, {[]float64{1, 5, 9}, 15}, {[]float64{2}, 6},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 90, 90, 90, 90}, 21},
+	} {
+		p.Peers.Durations = values(c.took...)
+		onBothSides(t, rules.Spark{}, p, c.want, true)
+	}
+	p.Tasks, p.Finished, p.Peers.Durations = 2, 1, values(1, 1, 1, 1, 1, 5, 5, 5, 5, 5)
+	onBothSides(t, rules.Spark{}, p, 15, true) // an output that was lost and made again nine times
+	p.Tasks, p.Finished = 5, 4
+
 	p.Peers.Durations = values(0.01, 0.01, 0.01, 0.01)
 	onBothSides(t, rules.Spark{}, p, 0.1, true) // the minimum runtime, 100 ms
 	onBothSides(t, rules.Spark{MinRuntime: restart.Off}, p, 0.03, true)
