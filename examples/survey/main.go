@@ -3,10 +3,10 @@
 //
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
-//	go run ./examples/survey -worlds -seeds 20
+//	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof]
 //
 // The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third
-// compares the policies in three small worlds whose host tells of starts and ends only.
+// plays small worlds under the default and the other policies, and counts where it does harm: docs/worlds.md.
 //
 // A log is a file, or a directory whose logs make one table.
 //
@@ -37,6 +37,7 @@ type options struct {
 	models, policies string
 	phases, seeds    int
 	worlds           bool
+	small            small
 	calibrates       bool
 	logs             []string
 }
@@ -55,7 +56,11 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.policies, "policy", "mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
 	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
-	flags.BoolVar(&o.worlds, "worlds", false, "instead, three small worlds without any progress, under all the policies")
+	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
+	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; none: all")
+	flags.StringVar(&o.small.policies, "policies", "late,hadoop,mapreduce,dryad,spark,flink", "with -worlds, beside the default")
+	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by")
+	flags.BoolVar(&o.small.later, "later", false, "with -worlds, those that were invented when the default was fixed")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under those of the policies that predict it")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -70,7 +75,8 @@ func run(args []string, w io.Writer) error {
 		return fmt.Errorf("-worlds reads no log, but %q is given", flags.Arg(0))
 	}
 	if o.worlds {
-		return writeWorlds(w, o.seeds)
+		o.small.seeds = o.seeds
+		return o.small.write(w)
 	}
 	o.logs = flags.Args()
 	entries, err := compare.Choose(o.policies)

@@ -3,97 +3,163 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
-	"time"
+	"sync"
 
-	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
+
+	"straggler-examples/internal/worlds"
 )
 
-// world is a phase on a pool that knows when tasks start and end, and nothing else. A task takes 15 to 25 s, and eight
-// times as long where its slot is bad or its attempt has bad luck.
-type world struct {
-	name         string
-	tasks, slots int
-	badSlots     int     // so many slots are slow, from the first on; each slot is then a machine that the tracker knows
-	badLuck      float64 // the share of attempts that are slow, wherever they run
-	record       bool    // the host keeps a record of its machines, which knows nothing at first
-	second       bool    // what counts is the second phase on that record, which knows the first
+// small are the flags of the survey of small worlds.
+type small struct {
+	cells, policies, set string
+	later                bool
+	seeds                int
 }
 
-var worlds = []world{
-	{name: "one machine of ten 8x slow, 200 tasks", tasks: 200, slots: 10, badSlots: 1},
-	{name: "the same, with Config.Record", tasks: 200, slots: 10, badSlots: 1, record: true},
-	{name: "the same, as the second phase on that record", tasks: 200, slots: 10, badSlots: 1, record: true, second: true},
-	{name: "5 % of attempts 8x, 200 tasks on 20 slots", tasks: 200, slots: 20, badLuck: 0.05},
-	{name: "one wave, 5 % of attempts 8x, 40 tasks on 50 slots", tasks: 40, slots: 50, badLuck: 0.05},
-}
+var sets = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
 
-type namedPolicy struct {
-	name string
-	restart.Policy
-}
-
-// worldPolicies are the policies with their defaults, except that LATE and Flink wait for 10 s instead of a minute.
-func worldPolicies() []namedPolicy {
-	return []namedPolicy{
-		{"never", restart.Never{}},
-		{"mantri", restart.Mantri{}},
-		{"late", rules.LATE{MinAge: 10 * time.Second}},
-		{"hadoop", rules.Hadoop{}},
-		{"mapreduce", rules.MapReduce{}},
-		{"dryad", rules.Dryad{}},
-		{"spark", rules.Spark{}},
-		{"flink", rules.Flink{LowerBound: 10 * time.Second}},
+// write writes the table of the worlds: a line for each under each model, and the counts.
+func (o small) write(w io.Writer) error {
+	set, ok := sets[o.set]
+	if !ok {
+		return fmt.Errorf("-set is %q, want work or proof", o.set)
 	}
-}
-
-// outcome is what a phase took: until its last end, and of all slots.
-type outcome struct{ wall, used time.Duration }
-
-// share is a mean outcome as a percentage of that without a policy and without a record.
-type share struct{ wall, used float64 }
-
-// writeWorlds writes the table of the worlds: a line for each, a column for each policy.
-func writeWorlds(w io.Writer, seeds int) error {
-	policies := worldPolicies()
-	fmt.Fprint(w, "\n| no progress |")
-	for _, p := range policies {
-		fmt.Fprintf(w, " %s |", p.name)
+	players, err := o.players()
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", len(policies)))
-	for _, of := range worlds {
-		row, err := of.row(policies, seeds)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "| %s |", of.name)
-		for _, s := range row {
-			fmt.Fprintf(w, " %.1f/%.1f |", s.wall, s.used)
-		}
-		fmt.Fprintln(w)
+	of, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	cells, err := play(of, players, set, o.seeds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n| world | progress | ideal | good alone |")
+	for _, p := range players {
+		fmt.Fprintf(w, " %s |", p.Name)
+	}
+	fmt.Fprintf(w, " |\n|---|---|---|---|%s---|\n", strings.Repeat("---|", len(players)))
+	for i := range cells {
+		line(w, &cells[i], players)
+	}
+	fmt.Fprint(w, "\n| | cells | harm | most time | most slots | dominated | by most | slower than the good |",
+		" in waves |\n|---|---|---|---|---|---|---|---|---|\n")
+	for i, p := range players {
+		v := worlds.Judge(cells, i, players)
+		fmt.Fprintf(w, "| %s | %d | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells, v.Harm,
+			v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
 	}
 	return nil
 }
 
-// row returns the mean shares of each policy. All policies meet the same luck.
-func (w world) row(policies []namedPolicy, seeds int) ([]share, error) {
-	row := make([]share, len(policies))
-	for seed := range uint64(seeds) {
-		plain := w
-		plain.record, plain.second = false, false
-		none, err := plain.run(restart.Never{}, seed+1)
+// line writes a cell, and what is wrong with the first player there.
+func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
+	fmt.Fprintf(w, "| %s | %v | %s |", c.World.Name, c.Model, share(c.Ideal))
+	if c.Good.Time > 0 {
+		fmt.Fprintf(w, " %.1f", c.Good.Time)
+	}
+	fmt.Fprint(w, " |")
+	for _, s := range c.Players {
+		fmt.Fprintf(w, " %s |", share(s))
+	}
+	var marks []string
+	if c.Harm(0) {
+		marks = append(marks, "harm")
+	}
+	if by, points := c.Dominated(0, players); points > 0 {
+		name := "nothing"
+		if by >= 0 {
+			name = players[by].Name
+		}
+		marks = append(marks, fmt.Sprintf("%s -%.1f", name, points))
+	}
+	if c.Slower(0) {
+		marks = append(marks, "slower")
+	}
+	fmt.Fprintf(w, " %s |\n", strings.Join(marks, ", "))
+}
+
+func share(s worlds.Share) string { return fmt.Sprintf("%.1f/%.1f", s.Time, s.Slots) }
+
+// players are the default, without and with a record of the machines, and the chosen policies with their published
+// defaults.
+func (o small) players() ([]worlds.Player, error) {
+	players := []worlds.Player{{Name: "default"}, {Name: "with a record", Record: true}}
+	for _, text := range profiles(o.policies) {
+		policy, err := rules.Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		for i, p := range policies {
-			o, err := w.run(p.Policy, seed+1)
-			if err != nil {
-				return nil, err
-			}
-			row[i].wall += 100 * o.wall.Seconds() / none.wall.Seconds() / float64(seeds)
-			row[i].used += 100 * o.used.Seconds() / none.used.Seconds() / float64(seeds)
+		players = append(players, worlds.Player{Name: text, Policy: policy})
+	}
+	return players, nil
+}
+
+// profiles splits policies; what has a sign in it is a field of the one before.
+func profiles(text string) (all []string) {
+	for _, part := range strings.Split(text, ",") {
+		switch {
+		case part == "":
+		case strings.Contains(part, "="):
+			all[len(all)-1] += "," + part
+		default:
+			all = append(all, part)
 		}
 	}
-	return row, nil
+	return all
+}
+
+// job is a world under a model.
+type job struct {
+	world worlds.World
+	model worlds.Model
+}
+
+// chosen are the cells whose world and model, with a space in between, match the expression.
+func (o small) chosen() (jobs []job, err error) {
+	match, err := regexp.Compile(o.cells)
+	if err != nil {
+		return nil, fmt.Errorf("-cells: %w", err)
+	}
+	all := worlds.All()
+	if o.later {
+		all = worlds.Later()
+	}
+	for _, w := range all {
+		for _, m := range worlds.Models {
+			if match.MatchString(w.Name + " " + m.String()) {
+				jobs = append(jobs, job{w, m})
+			}
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("-cells: no cell matches %q", o.cells)
+	}
+	return jobs, nil
+}
+
+// play plays the cells on all processors.
+func play(jobs []job, players []worlds.Player, set worlds.Set, seeds int) ([]worlds.Cell, error) {
+	cells, errs := make([]worlds.Cell, len(jobs)), make([]error, len(jobs))
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for i, j := range jobs {
+		wait.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			cells[i], errs[i] = worlds.Play(j.world, j.model, players, set, seeds)
+		})
+	}
+	wait.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, fmt.Errorf("%s: %w", jobs[i].world.Name, errs[i])
+	}
+	return cells, nil
 }

@@ -54,7 +54,7 @@ type Config struct {
 	// Record is what is known of the machines. The tracker feeds it and uses it for t_new at the place where a copy would
 	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a
 	// cluster: a bad machine is known after three to six attempts there, for which the first phase pays, and those
-	// after it do not; docs/progress.md says what that costs, under "Three small worlds". Nil: all machines are alike.
+	// after it do not; docs/worlds.md says what that is worth. Nil: all machines are alike.
 	Record MachineRecord
 	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off.
 	// It learns from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's

@@ -1,0 +1,150 @@
+package worlds
+
+import (
+	"cmp"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Player is a policy in the table.
+type Player struct {
+	Name   string
+	Policy restart.Policy
+	Record bool // the host keeps a record of its machines
+}
+
+// Share is a time and a slot time as a percentage of those of doing nothing with the same luck.
+type Share struct{ Time, Slots float64 }
+
+// Cell is a world under a model of progress: what each player makes of it. The first player is the one that is judged.
+type Cell struct {
+	World   World
+	Model   Model
+	Players []Share
+	Ideal   Share
+	Good    Share // of the good machines alone, without a policy; zero if all are good
+}
+
+// Play plays the seeds from 1 to n of a set under all players. A share is one of sums: a seed counts by its time.
+func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) {
+	c := Cell{World: w, Model: m, Players: make([]Share, len(players))}
+	var nothing Share
+	for seed := 1; seed <= seeds; seed++ {
+		games := append(make([]Game, 0, len(players)+2), Game{Policy: restart.Never{}})
+		for _, p := range players {
+			games = append(games, Game{Policy: p.Policy, Record: p.Record})
+		}
+		if w.bad() > 0 {
+			games = append(games, Game{Policy: restart.Never{}, Good: true})
+		}
+		for i, g := range games {
+			g.Model, g.Set, g.Seed = m, set, seed
+			o, err := w.Run(g)
+			if err != nil {
+				return c, err
+			}
+			switch {
+			case i == 0:
+				nothing.add(o)
+			case g.Good:
+				c.Good.add(o)
+			default:
+				c.Players[i-1].add(o)
+			}
+		}
+		c.Ideal.add(w.Ideal(set, seed))
+	}
+	for i := range c.Players {
+		c.Players[i].of(nothing)
+	}
+	c.Ideal.of(nothing)
+	c.Good.of(nothing)
+	return c, nil
+}
+
+func (s *Share) add(o Outcome) {
+	s.Time += o.Time
+	s.Slots += o.Slots
+}
+
+func (s *Share) of(nothing Share) {
+	s.Time *= 100 / nothing.Time
+	s.Slots *= 100 / nothing.Slots
+}
+
+// What counts, in points.
+const (
+	harmTime  = .5 // more time than no action
+	harmSlots = 1  // more slot time than no action
+	dominated = .5 // more time than another policy, at no fewer slots
+	slower    = 1  // more time than the good machines alone
+)
+
+// Harm reports whether a player takes more than doing nothing.
+func (c *Cell) Harm(player int) bool {
+	s := c.Players[player]
+	return s.Time > 100+harmTime || s.Slots > 100+harmSlots
+}
+
+// Dominated returns which other player, -1 for doing nothing, is faster than a player and uses no more, and by how much
+// of the time: the one by most; 0 points if there is none. Players with a record are compared with nobody.
+func (c *Cell) Dominated(player int, players []Player) (by int, points float64) {
+	s := c.Players[player]
+	better := func(other int, o Share) {
+		if o.Slots <= s.Slots && s.Time-o.Time >= max(dominated, points) {
+			by, points = other, s.Time-o.Time
+		}
+	}
+	better(-1, Share{100, 100})
+	for i, o := range c.Players {
+		if !players[i].Record {
+			better(i, o)
+		}
+	}
+	return by, points
+}
+
+// Slower reports whether a player takes more than the good machines do without a policy.
+func (c *Cell) Slower(player int) bool {
+	return c.Good.Time > 0 && c.Players[player].Time > c.Good.Time+slower
+}
+
+// Waves reports whether the phase has more tasks than slots.
+func (c *Cell) Waves() bool { return c.World.Tasks > c.World.machines() }
+
+// Verdict counts the cells in which a player does badly.
+type Verdict struct {
+	Cells, Harm, Dominated, Slower, SlowerInWaves int
+	// By how many points at most, and where.
+	MostTime, MostSlots, MostDominated float64
+	Time, Slots, By                    string
+}
+
+// Judge counts.
+func Judge(cells []Cell, player int, players []Player) (v Verdict) {
+	most := func(to *float64, where *string, points float64, c *Cell) {
+		if cmp.Compare(points, *to) > 0 {
+			*to, *where = points, c.World.Name+" "+c.Model.String()
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		v.Cells++
+		if c.Harm(player) {
+			v.Harm++
+		}
+		most(&v.MostTime, &v.Time, c.Players[player].Time-100, c)
+		most(&v.MostSlots, &v.Slots, c.Players[player].Slots-100, c)
+		if _, points := c.Dominated(player, players); points > 0 {
+			v.Dominated++
+			most(&v.MostDominated, &v.By, points, c)
+		}
+		if c.Slower(player) {
+			v.Slower++
+			if c.Waves() {
+				v.SlowerInWaves++
+			}
+		}
+	}
+	return v
+}

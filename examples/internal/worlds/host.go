@@ -1,0 +1,370 @@
+package worlds
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// Game is how a world is played.
+type Game struct {
+	Model  Model
+	Policy restart.Policy // nil: the library's default
+	Record bool           // the host keeps a record of its machines
+	Good   bool           // only the machines that are never bad are there
+	Set    Set
+	Seed   int
+	// Watch is called for each answer that the host carries out, if it is not nil.
+	Watch func(now time.Duration, a tracker.Answer)
+}
+
+// Outcome is what a world took, in seconds: until its last task ended, of all slots, and launches beyond the first of
+// each task.
+type Outcome struct {
+	Time, Slots float64
+	Extra       int
+}
+
+// Run plays a world to its end.
+func (w *World) Run(g Game) (o Outcome, err error) {
+	h := host{World: w, Game: g, luck: newLuck(g.Set, g.Seed), reports: newLuck(^g.Set, g.Seed)}
+	for m := range w.machines() {
+		if !g.Good || m >= w.bad() {
+			h.slots = append(h.slots, slot{machine: m})
+		}
+	}
+	h.stops = w.changes()
+	slices.Sort(h.stops)
+	if g.Record {
+		if h.record, err = machines.New(machines.Config{}); err != nil {
+			return o, err
+		}
+	}
+	for phase := range w.phases() {
+		if err := h.phase(phase); err != nil {
+			return o, err
+		}
+	}
+	return Outcome{h.now, h.used, h.extra}, nil
+}
+
+// host is a scheduler, and the cluster under it.
+type host struct {
+	*World
+	Game
+	luck, reports *luck
+	kind          survival.Shape
+	record        *machines.Record
+	slots         []slot
+	stops         []float64 // at which a machine changes
+	now, used     float64
+	extra         int
+
+	number  int // of the phase
+	tracker *tracker.Tracker
+	tasks   []state
+	left    int
+	look    float64 // when the host looks at all that runs
+}
+
+// state is a task under way.
+type state struct {
+	task
+	copies int
+	saved  float64 // the share of it that a checkpoint holds
+}
+
+// slot is a machine, and what runs there.
+type slot struct {
+	machine int
+	dead    bool
+	runs    bool
+	task    int
+	attempt int
+	fate    fate
+	begins  float64 // when it is there; it has begun if that is over
+	begun   bool
+	since   float64 // when done was brought up to date
+	done    float64 // seconds of its work, as on a usual machine
+	whole   float64 // how many there are
+	found   float64 // the share of the task that it resumed from
+	rate    float64 // seconds of work per second
+	reports float64 // when it reports next
+	ends    float64
+}
+
+// phase plays one phase.
+func (h *host) phase(number int) error {
+	n := h.Tasks
+	if h.Phases > 1 {
+		n = 1 + h.luck.of(ofPhase, uint64(number)).IntN(h.Tasks)
+	}
+	h.number, h.left, h.tasks = number, n, make([]state, n)
+	c := tracker.Config{
+		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
+		Phase: uint64(number),
+	}
+	if h.Phases > 1 {
+		c.Shape = &h.kind
+	}
+	if h.record != nil {
+		c.Record = h.record
+		if h.Classes {
+			for m := range h.machines() {
+				h.record.SetClass(m, min(m/(h.machines()-h.Fast), 1))
+			}
+		}
+	}
+	for i := range h.tasks {
+		h.tasks[i].task = h.task(h.luck, number, i)
+		if h.Known {
+			c.Work = append(c.Work, h.tasks[i].seconds)
+		}
+	}
+	if h.Paths {
+		c.Path = h.way
+	}
+	t, err := tracker.New(c)
+	if err != nil {
+		return err
+	}
+	// Which machine a host thinks of first has nothing to do with how good it is.
+	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
+		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
+	})
+	h.tracker, h.look = t, h.now+Interval
+	h.change()
+	h.fill()
+	for h.left > 0 {
+		h.step()
+		h.fill()
+	}
+	t.Close(h.time())
+	return nil
+}
+
+// way is what the host tells of the way to a task's data: for no machine, that from the best one.
+func (h *host) way(task, machine int) float64 {
+	if machine < 0 {
+		return h.path(&h.tasks[task].task, 1-h.tasks[task].half)
+	}
+	return h.path(&h.tasks[task].task, machine)
+}
+
+func (h *host) time() time.Time {
+	return time.Unix(0, 0).Add(time.Duration(math.Round(h.now * 1e9)))
+}
+
+// step goes to the next thing that happens.
+func (h *host) step() {
+	next := h.look
+	for _, at := range h.stops {
+		if at > h.now {
+			next = min(next, at)
+			break
+		}
+	}
+	at := -1
+	for i := range h.slots {
+		if s := &h.slots[i]; s.runs && s.due() < next {
+			next, at = s.due(), i
+		}
+	}
+	h.now = next
+	if at >= 0 {
+		h.happens(&h.slots[at])
+		return
+	}
+	if slices.Contains(h.stops, h.now) {
+		h.change()
+	}
+	if h.now == h.look {
+		h.look += Interval
+		h.tracker.Sweep(h.time(), h.carryOut)
+	}
+}
+
+// due is when something happens to what runs on a slot.
+func (s *slot) due() float64 {
+	if !s.begun {
+		return s.begins
+	}
+	return min(s.ends, s.reports)
+}
+
+// happens lets the attempt on a slot begin, end, or report.
+func (h *host) happens(s *slot) {
+	switch {
+	case !s.begun:
+		s.begun, s.since, s.reports = true, h.now, h.now+Interval
+		h.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
+		h.rates(s.task)
+	case h.now < s.ends:
+		s.reports += Interval
+		h.settle(s)
+		h.report(s)
+	case s.fate.hangs <= 1:
+		h.tracker.Fail(h.time(), s.task, s.attempt)
+		h.free(s)
+	default:
+		overtaken := h.tracker.Finish(h.time(), s.task, s.attempt)
+		task := s.task
+		h.free(s)
+		for _, attempt := range overtaken {
+			h.free(h.find(task, attempt))
+		}
+		h.left--
+	}
+}
+
+// report tells what a copy shows, and saves what it has done.
+func (h *host) report(s *slot) {
+	share := s.done / s.whole
+	if s.fate.hangs <= 1 {
+		share = min(share, s.fate.hangs)
+	}
+	t := &h.tasks[s.task]
+	if h.Checkpoint > 0 {
+		whole := s.found + share*(1-s.found)
+		t.saved = max(t.saved, h.Checkpoint*math.Floor(whole/h.Checkpoint))
+	}
+	if h.Model == None {
+		return
+	}
+	h.reports.of(uint64(h.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
+	shown := s.found + s.fate.curve.shows(share, h.reports)*(1-s.found)
+	work := 1.0
+	if h.Known {
+		work = t.seconds
+	}
+	r := tracker.Report{Done: shown * work, Saved: t.saved * work}
+	h.carryOut(h.tracker.Report(h.time(), s.task, s.attempt, r))
+}
+
+// carryOut kills what is to be killed. Copies get their slots by fill.
+func (h *host) carryOut(a tracker.Answer) {
+	if a.Action != restart.Restart && a.Action != restart.Kill {
+		return
+	}
+	if h.Watch != nil {
+		h.Watch(time.Duration(h.now*1e9), a)
+	}
+	h.free(h.find(a.Task, a.Attempt))
+	if a.Action == restart.Restart {
+		h.tracker.Restart(h.time(), a.Task, a.Attempt)
+	} else {
+		h.tracker.Kill(h.time(), a.Task, a.Attempt)
+	}
+}
+
+// fill gives every idle slot something to do, if there is something.
+func (h *host) fill() {
+	for i := range h.slots {
+		s := &h.slots[i]
+		for !s.dead && !s.runs && h.left > 0 {
+			a := h.tracker.Next(h.time(), s.machine)
+			if a.Action == restart.Keep {
+				break
+			}
+			if h.carryOut(a); a.Action == restart.Start || a.Action == restart.Duplicate {
+				h.start(s, a)
+			}
+		}
+	}
+}
+
+func (h *host) start(s *slot, a tracker.Answer) {
+	if h.Watch != nil {
+		h.Watch(time.Duration(h.now*1e9), a)
+	}
+	t := &h.tasks[a.Task]
+	attempt := 0
+	if h.Lag > 0 {
+		attempt = h.tracker.Submit(h.time(), a.Task, s.machine)
+	} else {
+		attempt = h.tracker.Start(h.time(), a.Task, s.machine)
+	}
+	if attempt > 0 {
+		h.extra++
+	}
+	*s = slot{
+		machine: s.machine, runs: true, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
+		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, h.number, a.Task, attempt),
+	}
+	s.whole = (t.seconds + s.fate.more) * (1 - t.saved)
+	t.copies++
+	h.rates(a.Task)
+}
+
+// free takes what runs off a slot.
+func (h *host) free(s *slot) {
+	h.settle(s)
+	h.used += h.now - s.begins + h.Lag
+	s.runs = false
+	h.tasks[s.task].copies--
+	h.rates(s.task)
+}
+
+func (h *host) find(task, attempt int) *slot {
+	for i := range h.slots {
+		if s := &h.slots[i]; s.runs && s.task == task && s.attempt == attempt {
+			return s
+		}
+	}
+	panic("an answer about an attempt that does not run")
+}
+
+// settle brings what has been done on a slot up to date.
+func (h *host) settle(s *slot) {
+	if s.begun {
+		s.done, s.since = s.done+(h.now-s.since)*s.rate, h.now
+	}
+}
+
+// rates finds out how fast the copies of a task run from now on, and when they end.
+func (h *host) rates(task int) {
+	t := &h.tasks[task]
+	for i := range h.slots {
+		s := &h.slots[i]
+		if !s.runs || s.task != task {
+			continue
+		}
+		h.settle(s)
+		takes := h.factor(s.machine, h.now) * h.path(&t.task, s.machine) * s.fate.slow
+		s.rate = 1 / (takes * (1 + h.Interference*float64(t.copies-1)))
+		s.ends = h.now + (s.whole-s.done)/s.rate
+		if s.fate.hangs <= 1 {
+			s.ends = s.begins + or(h.Timeout, 1500)
+		}
+	}
+}
+
+// change is what happens where a machine becomes slower or faster, dies or returns.
+func (h *host) change() {
+	alive := 0
+	for i := range h.slots {
+		s := &h.slots[i]
+		if dead := h.dead(s.machine, h.now); dead != s.dead {
+			if s.dead = dead; dead {
+				h.tracker.LoseMachine(h.time(), s.machine)
+				if s.runs {
+					h.free(s)
+				}
+			}
+		}
+		if s.runs {
+			h.rates(s.task)
+		}
+		if !s.dead {
+			alive++
+		}
+	}
+	if h.tracker.Phase().Slots != alive {
+		h.tracker.SetSlots(alive)
+	}
+}

@@ -1,0 +1,68 @@
+package worlds
+
+import "fmt"
+
+// waves are the sizes of a phase on 20 slots: it fits, it just fits, three waves, thirty.
+var waves = []struct {
+	name  string
+	tasks int
+}{{"0.75w", 15}, {"1w", 20}, {"3w", 60}, {"30w", 600}}
+
+var twoBad = []Bad{{Machines: 1, By: 4}, {Machines: 1, By: 12}}
+
+// All lists the worlds with which the default policy was developed.
+func All() (all []World) {
+	for _, w := range []World{
+		{Name: "healthy"},
+		{Name: "two bad 4x 12x", Bad: twoBad},
+		{Name: "five mild 1.5x", Bad: []Bad{{Machines: 5, By: 1.5}}},
+		{Name: "5 % attempts 8x", Slow: .05},
+		{Name: "15 % attempts 8x", Slow: .15},
+	} {
+		for _, size := range waves {
+			of := w
+			of.Name, of.Tasks = fmt.Sprintf("%s/%s", w.Name, size.name), size.tasks
+			all = append(all, of)
+		}
+	}
+	turns := []Bad{{Machines: 3, By: 10, From: 100, Till: 500}}
+	later := []Bad{{Machines: 3, By: 10, From: 1000, Till: 1400}}
+	hot := Bad{By: 3, From: 50, Till: 350}
+	return append(all,
+		World{Name: "far 5x from half, unknown/3w", Tasks: 60, Far: .25},
+		World{Name: "far 5x from half, known/3w", Tasks: 60, Far: .25, Paths: true},
+		World{Name: "far 5x everywhere, unknown/3w", Tasks: 60, Far: .25, Everywhere: true},
+		World{Name: "3 turn bad 10x, recover/3w", Tasks: 60, Bad: turns},
+		World{Name: "3 turn bad 10x, recover/30w", Tasks: 600, Bad: later},
+		World{Name: "10 GPU 3x faster/3w", Tasks: 60, Fast: 10},
+		World{Name: "10 GPU 3x faster/30w", Tasks: 600, Fast: 10},
+		World{Name: "10 GPU 3x faster, classes/30w", Tasks: 600, Fast: 10, Classes: true},
+		World{Name: "lognormal 1 sizes, known/3w", Tasks: 60, Sizes: LogNormal, Known: true},
+		World{Name: "Pareto 1.3 sizes, known/3w", Tasks: 60, Sizes: Pareto, Known: true},
+		World{Name: "lognormal 1 sizes, unknown/3w", Tasks: 60, Sizes: LogNormal},
+		World{Name: "Pareto 1.3 sizes, unknown/3w", Tasks: 60, Sizes: Pareto},
+		World{Name: "lognormal 1 sizes, unknown, 5 % 8x/3w", Tasks: 60, Sizes: LogNormal, Slow: .05},
+		World{Name: "lag 60 s, healthy/3w", Tasks: 60, Lag: 60},
+		World{Name: "lag 60 s, 5 % 8x/3w", Tasks: 60, Lag: 60, Slow: .05},
+		World{Name: "lag 10 s, 15 % 8x/3w", Tasks: 60, Lag: 10, Slow: .15},
+		World{Name: "20 % interference, healthy/3w", Tasks: 60, Interference: .2},
+		World{Name: "20 % interference, 5 % 8x/3w", Tasks: 60, Interference: .2, Slow: .05},
+		World{Name: "1 % hang, timeout 1500 s/1w", Tasks: 20, Hang: .01},
+		World{Name: "10 % hang, timeout 1500 s/1w", Tasks: 20, Hang: .1},
+		World{Name: "1 % hang, timeout 1500 s/3w", Tasks: 60, Hang: .01},
+		World{Name: "10 % hang, timeout 1500 s/3w", Tasks: 60, Hang: .1},
+		World{Name: "3 machines die/3w", Tasks: 60, Deaths: []Death{{At: 120}, {At: 150}, {At: 180}}},
+		World{Name: "3 machines die, return/3w", Tasks: 60, Deaths: []Death{{120, 240}, {150, 270}, {180, 300}}},
+		World{Name: "checkpoints, two bad/3w", Tasks: 60, Bad: twoBad, Checkpoint: .25},
+		World{Name: "checkpoints, 5 % 8x/3w", Tasks: 60, Slow: .05, Checkpoint: .25},
+		World{Name: "40 phases of 1 to 5 tasks, 10 % 8x", Tasks: 5, Phases: 40, Machines: 10, Slow: .1},
+		World{Name: "40 phases of 1 to 5 tasks, two bad of 10", Tasks: 5, Phases: 40, Machines: 10, Bad: twoBad},
+		World{Name: "hot spell 3x/1w", Tasks: 20, Spell: hot},
+		World{Name: "hot spell 3x/3w", Tasks: 60, Spell: hot},
+		World{Name: "hot spell 3x/30w", Tasks: 600, Spell: hot},
+		World{Name: "hot spell 3x, two bad/3w", Tasks: 60, Spell: hot, Bad: twoBad},
+	)
+}
+
+// Later lists the worlds that were invented after the constants of the default policy were fixed.
+func Later() []World { return nil }

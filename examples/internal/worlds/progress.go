@@ -1,0 +1,56 @@
+package worlds
+
+import "math"
+
+// curve is what a copy reports when it has done a share of what it has to do.
+type curve struct {
+	model  Model
+	factor float64
+	ends   [12]float64 // the share of the time at the end of each twelfth of the work
+}
+
+func (c *curve) draw(l *luck, m Model) {
+	c.model = m
+	switch m {
+	case Noisy:
+		c.factor = math.Exp(.15 * l.NormFloat64())
+	case Stalls:
+		sum := 0.0
+		for i := range c.ends {
+			c.ends[i] = math.Exp(.5 * l.NormFloat64())
+			if i < 5 {
+				c.ends[i] *= 1.3
+			}
+			sum += c.ends[i]
+		}
+		if l.Float64() < .12 {
+			at, share := l.IntN(3), .6+.35*l.Float64()
+			longer := (sum - c.ends[at]) * share / (1 - share)
+			sum += longer - c.ends[at]
+			c.ends[at] = longer
+		}
+		before := 0.0
+		for i := range c.ends {
+			before += c.ends[i] / sum
+			c.ends[i] = before
+		}
+	}
+}
+
+// shows returns the share of the work that is reported when a share of the time is over.
+func (c *curve) shows(share float64, l *luck) float64 {
+	switch c.model {
+	case Noisy:
+		return min(share*c.factor*math.Exp(.05*l.NormFloat64()), .999)
+	case Stalls:
+		before := 0.0
+		for i, end := range c.ends {
+			if share < end {
+				return (float64(i) + (share-before)/(end-before)) / 12
+			}
+			before = end
+		}
+		return 1
+	}
+	return share
+}

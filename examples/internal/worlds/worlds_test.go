@@ -1,0 +1,187 @@
+package worlds
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+func find(t *testing.T, name string) World {
+	t.Helper()
+	for _, w := range All() {
+		if w.Name == name {
+			return w
+		}
+	}
+	require.Fail(t, "no world "+name)
+	return World{}
+}
+
+// Without a policy one wave takes as long as its longest task, and uses the sum of all.
+func TestOneWaveWithoutPolicy(t *testing.T) {
+	for seed := 1; seed <= 20; seed++ {
+		for _, w := range []World{{Tasks: 15, Slow: .1}, {Tasks: 20, Slow: .1, Lag: 7}, {Tasks: 20, Hang: .1}} {
+			var want Outcome
+			l := newLuck(Proof, seed)
+			for i := range w.Tasks {
+				of, f := w.task(l, 0, i), w.fate(l, None, 0, i, 0)
+				takes := (of.seconds+f.more)*f.slow + w.Lag
+				if f.hangs <= 1 {
+					again := w.fate(l, None, 0, i, 1)
+					if again.hangs <= 1 {
+						want.Time = -1
+						break
+					}
+					takes = 1500 + (of.seconds + again.more)
+				}
+				want.Time = max(want.Time, takes)
+				want.Slots += takes
+			}
+			if want.Time < 0 {
+				continue
+			}
+			got, err := w.Run(Game{Policy: restart.Never{}, Set: Proof, Seed: seed})
+			require.NoError(t, err)
+			assert.InDelta(t, want.Time, got.Time, 1e-6)
+			assert.InDelta(t, want.Slots, got.Slots, 1e-6)
+		}
+	}
+}
+
+// A machine that is three times as slow for a while does a third of the work in it, and none while it is dead.
+func TestChanges(t *testing.T) {
+	w := World{Tasks: 1, Machines: 1, Spell: Bad{By: 3, From: 20, Till: 50}}
+	l := newLuck(Work, 1)
+	takes := w.task(l, 0, 0).seconds + w.fate(l, None, 0, 0, 0).more
+	o, err := w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})
+	require.NoError(t, err)
+	assert.InDelta(t, takes+20, o.Time, 1e-6)
+	assert.InDelta(t, takes+20, w.Ideal(Work, 1).Time, 1e-6)
+
+	w = World{Tasks: 1, Machines: 1, Deaths: []Death{{At: 30, Back: 70}}}
+	again := w.task(l, 0, 0).seconds + w.fate(l, None, 0, 0, 1).more
+	o, err = w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})
+	require.NoError(t, err)
+	assert.InDelta(t, 70+again, o.Time, 1e-6)
+	assert.InDelta(t, 30+again, o.Slots, 1e-6)
+
+	w = World{Tasks: 1, Machines: 2, Interference: .5}
+	copies, began := 0, 10.
+	o, err = w.Run(Game{Policy: doubles{}, Set: Work, Seed: 1, Watch: func(_ time.Duration, a tracker.Answer) {
+		if a.Action == restart.Duplicate {
+			copies++
+		}
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, 1, copies)
+	first := takes + .5*(takes-began)
+	second := began + 1.5*again
+	assert.InDelta(t, min(first, second), o.Time, 1e-6, "both run at two thirds of their speed")
+}
+
+// doubles makes a copy of whatever has reported once.
+type doubles struct{}
+
+func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Copies) == 1 && t.Copies[0].Elapsed >= Interval*time.Second {
+		return restart.Decision{Action: restart.Duplicate}
+	}
+	return restart.Decision{}
+}
+
+// The same game ends the same, other seeds and sets have other luck, and no world lets a policy hang.
+func TestGames(t *testing.T) {
+	seen := map[float64]bool{}
+	for _, w := range All() {
+		if w.Tasks > 60 {
+			continue
+		}
+		for _, m := range []Model{Stalls, None} {
+			for _, p := range []restart.Policy{nil, rules.Dryad{}} {
+				g := Game{Model: m, Policy: p, Set: Work, Seed: 3, Record: true}
+				one, err := w.Run(g)
+				require.NoError(t, err, w.Name)
+				two, err := w.Run(g)
+				require.NoError(t, err, w.Name)
+				assert.Equal(t, one, two, w.Name)
+				assert.GreaterOrEqual(t, one.Slots, one.Time/2, w.Name)
+				g.Set = Proof
+				other, err := w.Run(g)
+				require.NoError(t, err, w.Name)
+				assert.NotEqual(t, one, other, w.Name)
+				seen[one.Time] = true
+			}
+		}
+	}
+	assert.Greater(t, len(seen), 50)
+}
+
+// What is shown of progress never falls, and is all when all is done.
+func TestCurves(t *testing.T) {
+	l := newLuck(Work, 1)
+	late := 0
+	for i := range 1000 {
+		var c curve
+		c.draw(l.of(uint64(i)), Stalls)
+		before := 0.0
+		for k := range 101 {
+			shown := c.shows(float64(k)/100, l)
+			require.GreaterOrEqual(t, shown, before)
+			before = shown
+		}
+		require.InDelta(t, 1, c.shows(1, l), 1e-9)
+		if c.shows(.5, l) < .25 {
+			late++
+		}
+	}
+	assert.InDelta(t, 120, late, 40, "one copy in eight stands still early on")
+}
+
+// A few cells of docs/worlds.md: where attempts have bad luck the default saves, and it is let alone by what is well.
+func TestCells(t *testing.T) {
+	players := []Player{{Name: "default"}, {Name: "dryad", Policy: rules.Dryad{}}}
+	for _, of := range []struct {
+		world  string
+		model  Model
+		within Share
+	}{
+		{"5 % attempts 8x/3w", Linear, Share{45, 85}},
+		{"15 % attempts 8x/3w", None, Share{60, 82}},
+		{"healthy/3w", None, Share{100.5, 101}},
+		{"10 % hang, timeout 1500 s/3w", None, Share{35, 60}},
+	} {
+		c, err := Play(find(t, of.world), of.model, players, Work, 6)
+		require.NoError(t, err)
+		assert.Less(t, c.Players[0].Time, of.within.Time, of.world)
+		assert.Less(t, c.Players[0].Slots, of.within.Slots, of.world)
+		assert.LessOrEqual(t, c.Ideal.Time, c.Players[0].Time+1, of.world)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	players := []Player{{Name: "mine"}, {Name: "recorded", Record: true}, {Name: "other"}}
+	cell := func(good float64, shares ...Share) Cell {
+		return Cell{World: World{Name: "w", Tasks: 60}, Good: Share{good, 100}, Players: shares}
+	}
+	cells := []Cell{
+		cell(0, Share{100.6, 100}, Share{50, 50}, Share{101, 100}), // harm by time, and nothing is better by .6
+		cell(0, Share{90, 101.1}, Share{}, Share{89, 101.2}),       // harm by slots; the other uses more
+		cell(80, Share{90, 100}, Share{}, Share{88, 100}),          // dominated by 2, and slower than the good ones
+		cell(89, Share{90, 100}, Share{}, Share{89.6, 100}),        // by no more than what counts
+	}
+	v := Judge(cells, 0, players)
+	assert.Equal(t, 4, v.Cells)
+	assert.Equal(t, 2, v.Harm)
+	assert.Equal(t, 2, v.Dominated)
+	assert.InDelta(t, 2, v.MostDominated, 1e-9)
+	assert.Equal(t, 1, v.Slower)
+	assert.Equal(t, 1, v.SlowerInWaves)
+	by, _ := cells[0].Dominated(0, players)
+	assert.Equal(t, -1, by, "by doing nothing")
+}
