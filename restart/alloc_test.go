@@ -17,7 +17,7 @@ func TestDecideDoesNotAllocate(t *testing.T) {
 			tasks, phase := ring(100, rate)
 			phase.Finished, phase.FreeSlots = 50, 10
 			phase.Peers = restart.Peers{
-				Durations: rate, Rates: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1,
+				Durations: rate, UnitTimes: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1,
 				Machine: restart.MachineProgress{Total: 1, Of: rate},
 			}
 			for _, phase.Waiting = range []int{0, 1} {

@@ -99,7 +99,7 @@ func TestPoliciesAreSafeForConcurrentUse(t *testing.T) {
 	rate := empirical(100)
 	tasks, phase := ring(50, rate)
 	phase.Finished, phase.FreeSlots = 50, 10
-	phase.Peers = restart.Peers{Durations: rate, Rates: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1}
+	phase.Peers = restart.Peers{Durations: rate, UnitTimes: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1}
 	for _, policy := range policytest.Policies() {
 		want := make([]restart.Decision, len(tasks))
 		for i := range tasks {

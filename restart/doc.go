@@ -42,7 +42,7 @@
 //
 // [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one small
 // interface, [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some
-// of the facts, and says so; leave out what your policy does not read.
+// of the facts, which rules.Describe lists; leave out what your policy does not read.
 //
 // # Three ways to use it
 //

@@ -81,8 +81,8 @@ type Phase struct {
 type Peers struct {
 	// Durations are the run times of the finished tasks, in seconds. Read by Dryad, Spark and Flink.
 	Durations estimate.Distribution
-	// Rates are the finished tasks' times per unit of work, in seconds. Read by Flink.
-	Rates estimate.Distribution
+	// UnitTimes are the finished tasks' times per unit of work, in seconds. Read by Flink.
+	UnitTimes estimate.Distribution
 	// ProgressRates are the progress rates, score/age per second, of the tasks that run or have finished. Read by LATE.
 	ProgressRates estimate.Distribution
 	// MeanScore is the mean progress score of the tasks that run or have finished, a finished one counting 1. Read by

@@ -59,7 +59,7 @@ func (r *rubbish) phase() restart.Phase {
 		Interval: r.Duration(), Tasks: r.Int(), Finished: r.Int(), Waiting: r.Int(), Slots: r.Int(), FreeSlots: r.Int(),
 		Speculative: r.Int(), Machines: r.Int(),
 		Peers: restart.Peers{
-			Durations: r.distribution(), Rates: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.Float(),
+			Durations: r.distribution(), UnitTimes: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.Float(),
 			Throughput: r.Float(), Machine: restart.MachineProgress{Total: r.Float(), Of: r.distribution()},
 		},
 	}

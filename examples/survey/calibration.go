@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 
 	"straggler-examples/internal/calibrate"
 	"straggler-examples/internal/compare"
@@ -26,7 +26,7 @@ type calibration struct {
 
 // reading keeps the policies that read t_rem as a distribution: only of these there is something to calibrate.
 func reading(entries []compare.Entry) ([]compare.Entry, error) {
-	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !restart.Describe(e.Policy).ReadsLeft })
+	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !rules.Describe(e.Policy).Has(rules.Left) })
 	if len(entries) == 0 {
 		return nil, errors.New("-calibration wants a policy that reads t_rem as a distribution, such as mantri")
 	}

@@ -62,7 +62,7 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 			budget, err := tracker.NewBudget(b)
 			require.NoError(t, err)
 			c := engine.Config{Config: tracker.Config{Tasks: 40, Slots: 20, Interval: time.Second, Policy: policy, Budget: budget}}
-			assert.True(t, hung(t, c, 35), "%s with %+v", restart.Describe(policy).Name, b)
+			assert.True(t, hung(t, c, 35), "%s with %+v", rules.Text(policy), b)
 			assert.Zero(t, budget.Running())
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -26,8 +27,8 @@ func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 // Describe declares what Mantri reads, so that t_rem is a distribution here, too.
-func (rash) Describe() restart.Description {
-	return restart.Description{ReadsFresh: true, ReadsLeft: true}
+func (rash) Describe() rules.Description {
+	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
 // liar stands between a cluster and the phase, and invents the progress of each attempt.
@@ -171,7 +172,7 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 			require.NoError(t, err)
 			_, log := drive(t, o.cluster, liar{p, rng, map[string]int{}}, period, o.harm)
 
-			limits := restart.Describe(policy).Limits.Effective()
+			limits := rules.Describe(policy).Limits.Effective()
 			attempt := o.dispatch + deadQueue + whole + 2*period + 4*simStep // until its end is heard, and made up for
 			limit := max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones +
 				cmp.Or(o.config.MaxFailures, 4) - 1 + cmp.Or(o.config.MaxLost, 10) - 1
@@ -220,7 +221,7 @@ func TestHostsThatFlap(t *testing.T) {
 					o.config.Hosts.SetDown(host.Name, rng.IntN(3) > 0)
 				}
 			})
-			limits, maxLost := restart.Describe(policy).Limits.Effective(), cmp.Or(o.config.MaxLost, 10)
+			limits, maxLost := rules.Describe(policy).Limits.Effective(), cmp.Or(o.config.MaxLost, 10)
 			limit := 1 + max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones - 1 +
 				cmp.Or(o.config.MaxFailures, 4) - 1 + maxLost
 			all, lost := o.tolls(log)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 

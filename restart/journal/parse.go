@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/survival"
-	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 

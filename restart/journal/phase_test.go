@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/survival"
-	"github.com/straggler-go/straggler/internal/kv"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )

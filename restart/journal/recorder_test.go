@@ -117,7 +117,7 @@ func (h *driver) sweep(t *tracker.Tracker) (said string) {
 	return said
 }
 
-var policyNames = []string{"mantri", "late", "hadoop", "mapreduce", "dryad", "spark", "flink", "never"}
+var policyNames = rules.Names()
 
 func randomConfig(source *rand.Rand) tracker.Config {
 	c := tracker.Config{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -204,10 +205,9 @@ func (o observed) Decide(t restart.Task, p restart.Phase) restart.Decision {
 }
 
 // Describe asks for every fact, and keeps what else the policy says of itself.
-func (o observed) Describe() restart.Description {
-	d := restart.Describe(o.policy)
-	d.ReadsFresh, d.ReadsDurations, d.ReadsRates, d.ReadsProgressRates = true, true, true, true
-	d.ReadsScores, d.ReadsThroughput, d.ReadsMachines = true, true, true
+func (o observed) Describe() rules.Description {
+	d := rules.Describe(o.policy)
+	d.Facts |= rules.AllFacts &^ rules.Left // with it, what a policy that does not read it is shown would be another t_rem
 	return d
 }
 

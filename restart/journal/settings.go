@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/internal/kv"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -58,7 +58,7 @@ func noPath(int, int) float64 { return 1 }
 
 // policyText writes a policy; one whose text does not read back as itself is the host's own.
 func policyText(policy restart.Policy) string {
-	text := restart.Describe(policy).Text
+	text := rules.Text(policy)
 	if policy == nil {
 		return text
 	}

@@ -32,7 +32,7 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 	fmt.Fprintf(w, "    phase:  interval=%v tasks=%d finished=%d waiting=%d slots=%d free=%d speculative=%d machines=%d\n",
 		p.Interval, p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative, p.Machines)
 	fmt.Fprintf(w, "    peers:  durations %s, rates %s, progress rates %s, mean score %.6g, throughput %.6g\n",
-		spread(p.Peers.Durations), spread(p.Peers.Rates), spread(p.Peers.ProgressRates), p.Peers.MeanScore,
+		spread(p.Peers.Durations), spread(p.Peers.UnitTimes), spread(p.Peers.ProgressRates), p.Peers.MeanScore,
 		p.Peers.Throughput)
 	if p.Peers.Machine.Of != nil {
 		fmt.Fprintf(w, "    asking: progress %.6g of %s\n", p.Peers.Machine.Total, spread(p.Peers.Machine.Of))

@@ -1,125 +1,108 @@
 package rules
 
 import (
-	"slices"
-	"strings"
+	"reflect"
 
-	"github.com/straggler-go/straggler/internal/kv"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/internal/registry"
 )
 
-// registration is the one place that knows a policy of this package by its name, its fields and what it reads.
-type registration struct {
-	restart.Description
-	fields []kv.Field            // pointers into a copy of the policy
-	built  func() restart.Policy // the copy, as the fields now stand
+// table is the one place that knows the policies by name: those of this package and of package restart.
+var table = [...]struct {
+	name  string
+	zero  restart.Policy
+	reads Facts
+}{
+	{"mantri", restart.Mantri{}, Interval | Fresh | Left},
+	{"never", restart.Never{}, 0},
+	{"late", LATE{}, ProgressRates | Machines},
+	{"hadoop", Hadoop{}, Scores},
+	{"mapreduce", MapReduce{}, 0},
+	{"dryad", Dryad{}, Durations},
+	{"spark", Spark{}, Durations | Throughput},
+	{"flink", Flink{}, Durations | UnitTimes},
 }
 
-func (r registration) entry() registry.Entry[restart.Policy] {
-	return registry.Entry[restart.Policy]{Name: r.Name, Fields: r.fields, Built: r.built}
+// Facts are what a policy reads besides the plain facts of a task's copies and the counts of the phase, as a set of
+// bits.
+type Facts uint16
+
+const (
+	// Interval: Phase.Interval, which must be positive then.
+	Interval Facts = 1 << iota
+	// Fresh: Task.Fresh.
+	Fresh
+	// Left: Copy.Left and Copy.Basis. Without it Copy.Remaining is plain extrapolation.
+	Left
+	// Durations: Peers.Durations.
+	Durations
+	// UnitTimes: Peers.UnitTimes.
+	UnitTimes
+	// ProgressRates: Peers.ProgressRates.
+	ProgressRates
+	// Scores: Peers.MeanScore.
+	Scores
+	// Throughput: Peers.Throughput.
+	Throughput
+	// Machines: Peers.Machine.
+	Machines
+
+	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host.
+	AllFacts = Fresh | Left | Durations | UnitTimes | ProgressRates | Scores | Throughput | Machines
+)
+
+// Has reports whether all the given facts are among f.
+func (f Facts) Has(facts Facts) bool { return f&facts == facts }
+
+// Description is what a tracker wants to know of a policy: which facts to keep, and how to ask. A policy of your own may
+// say it by a method Describe() Description; one that wraps another hands on what [Describe] says of that.
+type Description struct {
+	// Facts are those that it reads. A tracker keeps no others.
+	Facts
+	// SlowNode is the percentile of the machines' total progress below which a machine gets no copy; 0 for none.
+	SlowNode float64
+	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to
+	// none: by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
+	CopiesOnly bool
+	// Limits are those that it keeps, for a tracker to hold it to.
+	Limits restart.Limits
 }
 
-func describe(policy restart.Policy) restart.Description {
-	r := registered(policy)
-	r.Text, r.CopiesOnly = r.entry().Text(), true // of this package's rules none kills
-	return r.Description
-}
-
-// registered returns the registration of a policy of this package.
-func registered(policy restart.Policy) registration {
-	var r registration
-	switch p := policy.(type) {
+// Describe returns what a policy says of itself. A nil policy is Mantri{}. One that says nothing is taken to read all
+// facts, and is held to the default limits: so it decides as the policy that it may wrap. It allocates.
+func Describe(policy restart.Policy) Description {
+	i, v := find(policy)
+	if i < 0 {
+		if own, ok := policy.(interface{ Describe() Description }); ok && !check.Nil(policy) {
+			return own.Describe()
+		}
+		return Description{Facts: AllFacts}
+	}
+	d := Description{Facts: table[i].reads, CopiesOnly: true}
+	switch p := v.Interface().(type) {
+	case restart.Mantri:
+		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
 	case LATE:
-		r.Name, r.ReadsProgressRates, r.ReadsMachines = "late", true, true
-		r.SlowNode = max(p.Effective().SlowNode, 0)
-		r.fields = []kv.Field{
-			{Key: "speculative-cap", Value: &p.SpeculativeCap}, {Key: "slow-node", Value: &p.SlowNode},
-			{Key: "slow-task", Value: &p.SlowTask}, {Key: "min-age", Value: &p.MinAge},
-			{Key: "use-remaining", Value: &p.UseRemaining}, {Key: "early", Value: &p.Early},
-		}
-		r.built = func() restart.Policy { return p }
-	case Hadoop:
-		r.Name, r.ReadsScores = "hadoop", true
-		r.fields = []kv.Field{{Key: "score-lag", Value: &p.ScoreLag}, {Key: "min-age", Value: &p.MinAge}}
-		r.built = func() restart.Policy { return p }
-	case MapReduce:
-		r.Name = "mapreduce"
-		r.fields = []kv.Field{{Key: "near-end", Value: &p.NearEnd}}
-		r.built = func() restart.Policy { return p }
-	case Dryad:
-		r.Name, r.ReadsDurations = "dryad", true
-		r.fields = []kv.Field{{Key: "percentile", Value: &p.Percentile}, {Key: "min-finished", Value: &p.MinFinished}}
-		r.built = func() restart.Policy { return p }
-	case Spark:
-		r.Name, r.ReadsDurations, r.ReadsThroughput = "spark", true, true
-		r.fields = []kv.Field{
-			{Key: "quantile", Value: &p.Quantile}, {Key: "multiplier", Value: &p.Multiplier},
-			{Key: "min-runtime", Value: &p.MinRuntime}, {Key: "duration", Value: &p.Duration},
-			{Key: "executor-slots", Value: &p.ExecutorSlots}, {Key: "slow-rate", Value: &p.SlowRate},
-			{Key: "long-run", Value: &p.LongRun},
-		}
-		r.built = func() restart.Policy { return p }
-	case Flink:
-		r.Name, r.ReadsDurations, r.ReadsRates = "flink", true, true
-		r.fields = []kv.Field{
-			{Key: "ratio", Value: &p.Ratio}, {Key: "multiplier", Value: &p.Multiplier},
-			{Key: "lower-bound", Value: &p.LowerBound},
-		}
-		r.built = func() restart.Policy { return p }
+		d.SlowNode = max(p.Effective().SlowNode, 0)
 	}
-	return r
+	return d
 }
 
-// published lists the policies of this package, each by its zero value.
-func published() []restart.Policy {
-	return []restart.Policy{LATE{}, Hadoop{}, MapReduce{}, Dryad{}, Spark{}, Flink{}}
+// find returns the place of a policy in the table and a copy of it that can be set; -1 for one of the host's own.
+func find(policy restart.Policy) (int, reflect.Value) {
+	if policy == nil {
+		policy = restart.Mantri{}
+	}
+	of := reflect.ValueOf(policy)
+	if of.Kind() == reflect.Pointer && !of.IsNil() {
+		of = of.Elem()
+	}
+	for i := range table {
+		if of.Type() == reflect.TypeOf(table[i].zero) {
+			v := reflect.New(of.Type()).Elem()
+			v.Set(of)
+			return i, v
+		}
+	}
+	return -1, reflect.Value{}
 }
-
-// Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small
-// letters with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
-//
-//	mantri
-//	mantri,idle-gain=2,max-restarts=off
-//	late,min-age=5s,speculative-cap=0.2
-//
-// It knows those of this package and of package restart. The error says what was wanted, also for a field that is out
-// of range. It allocates.
-func Parse(text string) (restart.Policy, error) {
-	names := []string{restart.Describe(restart.Mantri{}).Name, restart.Describe(restart.Never{}).Name}
-	var entries []registry.Entry[restart.Policy]
-	for _, zero := range published() {
-		e := registered(zero).entry()
-		entries, names = append(entries, e), append(names, e.Name)
-	}
-	policy, ok, err := registry.Parse("restart/rules", text, entries)
-	switch {
-	case err != nil:
-		return nil, err
-	case ok:
-		return policy, restart.Validate(policy)
-	}
-	name, _, _ := strings.Cut(text, ",")
-	if slices.Contains(names[:2], strings.TrimSpace(name)) {
-		return restart.ParsePolicy(text)
-	}
-	return nil, registry.Unknown("restart/rules", text, names)
-}
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (l LATE) Describe() restart.Description { return describe(l) }
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (h Hadoop) Describe() restart.Description { return describe(h) }
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (m MapReduce) Describe() restart.Description { return describe(m) }
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (y Dryad) Describe() restart.Description { return describe(y) }
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (s Spark) Describe() restart.Description { return describe(s) }
-
-// Describe says what a [restart.Policy] reads; see [restart.Description].
-func (f Flink) Describe() restart.Description { return describe(f) }

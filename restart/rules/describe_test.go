@@ -1,8 +1,12 @@
-package rules
+package rules_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,7 +17,53 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
 )
+
+// named returns the policies that have a name, by it, each with its defaults.
+func named(t *testing.T) map[string]restart.Policy {
+	t.Helper()
+	policies := map[string]restart.Policy{}
+	for _, name := range rules.Names() {
+		policy, err := rules.Parse(name)
+		require.NoError(t, err)
+		policies[name] = policy
+	}
+	return policies
+}
+
+// A policy that nobody has entered in the table would be one of the host's own: no name, no text, no journal. Whatever
+// has a method Decide, here or in package restart, is there.
+func TestEveryPolicyHasAName(t *testing.T) {
+	want := map[string]bool{}
+	for _, dir := range []string{".", ".."} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Decide" {
+					receiver := f.Recv.List[0].Type
+					if star, ok := receiver.(*ast.StarExpr); ok {
+						receiver = star.X
+					}
+					want[receiver.(*ast.Ident).Name] = true
+				}
+			}
+		}
+	}
+	got := map[string]bool{}
+	for _, policy := range named(t) {
+		got[reflect.TypeOf(policy).Name()] = true
+	}
+	assert.Equal(t, want, got)
+	assert.True(t, got["Flink"] && got["Mantri"])
+}
 
 // kebab turns a field's name into its key: MaxRestarts into max-restarts.
 func kebab(name string) string {
@@ -27,18 +77,15 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// everyPolicy lists the policies that have a text.
-func everyPolicy() []restart.Policy { return append(published(), restart.Mantri{}, restart.Never{}) }
-
-// Each field of each policy has its key, under its own name, and the key writes that field and no other. A field that is
-// added to a policy fails here until the registration knows it.
+// Each field of each policy has its key, under its own name, and the key writes that field and no other.
 func TestKeysAndFieldsBelongTogether(t *testing.T) {
-	for _, p := range everyPolicy() {
+	for name, p := range named(t) {
 		kind := reflect.TypeOf(p)
+		assert.Equal(t, name, rules.Text(p))
 		for i := range kind.NumField() {
 			value := reflect.New(kind).Elem()
-			want := restart.Describe(p).Name + "," + kebab(kind.Field(i).Name) + "=" + setOne(value.Field(i))
-			assert.Equal(t, want, restart.Describe(value.Interface().(restart.Policy)).Text)
+			want := name + "," + kebab(kind.Field(i).Name) + "=" + setOne(value.Field(i))
+			assert.Equal(t, want, rules.Text(value.Interface().(restart.Policy)))
 		}
 	}
 }
@@ -64,14 +111,16 @@ func setOne(v reflect.Value) string {
 func TestPoliciesRoundTrip(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
-		for _, p := range everyPolicy() {
-			value := reflect.New(reflect.TypeOf(p)).Elem()
+		for _, name := range rules.Names() {
+			zero, err := rules.Parse(name)
+			require.NoError(t, err)
+			value := reflect.New(reflect.TypeOf(zero)).Elem()
 			for i := range value.NumField() {
 				setAny(value.Field(i), source)
 			}
 			want := value.Interface().(restart.Policy)
-			text := restart.Describe(want).Text
-			got, err := Parse(text)
+			text := rules.Text(want)
+			got, err := rules.Parse(text)
 			if restart.Validate(want) != nil {
 				require.ErrorContains(t, err, restart.Validate(want).Error(), text)
 				continue
@@ -106,17 +155,17 @@ func TestPolicyText(t *testing.T) {
 	for want, policy := range map[string]restart.Policy{
 		"mantri":                               nil,
 		"mantri,max-restarts=1,idle-gain=off":  restart.Mantri{MaxRestarts: 1, IdleGain: restart.Off},
-		"late,speculative-cap=0.2,min-age=off": LATE{SpeculativeCap: 0.2, MinAge: restart.Off},
-		"late,use-remaining=yes,early=yes":     LATE{UseRemaining: true, Early: true},
-		"spark,quantile=0.75,multiplier=1.5":   Spark{Quantile: 0.75, Multiplier: 1.5},
-		"flink,lower-bound=90s":                Flink{LowerBound: 90 * time.Second},
-		"hadoop":                               Hadoop{},
-		"mapreduce,near-end=0.95":              MapReduce{NearEnd: 0.95},
-		"dryad,min-finished=10":                Dryad{MinFinished: 10},
+		"late,speculative-cap=0.2,min-age=off": &rules.LATE{SpeculativeCap: 0.2, MinAge: restart.Off},
+		"late,use-remaining=yes,early=yes":     rules.LATE{UseRemaining: true, Early: true},
+		"spark,quantile=0.75,multiplier=1.5":   rules.Spark{Quantile: 0.75, Multiplier: 1.5},
+		"flink,lower-bound=90s":                rules.Flink{LowerBound: 90 * time.Second},
+		"hadoop":                               rules.Hadoop{},
+		"mapreduce,near-end=0.95":              rules.MapReduce{NearEnd: 0.95},
+		"dryad,min-finished=10":                rules.Dryad{MinFinished: 10},
 		"never":                                restart.Never{},
 		"":                                     hostsOwn{},
 	} {
-		assert.Equal(t, want, restart.Describe(policy).Text)
+		assert.Equal(t, want, rules.Text(policy))
 	}
 }
 
@@ -126,23 +175,35 @@ func (hostsOwn) Decide(restart.Task, restart.Phase) restart.Decision { return re
 
 // A policy of the host's own may say what it reads; otherwise it may read anything.
 func TestDescribeOfTheHostsOwn(t *testing.T) {
-	d := restart.Describe(hostsOwn{})
-	assert.Equal(t, "custom", d.Name)
-	assert.True(t, d.ReadsFresh && d.ReadsDurations && d.ReadsRates && d.ReadsProgressRates && d.ReadsScores &&
-		d.ReadsThroughput && d.ReadsMachines)
-	assert.Equal(t, restart.Description{Name: "frugal", ReadsScores: true}, restart.Describe(frugal{}))
+	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe(hostsOwn{}))
+	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*frugal)(nil)), "which can't be asked")
+	assert.Equal(t, rules.Description{Facts: rules.Scores}, rules.Describe(frugal{}))
+	assert.Equal(t, rules.Machines<<1-1, rules.AllFacts|rules.Interval, "there are no others")
+	assert.True(t, rules.AllFacts.Has(rules.Left|rules.Fresh))
+	assert.False(t, rules.Left.Has(rules.Left|rules.Fresh))
 }
 
 type frugal struct{ hostsOwn }
 
-func (frugal) Describe() restart.Description {
-	return restart.Description{Name: "frugal", ReadsScores: true}
+func (frugal) Describe() rules.Description { return rules.Description{Facts: rules.Scores} }
+
+func TestDescribe(t *testing.T) {
+	assert.Equal(t, rules.Describe(restart.Mantri{}), rules.Describe(nil))
+	assert.Equal(t, restart.Limits{Restarts: 5, Duplicates: restart.Off},
+		rules.Describe(restart.Mantri{MaxRestarts: 5, MaxDuplicates: restart.Off}).Limits)
+	assert.Equal(t, 0.25, rules.Describe(rules.LATE{}).SlowNode)
+	assert.Equal(t, 0.5, rules.Describe(&rules.LATE{SlowNode: 0.5}).SlowNode)
+	assert.Zero(t, rules.Describe(rules.LATE{SlowNode: restart.Off}).SlowNode)
+	names := rules.Names()
+	names[0] = "changed"
+	assert.Equal(t, "mantri", rules.Names()[0])
 }
 
 func TestParsePolicyErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
 		"custom":                 `policy is "custom", want one of`,
+		"never,x=1":              `policy never has no settings, got "x=1"`,
 		"mantri,idle-gain":       `policy mantri: idle-gain is "", want a number`,
 		"mantri,idle-gain=x":     `policy mantri: idle-gain is "x", want a number, or off`,
 		"mantri,idle-gain=?":     `policy mantri: idle-gain is "?", want a number, or off`,
@@ -151,7 +212,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		"late,min-age=5":         `policy late: min-age is "5", want a duration such as 1.5s or 2m, or off`,
 		"mantri,max-restarts=-2": "Mantri.MaxRestarts is -2, want a positive number, 0 for the default, or Off",
 	} {
-		_, err := Parse(text)
+		_, err := rules.Parse(text)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -159,19 +220,87 @@ func TestParsePolicyErrors(t *testing.T) {
 func TestParsePolicyWithSpaces(t *testing.T) {
 	for text, want := range map[string]restart.Policy{
 		" mantri , max-restarts = 1, idle-gain=2 ": restart.Mantri{MaxRestarts: 1, IdleGain: 2},
-		"late, min-age=off\n":                      LATE{MinAge: restart.Off},
+		"late, min-age=off\n":                      rules.LATE{MinAge: restart.Off},
 	} {
-		policy, err := Parse(text)
+		policy, err := rules.Parse(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, policy)
 	}
 }
 
-// The rules of this package make copies and kill nothing, and say so: a tracker asks about one task where a slot is refused.
-func TestCopiesOnly(t *testing.T) {
-	for _, policy := range published() {
-		assert.True(t, restart.Describe(policy).CopiesOnly, "%T", policy)
+// Without the facts that a policy does not name it decides the same, and one that says that it only copies does.
+func TestPoliciesSayWhatTheyReadAndDo(t *testing.T) {
+	source := rand.New(rand.NewPCG(5, 6))
+	acted := map[string]bool{}
+	for range 3000 {
+		task, phase := randomFacts(source)
+		for name, policy := range policytest.Policies() {
+			says := rules.Describe(policy)
+			d := policy.Decide(task, phase)
+			t2, p2 := without(says.Facts, task, phase)
+			require.Equal(t, d, policy.Decide(t2, p2), "%s: %+v %+v", name, task, phase)
+			acted[name] = acted[name] || d.Action != restart.Keep
+			if says.CopiesOnly {
+				require.LessOrEqual(t, d.Action, restart.Duplicate, name)
+			}
+		}
 	}
-	assert.False(t, restart.Describe(restart.Mantri{}).CopiesOnly)
-	assert.False(t, restart.Describe(hostsOwn{}).CopiesOnly)
+	delete(acted, "never")
+	for name, did := range acted {
+		assert.True(t, did, "%s never acted", name)
+	}
+}
+
+// randomFacts makes a task that may well be slow.
+func randomFacts(source *rand.Rand) (restart.Task, restart.Phase) {
+	some := func() *[5]float64 {
+		return &[5]float64{source.Float64(), source.Float64(), source.Float64(), source.Float64(), source.Float64()}
+	}
+	t := restart.Task{Work: 1, Clones: 1}
+	t.Fresh.Work, t.Fresh.UnitTime = 1, values(some()[:]...)
+	for i := range 1 + source.IntN(4)/3*2 {
+		c := restart.Copy{
+			Machine: i, Elapsed: seconds(60 + 10*source.Float64()), Remaining: seconds(3 * source.Float64()),
+			Score: source.Float64(), Done: source.Float64(),
+		}
+		if source.IntN(2) == 0 {
+			c.Left, c.Basis = values(some()[:]...), restart.Basis(1+source.IntN(2))
+			c.Remaining = seconds(c.Left.Mean())
+		}
+		t.Copies = append(t.Copies, c)
+	}
+	p := restart.Phase{
+		Interval: seconds(0.1), Tasks: 10, Finished: source.IntN(10), Waiting: source.IntN(2), Slots: 10, FreeSlots: source.IntN(3),
+	}
+	p.Peers = restart.Peers{
+		Durations: values(some()[:]...), UnitTimes: values(some()[:]...), ProgressRates: values(some()[:]...),
+		MeanScore: source.Float64(), Throughput: source.Float64() / 30,
+		Machine: restart.MachineProgress{Total: source.Float64(), Of: values(some()[:]...)},
+	}
+	return t, p
+}
+
+// without takes away the facts that are not among those that a policy reads.
+func without(facts rules.Facts, t restart.Task, p restart.Phase) (restart.Task, restart.Phase) {
+	for fact, clear := range map[rules.Facts]func(){
+		rules.Interval: func() { p.Interval = 0 },
+		rules.Fresh:    func() { t.Fresh.Work, t.Fresh.UnitTime = 0, nil },
+		rules.Left: func() {
+			t.Copies = append([]restart.Copy(nil), t.Copies...)
+			for i := range t.Copies {
+				t.Copies[i].Left, t.Copies[i].Basis = nil, restart.NoBasis
+			}
+		},
+		rules.Durations:     func() { p.Peers.Durations = nil },
+		rules.UnitTimes:     func() { p.Peers.UnitTimes = nil },
+		rules.ProgressRates: func() { p.Peers.ProgressRates = nil },
+		rules.Scores:        func() { p.Peers.MeanScore = math.NaN() },
+		rules.Throughput:    func() { p.Peers.Throughput = 0 },
+		rules.Machines:      func() { p.Peers.Machine = restart.MachineProgress{} },
+	} {
+		if !facts.Has(fact) {
+			clear()
+		}
+	}
+	return t, p
 }

@@ -10,7 +10,7 @@
 //	Flink      that has run 1.5 times the median for its work                      ends
 //
 // None of them kills what runs, and each makes one copy at most. [Parse] reads one from a command line or a
-// configuration, those of package restart included.
+// configuration, those of package restart included, and [Text] writes it. [Describe] says which facts a policy reads.
 //
 // # When they are wrong
 //

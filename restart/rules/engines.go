@@ -169,7 +169,7 @@ func (s Spark) inefficient(c *restart.Copy, p restart.Phase) bool {
 // Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key
 // is at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of
 // the k = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work
-// where both Peers.Rates and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink
+// where both Peers.UnitTimes and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink
 // itself does not rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that
 // machine, for this copy.
 type Flink struct {
@@ -210,9 +210,9 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	elapsed := t.Copies[0].Elapsed
 	keys, key := p.Peers.Durations, elapsed.Seconds()
-	weighed := p.Peers.Rates != nil && t.Work > 0
+	weighed := p.Peers.UnitTimes != nil && t.Work > 0
 	if weighed {
-		keys, key = p.Peers.Rates, elapsed.Seconds()/t.Work
+		keys, key = p.Peers.UnitTimes, elapsed.Seconds()/t.Work
 	}
 	if share := finishedShare(p); share <= 0 || share < f.Ratio {
 		return restart.Decision{Reason: restart.TooFewFinished, Value: share, Threshold: f.Ratio}

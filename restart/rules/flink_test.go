@@ -59,7 +59,7 @@ func TestFlinkRatio(t *testing.T) {
 
 func TestFlinkWeighsByWork(t *testing.T) {
 	p := restart.Phase{Tasks: 4, Finished: 3, FreeSlots: 1, Peers: restart.Peers{
-		Durations: values(60, 60, 60), Rates: values(2, 2, 2), // 30 units each
+		Durations: values(60, 60, 60), UnitTimes: values(2, 2, 2), // 30 units each
 	}}
 	task := aged(300)
 	assert.Equal(t, restart.Duplicate, rules.Flink{}.Decide(task, p).Action, "work not known")
@@ -71,6 +71,6 @@ func TestFlinkWeighsByWork(t *testing.T) {
 	// Tasks are ranked by time, whatever the unit of their work: this one would have been slow after 90 s.
 	task.Work = 30
 	assert.Equal(t, 210*time.Second, rules.Flink{}.Decide(task, p).Gain)
-	task.Work, p.Peers.Rates = 30e9, values(2e-9, 2e-9, 2e-9)
+	task.Work, p.Peers.UnitTimes = 30e9, values(2e-9, 2e-9, 2e-9)
 	assert.InDelta(t, 210, rules.Flink{}.Decide(task, p).Gain.Seconds(), 1e-6)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // What the events of a copy's life do to the books: its progress, the samples that it gives, and its account.
@@ -104,7 +105,7 @@ const enoughRunning = 1 << 16
 const near = 1. / 64
 
 // learns reports whether anyone reads how long a unit of work takes.
-func (t *Tracker) learns() bool { return t.peers.reads.ReadsFresh || t.config.Record != nil }
+func (t *Tracker) learns() bool { return t.peers.reads.Has(rules.Fresh) || t.config.Record != nil }
 
 // learn takes the run time of a copy that finished as a sample.
 func (t *Tracker) learn(s *taskState, c *copyState, age time.Duration) {
@@ -167,7 +168,7 @@ func (t *Tracker) learnFailed(s *taskState, c *copyState) {
 // furthest returns what a task adds to the sum of scores: 1 if it has finished, the score of its furthest running copy
 // otherwise, and 0 if no policy asks.
 func (t *Tracker) furthest(s *taskState) float64 {
-	if !t.peers.reads.ReadsScores {
+	if !t.peers.reads.Has(rules.Scores) {
 		return 0
 	}
 	if s.flags&finished != 0 {
@@ -182,7 +183,7 @@ func (t *Tracker) furthest(s *taskState) float64 {
 
 // setScore takes a copy's progress score into the mean score and its machine's total.
 func (t *Tracker) setScore(s *taskState, c *copyState, score float64) {
-	if !t.peers.reads.ReadsScores && !t.peers.reads.ReadsMachines && t.config.Record == nil {
+	if !t.peers.reads.Has(rules.Scores) && !t.peers.reads.Has(rules.Machines) && t.config.Record == nil {
 		c.score = score
 		return
 	}

@@ -88,7 +88,7 @@ type looks struct {
 	seen *restart.Task
 }
 
-func (l looks) Describe() restart.Description { return restart.Describe(l.Mantri) }
+func (l looks) Describe() rules.Description { return rules.Describe(l.Mantri) }
 
 func (l looks) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	*l.seen = t

@@ -9,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // Config describes a phase to a [Tracker]: facts first, then choices.
@@ -129,7 +130,7 @@ func (c *Config) check() error {
 		return check.Bad(place, "Slots", c.Slots, "0 to 2^30")
 	case c.Machines < 0 || c.Machines > maxTasks:
 		return check.Bad(place, "Machines", c.Machines, "0 to 2^30; 0 if not known")
-	case c.Interval < 0, c.Interval == 0 && restart.Describe(c.Policy).ReadsInterval:
+	case c.Interval < 0, c.Interval == 0 && rules.Describe(c.Policy).Has(rules.Interval):
 		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often copies report")
 	case c.Clones < 0 || c.Clones > maxClones:
 		return check.Bad(place, "Clones", c.Clones, "1 to 100, or 0 for 1")

@@ -107,7 +107,7 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		}
 		left := len(farms)
 		for s := 0; left > 0; s++ {
-			require.Less(t, s, 3600, "seed %d: %v does not end with %+v", seed, restart.Describe(policy).Name, budget.Config())
+			require.Less(t, s, 3600, "seed %d: %v does not end with %+v", seed, rules.Text(policy), budget.Config())
 			now := start.Add(time.Duration(s) * time.Second)
 			for i, f := range farms {
 				if f == nil {

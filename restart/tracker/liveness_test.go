@@ -10,6 +10,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -21,8 +22,8 @@ func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 // Describe declares what Mantri reads, so that t_rem is a distribution here, too.
-func (rash) Describe() restart.Description {
-	return restart.Description{ReadsFresh: true, ReadsLeft: true}
+func (rash) Describe() rules.Description {
+	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
 // adversary invents a copy's reports: it stalls, rushes, steps back, is silent, or lies about the time that it still needs.
@@ -216,7 +217,7 @@ func TestEveryTaskEnds(t *testing.T) {
 		want = 10_000
 	}
 	for name, policy := range policies {
-		limits := restart.Describe(policy).Limits.Effective()
+		limits := rules.Describe(policy).Limits.Effective()
 		for reports, seed := 0, uint64(0); reports < want; seed++ {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			tasks := 1 + rng.IntN(12)
@@ -256,5 +257,5 @@ func TestLeavingKeepsToTheLimits(t *testing.T) {
 			copies++
 		}
 	}
-	require.Equal(t, restart.Describe(restart.Never{}).Limits.Effective().Duplicates, copies)
+	require.Equal(t, rules.Describe(restart.Never{}).Limits.Effective().Duplicates, copies)
 }

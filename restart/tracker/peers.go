@@ -7,11 +7,12 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // peers keeps what the engines' rules compare a task with. Only what the policy reads is kept: the others do not pay.
 type peers struct {
-	reads restart.Description
+	reads rules.Description
 
 	scores   float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
 	workDone float64 // by finished tasks
@@ -24,9 +25,9 @@ type peers struct {
 	machineTotal  []float64
 }
 
-func newPeers(reads restart.Description, machines int) peers {
+func newPeers(reads rules.Description, machines int) peers {
 	p := peers{reads: reads}
-	if reads.ReadsMachines {
+	if reads.Has(rules.Machines) {
 		for range machines { // that have done nothing yet
 			p.machineTotals.Insert(0)
 		}
@@ -36,7 +37,7 @@ func newPeers(reads restart.Description, machines int) peers {
 
 // grow makes room for the totals of so many machines.
 func (p *peers) grow(machines int) {
-	if !p.reads.ReadsMachines {
+	if !p.reads.Has(rules.Machines) {
 		return
 	}
 	for len(p.machineTotal) < machines {
@@ -48,13 +49,13 @@ func (p *peers) grow(machines int) {
 
 // finish takes in the run time of a copy that ended its task, and what it had reported as done.
 func (p *peers) finish(seconds float64, s *taskState, done float64) {
-	if p.reads.ReadsDurations {
+	if p.reads.Has(rules.Durations) {
 		p.durations.Insert(seconds)
 	}
-	if p.reads.ReadsRates && s.work > 0 {
+	if p.reads.Has(rules.UnitTimes) && s.work > 0 {
 		p.finishedRates.Insert(seconds / s.work)
 	}
-	if p.reads.ReadsThroughput {
+	if p.reads.Has(rules.Throughput) {
 		work := s.work
 		if done > beyond*work || done > 0 && s.flags&knownWork == 0 {
 			work = done // without totals, what was reported counts, as it does of the tasks that run
@@ -66,14 +67,14 @@ func (p *peers) finish(seconds float64, s *taskState, done float64) {
 
 // addPace adds a sample to the progress rates. At the age of 0 there is no rate.
 func (p *peers) addPace(score float64, age time.Duration) {
-	if p.reads.ReadsProgressRates && age > 0 {
+	if p.reads.Has(rules.ProgressRates) && age > 0 {
 		p.progressRates.Insert(score / age.Seconds())
 	}
 }
 
 // dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
 func (p *peers) dropPace(c *copyState) {
-	if at := c.progress.At(); p.reads.ReadsProgressRates && at > 0 {
+	if at := c.progress.At(); p.reads.Has(rules.ProgressRates) && at > 0 {
 		p.progressRates.Delete(c.score / at.Seconds())
 	}
 }
@@ -96,16 +97,16 @@ func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1
 
 // fill sets what the policy reads; n is the number of tasks that run or have finished.
 func (p *peers) fill(facts *restart.Peers, n int) {
-	if p.reads.ReadsDurations && p.durations.Len() > 0 {
+	if p.reads.Has(rules.Durations) && p.durations.Len() > 0 {
 		facts.Durations = &p.durations
 	}
-	if p.reads.ReadsRates && p.finishedRates.Len() > 0 {
-		facts.Rates = &p.finishedRates
+	if p.reads.Has(rules.UnitTimes) && p.finishedRates.Len() > 0 {
+		facts.UnitTimes = &p.finishedRates
 	}
-	if p.reads.ReadsProgressRates && p.progressRates.Len() > 0 {
+	if p.reads.Has(rules.ProgressRates) && p.progressRates.Len() > 0 {
 		facts.ProgressRates = &p.progressRates
 	}
-	if p.reads.ReadsScores && n > 0 {
+	if p.reads.Has(rules.Scores) && n > 0 {
 		facts.MeanScore = max(0, p.scores/float64(n))
 	}
 	if rate := p.workDone / p.workTime; num.Finite(rate) { // not before a task with a time has finished
@@ -116,7 +117,7 @@ func (p *peers) fill(facts *restart.Peers, n int) {
 // asking describes the machine that asks for work: by what it did in the cluster if that is known, else in this phase.
 func (p *peers) asking(machine int, place int32, record MachineRecord) (m restart.MachineProgress) {
 	switch {
-	case !p.reads.ReadsMachines || machine < 0:
+	case !p.reads.Has(rules.Machines) || machine < 0:
 	case record != nil:
 		if total, of := record.Progress(machine); of != nil && of.Len() > 0 {
 			m.Total, m.Of = total, of

@@ -132,6 +132,7 @@ func TestTypedNil(t *testing.T) {
 		_, err := tracker.New(c)
 		assert.ErrorContains(t, err, want)
 	}
-	assert.Equal(t, "custom", restart.Describe((*rules.LATE)(nil)).Name)
-	assert.Equal(t, restart.Describe(restart.Mantri{IdleGain: 2}), restart.Describe(&restart.Mantri{IdleGain: 2}))
+	assert.Empty(t, rules.Text((*rules.LATE)(nil)))
+	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*rules.LATE)(nil)))
+	assert.Equal(t, rules.Describe(restart.Mantri{IdleGain: 2}), rules.Describe(&restart.Mantri{IdleGain: 2}))
 }

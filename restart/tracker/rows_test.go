@@ -186,7 +186,7 @@ func TestAnswersOutOfRange(t *testing.T) {
 
 // Spark and Flink take the median of the run times that were recorded, however many tasks have finished unseen, or twice.
 func TestMediansAreOfRecordedRunTimes(t *testing.T) {
-	for _, policy := range []restart.Policy{rules.Spark{Quantile: 0.5}, rules.Flink{LowerBound: restart.Off}} {
+	for policy, want := range map[restart.Policy]float64{rules.Spark{Quantile: 0.5}: 6, rules.Flink{LowerBound: restart.Off}: 3} {
 		tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: time.Second, Policy: policy})
 		for i := range 10 {
 			if i < 6 {
@@ -201,7 +201,6 @@ func TestMediansAreOfRecordedRunTimes(t *testing.T) {
 		tr.Finish(at(2), 7, 0)
 		tr.Finish(at(50), 8, 0)
 		a := tr.Report(at(60), 9, 0, tracker.Report{Score: .1})
-		want := map[string]float64{"spark": 6, "flink": 3}[restart.Describe(policy).Name]
 		assert.Equal(t, want, a.Threshold, "%v", a)
 	}
 	tr := newTracker(t, tracker.Config{Tasks: 11, Slots: 11, Interval: time.Second, Policy: rules.Spark{}})

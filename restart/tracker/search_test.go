@@ -12,6 +12,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -22,7 +23,7 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 	if policy == nil {
 		policy = rash{rand.New(rand.NewPCG(7, 8))}
 	}
-	limits := restart.Describe(policy).Limits.Effective()
+	limits := rules.Describe(policy).Limits.Effective()
 	tr := newTracker(t, tracker.Config{
 		Tasks: tasks, Slots: slots * tasks, Machines: trialMachines, Interval: whole / 10, Policy: policy,
 	})

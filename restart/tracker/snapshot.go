@@ -66,8 +66,7 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 
 // describe names a policy so that another one can be told from it.
 func describe(policy restart.Policy) string {
-	d := restart.Describe(policy)
-	return cmp.Or(d.Text, d.Name)
+	return cmp.Or(rules.Text(policy), "custom")
 }
 
 // header is what a tracker is made from.
@@ -318,7 +317,7 @@ func (t *Tracker) complete(c *snapshot.Codec) {
 		}
 		t.tasks[task].candidate = int32(i)
 	}
-	if n := len(t.peers.machineTotal); t.peers.reads.ReadsMachines {
+	if n := len(t.peers.machineTotal); t.peers.reads.Has(rules.Machines) {
 		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.Len() >= n, "lacks the progress of machines")
 	}
 	t.phase.Speculative = max(t.running-t.first, 0)

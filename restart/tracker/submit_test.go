@@ -147,7 +147,7 @@ func TestEndsOfACopyThatNeverBegan(t *testing.T) {
 
 	after := tr.Phase().Peers
 	assert.Equal(t, 1, after.Durations.(*estimate.Empirical).Len())
-	assert.Equal(t, 1, after.Rates.(*estimate.Empirical).Len())
+	assert.Equal(t, 1, after.UnitTimes.(*estimate.Empirical).Len())
 	assert.Equal(t, 1, after.ProgressRates.(*estimate.Empirical).Len())
 	assert.Equal(t, before.Throughput, after.Throughput)
 	assert.Equal(t, 1, tr.Rates().Samples())

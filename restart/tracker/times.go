@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // times makes a distribution of t_rem: of what copies report by the shape of their progress, and of their ages by the
@@ -48,7 +49,7 @@ const (
 )
 
 func newTimes(c *Config) times {
-	t := times{on: restart.Describe(c.Policy).ReadsLeft, stride: 1, fitted: noTime, enough: min(max(len(c.Work)-1, 1), 3)}
+	t := times{on: rules.Describe(c.Policy).Has(rules.Left), stride: 1, fitted: noTime, enough: min(max(len(c.Work)-1, 1), 3)}
 	if !t.on {
 		return t
 	}

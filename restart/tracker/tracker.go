@@ -8,6 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // Tracker keeps the books of one phase for a host that does not want to: it is told what happens to the copies, holds
@@ -93,14 +94,14 @@ func New(c Config) (*Tracker, error) {
 	}
 	t := &Tracker{
 		config: c, policy: c.Policy, model: c.Model, lag: lag{prior: c.Lag}, rates: rates,
-		peers: newPeers(restart.Describe(c.Policy), c.Machines),
+		peers: newPeers(rules.Describe(c.Policy), c.Machines),
 		tasks: make([]taskState, c.Tasks), copies: pool{all: make([]copyState, 0, min(c.Tasks, c.Slots)), free: none},
 		phase: restart.Phase{
 			Interval: c.Interval, Tasks: c.Tasks, Slots: c.Slots, FreeSlots: c.Slots, Machines: c.Machines,
 		},
 	}
 	t.config.Work, t.config.Rates = nil, rates.Config()
-	t.limits = restart.Describe(c.Policy).Limits
+	t.limits = rules.Describe(c.Policy).Limits
 	t.times = newTimes(&c)
 	for i := range t.tasks {
 		t.tasks[i] = taskState{

@@ -38,7 +38,7 @@ func (w *world) facts() restart.Phase {
 		w.fatal("mean score and throughput are %v, %v, want %v, %v", got.Peers.MeanScore, got.Peers.Throughput, want.Peers.MeanScore, want.Peers.Throughput)
 	}
 	w.same("durations", got.Peers.Durations, durations)
-	w.same("finished rates", got.Peers.Rates, finishedRates)
+	w.same("finished rates", got.Peers.UnitTimes, finishedRates)
 	w.same("progress rates", got.Peers.ProgressRates, progressRates)
 	peers := got.Peers
 	got.Peers, want.Peers = restart.Peers{}, restart.Peers{}
@@ -100,7 +100,7 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 		return a
 	}
 	view := w.oracle.task(task)
-	a.Decision = restart.Describe(w.policy).Limits.Hold(w.policy.Decide(view, facts), view)
+	a.Decision = rules.Describe(w.policy).Limits.Hold(w.policy.Decide(view, facts), view)
 	if late, ok := w.policy.(rules.LATE); ok && a.Action == restart.Duplicate {
 		view.Tried = append(view.Tried, w.oracle.behind(late.Effective().SlowNode)...)
 		a.Avoid = restart.Avoid(view, facts)
@@ -219,7 +219,7 @@ func (w *world) next() {
 		}
 	}
 	for i, d := range candidates {
-		if !refused || !restart.Describe(w.policy).CopiesOnly { // a slot that is refused changes nothing
+		if !refused || !rules.Describe(w.policy).CopiesOnly { // a slot that is refused changes nothing
 			w.settle(i, d)
 		}
 	}

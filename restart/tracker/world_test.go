@@ -11,26 +11,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // everything hides the kind of a policy from the Tracker, which then has to keep all facts.
 type everything struct{ restart.Policy }
 
-func (e everything) Describe() restart.Description {
-	return restart.Description{
-		ReadsFresh: true, ReadsDurations: true, ReadsRates: true, ReadsProgressRates: true, ReadsScores: true,
-		ReadsThroughput: true, ReadsMachines: true, SlowNode: restart.Describe(e.Policy).SlowNode,
-		CopiesOnly: restart.Describe(e.Policy).CopiesOnly,
+func (e everything) Describe() rules.Description {
+	d := rules.Describe(e.Policy)
+	return rules.Description{
+		Facts: rules.AllFacts &^ rules.Left, SlowNode: d.SlowNode, CopiesOnly: d.CopiesOnly,
 	}
 }
 
 // certain is Mantri on t_rem as it is extrapolated: the oracle knows of no distribution.
 type certain struct{ restart.Mantri }
 
-func (c certain) Describe() restart.Description {
-	d := restart.Describe(c.Mantri)
-	d.ReadsLeft = false
+func (c certain) Describe() rules.Description {
+	d := rules.Describe(c.Mantri)
+	d.Facts &^= rules.Left
 	return d
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 
 	"straggler-examples/internal/sim"
@@ -33,7 +34,7 @@ func NewWatch(policy restart.Policy) *Watch { return &Watch{Policy: policy} }
 func (w *Watch) Tally() Tally { return w.tally }
 
 // Describe describes the policy that is watched.
-func (w *Watch) Describe() restart.Description { return restart.Describe(w.Policy) }
+func (w *Watch) Describe() rules.Description { return rules.Describe(w.Policy) }
 
 // Validate validates the policy that is watched.
 func (w *Watch) Validate() error { return restart.Validate(w.Policy) }

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/survival"
-	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 
 	"straggler-examples/internal/sim"
 )
 
 // learns reports whether what a policy does in a phase depends on what earlier ones have shown.
-func (e Entry) learns() bool { return !e.Clones && restart.Describe(e.Policy).ReadsLeft }
+func (e Entry) learns() bool { return !e.Clones && rules.Describe(e.Policy).Has(rules.Left) }
 
 // kindOf tells the phases whose progress runs alike: the maps of a log and the reduces. All others are of one kind.
 func kindOf(p *sim.Phase) string {

@@ -85,7 +85,7 @@ func (e *Entry) set(fields string) error {
 	if e.Clones || e.Name == "largest-first" {
 		return fmt.Errorf("the policy %s has no fields", e.Name)
 	}
-	policy, err := rules.Parse(restart.Describe(e.Policy).Text + "," + fields)
+	policy, err := rules.Parse(rules.Text(e.Policy) + "," + fields)
 	e.Policy = policy
 	return err
 }

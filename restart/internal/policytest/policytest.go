@@ -11,9 +11,10 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Policies are the policies under test, with thresholds low enough that short random runs cross them.
+// Policies are the policies under test: all that have a name, with thresholds low enough that short random runs cross
+// them, where somebody has chosen some.
 func Policies() map[string]restart.Policy {
-	return map[string]restart.Policy{
+	policies := map[string]restart.Policy{
 		"mantri":      restart.Mantri{},
 		"mantri-bold": restart.Mantri{IdleGain: 0.1, DuplicateThreshold: 0.01, CopyPause: 0.5, RaisedBar: 1, MaxRestarts: 2},
 		"late":        rules.LATE{MinAge: restart.Off, SpeculativeCap: 0.5, SlowTask: 0.6},
@@ -23,8 +24,13 @@ func Policies() map[string]restart.Policy {
 		"dryad":       rules.Dryad{MinFinished: 1, Percentile: 0.3},
 		"spark":       rules.Spark{Quantile: 0.25, Multiplier: 1.1, MinRuntime: time.Second},
 		"flink":       rules.Flink{Ratio: 0.25, Multiplier: 1.1, LowerBound: time.Second},
-		"never":       restart.Never{},
 	}
+	for _, name := range rules.Names() {
+		if policies[name] == nil {
+			policies[name], _ = rules.Parse(name)
+		}
+	}
+	return policies
 }
 
 // Reader makes facts of a fuzzer's bytes. Beyond the end all is zero.

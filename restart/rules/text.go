@@ -1,0 +1,79 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/kv"
+)
+
+// Names lists the names of the policies that [Parse] knows, in a new slice.
+func Names() []string {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].name
+	}
+	return names
+}
+
+// Text returns what [Parse] reads: a policy's name, and the fields that are not zero. A nil policy is Mantri{}; a policy
+// of your own has no text. It allocates.
+func Text(policy restart.Policy) string {
+	i, v := find(policy)
+	if i < 0 {
+		return ""
+	}
+	return string(kv.AppendSet([]byte(table[i].name), fields(v)))
+}
+
+// Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small
+// letters with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
+//
+//	mantri
+//	mantri,idle-gain=2,max-restarts=off
+//	late,min-age=5s,speculative-cap=0.2
+//
+// It knows those of this package and of package restart. The error says what was wanted, also for a field that is out
+// of range. It allocates.
+func Parse(text string) (restart.Policy, error) {
+	name, rest, some := strings.Cut(text, ",")
+	name = strings.TrimSpace(name)
+	for i := range table {
+		if table[i].name != name {
+			continue
+		}
+		_, v := find(table[i].zero)
+		if some {
+			if err := kv.ParseSet("policy "+name, fields(v), rest); err != nil {
+				return nil, fmt.Errorf("restart/rules: %w", err)
+			}
+		}
+		policy, _ := v.Interface().(restart.Policy)
+		return policy, restart.Validate(policy)
+	}
+	return nil, fmt.Errorf("restart/rules: policy is %s, want one of %s", kv.Quote(name), strings.Join(Names(), ", "))
+}
+
+// fields lists the fields of a policy under their keys: MaxRestarts is max-restarts.
+func fields(v reflect.Value) []kv.Field {
+	list := make([]kv.Field, v.NumField())
+	for i := range list {
+		list[i] = kv.Field{Key: key(v.Type().Field(i).Name), Value: v.Field(i).Addr().Interface()}
+	}
+	return list
+}
+
+func key(name string) string {
+	var b strings.Builder
+	for i, c := range []byte(name) {
+		if 'A' <= c && c <= 'Z' {
+			if c += 'a' - 'A'; i > 0 {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
