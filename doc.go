@@ -15,6 +15,6 @@
 //   - laxity: which job runs next, which workers are overloaded, what to move off them
 //   - skew: which reduce task gets which partition
 //
-// This root package holds no code. Import the package that answers your question; none but estimate is imported by
-// another.
+// Import the package that answers your question; none but estimate is imported by another. This root package holds
+// what they have in common: [FieldError], the error of a value that is out of range.
 package straggler

@@ -40,23 +40,13 @@ const (
 var chargeNames = [...]string{"all-copies", "extra-copies"}
 
 // String returns the charge's name.
-func (c Charge) String() string {
-	return enum.Name(chargeNames[:], int(c), "Charge")
-}
+func (c Charge) String() string { return enum.Name(chargeNames[:], c) }
 
 // MarshalText returns the name.
-func (c Charge) MarshalText() ([]byte, error) {
-	return enum.Text(chargeNames[:], int(c), "clone: Charge")
-}
+func (c Charge) MarshalText() ([]byte, error) { return enum.Text(chargeNames[:], c) }
 
 // UnmarshalText sets the value by its name.
-func (c *Charge) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(chargeNames[:], text, "clone: Charge")
-	if err == nil {
-		*c = Charge(i)
-	}
-	return err
-}
+func (c *Charge) UnmarshalText(text []byte) error { return enum.Parse(chargeNames[:], text, c) }
 
 // Shortage says what to do with a job that there is not enough room for. The names and values are stable.
 type Shortage uint8
@@ -74,23 +64,13 @@ const (
 var shortageNames = [...]string{"deny", "fewer-copies", "first-tasks"}
 
 // String returns the name of what is done.
-func (s Shortage) String() string {
-	return enum.Name(shortageNames[:], int(s), "Shortage")
-}
+func (s Shortage) String() string { return enum.Name(shortageNames[:], s) }
 
 // MarshalText returns the name.
-func (s Shortage) MarshalText() ([]byte, error) {
-	return enum.Text(shortageNames[:], int(s), "clone: Shortage")
-}
+func (s Shortage) MarshalText() ([]byte, error) { return enum.Text(shortageNames[:], s) }
 
 // UnmarshalText sets the value by its name.
-func (s *Shortage) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(shortageNames[:], text, "clone: Shortage")
-	if err == nil {
-		*s = Shortage(i)
-	}
-	return err
-}
+func (s *Shortage) UnmarshalText(text []byte) error { return enum.Parse(shortageNames[:], text, s) }
 
 // Effective returns the configuration with its defaults filled in, for logs.
 func (c Config) Effective() Config {

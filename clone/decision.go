@@ -21,14 +21,13 @@ const (
 var actionNames = [...]string{"single", "clone"}
 
 // String returns the action's name.
-func (a Action) String() string {
-	return enum.Name(actionNames[:], int(a), "Action")
-}
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // MarshalText returns the name.
-func (a Action) MarshalText() ([]byte, error) {
-	return enum.Text(actionNames[:], int(a), "clone: Action")
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+
+// UnmarshalText sets the action by its name.
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why: why a job is cloned, and why it is not. The names and values are stable.
 type Reason uint8
@@ -70,14 +69,13 @@ var reasonNames = [...]string{
 }
 
 // String returns the reason's name.
-func (r Reason) String() string {
-	return enum.Name(reasonNames[:], int(r), "Reason")
-}
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "clone: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Decision says how many copies to launch, why, and the numbers that were compared. It is a plain value: it can be
 // compared with ==, prints as one line, logs as structured fields and marshals to JSON with its action and reason by

@@ -17,9 +17,13 @@ const (
 var stateNames = [...]string{"running", "finished", "failed"}
 
 // String returns the state's name.
-func (s State) String() string {
-	return enum.Name(stateNames[:], int(s), "State")
-}
+func (s State) String() string { return enum.Name(stateNames[:], s) }
+
+// MarshalText returns the state's name; an error for a value that does not exist.
+func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
+
+// UnmarshalText sets the state by its name.
+func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[:], text, s) }
 
 // Losers appends to dst the copies of one task to kill: all that still run, as indices into copies, once want of them
 // have finished, and none before. A want below 1 counts as 1.

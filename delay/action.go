@@ -15,12 +15,13 @@ const (
 var actionNames = [...]string{"wait", "launch"}
 
 // String returns the action's name.
-func (a Action) String() string { return enum.Name(actionNames[:], int(a), "Action") }
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // MarshalText returns the action's name.
-func (a Action) MarshalText() ([]byte, error) {
-	return enum.Text(actionNames[:], int(a), "delay: Action")
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+
+// UnmarshalText sets the action by its name.
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why. The names and values are stable.
 type Reason uint8
@@ -40,9 +41,10 @@ const (
 var reasonNames = [...]string{"no-reason", "local-enough", "delayed", "no-task"}
 
 // String returns the reason's name.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "delay: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

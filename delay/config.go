@@ -57,23 +57,13 @@ const (
 var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
 
 // String returns the rule's name.
-func (r Reset) String() string {
-	return enum.Name(resetNames[:], int(r), "Reset")
-}
+func (r Reset) String() string { return enum.Name(resetNames[:], r) }
 
 // MarshalText returns the rule's name.
-func (r Reset) MarshalText() ([]byte, error) {
-	return enum.Text(resetNames[:], int(r), "delay: Reset")
-}
+func (r Reset) MarshalText() ([]byte, error) { return enum.Text(resetNames[:], r) }
 
 // UnmarshalText sets the rule by its name.
-func (r *Reset) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(resetNames[:], text, "delay: Reset")
-	if err == nil {
-		*r = Reset(i)
-	}
-	return err
-}
+func (r *Reset) UnmarshalText(text []byte) error { return enum.Parse(resetNames[:], text, r) }
 
 // Policy is a checked [Config], to start jobs with. The zero value has one level and never waits. Immutable. Safe for
 // concurrent use.

@@ -38,12 +38,13 @@ const (
 var heatNames = [...]string{"unknown", "served", "hot", "capped"}
 
 // String returns the heat's name.
-func (h Heat) String() string { return enum.Name(heatNames[:], int(h), "Heat") }
+func (h Heat) String() string { return enum.Name(heatNames[:], h) }
 
 // MarshalText returns the heat's name.
-func (h Heat) MarshalText() ([]byte, error) {
-	return enum.Text(heatNames[:], int(h), "delay: Heat")
-}
+func (h Heat) MarshalText() ([]byte, error) { return enum.Text(heatNames[:], h) }
+
+// UnmarshalText sets the heat by its name.
+func (h *Heat) UnmarshalText(text []byte) error { return enum.Parse(heatNames[:], text, h) }
 
 // HotSpot says how many copies a file should have. It is a plain value: it can be compared with ==, prints as one line,
 // logs as structured fields and marshals to JSON by names.

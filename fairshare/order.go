@@ -30,12 +30,13 @@ var orderNames = [...]string{LeastUsage: "least-usage", LargestDeficit: "largest
 	SmallestPart: "smallest-part"}
 
 // String returns the name of the order.
-func (o Order) String() string { return enum.Name(orderNames[:], int(o), "Order") }
+func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
 // MarshalText returns the order's name.
-func (o Order) MarshalText() ([]byte, error) {
-	return enum.Text(orderNames[:], int(o), "fairshare: Order")
-}
+func (o Order) MarshalText() ([]byte, error) { return enum.Text(orderNames[:], o) }
+
+// UnmarshalText sets the order by its name.
+func (o *Order) UnmarshalText(text []byte) error { return enum.Parse(orderNames[:], text, o) }
 
 // Contender is a pool and what it has now. Its Parent, Discipline and Rank are not read.
 type Contender struct {

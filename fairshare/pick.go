@@ -31,12 +31,13 @@ var reasonNames = [...]string{
 }
 
 // String returns the name of the reason.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "fairshare: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Pick is who is next, and why, as compared with its siblings. It is comparable.
 type Pick struct {

@@ -37,11 +37,14 @@ const (
 var onInfeasibleNames = [...]string{Refuse: "refuse", Scale: "scale", ByWeight: "by-weight"}
 
 // String returns the name of the choice.
-func (o OnInfeasible) String() string { return enum.Name(onInfeasibleNames[:], int(o), "OnInfeasible") }
+func (o OnInfeasible) String() string { return enum.Name(onInfeasibleNames[:], o) }
 
 // MarshalText returns the choice's name.
-func (o OnInfeasible) MarshalText() ([]byte, error) {
-	return enum.Text(onInfeasibleNames[:], int(o), "fairshare: OnInfeasible")
+func (o OnInfeasible) MarshalText() ([]byte, error) { return enum.Text(onInfeasibleNames[:], o) }
+
+// UnmarshalText sets the choice by its name.
+func (o *OnInfeasible) UnmarshalText(text []byte) error {
+	return enum.Parse(onInfeasibleNames[:], text, o)
 }
 
 // Basis is what bounds a share from above, besides Max.
@@ -60,12 +63,13 @@ const (
 var basisNames = [...]string{Demanded: "demanded", Entitled: "entitled", Steady: "steady"}
 
 // String returns the name of the basis.
-func (b Basis) String() string { return enum.Name(basisNames[:], int(b), "Basis") }
+func (b Basis) String() string { return enum.Name(basisNames[:], b) }
 
 // MarshalText returns the basis's name.
-func (b Basis) MarshalText() ([]byte, error) {
-	return enum.Text(basisNames[:], int(b), "fairshare: Basis")
-}
+func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b) }
+
+// UnmarshalText sets the basis by its name.
+func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
 // Surplus is how what is left above the minimums is divided by weight.
 type Surplus uint8
@@ -82,12 +86,13 @@ const (
 var surplusNames = [...]string{WaterLevel: "water-level", AboveMinimum: "above-minimum"}
 
 // String returns the name of the choice.
-func (s Surplus) String() string { return enum.Name(surplusNames[:], int(s), "Surplus") }
+func (s Surplus) String() string { return enum.Name(surplusNames[:], s) }
 
 // MarshalText returns the choice's name.
-func (s Surplus) MarshalText() ([]byte, error) {
-	return enum.Text(surplusNames[:], int(s), "fairshare: Surplus")
-}
+func (s Surplus) MarshalText() ([]byte, error) { return enum.Text(surplusNames[:], s) }
+
+// UnmarshalText sets the surplus by its name.
+func (s *Surplus) UnmarshalText(text []byte) error { return enum.Parse(surplusNames[:], text, s) }
 
 func (p Policy) check() error {
 	switch {

@@ -64,12 +64,13 @@ const (
 var disciplineNames = [...]string{Fair: "fair", FIFO: "fifo", MultiLevel: "multi-level"}
 
 // String returns the name of the discipline.
-func (d Discipline) String() string { return enum.Name(disciplineNames[:], int(d), "Discipline") }
+func (d Discipline) String() string { return enum.Name(disciplineNames[:], d) }
 
 // MarshalText returns the discipline's name.
-func (d Discipline) MarshalText() ([]byte, error) {
-	return enum.Text(disciplineNames[:], int(d), "fairshare: Discipline")
-}
+func (d Discipline) MarshalText() ([]byte, error) { return enum.Text(disciplineNames[:], d) }
+
+// UnmarshalText sets the discipline by its name.
+func (d *Discipline) UnmarshalText(text []byte) error { return enum.Parse(disciplineNames[:], text, d) }
 
 // weight returns w with the default filled in.
 func (p *Pool) weight() int64 {

@@ -72,12 +72,13 @@ var boundNames = [...]string{
 }
 
 // String returns the name of the bound.
-func (b Bound) String() string { return enum.Name(boundNames[:], int(b), "Bound") }
+func (b Bound) String() string { return enum.Name(boundNames[:], b) }
 
 // MarshalText returns the bound's name.
-func (b Bound) MarshalText() ([]byte, error) {
-	return enum.Text(boundNames[:], int(b), "fairshare: Bound")
-}
+func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b) }
+
+// UnmarshalText sets the bound by its name.
+func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
 // String returns the share as one line, such as "share level slots=14 min=10 max=18 level=14".
 func (s Share) String() string {

@@ -26,19 +26,13 @@ const (
 var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
 
 // String returns the rule's name.
-func (r Rule) String() string { return enum.Name(ruleNames[:], int(r), "Rule") }
+func (r Rule) String() string { return enum.Name(ruleNames[:], r) }
 
 // MarshalText returns the rule's name, or an error for a value that does not exist.
-func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], int(r), "laxity: Rule") }
+func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
 // UnmarshalText takes a rule's name.
-func (r *Rule) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(ruleNames[:], text, "laxity: Rule")
-	if err == nil {
-		*r = Rule(i)
-	}
-	return err
-}
+func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
 // Policy holds an operator's choices about the order. Its zero value is the paper's. Safe for concurrent use.
 type Policy struct {

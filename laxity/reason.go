@@ -39,18 +39,10 @@ var reasonNames = [...]string{
 }
 
 // String returns the reason's name.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name, or an error for a value that does not exist.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "laxity: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
 // UnmarshalText takes a reason's name.
-func (r *Reason) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(reasonNames[:], text, "laxity: Reason")
-	if err == nil {
-		*r = Reason(i)
-	}
-	return err
-}
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

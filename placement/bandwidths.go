@@ -24,21 +24,13 @@ const (
 var ruleNames = [...]string{"hybrid", "start", "equal"}
 
 // String returns the rule's name.
-func (r BandwidthRule) String() string { return enum.Name(ruleNames[:], int(r), "BandwidthRule") }
+func (r BandwidthRule) String() string { return enum.Name(ruleNames[:], r) }
 
 // MarshalText returns the rule's name, or an error for a value that does not exist.
-func (r BandwidthRule) MarshalText() ([]byte, error) {
-	return enum.Text(ruleNames[:], int(r), "placement: BandwidthRule")
-}
+func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
 // UnmarshalText takes a rule's name.
-func (r *BandwidthRule) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(ruleNames[:], text, "placement: BandwidthRule")
-	if err == nil {
-		*r = BandwidthRule(i)
-	}
-	return err
-}
+func (r *BandwidthRule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
 // DefaultShort is how long a phase may take to count as short. The paper gives no figure.
 const DefaultShort = time.Minute

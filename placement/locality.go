@@ -26,21 +26,13 @@ const (
 var levelNames = [...]string{"same-machine", "same-rack", "other-rack"}
 
 // String returns the level's name.
-func (l Level) String() string { return enum.Name(levelNames[:], int(l), "Level") }
+func (l Level) String() string { return enum.Name(levelNames[:], l) }
 
 // MarshalText returns the level's name, or an error for a value that does not exist.
-func (l Level) MarshalText() ([]byte, error) {
-	return enum.Text(levelNames[:], int(l), "placement: Level")
-}
+func (l Level) MarshalText() ([]byte, error) { return enum.Text(levelNames[:], l) }
 
 // UnmarshalText takes a level's name.
-func (l *Level) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(levelNames[:], text, "placement: Level")
-	if err == nil {
-		*l = Level(i)
-	}
-	return err
-}
+func (l *Level) UnmarshalText(text []byte) error { return enum.Parse(levelNames[:], text, l) }
 
 // Distance returns how near the nearest replica of a task's input is; OtherRack if there is none. O(len(replicas)), no
 // allocation.

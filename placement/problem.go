@@ -33,21 +33,13 @@ const (
 var directionNames = [...]string{"up", "down"}
 
 // String returns the direction's name.
-func (d Direction) String() string { return enum.Name(directionNames[:], int(d), "Direction") }
+func (d Direction) String() string { return enum.Name(directionNames[:], d) }
 
 // MarshalText returns the direction's name, or an error for a value that does not exist.
-func (d Direction) MarshalText() ([]byte, error) {
-	return enum.Text(directionNames[:], int(d), "placement: Direction")
-}
+func (d Direction) MarshalText() ([]byte, error) { return enum.Text(directionNames[:], d) }
 
 // UnmarshalText takes a direction's name.
-func (d *Direction) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(directionNames[:], text, "placement: Direction")
-	if err == nil {
-		*d = Direction(i)
-	}
-	return err
-}
+func (d *Direction) UnmarshalText(text []byte) error { return enum.Parse(directionNames[:], text, d) }
 
 // Link is one of the two links of a rack.
 type Link struct {

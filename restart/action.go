@@ -22,14 +22,13 @@ const (
 var actionNames = [...]string{"keep", "duplicate", "restart", "kill", "start"}
 
 // String returns the action's name.
-func (a Action) String() string {
-	return enum.Name(actionNames[:], int(a), "Action")
-}
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // MarshalText returns the action's name; an error for a value that does not exist.
-func (a Action) MarshalText() ([]byte, error) {
-	return enum.Text(actionNames[:], int(a), "restart: Action")
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+
+// UnmarshalText sets the action by its name.
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Basis is what an uncertain t_rem rests on. The names and values are stable.
 type Basis uint8
@@ -47,14 +46,13 @@ const (
 var basisNames = [...]string{"no-basis", "progress", "age"}
 
 // String returns the basis's name.
-func (b Basis) String() string {
-	return enum.Name(basisNames[:], int(b), "Basis")
-}
+func (b Basis) String() string { return enum.Name(basisNames[:], b) }
 
 // MarshalText returns the basis's name; an error for a value that does not exist.
-func (b Basis) MarshalText() ([]byte, error) {
-	return enum.Text(basisNames[:], int(b), "restart: Basis")
-}
+func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b) }
+
+// UnmarshalText sets the basis by its name.
+func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
 // Reason says why: why an action is taken, and why none is. The names and values are stable.
 type Reason uint8
@@ -153,11 +151,10 @@ var reasonNames = [...]string{
 }
 
 // String returns the reason's name.
-func (r Reason) String() string {
-	return enum.Name(reasonNames[:], int(r), "Reason")
-}
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name; an error for a value that does not exist.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "restart: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

@@ -19,16 +19,10 @@ const (
 var ruleNames = [...]string{"earliest-end", "load-balance", "by-hash"}
 
 // String returns the rule's name.
-func (r Rule) String() string { return enum.Name(ruleNames[:], int(r), "Rule") }
+func (r Rule) String() string { return enum.Name(ruleNames[:], r) }
 
 // MarshalText returns the rule's name.
-func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], int(r), "skew: Rule") }
+func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
 // UnmarshalText sets the rule by its name.
-func (r *Rule) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(ruleNames[:], text, "skew: Rule")
-	if err == nil {
-		*r = Rule(i)
-	}
-	return err
-}
+func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }

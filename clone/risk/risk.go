@@ -38,9 +38,13 @@ const (
 var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidance", "random-avoidance"}
 
 // String returns the scheme's name.
-func (s Scheme) String() string {
-	return enum.Name(schemeNames[:], int(s), "Scheme")
-}
+func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
+
+// MarshalText returns the scheme's name; an error for a value that does not exist.
+func (s Scheme) MarshalText() ([]byte, error) { return enum.Text(schemeNames[:], s) }
+
+// UnmarshalText sets the scheme by its name.
+func (s *Scheme) UnmarshalText(text []byte) error { return enum.Parse(schemeNames[:], text, s) }
 
 // maxCopies is the largest c for which Of treats the two schemes that avoid contention: not much above it, the number
 // of ways to choose copies is no float64.

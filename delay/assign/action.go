@@ -17,12 +17,13 @@ const (
 var actionNames = [...]string{"wait", "read", "share"}
 
 // String returns the action's name.
-func (a Action) String() string { return enum.Name(actionNames[:], int(a), "Action") }
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // MarshalText returns the action's name.
-func (a Action) MarshalText() ([]byte, error) {
-	return enum.Text(actionNames[:], int(a), "assign: Action")
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+
+// UnmarshalText sets the action by its name.
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why. The names and values are stable.
 type Reason uint8
@@ -49,12 +50,13 @@ var reasonNames = [...]string{
 }
 
 // String returns the reason's name.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "assign: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // State is what an upstream copy does. The names and values are stable.
 type State uint8
@@ -71,4 +73,10 @@ const (
 var stateNames = [...]string{"running", "finished", "failed"}
 
 // String returns the state's name.
-func (s State) String() string { return enum.Name(stateNames[:], int(s), "State") }
+func (s State) String() string { return enum.Name(stateNames[:], s) }
+
+// MarshalText returns the state's name; an error for a value that does not exist.
+func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
+
+// UnmarshalText sets the state by its name.
+func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[:], text, s) }

@@ -59,21 +59,13 @@ const (
 var pairingNames = [...]string{"spread", "coordinated"}
 
 // String returns the pairing's name.
-func (p Pairing) String() string { return enum.Name(pairingNames[:], int(p), "Pairing") }
+func (p Pairing) String() string { return enum.Name(pairingNames[:], p) }
 
 // MarshalText returns the pairing's name.
-func (p Pairing) MarshalText() ([]byte, error) {
-	return enum.Text(pairingNames[:], int(p), "assign: Pairing")
-}
+func (p Pairing) MarshalText() ([]byte, error) { return enum.Text(pairingNames[:], p) }
 
 // UnmarshalText sets the pairing by its name.
-func (p *Pairing) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(pairingNames[:], text, "assign: Pairing")
-	if err == nil {
-		*p = Pairing(i)
-	}
-	return err
-}
+func (p *Pairing) UnmarshalText(text []byte) error { return enum.Parse(pairingNames[:], text, p) }
 
 func (m *Model) clones() int { return max(m.Clones, 2) }
 func (m *Model) inputs() int { return max(m.Inputs, 1) }

@@ -21,23 +21,13 @@ const (
 var patternNames = [...]string{"all-to-all", "many-to-one", "one-to-one"}
 
 // String returns the pattern's name.
-func (p Pattern) String() string {
-	return enum.Name(patternNames[:], int(p), "Pattern")
-}
+func (p Pattern) String() string { return enum.Name(patternNames[:], p) }
 
 // MarshalText returns the pattern's name.
-func (p Pattern) MarshalText() ([]byte, error) {
-	return enum.Text(patternNames[:], int(p), "assign: Pattern")
-}
+func (p Pattern) MarshalText() ([]byte, error) { return enum.Text(patternNames[:], p) }
 
 // UnmarshalText sets the pattern by its name.
-func (p *Pattern) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(patternNames[:], text, "assign: Pattern")
-	if err == nil {
-		*p = Pattern(i)
-	}
-	return err
-}
+func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNames[:], text, p) }
 
 // Inputs returns which upstream tasks the downstream task reads: those from first up to, and not including, end. The
 // tasks are counted from 0; upstream and downstream say how many there are. ManyToOne deals the upstream tasks out in

@@ -27,21 +27,13 @@ const (
 var causeNames = [...]string{"unknown", "data", "path", "lost-input", "split", "machine", "contention"}
 
 // String returns the cause's name.
-func (c Cause) String() string { return enum.Name(causeNames[:], int(c), "Cause") }
+func (c Cause) String() string { return enum.Name(causeNames[:], c) }
 
 // MarshalText returns the cause's name, or an error for a value that does not exist.
-func (c Cause) MarshalText() ([]byte, error) {
-	return enum.Text(causeNames[:], int(c), "causes: Cause")
-}
+func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c) }
 
 // UnmarshalText takes a cause's name.
-func (c *Cause) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(causeNames[:], text, "causes: Cause")
-	if err == nil {
-		*c = Cause(i)
-	}
-	return err
-}
+func (c *Cause) UnmarshalText(text []byte) error { return enum.Parse(causeNames[:], text, c) }
 
 // Remedy says what helps against the cause, in the words of Mantri's figure 8, and which package decides on it.
 func (c Cause) Remedy() string {

@@ -36,18 +36,10 @@ const (
 var outcomeNames = [...]string{"finished", "killed", "failed"}
 
 // String returns the outcome's name.
-func (o Outcome) String() string { return enum.Name(outcomeNames[:], int(o), "Outcome") }
+func (o Outcome) String() string { return enum.Name(outcomeNames[:], o) }
 
 // MarshalText returns the outcome's name; an error for a value that does not exist.
-func (o Outcome) MarshalText() ([]byte, error) {
-	return enum.Text(outcomeNames[:], int(o), "machines: Outcome")
-}
+func (o Outcome) MarshalText() ([]byte, error) { return enum.Text(outcomeNames[:], o) }
 
 // UnmarshalText reads a name.
-func (o *Outcome) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(outcomeNames[:], text, "machines: Outcome")
-	if err == nil {
-		*o = Outcome(i)
-	}
-	return err
-}
+func (o *Outcome) UnmarshalText(text []byte) error { return enum.Parse(outcomeNames[:], text, o) }

@@ -29,21 +29,13 @@ const (
 var standingNames = [...]string{"unknown", "normal", "spared", "slow", "failing"}
 
 // String returns the standing's name.
-func (s Standing) String() string { return enum.Name(standingNames[:], int(s), "Standing") }
+func (s Standing) String() string { return enum.Name(standingNames[:], s) }
 
 // MarshalText returns the standing's name; an error for a value that does not exist.
-func (s Standing) MarshalText() ([]byte, error) {
-	return enum.Text(standingNames[:], int(s), "machines: Standing")
-}
+func (s Standing) MarshalText() ([]byte, error) { return enum.Text(standingNames[:], s) }
 
 // UnmarshalText reads a name.
-func (s *Standing) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(standingNames[:], text, "machines: Standing")
-	if err == nil {
-		*s = Standing(i)
-	}
-	return err
-}
+func (s *Standing) UnmarshalText(text []byte) error { return enum.Parse(standingNames[:], text, s) }
 
 // Verdict is what is held of a machine and why. It is a plain value without NaN: comparable, one line as text, fields
 // in a structured log. The zero value is that of a machine nobody has heard of.

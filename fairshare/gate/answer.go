@@ -20,12 +20,13 @@ const (
 var actionNames = [...]string{Wait: "wait", Admit: "admit"}
 
 // String returns the name of the action.
-func (a Action) String() string { return enum.Name(actionNames[:], int(a), "Action") }
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // MarshalText returns the action's name.
-func (a Action) MarshalText() ([]byte, error) {
-	return enum.Text(actionNames[:], int(a), "fairshare/gate: Action")
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+
+// UnmarshalText sets the action by its name.
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason is why a task was let in or not.
 type Reason uint8
@@ -60,12 +61,13 @@ var reasonNames = [...]string{
 }
 
 // String returns the name of the reason.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "fairshare/gate: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Answer is what a gate says, with what it compared. The zero value is a no; it is comparable.
 type Answer struct {

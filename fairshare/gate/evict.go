@@ -32,12 +32,13 @@ const (
 var evictRuleNames = [...]string{LatestSubmitted: "latest-submitted", LeastProgress: "least-progress"}
 
 // String returns the name of the rule.
-func (r EvictRule) String() string { return enum.Name(evictRuleNames[:], int(r), "EvictRule") }
+func (r EvictRule) String() string { return enum.Name(evictRuleNames[:], r) }
 
 // MarshalText returns the rule's name.
-func (r EvictRule) MarshalText() ([]byte, error) {
-	return enum.Text(evictRuleNames[:], int(r), "fairshare/gate: EvictRule")
-}
+func (r EvictRule) MarshalText() ([]byte, error) { return enum.Text(evictRuleNames[:], r) }
+
+// UnmarshalText sets the evict rule by its name.
+func (r *EvictRule) UnmarshalText(text []byte) error { return enum.Parse(evictRuleNames[:], text, r) }
 
 // Eviction is the answer of an [EvictRule]. It is comparable.
 type Eviction struct {

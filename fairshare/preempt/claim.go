@@ -23,12 +23,13 @@ const (
 var causeNames = [...]string{NoCause: "no-cause", BelowMinimum: "below-minimum", BelowShare: "below-share"}
 
 // String returns the name of the cause.
-func (c Cause) String() string { return enum.Name(causeNames[:], int(c), "Cause") }
+func (c Cause) String() string { return enum.Name(causeNames[:], c) }
 
 // MarshalText returns the cause's name.
-func (c Cause) MarshalText() ([]byte, error) {
-	return enum.Text(causeNames[:], int(c), "fairshare/preempt: Cause")
-}
+func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c) }
+
+// UnmarshalText sets the cause by its name.
+func (c *Cause) UnmarshalText(text []byte) error { return enum.Parse(causeNames[:], text, c) }
 
 // Claim is what a pool is due after a timeout. It is comparable.
 type Claim struct {

@@ -74,12 +74,13 @@ const (
 var targetNames = [...]string{ToShare: "to-share", ToThreshold: "to-threshold"}
 
 // String returns the name of the target.
-func (t Target) String() string { return enum.Name(targetNames[:], int(t), "Target") }
+func (t Target) String() string { return enum.Name(targetNames[:], t) }
 
 // MarshalText returns the target's name.
-func (t Target) MarshalText() ([]byte, error) {
-	return enum.Text(targetNames[:], int(t), "fairshare/preempt: Target")
-}
+func (t Target) MarshalText() ([]byte, error) { return enum.Text(targetNames[:], t) }
+
+// UnmarshalText sets the target by its name.
+func (t *Target) UnmarshalText(text []byte) error { return enum.Parse(targetNames[:], text, t) }
 
 // inherit fills in what t leaves open, and checks that the result makes sense.
 func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {

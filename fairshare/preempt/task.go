@@ -46,12 +46,13 @@ var outcomeNames = [...]string{
 }
 
 // String returns the name of the outcome.
-func (o Outcome) String() string { return enum.Name(outcomeNames[:], int(o), "Outcome") }
+func (o Outcome) String() string { return enum.Name(outcomeNames[:], o) }
 
 // MarshalText returns the outcome's name.
-func (o Outcome) MarshalText() ([]byte, error) {
-	return enum.Text(outcomeNames[:], int(o), "fairshare/preempt: Outcome")
-}
+func (o Outcome) MarshalText() ([]byte, error) { return enum.Text(outcomeNames[:], o) }
+
+// UnmarshalText sets the outcome by its name.
+func (o *Outcome) UnmarshalText(text []byte) error { return enum.Parse(outcomeNames[:], text, o) }
 
 // Reason is why a task may be killed.
 type Reason uint8
@@ -66,12 +67,13 @@ const (
 var reasonNames = [...]string{AboveShare: "above-share", AcrossShare: "across-share"}
 
 // String returns the name of the reason.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "fairshare/preempt: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+
+// UnmarshalText sets the reason by its name.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Victim is a task to kill and the pool for which what it held should be kept.
 type Victim struct {

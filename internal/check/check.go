@@ -1,24 +1,60 @@
-// Package check holds the checks of choices that policies and configurations share, and the one form of their errors:
+// Package check holds the checks of choices, facts and arguments that packages share, and the one form of their errors,
+// [straggler.FieldError]:
 //
 //	restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default
 //
-// Each takes the place, such as "restart: Mantri", and the field.
+// Each takes the place, such as "restart: Mantri", and the field. The first of several faults is returned by
+//
+//	return cmp.Or(
+//		check.Share("clone: Config", "Budget", c.Budget, true),
+//		check.Least("clone: Config", "MaxCopies", c.MaxCopies, 0),
+//	)
 package check
 
 import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"time"
+
+	"github.com/straggler-go/straggler"
 )
 
 // Off turns off the rule of a field whose zero value means the default.
 const Off = -1
 
-// Bad is the error of a field that is out of range.
+// Bad is the error of a field, or of an argument, that is out of range. The place is the package and the type,
+// "restart: Mantri", or the package alone for an argument.
 func Bad(place, field string, value any, want string) error {
-	return fmt.Errorf("%s.%s is %v, want %s", place, field, value, want)
+	pkg, of, _ := strings.Cut(place, ": ")
+	if of != "" {
+		field = of + "." + field
+	}
+	return &straggler.FieldError{Package: pkg, Field: field, Value: value, Want: want}
 }
+
+// Badf is Bad with a text that says more than a constant can.
+func Badf(place, field string, value any, want string, args ...any) error {
+	return Bad(place, field, value, fmt.Sprintf(want, args...))
+}
+
+// At names a field of the i-th of several: "Sizes[3]", or "Pools[3].Min".
+func At(list string, i int, field string) string {
+	if field != "" {
+		field = "." + field
+	}
+	return fmt.Sprintf("%s[%d]%s", list, i, field)
+}
+
+// PlaceOf returns the place of errors about a type: "fairshare/gate: Config". It is for errors only, as it reflects.
+func PlaceOf[T any]() string {
+	t := reflect.TypeFor[T]()
+	_, pkg, _ := strings.Cut(t.PkgPath(), module)
+	return pkg + ": " + t.Name()
+}
+
+const module = "straggler-go/straggler/"
 
 // Nil reports whether an interface holds a nil pointer or function: it is not nil itself, and yet can't be asked.
 func Nil(v any) bool {
@@ -56,8 +92,35 @@ func Age(place, field string, v time.Duration) error {
 	return Bad(place, field, v, "a positive duration, 0 for the default, or Off")
 }
 
+// Count accepts a positive number, 0 for the default, and Off where that has a meaning.
+func Count[T int | int64](place, field string, v T, off bool) error {
+	switch {
+	case v >= 0, off && v == Off:
+		return nil
+	case off:
+		return Bad(place, field, v, "a positive number, 0 for the default, or Off")
+	}
+	return Bad(place, field, v, "a positive number, or 0 for the default")
+}
+
+// Least accepts a number that is not below the least one.
+func Least[T int | int64 | time.Duration](place, field string, v, least T) error {
+	if v >= least {
+		return nil
+	}
+	return Badf(place, field, v, "at least %v", least)
+}
+
+// Known accepts a value of an enumeration with n values.
+func Known[E ~uint8](place, field string, v E, n int) error {
+	if int(v) < n {
+		return nil
+	}
+	return Badf(place, field, uint8(v), "0 to %d", n-1)
+}
+
 // Or returns v, or the usual value for 0.
-func Or(v, usual float64) float64 {
+func Or[T int | int64 | float64 | time.Duration](v, usual T) T {
 	if v == 0 {
 		return usual
 	}

@@ -1,35 +1,53 @@
-// Package enum prints and parses the enumerations that every package has: actions, reasons, rules.
+// Package enum prints and reads the enumerations that every package has: actions, reasons, rules. The names stand in
+// an array beside the constants, and three methods of one line each hand it over:
+//
+//	var actionNames = [...]string{"single", "clone"}
+//
+//	// String returns the action's name.
+//	func (a Action) String() string { return enum.Name(actionNames[:], a) }
+//
+//	// MarshalText returns the action's name; an error for a value that does not exist.
+//	func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+//
+//	// UnmarshalText sets the action by its name.
+//	func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
+//
+// A type cannot inherit methods and remain a constant, so less than that Go does not allow.
 package enum
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Name returns the name of the i-th value of an enumeration. A value that does not exist is shown by its type and
-// number.
-func Name(names []string, i int, kind string) string {
-	if i >= 0 && i < len(names) {
-		return names[i]
+// Name returns the name of a value. One that does not exist is shown by its type and number.
+func Name[E ~uint8](names []string, e E) string {
+	if int(e) < len(names) {
+		return names[e]
 	}
-	return kind + "(" + strconv.Itoa(i) + ")"
+	_, kind, _ := strings.Cut(check.PlaceOf[E](), ": ")
+	return kind + "(" + strconv.Itoa(int(e)) + ")"
 }
 
-// Text returns the name of the i-th value, for encoding.TextMarshaler, or an error if that value does not exist.
-func Text(names []string, i int, kind string) ([]byte, error) {
-	if i < 0 || i >= len(names) {
-		return nil, fmt.Errorf("%s is %d, want 0 to %d", kind, i, len(names)-1)
+// Text returns the name of a value, for encoding.TextMarshaler, or an error if that value does not exist.
+func Text[E ~uint8](names []string, e E) ([]byte, error) {
+	if int(e) >= len(names) {
+		pkg, kind, _ := strings.Cut(check.PlaceOf[E](), ": ")
+		return nil, check.Badf(pkg, kind, uint8(e), "0 to %d", len(names)-1)
 	}
-	return []byte(names[i]), nil
+	return []byte(names[e]), nil
 }
 
-// Parse returns the value of the given name, for encoding.TextUnmarshaler, or an error that lists the names.
-func Parse(names []string, text []byte, kind string) (int, error) {
+// Parse sets the value of the given name, for encoding.TextUnmarshaler, or returns an error that lists the names.
+func Parse[E ~uint8](names []string, text []byte, to *E) error {
 	for i, name := range names {
 		if name == string(text) {
-			return i, nil
+			*to = E(i)
+			return nil
 		}
 	}
-	return 0, fmt.Errorf("%s is %.40q, want one of: %s", kind, text, strings.Join(names, ", "))
+	pkg, kind, _ := strings.Cut(check.PlaceOf[E](), ": ")
+	return check.Bad(pkg, kind, string(text), "one of: "+strings.Join(names, ", "))
 }

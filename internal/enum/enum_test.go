@@ -1,36 +1,49 @@
 package enum
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler"
 )
 
+type action uint8
+
+var names = [...]string{"keep", "kill"}
+
+func (a action) String() string                   { return Name(names[:], a) }
+func (a action) MarshalText() ([]byte, error)     { return Text(names[:], a) }
+func (a *action) UnmarshalText(text []byte) error { return Parse(names[:], text, a) }
+
 func TestName(t *testing.T) {
-	names := []string{"keep", "kill"}
-	assert.Equal(t, "keep", Name(names, 0, "Action"))
-	assert.Equal(t, "kill", Name(names, 1, "Action"))
-	assert.Equal(t, "Action(2)", Name(names, 2, "Action"))
-	assert.Equal(t, "Action(-1)", Name(names, -1, "Action"))
-	assert.Equal(t, "Reason(0)", Name(nil, 0, "Reason"))
+	assert.Equal(t, "keep", action(0).String())
+	assert.Equal(t, "kill", action(1).String())
+	assert.Equal(t, "action(2)", action(2).String())
+	assert.Equal(t, "action(255)", action(255).String())
 }
 
-func TestTextAndParse(t *testing.T) {
-	names := []string{"keep", "kill"}
+func TestTextIsRead(t *testing.T) {
 	for i := range names {
-		text, err := Text(names, i, "x: Action")
+		text, err := action(i).MarshalText()
 		require.NoError(t, err)
-		parsed, err := Parse(names, text, "x: Action")
-		require.NoError(t, err)
-		assert.Equal(t, i, parsed)
+		var back action
+		require.NoError(t, back.UnmarshalText(text))
+		assert.Equal(t, action(i), back)
 	}
-	_, err := Text(names, 2, "x: Action")
-	assert.EqualError(t, err, "x: Action is 2, want 0 to 1")
-	_, err = Text(names, -1, "x: Action")
-	assert.Error(t, err)
-	_, err = Parse(names, []byte("Keep"), "x: Action")
-	assert.EqualError(t, err, `x: Action is "Keep", want one of: keep, kill`)
-	_, err = Parse(names, make([]byte, 1e6), "x: Action")
-	assert.Less(t, len(err.Error()), 300, "rubbish is not quoted whole")
+	_, err := action(2).MarshalText()
+	assert.EqualError(t, err, "internal/enum: action is 2, want 0 to 1")
+}
+
+func TestAnUnknownNameIsNamed(t *testing.T) {
+	kept := action(1)
+	err := kept.UnmarshalText([]byte("Keep"))
+	assert.EqualError(t, err, `internal/enum: action is "Keep", want one of: keep, kill`)
+	var field *straggler.FieldError
+	require.True(t, errors.As(err, &field))
+	assert.Equal(t, "Keep", field.Value)
+	assert.Equal(t, action(1), kept)
+	assert.Less(t, len(kept.UnmarshalText(make([]byte, 1e6)).Error()), 300, "rubbish is not quoted whole")
 }

@@ -23,18 +23,10 @@ const (
 var reasonNames = [...]string{"no-reason", "stands-apart", "among-peers", "not-low", "too-few-workers", "no-laxity"}
 
 // String returns the reason's name.
-func (r Reason) String() string { return enum.Name(reasonNames[:], int(r), "Reason") }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // MarshalText returns the reason's name, or an error for a value that does not exist.
-func (r Reason) MarshalText() ([]byte, error) {
-	return enum.Text(reasonNames[:], int(r), "outlier: Reason")
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
 // UnmarshalText takes a reason's name.
-func (r *Reason) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(reasonNames[:], text, "outlier: Reason")
-	if err == nil {
-		*r = Reason(i)
-	}
-	return err
-}
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

@@ -31,7 +31,13 @@ const (
 var stateNames = [...]string{"waiting", "running", "succeeded", "failed", "lost", "cancelled"}
 
 // String returns the state's name.
-func (s State) String() string { return enum.Name(stateNames[:], int(s), "State") }
+func (s State) String() string { return enum.Name(stateNames[:], s) }
+
+// MarshalText returns the state's name; an error for a value that does not exist.
+func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
+
+// UnmarshalText sets the state by its name.
+func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[:], text, s) }
 
 func (s State) ended() bool { return s >= Succeeded }
 
@@ -68,7 +74,13 @@ const (
 var opNames = [...]string{"submit", "cancel"}
 
 // String returns the name of what to do.
-func (o Op) String() string { return enum.Name(opNames[:], int(o), "Op") }
+func (o Op) String() string { return enum.Name(opNames[:], o) }
+
+// MarshalText returns the op's name; an error for a value that does not exist.
+func (o Op) MarshalText() ([]byte, error) { return enum.Text(opNames[:], o) }
+
+// UnmarshalText sets the op by its name.
+func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], text, o) }
 
 // Action is what to do now. Carry the actions out in their order; if one can't be, say so by an Attempt of that ID
 // which has failed or is lost.

@@ -53,7 +53,13 @@ var kindNames = [...]string{
 }
 
 // String returns the word or two that stand for the kind in a journal.
-func (k Kind) String() string { return enum.Name(kindNames[:], int(k), "Kind") }
+func (k Kind) String() string { return enum.Name(kindNames[:], k) }
+
+// MarshalText returns the kind's name; an error for a value that does not exist.
+func (k Kind) MarshalText() ([]byte, error) { return enum.Text(kindNames[:], k) }
+
+// UnmarshalText sets the kind by its name.
+func (k *Kind) UnmarshalText(text []byte) error { return enum.Parse(kindNames[:], text, k) }
 
 // Timed reports whether events of the kind have a time. Those of the others take effect at the time of the event
 // before.

@@ -1,0 +1,269 @@
+package wire
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// mode is what a codec does with the fields.
+type mode uint8
+
+const (
+	line mode = iota
+	object
+	group
+	reading
+)
+
+// Codec is handed the fields of a value, one by one, and prints, logs, marshals or reads them.
+type Codec struct {
+	mode  mode
+	out   []byte // a line or a JSON object
+	attrs []slog.Attr
+	in    *input
+	err   error // of a value that can't be written
+	used  usage // of the next field
+}
+
+func (c *Codec) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// usage says whether a field is written.
+type usage uint8
+
+const (
+	unlessZero usage = iota
+	always
+	never
+)
+
+// When has the next field written if, and only if, it was used: even if it is zero, and not at all otherwise.
+func (c *Codec) When(used bool) *Codec {
+	if c.used = never; used {
+		c.used = always
+	}
+	return c
+}
+
+// Brief reports whether the value is printed or logged, so that a list too long to read may be summed up.
+func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
+
+// Reading reports whether the value is read, so that what depends on its fields may be worked out behind them.
+func (c *Codec) Reading() bool { return c.mode == reading }
+
+// form is a field of one kind, as text.
+type form interface {
+	line(dst []byte) []byte
+	json(dst []byte) []byte
+	log() slog.Value
+	parse(t token) bool
+	want() string // what parse takes, in words
+}
+
+// field writes or reads one field. It is the only place that knows all modes.
+func (c *Codec) field(key string, zero bool, f form) {
+	if c.mode == reading {
+		if t, ok := c.in.take(key); ok && !f.parse(t) {
+			c.in.bad(key, t, f.want())
+		}
+	} else if c.used == always || c.used == unlessZero && !zero {
+		switch c.mode {
+		case line:
+			c.out = f.line(append(append(c.space(), key...), '='))
+		case object:
+			c.out = f.json(append(append(append(c.comma(), '"'), key...), '"', ':'))
+		case group:
+			c.attrs = append(c.attrs, slog.Attr{Key: key, Value: f.log()})
+		}
+	}
+	c.used = unlessZero
+}
+
+// bare writes a field that has no key in a line, or reads it.
+func (c *Codec) bare(key string, f form) {
+	switch {
+	case c.mode == line && c.used != never:
+		c.out = f.line(c.space())
+		c.used = unlessZero
+	case c.mode == reading && c.in.line:
+		if t, ok := c.in.word(); ok && !f.parse(t) {
+			c.in.bad(key, t, f.want())
+		}
+		c.used = unlessZero
+	default:
+		if c.used == unlessZero {
+			c.used = always
+		}
+		c.field(key, false, f)
+	}
+}
+
+func (c *Codec) space() []byte {
+	if len(c.out) > 0 {
+		return append(c.out, ' ')
+	}
+	return c.out
+}
+
+func (c *Codec) comma() []byte {
+	if len(c.out) > 1 {
+		return append(c.out, ',')
+	}
+	return c.out
+}
+
+// Kind is a bare word of lines, one of those given, that says what the rest means; nothing else has it.
+func (c *Codec) Kind(i int, words ...string) {
+	switch {
+	case c.mode == line:
+		c.out = append(c.space(), words[i]...)
+	case c.mode == reading && c.in.line:
+		c.in.kind(words)
+	}
+	c.used = unlessZero
+}
+
+// Word is an enumeration, without a key in lines, always written.
+func (c *Codec) Word(key string, v Text) { c.bare(key, word{c, v}) }
+
+// Flag is a truth value, always written: one of two bare words in lines.
+func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
+
+// Enum is an enumeration under its key.
+func (c *Codec) Enum(key string, v Text) { c.field(key, false, word{c, v}) }
+
+// Int is a whole number.
+func (c *Codec) Int(key string, v *int) { c.field(key, *v == 0, whole[int]{v}) }
+
+// Int64 is a whole number.
+func (c *Codec) Int64(key string, v *int64) { c.field(key, *v == 0, whole[int64]{v}) }
+
+// Index is a place in a list; -1 is none, which is left out.
+func (c *Codec) Index(key string, v *int) {
+	if c.mode == reading {
+		*v = -1
+	}
+	if c.used == unlessZero {
+		c.used = always
+	}
+	if *v < 0 {
+		c.used = never
+	}
+	c.field(key, false, whole[int]{v})
+}
+
+// Float is a number; NaN is unknown. One that may be infinite is a [Limit].
+func (c *Codec) Float(key string, v *float64) { c.field(key, *v == 0, real{v: v}) }
+
+// Bool is a truth value.
+func (c *Codec) Bool(key string, v *bool) { c.field(key, !*v, truth{v}) }
+
+// Text is any text.
+func (c *Codec) Text(key string, v *string) { c.field(key, *v == "", text{v}) }
+
+// Duration is a length of time, [num.MinDuration] if it is unknown.
+func (c *Codec) Duration(key string, v *time.Duration) { c.field(key, *v == 0, span{v: v}) }
+
+// Time is an instant, in UTC; the zero time is left out.
+func (c *Codec) Time(key string, v *time.Time) { c.field(key, v.IsZero(), instant{v}) }
+
+// Number is the kind of a limit or a choice.
+type Number interface {
+	int | int64 | float64 | time.Duration
+}
+
+// Limit is a number of which the largest, or +Inf, means that there is no limit.
+func Limit[T Number](c *Codec, key string, v *T) {
+	c.field(key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
+}
+
+// Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.
+func Choice[T Number](c *Codec, key string, v *T) {
+	off := -1
+	c.field(key, *v == 0, special[T]{formOf(v, true), v, T(off), "-1"})
+}
+
+func largest[T Number]() (most T) {
+	switch v := any(&most).(type) {
+	case *int:
+		*v = int(^uint(0) >> 1)
+	case *int64:
+		*v = 1<<63 - 1
+	case *float64:
+		*v = math.Inf(1)
+	case *time.Duration:
+		*v = num.MaxDuration
+	}
+	return most
+}
+
+func formOf[T Number](v *T, exact bool) form {
+	switch v := any(v).(type) {
+	case *int:
+		return whole[int]{v}
+	case *int64:
+		return whole[int64]{v}
+	case *float64:
+		return real{v, exact}
+	case *time.Duration:
+		return span{v, exact}
+	}
+	return nil
+}
+
+// Numbers is a list of whole numbers.
+func Numbers[T int | int64](c *Codec, key string, v *[]T) {
+	c.field(key, len(*v) == 0, items{numbers[T]{v}})
+}
+
+// Floats is a list of numbers.
+func (c *Codec) Floats(key string, v *[]float64) { c.field(key, len(*v) == 0, items{floats{v}}) }
+
+// Texts is a list of texts.
+func (c *Codec) Texts(key string, v *[]string) { c.field(key, len(*v) == 0, items{texts{v}}) }
+
+// Object is a value with a list of fields of its own; one without any is left out.
+func (c *Codec) Object(key string, fields func(*Codec)) {
+	f := nested{c, fields}
+	c.field(key, c.mode != reading && f.empty(), f)
+}
+
+// List is a list of values, each with the given fields.
+func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
+	c.field(key, len(*v) == 0, items{list[T]{c, v, fields}})
+}
+
+// Wired is a type of another package that has its own list of fields.
+type Wired interface {
+	String() string
+	LogValue() slog.Value
+	MarshalJSON() ([]byte, error)
+	UnmarshalJSON([]byte) error
+	UnmarshalText([]byte) error
+}
+
+// Value is such a value under a key.
+func (c *Codec) Value(key string, v Wired) { c.field(key, false, wired{c, v}) }
+
+// Inline is such a value whose fields are also those of the whole. It comes last, and reads all that is left.
+func (c *Codec) Inline(v Wired) {
+	switch c.mode {
+	case line:
+		c.out = append(c.space(), v.String()...)
+	case object:
+		if data := (wired{c, v}).json(nil); len(data) > 2 {
+			c.out = append(c.comma(), data[1:len(data)-1]...)
+		}
+	case group:
+		c.attrs = append(c.attrs, v.LogValue().Group()...)
+	case reading:
+		c.in.rest(v)
+	}
+	c.used = unlessZero
+}

@@ -1,0 +1,306 @@
+package wire
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Text is an enumeration, or another value that has a text of one word.
+type Text interface {
+	fmt.Stringer
+	encoding.TextMarshaler
+	encoding.TextUnmarshaler
+}
+
+type word struct {
+	c *Codec
+	v Text
+}
+
+func (f word) line(dst []byte) []byte { return append(dst, f.v.String()...) }
+func (f word) log() slog.Value        { return slog.StringValue(f.v.String()) }
+func (f word) want() string           { return "a word" }
+
+func (f word) json(dst []byte) []byte {
+	text, err := f.v.MarshalText()
+	f.c.fail(err)
+	return strconv.AppendQuote(dst, string(text))
+}
+
+func (f word) parse(t token) bool {
+	if !t.quoted && !t.line {
+		return false
+	}
+	err := f.v.UnmarshalText([]byte(t.text))
+	f.c.in.fail(err)
+	return true
+}
+
+type flag struct {
+	v       *bool
+	no, yes string
+}
+
+func (f flag) line(dst []byte) []byte {
+	if *f.v {
+		return append(dst, f.yes...)
+	}
+	return append(dst, f.no...)
+}
+
+func (f flag) json(dst []byte) []byte { return truth{f.v}.json(dst) }
+func (f flag) log() slog.Value        { return slog.BoolValue(*f.v) }
+
+func (f flag) want() string { return f.no + " or " + f.yes }
+
+func (f flag) parse(t token) bool {
+	if !t.line {
+		return truth{f.v}.parse(t)
+	}
+	*f.v = t.text == f.yes
+	return *f.v || t.text == f.no
+}
+
+type truth struct{ v *bool }
+
+func (f truth) line(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
+func (f truth) json(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
+func (f truth) log() slog.Value        { return slog.BoolValue(*f.v) }
+func (f truth) want() string           { return "true or false" }
+
+func (f truth) parse(t token) bool {
+	*f.v = t.text == "true"
+	return !t.quoted && (*f.v || t.text == "false")
+}
+
+type whole[T int | int64] struct{ v *T }
+
+func (f whole[T]) line(dst []byte) []byte { return strconv.AppendInt(dst, int64(*f.v), 10) }
+func (f whole[T]) json(dst []byte) []byte { return strconv.AppendInt(dst, int64(*f.v), 10) }
+func (f whole[T]) log() slog.Value        { return slog.Int64Value(int64(*f.v)) }
+func (f whole[T]) want() string           { return "a whole number" }
+
+func (f whole[T]) parse(t token) bool {
+	n, err := strconv.ParseInt(t.text, 10, 64)
+	*f.v = T(n)
+	return err == nil && !t.quoted && int64(*f.v) == n
+}
+
+type real struct {
+	v     *float64
+	exact bool
+}
+
+func (f real) line(dst []byte) []byte {
+	switch {
+	case math.IsNaN(*f.v):
+		return append(dst, '?')
+	case f.exact:
+		return strconv.AppendFloat(dst, *f.v, 'g', -1, 64)
+	}
+	return strconv.AppendFloat(dst, *f.v, 'g', 6, 64)
+}
+
+func (f real) json(dst []byte) []byte {
+	if !num.Finite(*f.v) {
+		return append(dst, "null"...)
+	}
+	return appendNumber(dst, *f.v)
+}
+
+func (f real) log() slog.Value {
+	if !num.Finite(*f.v) {
+		return slog.AnyValue(nil)
+	}
+	return slog.Float64Value(*f.v)
+}
+
+func (f real) want() string { return "a number" }
+
+func (f real) parse(t token) bool {
+	if t.null() {
+		*f.v = math.NaN()
+		return true
+	}
+	x, err := strconv.ParseFloat(t.text, 64)
+	*f.v = x
+	return err == nil && !t.quoted && !math.IsNaN(x)
+}
+
+// appendNumber writes the shortest text that reads back as the same number.
+func appendNumber(dst []byte, x float64) []byte {
+	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		return strconv.AppendFloat(dst, x, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, x, 'f', -1, 64)
+}
+
+type span struct {
+	v     *time.Duration
+	exact bool
+}
+
+func (f span) line(dst []byte) []byte {
+	switch {
+	case *f.v == num.MinDuration:
+		return append(dst, '?')
+	case *f.v == num.MaxDuration:
+		return append(dst, "inf"...)
+	case f.exact:
+		return append(appendSeconds(dst, *f.v), 's')
+	}
+	return append(strconv.AppendFloat(dst, f.v.Seconds(), 'g', 6, 64), 's')
+}
+
+func (f span) json(dst []byte) []byte {
+	if *f.v == num.MinDuration {
+		return append(dst, "null"...)
+	}
+	return appendSeconds(dst, *f.v)
+}
+
+func (f span) log() slog.Value {
+	if *f.v == num.MinDuration {
+		return slog.AnyValue(nil)
+	}
+	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest number, which Seconds is not always
+}
+
+func (f span) want() string { return "a number of seconds" }
+
+func (f span) parse(t token) (ok bool) {
+	switch {
+	case t.null():
+		*f.v = num.MinDuration
+		return true
+	case t.line && t.text == "inf":
+		*f.v = num.MaxDuration
+		return true
+	case t.line:
+		if t.text, ok = strings.CutSuffix(t.text, "s"); !ok {
+			return false
+		}
+	}
+	*f.v, ok = parseSeconds(t.text)
+	return ok && !t.quoted
+}
+
+// appendSeconds writes seconds as a decimal number, exactly.
+func appendSeconds(dst []byte, d time.Duration) []byte {
+	ns := uint64(d)
+	if d < 0 {
+		dst = append(dst, '-')
+		ns = -ns // right for the least duration as well
+	}
+	dst = strconv.AppendUint(dst, ns/1e9, 10)
+	rest := ns % 1e9
+	if rest == 0 {
+		return dst
+	}
+	from := len(dst)
+	dst = strconv.AppendUint(dst, 1e9+rest, 10) // ten digits, of which the point takes the place of the first
+	dst[from] = '.'
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// parseSeconds reads what appendSeconds writes, exactly, and any other number to the nearest nanosecond.
+func parseSeconds(text string) (time.Duration, bool) {
+	whole, part, _ := strings.Cut(text, ".")
+	if len(part) <= 9 && len(whole) <= 11 {
+		s, bad := strconv.ParseInt(whole, 10, 64)
+		ns, worse := strconv.ParseUint((part + "000000000")[:9], 10, 32)
+		if bad == nil && worse == nil && max(s, -s) <= math.MaxInt64/int64(time.Second) {
+			if whole[0] == '-' {
+				return num.Sub(time.Duration(s)*time.Second, time.Duration(ns)), true
+			}
+			return num.Add(time.Duration(s)*time.Second, time.Duration(ns)), true
+		}
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, false
+	}
+	return num.Duration(x)
+}
+
+type instant struct{ v *time.Time }
+
+func (f instant) line(dst []byte) []byte { return f.v.UTC().AppendFormat(dst, time.RFC3339Nano) }
+func (f instant) json(dst []byte) []byte { return append(f.line(append(dst, '"')), '"') }
+func (f instant) log() slog.Value        { return slog.TimeValue(f.v.UTC()) }
+func (f instant) want() string           { return "a time such as 2026-01-02T03:04:05Z" }
+
+func (f instant) parse(t token) bool {
+	at, err := time.Parse(time.RFC3339Nano, t.text)
+	*f.v = at.UTC()
+	return err == nil && (t.line || t.quoted)
+}
+
+type text struct{ v *string }
+
+func (f text) line(dst []byte) []byte { return appendAtom(dst, *f.v) }
+func (f text) log() slog.Value        { return slog.StringValue(*f.v) }
+func (f text) want() string           { return "a text" }
+
+func (f text) json(dst []byte) []byte {
+	quoted, _ := json.Marshal(*f.v) // a string never fails
+	return append(dst, quoted...)
+}
+
+func (f text) parse(t token) bool {
+	*f.v = t.text
+	return t.line || t.quoted
+}
+
+// special is a number of which one value has a word in lines and another text in JSON.
+type special[T Number] struct {
+	form
+	v    *T
+	is   T
+	text string // in JSON: null or -1
+}
+
+func (f special[T]) line(dst []byte) []byte {
+	if *f.v == f.is {
+		return append(dst, "off"...)
+	}
+	return f.form.line(dst)
+}
+
+func (f special[T]) json(dst []byte) []byte {
+	if *f.v == f.is {
+		return append(dst, f.text...)
+	}
+	return f.form.json(dst)
+}
+
+func (f special[T]) log() slog.Value {
+	switch {
+	case *f.v != f.is:
+		return f.form.log()
+	case f.text == "null":
+		return slog.AnyValue(nil)
+	}
+	return slog.Float64Value(-1)
+}
+
+func (f special[T]) want() string { return f.form.want() + ", or off (" + f.text + " in JSON)" }
+
+func (f special[T]) parse(t token) bool {
+	if t.line && t.text == "off" || !t.line && !t.quoted && t.text == f.text {
+		*f.v = f.is
+		return true
+	}
+	return f.form.parse(t)
+}

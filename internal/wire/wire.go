@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"log/slog"
+
+	"github.com/straggler-go/straggler/internal/check"
+)
+
+// Line returns the fields as one line.
+func Line(fields func(*Codec)) string {
+	c := Codec{mode: line, out: make([]byte, 0, 120)}
+	fields(&c)
+	return string(c.out)
+}
+
+// Log returns the fields as a group, for log/slog.
+func Log(fields func(*Codec)) slog.Value {
+	c := Codec{mode: group, attrs: make([]slog.Attr, 0, 10)}
+	fields(&c)
+	return slog.GroupValue(c.attrs...)
+}
+
+// JSON returns the fields as an object. It is an error if a value has no text, such as an enumeration's unknown one.
+func JSON(fields func(*Codec)) ([]byte, error) {
+	c := Codec{mode: object, out: append(make([]byte, 0, 200), '{')}
+	fields(&c)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return append(c.out, '}'), nil
+}
+
+// Read sets v from what [JSON] wrote. The error names what is unknown or out of place, and then v stays as it was; so
+// it does for null.
+func Read[T any](data []byte, v *T, fields func(*T, *Codec)) error {
+	if string(data) == "null" {
+		return nil
+	}
+	t := token{text: string(data)}
+	return read(t, v, fields)
+}
+
+// Scan sets v from what [Line] wrote. The error names what is unknown or out of place, and then v stays as it was.
+func Scan[T any](text []byte, v *T, fields func(*T, *Codec)) error {
+	return read(token{text: "(" + string(text) + ")", line: true}, v, fields)
+}
+
+func read[T any](t token, v *T, fields func(*T, *Codec)) error {
+	var fresh T
+	place := check.PlaceOf[T]()
+	in, ok := t.object(place)
+	if !ok {
+		return check.Bad(place, "", t.text, "its fields as an object or a line")
+	}
+	if err := in.run(func(c *Codec) { fields(&fresh, c) }); err != nil {
+		return err
+	}
+	*v = fresh
+	return nil
+}

@@ -1,0 +1,301 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler"
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+type action uint8
+
+var names = [...]string{"keep", "kill"}
+
+func (a action) String() string                   { return enum.Name(names[:], a) }
+func (a action) MarshalText() ([]byte, error)     { return enum.Text(names[:], a) }
+func (a *action) UnmarshalText(text []byte) error { return enum.Parse(names[:], text, a) }
+
+// inner is a type of another package, as it were.
+type inner struct {
+	Basis string
+	Gain  time.Duration
+}
+
+func (v *inner) wire(c *Codec) {
+	c.Text("basis", &v.Basis)
+	c.Duration("gain", &v.Gain)
+}
+
+func (v inner) String() string                   { return Line(v.wire) }
+func (v inner) LogValue() slog.Value             { return Log(v.wire) }
+func (v inner) MarshalJSON() ([]byte, error)     { return JSON(v.wire) }
+func (v *inner) UnmarshalJSON(data []byte) error { return Read(data, v, (*inner).wire) }
+func (v *inner) UnmarshalText(line []byte) error { return Scan(line, v, (*inner).wire) }
+func draw[T any](r *rand.Rand, of ...T) T        { return of[r.IntN(len(of))] }
+func times(r *rand.Rand) time.Duration           { return time.Duration(r.Int64() >> r.IntN(64)) }
+func number(r *rand.Rand) float64                { return math.Ldexp(r.Float64(), r.IntN(60)-30) }
+
+// all has a field of each kind.
+type all struct {
+	Action  action
+	Move    bool
+	Copy    int
+	Rule    action
+	Bytes   int64
+	Pool    int
+	Value   float64
+	Kill    bool
+	Name    string
+	Left    time.Duration
+	At      time.Time
+	Budget  int
+	Level   float64
+	Allowed time.Duration
+	Tokens  int64
+	Wait    time.Duration
+	Share   float64
+	Count   int
+	Avoid   []int
+	Loads   []int64
+	Ends    []float64
+	Hosts   []string
+	Nested  struct{ A, B int }
+	Steps   []inner
+	Value2  inner
+	Last    inner
+}
+
+func (v *all) wire(c *Codec) {
+	c.Kind(0, "all", "some")
+	c.Word("action", &v.Action)
+	c.Flag("move", &v.Move, "stay", "move")
+	c.When(v.Action == 1).Int("copy", &v.Copy)
+	c.Enum("rule", &v.Rule)
+	c.Int64("bytes", &v.Bytes)
+	c.Index("pool", &v.Pool)
+	c.Float("value", &v.Value)
+	c.Bool("kill", &v.Kill)
+	c.Text("name", &v.Name)
+	c.Duration("left", &v.Left)
+	c.Time("at", &v.At)
+	Limit(c, "budget", &v.Budget)
+	Limit(c, "level", &v.Level)
+	Limit(c, "allowed", &v.Allowed)
+	Limit(c, "tokens", &v.Tokens)
+	Choice(c, "wait", &v.Wait)
+	Choice(c, "share", &v.Share)
+	Choice(c, "count", &v.Count)
+	Numbers(c, "avoid", &v.Avoid)
+	Numbers(c, "loads", &v.Loads)
+	c.Floats("ends", &v.Ends)
+	c.Texts("hosts", &v.Hosts)
+	c.Object("nested", func(c *Codec) {
+		c.Int("a", &v.Nested.A)
+		c.Int("b", &v.Nested.B)
+	})
+	List(c, "steps", &v.Steps, (*inner).wire)
+	c.Value("value2", &v.Value2)
+	c.Inline(&v.Last)
+}
+
+func random(r *rand.Rand) (v all) {
+	text := func() string { return draw(r, "", "a", "a b", `"`, "(", "x=y", "off", "?", "null", "é\n\\", "1,2") }
+	in := func() inner { return inner{text(), draw(r, 0, num.MinDuration, num.MaxDuration, times(r))} }
+	v = all{
+		Action: draw[action](r, 0, 1), Move: draw(r, true, false), Rule: draw[action](r, 0, 1), Bytes: r.Int64() - r.Int64(),
+		Pool: r.IntN(5) - 1, Value: draw(r, 0, number(r), -number(r)), Kill: draw(r, true, false), Name: text(),
+		Left: draw(r, 0, num.MinDuration, num.MaxDuration, times(r), -times(r)), At: draw(r, time.Time{}, time.Unix(0, r.Int64()).UTC()),
+		Budget: draw(r, 0, math.MaxInt, 7), Level: draw(r, 0, math.Inf(1), number(r)),
+		Allowed: draw(r, 0, num.MaxDuration, times(r)), Tokens: draw(r, 0, math.MaxInt64, r.Int64()),
+		Wait: draw(r, 0, -1, times(r)), Share: draw(r, 0, -1, number(r)), Count: draw(r, 0, -1, 3), Value2: in(), Last: in(),
+	}
+	if v.Action == 1 {
+		v.Copy = r.IntN(3)
+	}
+	for range r.IntN(3) {
+		v.Avoid, v.Loads = append(v.Avoid, r.IntN(9)), append(v.Loads, r.Int64())
+		v.Ends, v.Hosts = append(v.Ends, number(r)), append(v.Hosts, text())
+		v.Steps, v.Nested.A = append(v.Steps, in()), r.IntN(2)
+	}
+	return v
+}
+
+func TestJSONReadsBackAsTheSameValue(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		v := random(r)
+		data, err := JSON(v.wire)
+		require.NoError(t, err)
+		require.True(t, json.Valid(data), "%s", data)
+		var back all
+		require.NoError(t, Read(data, &back, (*all).wire), "%s", data)
+		require.Equal(t, v, back, "%s", data)
+	}
+}
+
+func TestALineReadsBackAsWhatPrintsTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		v := random(r)
+		text := Line(v.wire)
+		var back all
+		require.NoError(t, Scan([]byte(text), &back, (*all).wire), "%s", text)
+		require.Equal(t, text, Line(back.wire))
+		require.Equal(t, v.Wait, back.Wait, "a choice is exact")
+		require.Equal(t, v.Share, back.Share)
+		require.Equal(t, v.Hosts, back.Hosts)
+	}
+}
+
+// The three forms hold the same keys, and a log the JSON's values.
+func TestALogHasTheFieldsOfTheJSON(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		v := random(r)
+		v.Bytes >>= 20
+		for _, d := range []*time.Duration{&v.Left, &v.Allowed, &v.Wait, &v.Value2.Gain, &v.Last.Gain} {
+			if *d != num.MinDuration && *d != num.MaxDuration {
+				*d %= 100 * 24 * time.Hour // beyond 104 days a log's float is not exact
+			}
+		}
+		v.At = time.Time{}
+		data, err := JSON(v.wire)
+		require.NoError(t, err)
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", slog.AnyValue(Log(v.wire)))
+		var line struct{ V map[string]any }
+		require.NoError(t, json.Unmarshal(log.Bytes(), &line))
+		var object map[string]any
+		require.NoError(t, json.Unmarshal(data, &object))
+		maps.DeleteFunc(object, func(_ string, v any) bool { // of groups, slog leaves out the empty ones
+			inner, ok := v.(map[string]any)
+			return ok && len(inner) == 0
+		})
+		require.Equal(t, object, line.V, "%s\n%s", data, log.String())
+	}
+}
+
+func TestForm(t *testing.T) {
+	v := all{
+		Action: 1, Pool: -1, Left: 65834927134, Value: .123456789, Budget: math.MaxInt, Wait: -1, Share: .123456789,
+		Name: "a b", Avoid: []int{3, 7}, Level: math.Inf(1), Steps: []inner{{"age", num.MinDuration}}, Last: inner{Gain: num.MaxDuration},
+	}
+	assert.Equal(t, `all kill stay copy=0 rule=keep value=0.123457 name="a b" left=65.8349s budget=off level=off wait=off`+
+		` share=0.123456789 avoid=3,7 steps=(basis=age gain=?) value2=() gain=inf`, Line(v.wire))
+	data, err := JSON(v.wire)
+	require.NoError(t, err)
+	assert.Equal(t, `{"action":"kill","move":false,"copy":0,"rule":"keep","value":0.123456789,"name":"a b",`+
+		`"left":65.834927134,"budget":null,"level":null,"wait":-1,"share":0.123456789,"avoid":[3,7],`+
+		`"steps":[{"basis":"age","gain":null}],"value2":{},"gain":9223372036.854775807}`, string(data))
+}
+
+func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
+	const place = "internal/wire: all."
+	for text, want := range map[string]string{
+		`{"action":"keep","colour":3}`: `internal/wire: inner.colour is "3", want one of the fields basis, gain`,
+		`{"action":"hold"}`:            `internal/wire: action is "hold", want one of: keep, kill`,
+		`{"action":1}`:                 place + `action is "1", want a word`,
+		`{"bytes":"7"}`:                place + `bytes is "7", want a whole number`,
+		`{"bytes":1.5}`:                place + `bytes is "1.5", want a whole number`,
+		`{"bytes":1,"bytes":2}`:        place + `bytes is "2", want each field once`,
+		`{"left":"1s"}`:                place + `left is "1s", want a number of seconds`,
+		`{"left":1e999}`:               place + `left is "1e999", want a number of seconds`,
+		`{"move":"move"}`:              place + `move is "move", want stay or move`,
+		`{"name":7}`:                   place + `name is "7", want a text`,
+		`{"at":7}`:                     place + `at is "7", want a time such as `,
+		`{"avoid":7}`:                  place + `avoid is "7", want a list`,
+		`{"avoid":["7"]}`:              place + `avoid is "[\"7\"]", want a list`,
+		`{"steps":[{"x":1}]}`:          place + `x is "1", want one of the fields basis, gain`,
+		`{"nested":7}`:                 place + `nested is "7", want an object`,
+		`{"value2":{"x":1}}`:           `internal/wire: inner.x is "1", want one of the fields basis, gain`,
+		`[]`:                           `want its fields as an object`,
+		`{"budget":true}`:              place + `budget is "true", want a whole number, or off (null in JSON)`,
+	} {
+		v := all{Name: "kept"}
+		err := Read([]byte(text), &v, (*all).wire)
+		require.ErrorContains(t, err, want, "%s", text)
+		var field *straggler.FieldError
+		require.True(t, errors.As(err, &field))
+		assert.Equal(t, all{Name: "kept"}, v)
+	}
+	for text, want := range map[string]string{
+		"":                                     place + `line is "", want one more word`,
+		"none keep stay":                       place + `line is "none", want one of: all, some`,
+		"all hold stay":                        `internal/wire: action is "hold"`,
+		"all keep stand":                       place + `move is "stand", want stay or move`,
+		"all keep stay value2=() more":         `internal/wire: inner.word is "more", want no more words`,
+		"all keep stay bytes=7 bytes=8":        place + `bytes is "8", want each field once`,
+		"all keep stay left=7":                 place + `left is "7", want a number of seconds`,
+		"all keep stay colour=3":               `colour is "3", want one of the fields`,
+		"all keep stay avoid=3,":               place + `avoid is "3,", want a list`,
+		`all keep stay name="a`:                `want its fields as an object or a line`,
+		"all keep stay steps=(gain=1s":         `want its fields as an object or a line`,
+		"all keep stay steps=(gain=1s)) left=": `want its fields as an object or a line`,
+	} {
+		v := all{Name: "kept"}
+		require.ErrorContains(t, Scan([]byte(text), &v, (*all).wire), want, "%s", text)
+		assert.Equal(t, all{Name: "kept"}, v)
+	}
+	_, err := JSON((&all{Rule: 7}).wire)
+	assert.EqualError(t, err, "internal/wire: action is 7, want 0 to 1")
+	_, err = JSON((&all{Value2: inner{}}).wire)
+	assert.NoError(t, err)
+	kept := all{Name: "kept"}
+	require.NoError(t, Read([]byte("null"), &kept, (*all).wire))
+	assert.Equal(t, "kept", kept.Name)
+}
+
+func TestSecondsAreExactAndOtherNumbersNearest(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "-0.000000001": -1, "9223372036.854775807": math.MaxInt64, "-9223372036.854775807": -math.MaxInt64,
+		"1e-9": 1, "1.5e3": 1500 * time.Second, "0.0000000014": 1, "1e300": num.MaxDuration, "9223372037": num.MaxDuration,
+		"-9999999999": num.MinDuration, "104249991.374198272": 104249991374198272,
+	} {
+		got, ok := parseSeconds(text)
+		assert.True(t, ok, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "-", "1.2.3", "1.-5", "0x", "one"} {
+		_, ok := parseSeconds(text)
+		assert.False(t, ok, text)
+	}
+}
+
+// Any text: no panic, and what is read prints and reads again.
+func FuzzRead(f *testing.F) {
+	v := random(rand.New(rand.NewPCG(7, 8)))
+	data, _ := JSON(v.wire)
+	f.Add(string(data))
+	f.Add(Line(v.wire))
+	f.Add(`all keep stay name="\"" steps=((),(`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var v, again all
+		if Scan([]byte(text), &v, (*all).wire) == nil {
+			line := Line(v.wire)
+			require.NoError(t, Scan([]byte(line), &again, (*all).wire), line)
+			require.Equal(t, line, Line(again.wire))
+		}
+		if Read([]byte(text), &v, (*all).wire) == nil {
+			data, err := JSON(v.wire)
+			require.NoError(t, err)
+			require.NoError(t, Read(data, &again, (*all).wire))
+			if !strings.Contains(text, "null") { // NaN
+				require.True(t, reflect.DeepEqual(v, again), "%s", data)
+			}
+		}
+	})
+}
