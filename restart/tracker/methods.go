@@ -95,7 +95,8 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 // Leave records that a machine is about to leave, at a known time: it is drained, or its spot price has gone. Tasks
 // that are not expected to end there before that are worth a copy elsewhere, with the reason [restart.Leaving] and
 // whatever the policy says of them, within its [restart.Limits]; no waiting task starts there that would not end in
-// time, and copies avoid it. A zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
+// time, and copies avoid it. A task of which the policy's facts say nothing is expected to take what the longest took
+// that has ended, or as long again as it has run; before any has ended, it is copied. A zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
 func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
 }

@@ -225,30 +225,40 @@ func (t *Tracker) leavesIn(place int32) time.Duration {
 	return max(num.Sub(t.places.leaves[place], t.now), 0)
 }
 
-// strands reports whether all copies of a task are on machines that leave before they are expected to end, and how long
-// the last of these stays.
-func (t *Tracker) strands(s *taskState) (left time.Duration, is bool) {
+// strands reports whether all copies of a task are on machines that leave before they are expected to end, how long the
+// last of these stays, and t_rem of the fastest copy. It goes by t_rem as the policy sees it, and otherwise by what the
+// longest took that has ended; a task of which nothing at all is known is not expected to end.
+func (t *Tracker) strands(s *taskState, view *restart.Task) (stays, remaining time.Duration, is bool) {
 	if t.leaving == 0 {
-		return 0, false
+		return 0, 0, false
 	}
-	for i := s.copies; i != none; i = t.copies.all[i].next {
+	remaining = estimate.Unknown
+	for i, k := s.copies, 0; i != none; i, k = t.copies.all[i].next, k+1 {
 		c := &t.copies.all[i]
-		stays := t.leavesIn(c.machine)
-		if remaining := t.remaining(t.asFound(s, c.resumed), c); stays == noTime || remaining != estimate.Unknown && remaining <= stays {
-			return 0, false
+		left, needs := t.leavesIn(c.machine), view.Copies[k].Remaining
+		if needs == estimate.Unknown {
+			needs = t.atMost(t.asFound(s, c.resumed), c)
 		}
-		left = max(left, stays)
+		if left == noTime || needs != estimate.Unknown && needs <= left {
+			return 0, 0, false
+		}
+		if stays = max(stays, left); needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
+			remaining = needs
+		}
 	}
-	return left, true
+	return stays, remaining, true
 }
 
 // rescue replaces the decision about a task that will not end where it runs by one to copy it, as far as that may be.
 func (t *Tracker) rescue(s *taskState, d *restart.Decision, view *restart.Task, facts *restart.Phase) {
-	left, is := t.strands(s)
-	if !is || d.Action != restart.Keep || view.NoDuplicate {
+	if d.Action != restart.Keep || view.NoDuplicate {
 		return
 	}
-	*d = restart.Decision{Reason: restart.Leaving, Remaining: d.Remaining, Fresh: d.Fresh, Bar: left}
+	stays, remaining, is := t.strands(s, view)
+	if !is {
+		return
+	}
+	*d = restart.Decision{Reason: restart.Leaving, Remaining: remaining, Fresh: d.Fresh, Bar: stays}
 	if facts.FreeSlots <= 0 {
 		d.Reason = restart.NoFreeSlot
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It never fails. O(n), some 60 bytes a task.
@@ -369,12 +369,13 @@ func codeFloat(c *snapshot.Codec, v *float32) {
 }
 
 func (m *times) code(c *snapshot.Codec) {
+	c.Amount(&m.mean)
+	c.Amount(&m.longest)
 	if !m.on {
 		return
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
-	c.Amount(&m.mean)
 	c.Duration(&m.fitted)
 	c.Number(&m.since, 0, snapshot.Any)
 	snapshot.List(c, &m.closed, 17, func(l *life) {

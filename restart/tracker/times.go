@@ -18,6 +18,8 @@ type times struct {
 	curve survival.Curve
 	mean  float64 // the mean work
 
+	longest float64 // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
+
 	closed []life        // that ended or were killed
 	enough int           // ends that make a curve: three, or all others of a small phase
 	stride int           // lives of one in so many tasks are kept
@@ -50,6 +52,9 @@ const (
 
 func newTimes(c *Config) times {
 	t := times{on: rules.Describe(c.Policy).Has(rules.Left), stride: 1, fitted: noTime, enough: min(max(len(c.Work)-1, 1), 3)}
+	for i, w := range c.Work {
+		t.mean += (w - t.mean) / float64(i+1)
+	}
 	if !t.on {
 		return t
 	}
@@ -58,9 +63,6 @@ func newTimes(c *Config) times {
 	}
 	if t.shape = new(survival.Shape); c.Shape != nil {
 		t.shape = c.Shape.Phase()
-	}
-	for i, w := range c.Work {
-		t.mean += (w - t.mean) / float64(i+1)
 	}
 	return t
 }
@@ -107,6 +109,9 @@ func (t *Tracker) follow(s *taskState, c *copyState, age time.Duration, done flo
 
 // ends learns from a copy that ended with success, or was killed.
 func (t *Tracker) ends(s *taskState, c *copyState, age time.Duration, success bool) {
+	if success {
+		t.times.longest = max(t.times.longest, age.Seconds()/t.scale(s.work))
+	}
 	if !t.times.on {
 		return
 	}
@@ -117,6 +122,17 @@ func (t *Tracker) ends(s *taskState, c *copyState, age time.Duration, success bo
 	if success && !c.badUnits {
 		t.times.shape.Finish(&c.trail, age, t.model)
 	}
+}
+
+// atMost is t_rem of a copy of which nothing else is known, for a task that is about to lose its machine: it takes what
+// the longest took that has ended, or as long again as it has run. Unknown while none has ended.
+func (t *Tracker) atMost(s *taskState, c *copyState) time.Duration {
+	if t.times.longest == 0 {
+		return estimate.Unknown
+	}
+	age := t.age(c)
+	longest, _ := num.Duration(t.times.longest * t.scale(s.work))
+	return max(num.Sub(longest, age), age)
 }
 
 // scale is how much longer than the mean task's a task's work lets it take. Until enough have ended to see what

@@ -1,0 +1,83 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// leaving returns a phase without progress of which ten tasks have ended after 10 s each, and another begins, at 10 s, on
+// machine 5, which leaves after the given time.
+func leaving(t *testing.T, policy restart.Policy, notice time.Duration) *tracker.Tracker {
+	t.Helper()
+	tr := newTracker(t, tracker.Config{Tasks: 20, Slots: 12, Machines: 6, Interval: time.Second, Policy: policy})
+	for task := range 10 {
+		tr.Start(at(0), task, task%5)
+	}
+	for task := range 10 {
+		tr.Finish(at(10), task, 0)
+	}
+	tr.Leave(at(10), 5, at(10).Add(notice))
+	require.Zero(t, tr.Start(at(10), 10, 5))
+	return tr
+}
+
+// A machine is to be drained in an hour, and its tasks take 10 s. None is copied for that, whether its progress is
+// reported or not, under any policy; nor in a phase that reports, before a task's own first report.
+func TestLongNoticeCopiesNothing(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		for _, reports := range []bool{false, true} {
+			tr := leaving(t, policy, time.Hour)
+			if reports {
+				tr.Start(at(10), 11, 1)
+				tr.Report(at(11), 11, 0, tracker.Report{Done: 0.1})
+			}
+			for second := 11; second <= 19; second++ {
+				a := tr.Decide(at(float64(second)), 10)
+				assert.NotEqual(t, restart.Leaving, a.Reason, "%s: %v", name, a)
+			}
+		}
+	}
+}
+
+// On a machine that goes in 7 s a task that is to take 10 s is copied; one that hangs, once it is as old as the machine
+// still stays.
+func TestShortNoticeCopies(t *testing.T) {
+	for name, policy := range policytest.Policies() {
+		a := leaving(t, policy, 7*time.Second).Decide(at(11), 10)
+		assert.Equal(t, restart.Duplicate, a.Action, "%s: %v", name, a)
+		if name == "late-early" {
+			continue // it has its own reason
+		}
+		assert.Equal(t, restart.Leaving, a.Reason, "%s: %v", name, a)
+		assert.Equal(t, 6*time.Second, a.Bar, name)
+		assert.InDelta(t, 9, a.Remaining.Seconds(), 1e-6, "%s: %v", name, a)
+	}
+	tr := leaving(t, restart.Never{}, time.Hour)
+	assert.Equal(t, restart.Keep, tr.Decide(at(1809), 10).Action)
+	assert.Equal(t, restart.Leaving, tr.Decide(at(1811), 10).Reason)
+}
+
+// Before any task has ended nothing says how long one takes: a task on a machine that leaves is copied. A task with
+// twice the work is expected to take twice as long.
+func TestNoticeByWorkAndBeforeAnyEnd(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Work: []float64{1, 1, 1, 2}, Slots: 8, Machines: 4, Interval: time.Second, Policy: restart.Never{}})
+	for task := range 4 {
+		tr.Start(at(0), task, task)
+	}
+	tr.Leave(at(1), 2, at(21))
+	tr.Leave(at(1), 3, at(19))
+	a := tr.Decide(at(1), 2)
+	assert.Equal(t, restart.Leaving, a.Reason)
+	assert.Equal(t, estimate.Unknown, a.Remaining)
+	tr.Finish(at(10), 0, 0)
+	assert.Equal(t, restart.Keep, tr.Decide(at(10), 2).Action, "it needs as long again as it has run, and no more")
+	assert.Equal(t, restart.Leaving, tr.Decide(at(10), 3).Reason, "it takes 20 s")
+}
