@@ -196,6 +196,7 @@ func (t *Tracker) loseMachine(machine int) (waiting []int) {
 	if place == none {
 		return nil
 	}
+	t.places.refuse(place, false) // its slots go by SetSlots, and it may come back another
 	lost := t.lost[:0]
 	for i := range t.copies.all {
 		if c := &t.copies.all[i]; c.task != none && c.machine == place {

@@ -160,7 +160,8 @@ func (t *Tracker) facts(p *restart.Phase) {
 	*p = t.phase
 	p.Waiting, p.Silent = t.waiting.waits, !t.reported && !t.smallUnits
 	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
-		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/max(p.Machines, 1)), 0)
+		machines := max(p.Machines, len(t.places.numbers)) // those heard of, if nobody has said how many there are
+		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/machines), 0)
 	}
 	t.peers.fill(&p.Peers, t.working+p.Finished)
 }

@@ -1,0 +1,66 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// oneSlow is a record of ten machines of which the last takes ten times as long.
+func oneSlow(t *testing.T) *machines.Record {
+	t.Helper()
+	record := new(machines.Record)
+	for i := range 60 {
+		ran := 10 * time.Second
+		if i%10 == 9 {
+			ran *= 10
+		}
+		record.End(start, i%10, uint64(1e9+i), machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+	}
+	return record
+}
+
+// A slow machine that was refused a waiting task takes its own slots from those that are free, whether the number of
+// machines is known or not; once it is lost, none.
+func TestARefusedMachineTakesItsOwnSlots(t *testing.T) {
+	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} { // of those heard of, it has a fourth
+		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
+		tr.Start(start, tr.Next(start, 0).Task, 0)
+		require.Equal(t, restart.SlowMachine, tr.Next(start, 9).Reason)
+		for machine := 1; machine < 3; machine++ {
+			tr.Start(start, tr.Next(start, machine).Task, machine)
+		}
+		assert.Equal(t, free, tr.Phase().FreeSlots, "%d machines", known)
+		tr.LoseMachine(start, 9)
+		tr.SetSlots(90)
+		assert.Equal(t, 87, tr.Phase().FreeSlots, "%d machines, one lost", known)
+	}
+}
+
+// Beside 92 idle slots a straggler is copied, not killed, though one machine was refused.
+func TestARefusedMachineDoesNotMakeSlotsScarce(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 100, Interval: time.Second, Record: oneSlow(t)})
+	for machine := range 8 {
+		tr.Start(start, tr.Next(start, machine).Task, machine)
+		if machine == 0 {
+			require.Equal(t, restart.SlowMachine, tr.Next(start, 9).Reason)
+		}
+	}
+	for second := 1.; second <= 10; second++ {
+		for task := range 7 {
+			tr.Report(at(second), task, 0, tracker.Report{Done: second / 10})
+		}
+		tr.Report(at(second), 7, 0, tracker.Report{Done: second / 400})
+	}
+	for task := range 7 {
+		tr.Finish(at(10), task, 0)
+	}
+	a := tr.Decide(at(11), 7)
+	assert.Equal(t, restart.Duplicate, a.Action, "%v", a)
+}
