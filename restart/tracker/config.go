@@ -20,7 +20,8 @@ type Config struct {
 	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is
 	// above 0, all are unknown. Nil: all tasks have the work 1, and progress is a share.
 	Work []float64
-	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so.
+	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so, and
+	// [Tracker.Next] then gives a slot nothing. Otherwise a slot that Next is asked about counts as one, whatever this says.
 	Slots int
 	// Machines is how many machines there are; 0 if not known. Their numbers are the host's, 0 or more.
 	Machines int

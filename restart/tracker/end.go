@@ -258,10 +258,15 @@ func (t *Tracker) setEligible(e *Event) {
 }
 
 func (t *Tracker) leave(machine int, at time.Time) {
-	place := t.heardOf(machine)
-	if place == none {
+	place := t.places.seen(machine)
+	switch {
+	case machine < 0:
 		t.ledger.Ignored++
 		return
+	case at.IsZero() && place == none:
+		return // there is nothing to take back
+	case place == none:
+		place = t.heardOf(machine)
 	}
 	if t.places.leaves[place] != noTime {
 		t.leaving--

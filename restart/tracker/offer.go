@@ -5,7 +5,14 @@ import "github.com/straggler-go/straggler/restart"
 // offer answers what to do with a free slot.
 func (t *Tracker) offer(e *Event, a *Answer) {
 	machine := max(e.Machine, none)
-	place := t.heardOf(machine)
+	place := t.places.seen(machine)
+	if t.phase.Slots == 0 { // none may run: it is closed, or has no slots yet
+		*a = Answer{Task: none, Decision: restart.Decision{Reason: restart.NothingToDo}}
+		if t.waiting.waits+len(t.candidates.list) > 0 {
+			a.Reason = restart.NoFreeSlot
+		}
+		return
+	}
 	if t.bestCandidate(a, machine); a.Task != none {
 		return
 	}
@@ -18,6 +25,9 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 		return
 	}
 	d, unwanted := t.unwanted(machine, task)
+	if unwanted {
+		place = t.heardOf(machine) // it counts among those that are refused
+	}
 	t.places.refuse(place, unwanted)
 	if unwanted {
 		a.Decision = d

@@ -226,8 +226,9 @@ func (t *Tracker) leavesIn(place int32) time.Duration {
 }
 
 // strands reports whether all copies of a task are on machines that leave before they are expected to end, how long the
-// last of these stays, and t_rem of the fastest copy. It goes by t_rem as the policy sees it, and otherwise by what the
-// longest took that has ended; a task of which nothing at all is known is not expected to end.
+// last of these stays, and t_rem of the fastest copy. It goes by t_rem as the policy sees it, once ends have shown how
+// far off that is, by plain extrapolation before, and otherwise by what the longest took that has ended; a task of
+// which nothing at all is known is not expected to end.
 func (t *Tracker) strands(s *taskState, view *restart.Task) (stays, remaining time.Duration, is bool) {
 	if t.leaving == 0 {
 		return 0, 0, false
@@ -235,9 +236,13 @@ func (t *Tracker) strands(s *taskState, view *restart.Task) (stays, remaining ti
 	remaining = estimate.Unknown
 	for i, k := s.copies, 0; i != none; i, k = t.copies.all[i].next, k+1 {
 		c := &t.copies.all[i]
-		left, needs := t.leavesIn(c.machine), view.Copies[k].Remaining
+		found := t.asFound(s, c.resumed)
+		left, needs := t.leavesIn(c.machine), t.remaining(found, c)
+		if needs == estimate.Unknown || t.times.sure() {
+			needs = view.Copies[k].Remaining
+		}
 		if needs == estimate.Unknown {
-			needs = t.atMost(t.asFound(s, c.resumed), c)
+			needs = t.atMost(found, c)
 		}
 		if left == noTime || needs != estimate.Unknown && needs <= left {
 			return 0, 0, false

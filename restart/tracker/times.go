@@ -124,6 +124,9 @@ func (t *Tracker) ends(s *taskState, c *copyState, age time.Duration, success bo
 	}
 }
 
+// sure reports whether enough copies have ended to make a curve of.
+func (m *times) sure() bool { return m.curve.Ends() >= m.enough }
+
 // atMost is t_rem of a copy of which nothing else is known, for a task that is about to lose its machine: it takes what
 // the longest took that has ended, or as long again as it has run. Unknown while none has ended.
 func (t *Tracker) atMost(s *taskState, c *copyState) time.Duration {
@@ -196,7 +199,7 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: t.config.Rates.Prior != nil || m.curve.Ends() >= m.enough,
+			Expected: t.config.Rates.Prior != nil || m.sure(),
 		}
 		if m.shape.Outlook(&left.outlook, p, &m.curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
@@ -204,7 +207,7 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 			return
 		}
 	}
-	if m.curve.Ends() >= m.enough && age > 0 {
+	if m.sure() && age > 0 {
 		left.residual = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
 		to.Left, to.Basis = &left.residual, restart.ByAge
 		to.Remaining, _ = num.Duration(left.residual.Mean())
@@ -217,7 +220,7 @@ func (t *Tracker) foresee(s *taskState, c *copyState, copies []restart.Copy) {
 // compared.
 func (t *Tracker) byAges(s *taskState, view *restart.Task) {
 	m := &t.times
-	if !m.on || t.reported || m.curve.Ends() < m.enough {
+	if !m.on || t.reported || !m.sure() {
 		return
 	}
 	oldest := time.Duration(0)

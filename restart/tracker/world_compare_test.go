@@ -186,10 +186,6 @@ func (w *world) next() {
 	machine := w.rng.IntN(8) - 1
 	w.oracle.tick(w.now)
 	facts := w.facts()
-	w.oracle.see(machine)
-	if facts.Machines > 0 {
-		facts.Machines = max(facts.Machines, len(w.oracle.seen))
-	}
 	if facts.FreeSlots < 1 {
 		facts.FreeSlots = 1
 	}
@@ -217,6 +213,15 @@ func (w *world) next() {
 		if a.Action != restart.Keep && (want.Task < 0 || a.Gain > want.Gain) {
 			want = a
 		}
+	}
+	if w.oracle.config.Slots == 0 {
+		a := w.tracker.Next(w.now, machine)
+		w.note("next on %d without slots: %v", machine, a)
+		wants := len(candidates) > 0 || w.oracle.firstWaiting(machine) >= 0
+		if !same(a, w.whole.Next(w.now, machine)) || a.Action != restart.Keep || wants != (a.Reason == restart.NoFreeSlot) {
+			w.fatal("next is %d %v without slots, where there is something to do: %v", a.Task, a, wants)
+		}
+		return
 	}
 	for i, d := range candidates {
 		if !refused || !rules.Describe(w.policy).CopiesOnly { // a slot that is refused changes nothing
