@@ -21,16 +21,14 @@ type peers struct {
 	durations     estimate.Empirical // of finished tasks
 	finishedRates estimate.Empirical // their time per unit of work
 	progressRates estimate.Empirical // LATE's score/age, of running and finished
-	machineTotals estimate.Empirical // LATE's total progress by machine
+	machineTotals totals             // LATE's total progress by machine
 	machineTotal  []float64
 }
 
 func newPeers(reads rules.Description, machines int) peers {
 	p := peers{reads: reads}
 	if reads.Has(rules.Machines) {
-		for range machines { // that have done nothing yet
-			p.machineTotals.Insert(0)
-		}
+		p.machineTotals.idle = machines
 	}
 	return p
 }
@@ -41,10 +39,49 @@ func (p *peers) grow(machines int) {
 		return
 	}
 	for len(p.machineTotal) < machines {
-		if p.machineTotal = append(p.machineTotal, 0); p.machineTotals.Len() < len(p.machineTotal) {
-			p.machineTotals.Insert(0)
-		}
+		p.machineTotal = append(p.machineTotal, 0)
+		p.machineTotals.appear()
 	}
+}
+
+// totals are the total progress of all machines, also of those of which nothing was heard yet: these have done nothing,
+// and are only counted.
+type totals struct {
+	heard estimate.Empirical
+	idle  int
+}
+
+// appear takes note that one more machine was heard of.
+func (t *totals) appear() {
+	t.heard.Insert(0)
+	t.idle = max(t.idle-1, 0)
+}
+
+func (t *totals) exchange(from, to float64) {
+	t.heard.Delete(from)
+	t.heard.Insert(to)
+}
+
+func (t *totals) Len() int { return t.heard.Len() + t.idle }
+
+func (t *totals) Mean() float64 { return t.heard.Mean() * (float64(t.heard.Len()) / float64(t.Len())) }
+
+func (t *totals) CDF(x float64) float64 {
+	if x < 0 || t.Len() == 0 {
+		return 0
+	}
+	below := t.idle + t.heard.Rank(math.Nextafter(x, math.Inf(1)))
+	return float64(below) / float64(t.Len())
+}
+
+// Quantile is that of all values, of which the idle ones, which are 0, come first.
+func (t *totals) Quantile(p float64) float64 {
+	of := min(max(p, 0), 1) * float64(t.Len())
+	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k
+	if i < t.idle {
+		return 0
+	}
+	return t.heard.At(i - t.idle)
 }
 
 // finish takes in the run time of a copy that ended its task, and what it had reported as done.
@@ -88,9 +125,8 @@ func (p *peers) addMachine(c *copyState, score float64) {
 		return
 	}
 	total := &p.machineTotal[c.machine]
-	p.machineTotals.Delete(*total)
+	p.machineTotals.exchange(*total, *total+gain)
 	*total += gain
-	p.machineTotals.Insert(*total)
 }
 
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }

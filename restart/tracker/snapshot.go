@@ -47,13 +47,12 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if h.config.Tasks == 0 {
 		h.config.Work = []float64{} // a phase without tasks
 	}
-	machines := h.config.Machines
-	h.config.Budget, h.config.Machines = nil, 0 // it knows of the phase; and their totals are read
+	h.config.Budget = nil // it knows of the phase
 	t, err := New(h.config)
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
-	t.config.Budget, t.config.Machines = c.Budget, machines
+	t.config.Budget = c.Budget
 	t.code(&in)
 	if in.OK() {
 		t.complete(&in)
@@ -217,9 +216,10 @@ func (p *places) code(c *snapshot.Codec) {
 }
 
 func (p *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{&p.durations, &p.finishedRates, &p.progressRates, &p.machineTotals} {
+	for _, e := range []*estimate.Empirical{&p.durations, &p.finishedRates, &p.progressRates, &p.machineTotals.heard} {
 		c.Part(e)
 	}
+	c.Number(&p.machineTotals.idle, 0, maxTasks)
 	snapshot.List(c, &p.machineTotal, 8, c.Amount)
 	c.Real(&p.scores)
 	c.Amount(&p.workDone)
@@ -318,7 +318,7 @@ func (t *Tracker) complete(c *snapshot.Codec) {
 		t.tasks[task].candidate = int32(i)
 	}
 	if n := len(t.peers.machineTotal); t.peers.reads.Has(rules.Machines) {
-		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.Len() >= n, "lacks the progress of machines")
+		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.heard.Len() == n, "lacks the progress of machines")
 	}
 	t.phase.Speculative = max(t.running-t.first, 0)
 	t.phase.FreeSlots = max(t.phase.Slots-t.running, 0)
