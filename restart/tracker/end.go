@@ -251,6 +251,8 @@ func (t *Tracker) setEligible(e *Event) {
 	s.flags &^= noDuplicate | noRestart
 	if e.NoDuplicate {
 		s.flags |= noDuplicate
+	} else if t.config.Clones > 1 && s.copies != none {
+		t.mayLackClones(int32(e.Task)) // it may have been passed over
 	}
 	if e.NoRestart {
 		s.flags |= noRestart

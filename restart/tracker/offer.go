@@ -37,19 +37,31 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 }
 
 // nextClone returns a task that lacks one of its first copies, has none on the machine, and still runs; none if there
-// is none.
+// is none. It passes over the tasks that run on the machine, and once over each that lacks none any more.
 func (t *Tracker) nextClone(place int32) int32 {
-	if t.config.Clones <= 1 {
-		return none
-	}
-	for ; int(t.cloning) < len(t.tasks) && !t.lacksClone(&t.tasks[t.cloning]); t.cloning++ {
-	}
-	for task := t.cloning; int(task) < min(len(t.tasks), int(t.cloning)+maxPassedOver); task++ {
-		if s := &t.tasks[task]; t.lacksClone(s) && !s.wasTried(place) {
+	kept, list := 0, t.cloning
+	for i, task := range list {
+		if s := &t.tasks[task]; !t.lacksClone(s) {
+			s.flags &^= cloning
+			continue
+		} else if !s.wasTried(place) {
+			copy(list[i-kept:i], list[:kept])
+			t.cloning = list[i-kept:]
 			return task
 		}
+		list[kept] = task
+		kept++
 	}
+	t.cloning = list[:kept]
 	return none
+}
+
+// mayLackClones puts a task into the list of those that may lack some of their first copies.
+func (t *Tracker) mayLackClones(task int32) {
+	if s := &t.tasks[task]; s.flags&cloning == 0 && int(s.attempts) < t.config.Clones {
+		s.flags |= cloning
+		t.cloning = append(t.cloning, task)
+	}
 }
 
 // lacksClone reports whether a task is to have one more of its first copies. Once one of its attempts has ended it is

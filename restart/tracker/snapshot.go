@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 const snapshotVersion = 3
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
-// [Restore] takes again. It never fails. O(n), some 60 bytes a task.
+// [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
+	if t.rates == nil {
+		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
+	}
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	h := header{policy: describe(t.policy), config: t.config}
 	h.code(&c)
@@ -154,7 +158,7 @@ func (t *Tracker) code(c *snapshot.Codec) {
 	c.Bool(&t.reported)
 	c.Bool(&t.smallUnits)
 	c.Number(&t.progressed, 0, snapshot.Any)
-	c.Index(&t.cloning, len(t.tasks)+1)
+	snapshot.List(c, &t.cloning, 1, func(task *int32) { c.Index(task, len(t.tasks)) })
 	c.Part(t.rates)
 	c.Part(&t.wrapUp)
 	c.Duration(&t.model.WrapUp)
@@ -275,9 +279,10 @@ func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
 
 func (t *Tracker) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ queued) // who waits is queued anew
-	c.Number(&flags, 0, int(knownWork<<1-1))
-	s.flags = taskFlags(flags)
+	flags := int(s.flags &^ (queued | cloning)) // who waits is queued anew, and who is cloned is listed
+	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
+		s.flags = taskFlags(flags)
+	}
 	c.Index(&s.copies, len(t.copies.all))
 	c.Index(&s.attempts, anyIndex)
 	c.Index(&s.original, anyIndex)
@@ -317,6 +322,13 @@ func (t *Tracker) complete(c *snapshot.Codec) {
 		}
 		t.tasks[task].candidate = int32(i)
 	}
+	for _, task := range t.cloning {
+		if task == none || t.tasks[task].flags&cloning != 0 {
+			c.Check(false, "lists a task wrong that is cloned")
+			return
+		}
+		t.tasks[task].flags |= cloning
+	}
 	if n := len(t.peers.machineTotal); t.peers.reads.Has(rules.Machines) {
 		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.heard.Len() == n, "lacks the progress of machines")
 	}
@@ -327,7 +339,7 @@ func (t *Tracker) complete(c *snapshot.Codec) {
 func (t *Tracker) completeTask(c *snapshot.Codec, task int32) {
 	s := &t.tasks[task]
 	s.candidate = none
-	s.flags &^= queued
+	s.flags &^= queued | cloning
 	copies := 0
 	for i := s.copies; i != none && c.OK(); i = t.copies.all[i].next {
 		one := &t.copies.all[i]

@@ -18,7 +18,7 @@ func (t *Tracker) submit(task, machine int, begins bool) int {
 	}
 	switch {
 	case s.copies == none:
-		t.submitOriginal(s)
+		t.submitOriginal(s, int32(task))
 	case int(s.attempts) < t.config.Clones:
 		t.ledger.Clones++
 	default:
@@ -40,7 +40,6 @@ func (t *Tracker) submit(task, machine int, begins bool) int {
 	}
 	s.copies = i
 	s.attempts++
-	t.cloning = min(t.cloning, int32(task))
 	t.first += t.firsts(s)
 	t.running++
 	t.places.refuse(c.machine, false)
@@ -54,8 +53,11 @@ func (t *Tracker) submit(task, machine int, begins bool) int {
 }
 
 // submitOriginal takes a task from those that wait to those that run or are about to.
-func (t *Tracker) submitOriginal(s *taskState) {
+func (t *Tracker) submitOriginal(s *taskState, task int32) {
 	t.active++
+	if t.config.Clones > 1 {
+		t.mayLackClones(task)
+	}
 	t.waiting.leave(s)
 	s.original = s.attempts
 	if s.attempts == 0 && t.config.Budget != nil {

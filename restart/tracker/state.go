@@ -50,6 +50,7 @@ const (
 	firstWave // its original began in the phase's first wave
 	hasRun    // some attempt of it has ever begun
 	knownWork // its work was given
+	cloning   // in the list of tasks that may lack some of their first copies
 )
 
 type copyState struct {

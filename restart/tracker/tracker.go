@@ -70,10 +70,10 @@ type Tracker struct {
 	counts     counts
 	wrapUp     estimate.WrapUp
 	histories  []history
-	leaving    int   // machines that are known to leave
-	progressed int   // copies that ended with success and had reported progress late
-	smallUnits bool  // of most of them it said nothing
-	cloning    int32 // tasks before this one have all their first copies
+	leaving    int     // machines that are known to leave
+	progressed int     // copies that ended with success and had reported progress late
+	smallUnits bool    // of most of them it said nothing
+	cloning    []int32 // tasks that may lack some of their first copies, in the order of their starts
 	numbers    []int
 	lost       []int32
 	found      []Answer
