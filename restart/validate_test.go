@@ -44,7 +44,7 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 		"restart/rules: Flink.LowerBound is -1s":                                                  rules.Flink{LowerBound: -time.Second},
 	} {
 		assert.ErrorContains(t, policy.Validate(), want)
-		_, err := tracker.New(tracker.Config{Tasks: 1, Interval: 1, Policy: policy.(restart.Policy)})
+		_, err := tracker.New(tracker.Config{Tasks: 1, Interval: 1e9, Policy: policy.(restart.Policy)})
 		assert.ErrorContains(t, err, want, "a Tracker validates its policy")
 	}
 	for _, policy := range policytest.Policies() {

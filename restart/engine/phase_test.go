@@ -259,8 +259,8 @@ func TestConfigIsChecked(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
-		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: tracker.Config{Interval: 1}, MaxFailures: -1},
-		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: tracker.Config{Interval: 1}, MaxLost: -1},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: tracker.Config{Interval: 1e9}, MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: tracker.Config{Interval: 1e9}, MaxLost: -1},
 		`restart/engine: Config.Interval is 0s, want a positive duration: how often Observe is called`: {},
 	} {
 		_, err := engine.New(c)

@@ -67,8 +67,8 @@ func (t *Tracker) claim(s *taskState, c *copyState, r Report) (done, score float
 		c.resumed = 0 // it did not find the checkpoint, or made nothing of it
 		return done, score
 	}
-	if score > 0 {
-		score = max(float64(score*s.work)-found, 0) / (s.work - found)
+	if left := s.work - found; score > 0 && left > 0 { // of a work that is next to nothing, all may be saved
+		score = min(max(float64(score*s.work)-found, 0)/left, 1)
 	}
 	return max(done-found, 0), score
 }

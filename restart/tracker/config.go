@@ -40,7 +40,8 @@ type Config struct {
 	// ones the attempts of one phase overwrite those of another in the record.
 	Phase uint64
 	// Interval is Δ, the period of progress reports; the paper has a task report "once every 10s or ten times in [its]
-	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; to the other policies 0 is none.
+	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; to the other policies 0 is none. Less than a
+	// microsecond is an error: 10 without a unit is 10 ns.
 	Interval time.Duration
 	// Lag is schedLag, the usual delay between a decision to start a copy and its start, until it is known from copies
 	// that were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
@@ -75,6 +76,9 @@ const maxTasks = 1 << 30
 
 // maxPhase keeps a phase, a task and an attempt within one key of the record.
 const maxPhase = 1<<16 - 1
+
+// leastInterval is what copies can report in. A shorter one is a number that was meant in another unit.
+const leastInterval = time.Microsecond
 
 // maxClones bounds the first copies of a task.
 const maxClones = 100
@@ -133,6 +137,8 @@ func (c *Config) check() error {
 		return check.Bad(place, "Machines", c.Machines, "0 to 2^30; 0 if not known")
 	case c.Interval < 0, c.Interval == 0 && rules.Describe(c.Policy).Has(rules.Interval):
 		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often copies report")
+	case c.Interval > 0 && c.Interval < leastInterval:
+		return check.Bad(place, "Interval", c.Interval, "at least 1µs: a time.Duration counts nanoseconds, so ten seconds are 10*time.Second")
 	case c.Clones < 0 || c.Clones > maxClones:
 		return check.Bad(place, "Clones", c.Clones, "1 to 100, or 0 for 1")
 	case c.Phase > maxPhase:

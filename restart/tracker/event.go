@@ -3,6 +3,7 @@ package tracker
 import (
 	"time"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -92,8 +93,8 @@ type Report struct {
 	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used. A host that knows nothing
 	// else may report it alone: then Score times the task's work is done, for every estimate and every policy.
 	Score float64
-	// Remaining is the host's own estimate of t_rem, such as that of [estimate.TimeLeftBySubphase]; if 0, Config.Model
-	// is used.
+	// Remaining is the host's own estimate of t_rem, such as that of [estimate.TimeLeftBySubphase]; if 0 or
+	// estimate.Unknown, Config.Model is used. A report of a negative one makes no sense, and is ignored.
 	//
 	// [estimate.TimeLeftBySubphase]: https://pkg.go.dev/github.com/straggler-go/straggler/estimate#TimeLeftBySubphase
 	Remaining time.Duration
@@ -106,5 +107,6 @@ type Report struct {
 
 // valid reports whether a report makes sense.
 func (r *Report) valid() bool {
-	return r.Done >= 0 && r.Score >= 0 && r.Saved >= 0 && num.Finite(r.Done) && num.Finite(r.Score) && num.Finite(r.Saved)
+	return r.Done >= 0 && r.Score >= 0 && r.Saved >= 0 && num.Finite(r.Done) && num.Finite(r.Score) && num.Finite(r.Saved) &&
+		(r.Remaining >= 0 || r.Remaining == estimate.Unknown)
 }

@@ -176,7 +176,7 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 		c.starts = true // nothing says when it began
 		o.begin(now, task, attempt, -1)
 	}
-	if !(p.Done >= 0 && p.Score >= 0 && p.Saved >= 0) || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) || math.IsInf(p.Saved, 0) {
+	if !(p.Done >= 0 && p.Score >= 0 && p.Saved >= 0) || p.Remaining < 0 || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) || math.IsInf(p.Saved, 0) {
 		o.bad++
 		return true
 	}

@@ -97,7 +97,7 @@ func (p *peers) finish(seconds float64, s *taskState, done float64) {
 		if done > beyond*work || done > 0 && s.flags&knownWork == 0 {
 			work = done // without totals, what was reported counts, as it does of the tasks that run
 		}
-		p.workDone += work
+		p.workDone = min(p.workDone+work, math.MaxFloat64)
 		p.workTime += seconds
 	}
 }

@@ -162,9 +162,10 @@ func (t *Tracker) attempt(s *taskState, c *copyState) machines.Attempt {
 	return a
 }
 
-// key tells an attempt from the others on its machine, also from those of other phases.
+// key tells an attempt from the others on its machine, also from those of other phases. It is that of the task's attempt
+// of 65,536 attempts ago as well, which is long over.
 func (t *Tracker) key(c *copyState) uint64 {
-	return t.config.Phase<<48 ^ uint64(c.task)<<16 ^ uint64(c.attempt)
+	return t.config.Phase<<48 ^ uint64(c.task)<<16 ^ uint64(uint16(c.attempt))
 }
 
 // tellRunning tells the record how a copy gets on, if it has shown much more since the last time.

@@ -127,7 +127,7 @@ func TestRestoreOfAPolicy(t *testing.T) {
 		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
 		answers{}:                  "Config.Policy is mantri, want \"custom\"",
 	} {
-		text, err := newTracker(t, tracker.Config{Tasks: 1, Interval: 1, Policy: policy}).MarshalBinary()
+		text, err := newTracker(t, tracker.Config{Tasks: 1, Interval: 1e9, Policy: policy}).MarshalBinary()
 		require.NoError(t, err)
 		_, err = tracker.Restore(tracker.Config{Policy: restart.Mantri{}}, text)
 		assert.ErrorContains(t, err, want)

@@ -40,18 +40,18 @@ func TestTrackerConfig(t *testing.T) {
 			c.Tasks = 1
 		}
 		if c.Interval == 0 {
-			c.Interval = 1
+			c.Interval = time.Second
 		}
 		_, err := tracker.New(c)
 		assert.ErrorContains(t, err, want)
 	}
-	_, err := tracker.New(tracker.Config{Interval: 1})
+	_, err := tracker.New(tracker.Config{Interval: 1e9})
 	assert.ErrorContains(t, err, "restart/tracker: Config.Tasks is 0, want a positive number, or Work")
 	_, err = tracker.New(tracker.Config{Tasks: 1})
 	assert.ErrorContains(t, err, "restart/tracker: Config.Interval is 0s, want a positive duration")
 	_, err = tracker.New(tracker.Config{Tasks: 1, Policy: rules.Spark{}})
 	assert.NoError(t, err, "Spark reads no interval")
-	_, err = tracker.New(tracker.Config{Work: []float64{}, Interval: 1})
+	_, err = tracker.New(tracker.Config{Work: []float64{}, Interval: 1e9})
 	assert.NoError(t, err, "a phase without tasks is meant")
 	// Works that are not known count as the mean of the others; a tenth of it is the floor.
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()

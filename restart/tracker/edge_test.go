@@ -1,0 +1,169 @@
+package tracker_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// What is at the edge of sense: numbers that no host means, but that one may send.
+
+// endings notes under which keys the record is told of ends.
+type endings struct {
+	*machines.Record
+	keys map[uint64]bool
+}
+
+func (e endings) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool {
+	e.keys[key] = true
+	return e.Record.End(now, machine, key, a, how)
+}
+
+// A task that is tried 65,537 times is told to the record under no key of another task.
+func TestKeysOfManyAttempts(t *testing.T) {
+	record := endings{new(machines.Record), map[uint64]bool{}}
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Record: record})
+	tr.Fail(at(1), 1, tr.Start(at(0), 1, 0))
+	clear(record.keys)
+	for range 1<<16 + 1 {
+		tr.Fail(at(1), 0, tr.Start(at(1), 0, 0))
+	}
+	assert.Len(t, record.keys, 1<<16)
+	before := len(record.keys)
+	tr.Fail(at(1), 1, tr.Start(at(1), 1, 0))
+	assert.Len(t, record.keys, before+1)
+}
+
+// A Tracker that New did not make answers, and has no snapshot.
+func TestZeroTracker(t *testing.T) {
+	var tr tracker.Tracker
+	_, err := tr.MarshalBinary()
+	assert.ErrorContains(t, err, "New")
+	for k := tracker.Started; k <= tracker.Swept; k++ {
+		tr.Apply(tracker.Event{Kind: k, Time: start})
+	}
+}
+
+// Work that can't be added up and work that is next to nothing leave a snapshot that can be restored.
+func TestSnapshotOfExtremeReports(t *testing.T) {
+	huge := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: rules.Spark{}})
+	for task := range 2 {
+		huge.Start(at(0), task, task)
+		huge.Report(at(1), task, 0, tracker.Report{Done: 1.7e308})
+		huge.Finish(at(2), task, 0)
+	}
+	assert.Equal(t, math.MaxFloat64/4, huge.Phase().Peers.Throughput, "of 4 s")
+	tiny := newTracker(t, tracker.Config{Work: []float64{5e-324, 1}, Slots: 2, Interval: time.Second})
+	tiny.Start(at(0), 0, 0)
+	tiny.Report(at(1), 0, 0, tracker.Report{Done: 5e-324, Saved: 5e-324})
+	tiny.Fail(at(2), 0, 0)
+	tiny.Start(at(2), 0, 0)
+	tiny.Report(at(3), 0, 1, tracker.Report{Done: 5e-324, Score: 0.9})
+	for _, tr := range []*tracker.Tracker{huge, tiny} {
+		text, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		_, err = tracker.Restore(tracker.Config{}, text)
+		assert.NoError(t, err)
+	}
+}
+
+// A negative t_rem makes no sense, and is counted; one that is unknown is not given.
+func TestReportedRemaining(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
+	tr.Start(at(0), 0, 0)
+	assert.True(t, tr.Apply(tracker.Event{Kind: tracker.Reported, Time: at(1), Report: tracker.Report{Remaining: -1}}).Ignored)
+	assert.Equal(t, 1, tr.Ledger().Ignored)
+	tr.Report(at(2), 0, 0, tracker.Report{Done: 0.5, Remaining: estimate.Unknown})
+	assert.Equal(t, 1, tr.Ledger().Ignored)
+}
+
+// An interval that was meant in another unit is an error.
+func TestIntervalOfNanoseconds(t *testing.T) {
+	_, err := tracker.New(tracker.Config{Tasks: 1, Interval: 10})
+	assert.ErrorContains(t, err, "Config.Interval is 10ns, want at least 1µs")
+	_, err = tracker.New(tracker.Config{Tasks: 1, Interval: time.Microsecond})
+	assert.NoError(t, err)
+}
+
+// Tasks that run on the machine that asks hide none behind them that lacks a clone, however many they are; each task gets
+// its clones once, and one that may be copied again, too.
+func TestClonesBehindManyTasks(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 60, Slots: 200, Machines: 3, Interval: time.Second, Clones: 2})
+	for task := range 60 {
+		tr.Start(start, task, task/40) // 40 on machine 0, 20 on machine 1
+	}
+	tr.SetEligible(59, false, true)
+	var cloned []int
+	for {
+		a := tr.Next(start, 0)
+		if a.Action != restart.Start {
+			break
+		}
+		assert.Equal(t, restart.Cloned, a.Reason)
+		cloned = append(cloned, a.Task)
+		tr.Start(start, a.Task, 0)
+	}
+	assert.Equal(t, 19, len(cloned), "%v", cloned)
+	assert.True(t, slices.IsSorted(cloned) && cloned[0] == 40, "%v", cloned)
+	tr.SetEligible(59, true, true)
+	assert.Equal(t, 59, tr.Next(start, 0).Task)
+	text, _ := tr.MarshalBinary()
+	restored, err := tracker.Restore(tracker.Config{}, text)
+	require.NoError(t, err)
+	for _, tr := range []*tracker.Tracker{tr, restored} {
+		n := 0
+		for ; tr.Next(start, 2).Reason == restart.Cloned; n++ {
+			tr.Start(start, tr.Next(start, 2).Task, 2)
+		}
+		assert.Equal(t, 41, n)
+	}
+}
+
+// Whatever a byte of a snapshot is, it is refused, or the tracker goes on without a panic.
+func TestEachByteOfASnapshot(t *testing.T) {
+	for seed, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
+		h := told{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
+		c := h.config(policy)
+		c.Clones, c.Slots = 3, 8
+		tr := newTracker(t, c)
+		for range 60 {
+			if e := h.event(); e.Kind != tracker.Closed {
+				tr.Apply(e)
+			}
+		}
+		text, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		body := snapshottest.Body(text)
+		for i := range body {
+			for _, v := range []byte{0, 1, 0x7f, 0xff} {
+				damaged := slices.Clone(body)
+				damaged[i] = v
+				tr, err := tracker.Restore(tracker.Config{}, snapshot.Seal(damaged, 0))
+				if err != nil {
+					continue
+				}
+				h := told{t: t, rng: rand.New(rand.NewPCG(uint64(i), 4)), now: start, n: tr.Phase().Tasks}
+				tr.SetSlots(20)
+				for range 30 {
+					tr.Apply(h.event())
+					if a := tr.Next(h.now, i%9); a.Action == restart.Start || a.Action == restart.Duplicate {
+						tr.Start(h.now, a.Task, i%9)
+					}
+				}
+			}
+		}
+	}
+}
