@@ -161,7 +161,7 @@ func TestEndsOfACopyThatNeverBegan(t *testing.T) {
 
 // The first wave are the tasks that run first, not those that are queued first: of a job array these are all.
 func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Nanosecond, Rates: estimate.UnitTimesConfig{MinSamples: 1}})
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Microsecond, Rates: estimate.UnitTimesConfig{MinSamples: 1}})
 	for task := range 3 {
 		tr.Submit(at(0), task, -1)
 	}
