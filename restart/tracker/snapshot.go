@@ -279,7 +279,7 @@ func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
 
 func (t *Tracker) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning)) // who waits is queued anew, and who is cloned is listed
+	flags := int(s.flags &^ (queued | cloning))                // who waits is queued anew, and who is cloned is listed
 	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
 		s.flags = taskFlags(flags)
 	}
