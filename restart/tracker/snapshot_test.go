@@ -190,7 +190,7 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	_, err = tracker.Restore(full, plain)
 	assert.NoError(t, err, "what is new is the host's choice")
 	_, err = tracker.Restore(tracker.Config{Budget: (*tracker.Budget)(nil)}, plain)
-	assert.ErrorContains(t, err, "Config.Budget is a nil *tracker.Budget")
+	assert.ErrorContains(t, err, `Config.Budget is "a nil *tracker.Budget"`)
 }
 
 // A phase without tasks, such as a stage that has nothing to read, comes back like any other.
