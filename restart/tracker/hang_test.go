@@ -88,10 +88,7 @@ func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 
 // Whatever the budget, phases whose first attempts hang end, as long as there are slots that are free.
 func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
-	trials := uint64(400)
-	if testing.Short() {
-		trials = 60
-	}
+	const trials = uint64(60)
 	policies := []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Spark{Quantile: 0.75, MinRuntime: time.Second}, rules.Flink{}}
 	refused := 0
 	for seed := range trials {

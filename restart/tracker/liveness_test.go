@@ -212,10 +212,7 @@ func TestEveryTaskEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	policies := policytest.Policies()
 	policies["rash"] = rash{rng}
-	want := 100_000
-	if testing.Short() {
-		want = 10_000
-	}
+	const want = 10_000
 	for name, policy := range policies {
 		limits := rules.Describe(policy).Limits.Effective()
 		for reports, seed := 0, uint64(0); reports < want; seed++ {

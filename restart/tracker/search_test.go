@@ -42,10 +42,7 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 func TestSearchedReportsKeepToTheLimits(t *testing.T) {
 	policies := policytest.Policies()
 	policies["rash"] = nil // the same answers for each plan
-	climbed, steps := 0, 300
-	if testing.Short() {
-		steps = 30
-	}
+	climbed, steps := 0, 60
 	for _, name := range slices.Sorted(maps.Keys(policies)) {
 		most, longest := 0, time.Duration(0)
 		for seed := range uint64(4) {
