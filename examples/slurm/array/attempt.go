@@ -25,6 +25,8 @@ type attempt struct {
 	share    float64   // of its work that it has done
 	asOf     time.Time // when it had done that; zero if it has not said
 	puzzling time.Time // since when its end is not explained; zero if it is
+	exited   bool      // the poll before this one saw that its script had ended
+	whole    bool      // its result counts, though it may not be in its place yet
 
 	unwanted  bool // its task is to be restarted, but the new attempt has not begun
 	doomed    bool // it is to be cancelled now
@@ -54,12 +56,13 @@ const (
 	startup = time.Minute
 )
 
-// look says what has become of an attempt. Squeue shows j of it, or nothing, and its files tell l. A result counts once
-// the script has ended by itself with 0, whatever becomes of its node.
+// look says what has become of an attempt. Squeue shows j of it, or nothing, and its files tell l.
 func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 	ended := !l.end.IsZero()
+	a.whole = a.whole || l.whole() && a.counts(j, shown)
+	a.exited = ended
 	switch {
-	case ended && l.code == 0:
+	case a.whole:
 		return engine.Succeeded
 	case shown && a.cancelled && !j.waits() && j.State != "RUNNING": // COMPLETING for minutes, if its node is dead
 		return engine.Cancelled
@@ -69,6 +72,8 @@ func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 		return engine.Running
 	case !shown && a.cancelled:
 		return engine.Cancelled
+	case ended && l.code == 0 && (!shown || j.State == "COMPLETED"): // told to stop, but not by us: it did, cleanly
+		return engine.Lost
 	case !shown && ended:
 		return engine.Failed
 	case !shown, j.State == "COMPLETED":
@@ -81,6 +86,22 @@ func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 		a.task.ending = a.task.ending || a == a.task.original()
 	}
 	return engine.Failed
+}
+
+// counts reports whether Slurm agrees that a script which has ended with 0 has ended by itself. A script that is cancelled,
+// preempted or out of time may take SIGTERM for what it is, clean up, and end with 0 as well, before anybody notes the
+// signal. Slurm notes such an end before it sends one. So a job that it shows as running counts if its script had ended
+// before Slurm was asked: the node may be dead, and the job stays like that for minutes.
+func (a *attempt) counts(j Job, shown bool) bool {
+	switch {
+	case !shown:
+		return !a.cancelled
+	case j.State == "COMPLETED":
+		return true
+	case j.State == "RUNNING":
+		return a.exited && !a.cancelled
+	}
+	return false
 }
 
 // wonder gives an attempt that is gone without a word some time, and then up.

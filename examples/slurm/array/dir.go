@@ -17,7 +17,8 @@ import (
 //
 //	71_5.begun     made when the script begins              71_5.out/   its result files
 //	71_5.progress  what the script says of its progress     3.2.stdout  what a copy prints; an original prints where
-//	71_5.exit      its exit code, once it has ended                     sbatch would have it print
+//	71_5.exit      its exit code, once it has ended, and the            sbatch would have it print
+//	               signal that told it to stop, if one did
 type runDir struct {
 	path    string
 	entries map[string]bool // what was there at the last list
@@ -77,16 +78,24 @@ func (d *runDir) list() error {
 type life struct {
 	begun, end time.Time // zero: not yet
 	code       int       // its exit code, if it has an end
+	stopped    bool      // a signal had told it to stop by then
 }
 
 func (d *runDir) life(attempt string) (l life) {
 	_, l.begun, _ = d.read(attempt, "begun")
 	text, at, ok := d.read(attempt, "exit")
-	if code, err := strconv.Atoi(strings.TrimSpace(text)); ok && err == nil {
-		l.code, l.end = code, at
+	words := strings.Fields(text) // "0", or "0 TERM"
+	if !ok || len(words) == 0 {
+		return l
+	}
+	if code, err := strconv.Atoi(words[0]); err == nil {
+		l.code, l.end, l.stopped = code, at, len(words) > 1
 	}
 	return l
 }
+
+// whole reports whether the script ran to its end, by itself, and with 0.
+func (l life) whole() bool { return !l.end.IsZero() && l.code == 0 && !l.stopped }
 
 // progress returns the share of its work that an attempt says it has done, and when it said so. The time is zero if it has
 // not said any yet.

@@ -145,7 +145,7 @@ func (r *run) cancel(ctx context.Context) {
 	var doomed []*attempt
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if a.ended() || a.cancelled {
+			if a.ended() || a.cancelled || a.whole {
 				continue
 			}
 			if a.doomed || t.over || t.ending {

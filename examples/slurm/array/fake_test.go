@@ -24,6 +24,7 @@ type fake struct {
 	work     func(task int) time.Duration // on a node of speed 1
 	ends     func(j *fakeJob) int         // its exit code
 	silent   bool                         // the jobs say nothing of their progress
+	graceful string                       // what is in the exit file of a job that is cancelled, beside a part of its result
 	stdout   string                       // the pattern
 	facts    Facts
 	failing  func() error // what squeue answers, if not nil
@@ -221,6 +222,10 @@ func (f *fake) Cancel(_ context.Context, ids []string) error {
 		for _, id := range ids {
 			if id != j.id() && id != strconv.Itoa(j.array) || j.state != "PENDING" && j.state != "RUNNING" {
 				continue
+			}
+			if f.graceful != "" && j.node != nil && !j.node.dead {
+				f.write(filepath.Join(j.run, j.files+".out", fmt.Sprintf("result-%d", j.task)), "a part, by "+j.id())
+				f.write(filepath.Join(j.run, j.files+".exit"), f.graceful)
 			}
 			j.cancelled = time.Now()
 			if j.state = "CANCELLED"; j.node != nil && j.node.dead {

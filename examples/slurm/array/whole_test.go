@@ -1,0 +1,120 @@
+package array
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// Tests of what counts as a result: one of a script that has ended by itself.
+
+// moving restarts once what has run for 4 s on the second node.
+type moving struct{}
+
+func (moving) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Copies) == 1 && t.Restarts == 0 && t.Copies[0].Elapsed > 4*time.Second && t.Copies[0].Machine == 1 {
+		return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
+	}
+	return restart.Decision{Reason: restart.NotSlow}
+}
+
+// A script that is cancelled may clean up and end with 0, and the exit file may be written before the wrapper hears of the
+// signal: what it leaves is a part, and never the task's result.
+func TestCancelledScriptThatEndsWithZero(t *testing.T) {
+	for _, exit := range []string{"0\n", "0 TERM\n"} {
+		for _, policy := range []restart.Policy{moving{}, restart.Mantri{}} {
+			f := newFake(t, 1, 0.1)
+			f.graceful = exit
+			res, log, err := simulate(t, f, Options{Policy: policy})
+			require.NoError(t, err)
+			assert.Zero(t, res.Code)
+			assert.Positive(t, res.Cancelled, "%T", policy)
+			for task := range 16 {
+				result, err := os.ReadFile(filepath.Join(f.dir, fmt.Sprintf("result-%d", task)))
+				require.NoError(t, err)
+				assert.True(t, strings.HasPrefix(string(result), "by "), "%T: task %d: %s\n%s", policy, task, result, log)
+			}
+		}
+	}
+}
+
+// What squeue and the exit file say together, one poll after the other.
+func TestWhatCountsAsAResult(t *testing.T) {
+	at := time.Unix(1000, 0)
+	by, told := life{begun: at, end: at}, life{begun: at, end: at, stopped: true}
+	for _, c := range []struct {
+		name      string
+		cancelled bool // by us
+		polls     []string
+		life      life
+		want      engine.State
+	}{
+		{"ended", false, []string{"COMPLETED"}, by, engine.Succeeded},
+		{"ended before scancel", true, []string{"COMPLETED"}, by, engine.Succeeded},
+		{"Slurm has not heard of it", false, []string{"RUNNING"}, by, engine.Running},
+		{"nor a poll later: its node may be dead", false, []string{"RUNNING", "RUNNING"}, by, engine.Succeeded},
+		{"nor a poll later, but we have cancelled it", true, []string{"RUNNING", "RUNNING"}, by, engine.Running},
+		{"about to be cancelled, or done", false, []string{"RUNNING", "COMPLETING"}, by, engine.Running},
+		{"done", false, []string{"RUNNING", "COMPLETING", "COMPLETED"}, by, engine.Succeeded},
+		{"once it counts, it counts", false, []string{"COMPLETED", ""}, by, engine.Succeeded},
+		{"forgotten", false, []string{""}, by, engine.Succeeded},
+		{"cancelled and forgotten", true, []string{""}, by, engine.Cancelled},
+		{"cancelled", true, []string{"CANCELLED"}, by, engine.Cancelled},
+		{"cancelled by somebody", false, []string{"RUNNING", "CANCELLED"}, by, engine.Failed},
+		{"out of time", false, []string{"RUNNING", "TIMEOUT"}, by, engine.Failed},
+		{"out of memory", false, []string{"OUT_OF_MEMORY"}, by, engine.Failed},
+		{"preempted", false, []string{"RUNNING", "PREEMPTED"}, by, engine.Lost},
+		{"its node is taken away", false, []string{"NODE_FAIL"}, by, engine.Lost},
+		{"told to stop, with a grace", false, []string{"RUNNING", "RUNNING", "COMPLETED"}, told, engine.Lost},
+		{"told to stop, and forgotten", false, []string{"RUNNING", ""}, told, engine.Lost},
+		{"told to stop at its limit", false, []string{"TIMEOUT"}, told, engine.Failed},
+		{"told to stop by scancel", false, []string{"CANCELLED"}, told, engine.Failed},
+	} {
+		a := &attempt{cancelled: c.cancelled, begun: at, task: &task{}}
+		a.task.attempts = []*attempt{a}
+		for _, state := range c.polls {
+			a.observe(at, Job{ID: "71_3", State: state}, state != "", c.life)
+		}
+		assert.Equal(t, c.want, a.state, c.name)
+	}
+}
+
+// The wrapper says whether a script that ends with 0 had been told to stop.
+func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
+	for signal, stops := range map[syscall.Signal]bool{
+		syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGQUIT: true, syscall.SIGXCPU: true,
+		syscall.SIGUSR1: false, syscall.SIGUSR2: false, syscall.SIGHUP: false, syscall.SIGALRM: false,
+	} {
+		w := wrap(t, "#!/bin/bash\ntrap 'echo half >\"$STRAGGLER_OUT/result\"; exit 0' TERM INT QUIT XCPU USR1 USR2 HUP ALRM\n"+
+			"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.02; done\n", nil)
+		require.NoError(t, w.cmd.Start())
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))
+			return err == nil
+		}, 20*time.Second, 10*time.Millisecond)
+		require.NoError(t, w.cmd.Process.Signal(signal))
+		assert.Zero(t, w.exit())
+		l := w.dir.life("71_9")
+		assert.Equal(t, stops, l.stopped, signal)
+		assert.Equal(t, !stops, l.whole(), signal)
+	}
+}
+
+// What an earlier life of the same job has left says nothing of this one.
+func TestWrapperForgetsAnEarlierLife(t *testing.T) {
+	w := wrap(t, "#!/bin/bash\nls \"${STRAGGLER_PROGRESS%.progress}.exit\"\nexit 4\n", nil)
+	require.NoError(t, os.WriteFile(w.dir.file("71_9", "exit"), []byte("0\n"), 0o600))
+	require.NoError(t, w.cmd.Start())
+	assert.Equal(t, 4, w.exit())
+	assert.Contains(t, w.out.String(), "No such file")
+}
