@@ -26,7 +26,6 @@ type attempt struct {
 	asOf     time.Time // when it had done that; zero if it has not said
 	puzzling time.Time // since when its end is not explained; zero if it is
 	exited   bool      // the poll before this one saw that its script had ended
-	whole    bool      // its result counts, though it may not be in its place yet
 
 	unwanted  bool // its task is to be restarted, but the new attempt has not begun
 	doomed    bool // it is to be cancelled now
@@ -39,7 +38,8 @@ type task struct {
 	number   int // engine's, from 0
 	index    int // Slurm's
 	attempts []*attempt
-	over     bool     // it has its result
+	winner   *attempt // the attempt that has its result; nil before
+	settled  bool     // the result is in its place
 	ending   bool     // it has failed, or somebody has cancelled it: no attempt of it is wanted
 	code     int      // the exit code of the attempt that failed last
 	failed   *attempt // that attempt; nil if none has failed
@@ -59,10 +59,10 @@ const (
 // look says what has become of an attempt. Squeue shows j of it, or nothing, and its files tell l.
 func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 	ended := !l.end.IsZero()
-	a.whole = a.whole || l.whole() && a.counts(j, shown)
+	whole := l.whole() && a.counts(j, shown)
 	a.exited = ended
 	switch {
-	case a.whole:
+	case whole:
 		return engine.Succeeded
 	case shown && a.cancelled && !j.waits() && j.State != "RUNNING": // COMPLETING for minutes, if its node is dead
 		return engine.Cancelled

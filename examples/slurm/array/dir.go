@@ -1,7 +1,6 @@
 package array
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -134,13 +133,13 @@ func (d *runDir) read(attempt, kind string) (text string, at time.Time, ok bool)
 	if !d.entries[attempt+"."+kind] {
 		return "", at, false
 	}
-	file, err := os.Open(d.file(attempt, kind))
+	file, err := os.OpenFile(d.file(attempt, kind), os.O_RDONLY|syscall.O_NONBLOCK, 0) // if the script has made a pipe there
 	if err != nil {
 		return "", at, false
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return "", at, false
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxText))
@@ -163,57 +162,6 @@ func (d *runDir) size(attempt, stdout string) int64 {
 		return nil
 	})
 	return sum
-}
-
-// moveResults moves an attempt's result files, and its directories with what is in them, to the user's directory.
-func (d *runDir) moveResults(attempt, to string) error {
-	from := d.file(attempt, "out")
-	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == from {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, strings.TrimPrefix(path, from))
-		if e.IsDir() {
-			return os.MkdirAll(target, 0o777)
-		}
-		return move(path, target)
-	})
-}
-
-// move renames a file, or where that cannot be, writes a copy beside the target and renames that: whoever opens the
-// target finds all of the old file or all of the new.
-func move(from, to string) error {
-	err := os.Rename(from, to)
-	if !errors.Is(err, syscall.EXDEV) {
-		return err
-	}
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	temp, err := os.CreateTemp(filepath.Dir(to), ".straggler-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // which fails once it has been renamed
-	info, err := source.Stat()
-	if err == nil {
-		err = temp.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		_, err = io.Copy(temp, source)
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), to); err != nil {
-		return err
-	}
-	return os.Remove(from)
 }
 
 // remove removes the directory. An attempt that is being killed may still write there, for a moment.

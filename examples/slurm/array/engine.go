@@ -24,7 +24,7 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	for _, j := range jobs {
 		shown[j.ID] = j
 	}
-	r.seen, r.unsettled = r.seen[:0], nil
+	r.seen = r.seen[:0]
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if a.closed {
@@ -43,18 +43,14 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 				a.observe(now, j, ok, r.dir.life(a.files))
 				r.measure(now, a)
 			}
-			if a.state == engine.Succeeded && !t.over {
-				if err := r.settle(a); err != nil {
-					a.state = engine.Running // for the next poll, which tries again
-					r.unsettled = fmt.Errorf("%s: %w", a.job, err)
-				} else {
-					t.over = true
-				}
+			if a.state == engine.Succeeded && t.winner == nil {
+				t.winner = a
 			}
 			r.seen = append(r.seen, a.report(r.workOf(t)))
 		}
 	}
 	r.polled = now
+	r.settleAll()
 	return r.seen, nil
 }
 
@@ -145,10 +141,10 @@ func (r *run) cancel(ctx context.Context) {
 	var doomed []*attempt
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if a.ended() || a.cancelled || a.whole {
+			if a.ended() || a.cancelled {
 				continue
 			}
-			if a.doomed || t.over || t.ending {
+			if a.doomed || t.winner != nil || t.ending {
 				doomed = append(doomed, a)
 			}
 		}

@@ -166,11 +166,13 @@ func TestMoveResultsKeepsTheTree(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(d.file("1_1", "out"), "a", "b", "c"), []byte("new"), 0o644))
 	require.NoError(t, os.MkdirAll(filepath.Join(to, "a", "b"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(to, "a", "b", "c"), []byte("old"), 0o644))
-	require.NoError(t, d.moveResults("1_1", to))
+	_, err = d.moveResults("1_1", to)
+	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(to, "a", "b", "c"))
 	require.NoError(t, err)
 	assert.Equal(t, "new", string(text))
-	require.NoError(t, d.moveResults("1_2", to), "an attempt without results")
+	_, err = d.moveResults("1_2", to)
+	require.NoError(t, err, "an attempt without results")
 }
 
 func TestLook(t *testing.T) {

@@ -185,7 +185,22 @@ func (r *run) poll(ctx context.Context) error {
 			r.once("progress", "tasks have ended, and none has ever written its progress: the policy cannot judge those that run")
 		}
 	}
+	if r.works() { // what cannot be moved now does not end what goes on
+		return nil
+	}
 	return r.unsettled
+}
+
+// works reports whether an attempt waits or runs.
+func (r *run) works() bool {
+	for _, t := range r.tasks {
+		for _, a := range t.attempts {
+			if !a.ended() && (a.job != "" || !r.options.DryRun) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // tell tells package engine what was observed, and returns what to do.
@@ -216,7 +231,10 @@ func (r *run) open() (arrays []string) {
 
 // done reports whether there is nothing left to wait for.
 func (r *run) done() bool {
-	if !r.options.DryRun {
+	switch {
+	case r.unsettled != nil:
+		return false
+	case !r.options.DryRun:
 		return r.phase.Done()
 	}
 	return !slices.ContainsFunc(r.tasks, func(t *task) bool { return !t.original().ended() })

@@ -81,7 +81,8 @@ func TestWrapperIsTransparent(t *testing.T) {
 	assert.InDelta(t, 0.75, share, 0)
 	assert.WithinDuration(t, time.Now(), at, time.Minute)
 	to := t.TempDir()
-	require.NoError(t, w.dir.moveResults("71_9", to))
+	_, err = w.dir.moveResults("71_9", to)
+	require.NoError(t, err)
 	assert.FileExists(t, filepath.Join(to, "r"))
 }
 

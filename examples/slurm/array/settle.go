@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,22 @@ func (r *run) output(a *attempt, kind, original string) string {
 	return r.dir.file(a.files, kind)
 }
 
+// settleAll puts the results that there are into their places.
+func (r *run) settleAll() {
+	r.unsettled = nil
+	for _, t := range r.tasks {
+		if t.winner == nil || t.settled {
+			continue
+		}
+		if err := r.settle(t.winner); err != nil { // the next poll tries again
+			r.unsettled = fmt.Errorf("%s: %w", t.winner.job, err)
+			r.once(t.winner.files+" settles", "%v; it is tried again", r.unsettled)
+			continue
+		}
+		t.settled = true
+	}
+}
+
 // settle makes what an attempt has printed and written that of its task.
 func (r *run) settle(a *attempt) error {
 	if err := r.settleOutput(a); err != nil {
@@ -40,7 +57,14 @@ func (r *run) settle(a *attempt) error {
 	if results == "" {
 		results = a.task.original().last.WorkDir
 	}
-	return r.dir.moveResults(a.files, results)
+	if results == "" {
+		return errors.New("squeue does not say in which directory it runs: -results does")
+	}
+	left, err := r.dir.moveResults(a.files, results)
+	for _, path := range left {
+		r.once(path, "%s is neither a file nor a link, and is left out", path)
+	}
+	return err
 }
 
 func (r *run) settleOutput(a *attempt) error {
@@ -50,30 +74,59 @@ func (r *run) settleOutput(a *attempt) error {
 	}
 	var errs []error
 	for _, f := range [][2]string{{r.stdout(a), original.last.Stdout}, {r.stderr(a), original.last.Stderr}} {
-		if err := move(f[0], f[1]); f[0] != f[1] && err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
+		if _, err := os.Lstat(f[0]); f[0] == f[1] || errors.Is(err, os.ErrNotExist) {
+			continue // it prints there itself, or has moved at an earlier poll
 		}
+		errs = append(errs, move(f[0], f[1]))
 	}
 	return errors.Join(errs...)
 }
 
-// end leaves nothing behind: what is still there of the run is cancelled, and its directory is removed.
+// end leaves nothing behind: what is still there of the run is cancelled, and its directory is removed, except if it holds
+// what is nowhere else.
 func (r *run) end() error {
+	kept := r.unmoved()
 	var errs []error
 	if len(r.arrays) > 0 {
 		errs = append(errs, r.cancelAll())
 	}
 	for _, t := range r.tasks {
-		if !t.over && t.ending && t.failed != nil {
-			errs = append(errs, r.settleOutput(t.failed)) // the reason of its failure
+		if t.winner == nil && t.ending && t.failed != nil {
+			if err := r.settleOutput(t.failed); err != nil { // the reason of its failure
+				kept, errs = append(kept, t.failed.files), append(errs, err)
+			}
 		}
 	}
-	if r.dir != nil && !r.options.Keep {
+	switch {
+	case r.dir == nil || r.options.Keep:
+	case len(kept) > 0:
+		errs = append(errs, fmt.Errorf("the results of %d tasks are not in their places: %s holds them, in %s.out, %[3]s.stdout, ...",
+			len(kept), r.dir.path, kept[0]))
+	default:
 		if err := r.dir.remove(); err != nil {
 			r.logf("%v: it may be removed by hand", err) // the results are in their places all the same
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unmoved lists the attempts whose results are whole, but not in their places, those too of which no poll knows.
+func (r *run) unmoved() (files []string) {
+	if r.dir == nil {
+		return nil
+	}
+	if err := r.dir.list(); err != nil {
+		r.logf("%v", err) // then what was seen last must do
+	}
+	for _, t := range r.tasks {
+		whole := slices.IndexFunc(t.attempts, func(a *attempt) bool {
+			return a == t.winner || t.winner == nil && !a.cancelled && r.dir.life(a.files).whole()
+		})
+		if !t.settled && whole >= 0 {
+			files = append(files, t.attempts[whole].files)
+		}
+	}
+	return files
 }
 
 // cancelAll cancels what has not been seen to end, if anything.
@@ -107,7 +160,7 @@ func (r *run) result() Result {
 		for _, a := range t.attempts {
 			res.count(a)
 		}
-		if t.over {
+		if t.settled {
 			continue
 		}
 		res.Failed = append(res.Failed, t.original().job)

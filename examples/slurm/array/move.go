@@ -1,0 +1,104 @@
+package array
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// moveResults moves an attempt's result files and links, and its directories with what is in them, to the user's
+// directory. What is none of these, as a pipe, has nothing to keep: it is left, and returned.
+func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
+	from := d.file(attempt, "out")
+	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == from {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		switch e.Type() {
+		case fs.ModeDir:
+			return os.MkdirAll(target, 0o777)
+		case fs.ModeSymlink:
+			return moveLink(path, target, from, to)
+		case 0:
+			return move(path, target)
+		}
+		left = append(left, path)
+		return nil
+	})
+	return left, err
+}
+
+// moveLink makes a link of the same target elsewhere, whether there is anything at the target or not. One that leads into
+// the tree that moves, by its whole path, follows it.
+func moveLink(path, target, from, to string) error {
+	leads, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	if rest, within := strings.CutPrefix(leads, from); within && (rest == "" || rest[0] == filepath.Separator) {
+		if to, err = filepath.Abs(to); err != nil {
+			return err
+		}
+		leads = to + rest
+	}
+	if err := put(target, func(temp string) error { return os.Symlink(leads, temp) }); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// move renames a file, or where that cannot be, writes a copy aside and renames that.
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	if err := put(to, func(temp string) error { return copyFile(from, temp) }); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// put makes something beside its place and renames it: whoever looks there finds all of the old or all of the new.
+func put(place string, create func(temp string) error) error {
+	aside, err := os.MkdirTemp(filepath.Dir(place), ".straggler-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(aside)
+	temp := filepath.Join(aside, "new")
+	if err := create(temp); err != nil {
+		return err
+	}
+	return os.Rename(temp, place)
+}
+
+func copyFile(from, to string) error {
+	source, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file, but %v", from, info.Mode().Type())
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Chmod(info.Mode().Perm()), target.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
