@@ -13,6 +13,7 @@ import (
 type attempt struct {
 	id    string // what package engine calls it
 	files string // what its files in the run directory are called
+	tries int    // how often it was handed to sbatch
 	task  *task
 	avoid []string       // a copy: nodes where it shall not run
 	why   restart.Action // a copy: it was submitted for a duplicate, a restart, or else for what was lost

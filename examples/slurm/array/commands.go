@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,18 +25,13 @@ type Commands struct {
 	Env []string
 }
 
-// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows. If it fails, which it also
-// does when the controller has taken the job and its answer is late, the queue is searched for the script.
+// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows.
 func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
 	args = slices.Concat([]string{"--parsable"}, options, []string{script}, args)
 	ctx = context.WithoutCancel(ctx)
 	out, err := c.run(ctx, "sbatch", args...)
 	if err != nil {
-		// Only what waits or runs: what was refused is there too for a while, as failed.
-		found, _ := c.run(ctx, "squeue", "--noheader", "--me", "--Format=ArrayJobID:|,Command:")
-		if out = findScript(found, script); out == "" {
-			return "", err
-		}
+		return "", err
 	}
 	id, cluster, elsewhere := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
 	if elsewhere {                                                     // where the same number is another job here
@@ -48,22 +44,33 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 	return id, nil
 }
 
-// findScript returns the job ID in the first line "71|/path/of/script arguments" that is of a script.
-func findScript(out, script string) string {
-	for line := range strings.Lines(out) {
-		id, command, _ := strings.Cut(strings.TrimSpace(line), "|")
-		if command == script || strings.HasPrefix(command, script+" ") {
-			return id
-		}
-	}
-	return ""
-}
-
 // What stands between squeue's fields and at the end of each job. Paths and names may hold any printable character.
 const (
 	fieldEnd = "\x1f"
 	jobEnd   = "\x1e"
 )
+
+// Find runs squeue: only for what waits or runs, since what was refused is there too for a while, as failed.
+func (c Commands) Find(ctx context.Context, dir string) (map[string]string, error) {
+	out, err := c.run(ctx, "squeue", "--noheader", "--me", "--Format=ArrayJobID:"+fieldEnd+",Command:"+jobEnd)
+	if err != nil {
+		return nil, err
+	}
+	return parseScripts(out, dir), nil
+}
+
+// parseScripts reads the job ID and the command of each job, which is the path of its script and its arguments.
+func parseScripts(out, dir string) map[string]string {
+	found := map[string]string{}
+	for line := range strings.SplitSeq(out, jobEnd) {
+		id, command, _ := strings.Cut(strings.TrimSpace(line), fieldEnd)
+		if rest, below := strings.CutPrefix(command, dir+string(filepath.Separator)); below {
+			name, _, _ := strings.Cut(rest, string(filepath.Separator))
+			found[name] = id
+		}
+	}
+	return found
+}
 
 // jobFields are those that parseJobs reads, as squeue --Format calls them.
 var jobFields = []string{

@@ -25,14 +25,15 @@ func commands(t *testing.T, scripts map[string]string) Commands {
 func TestSubmitWhoseAnswerIsLost(t *testing.T) {
 	c := commands(t, map[string]string{
 		"sbatch": "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1\n",
-		"squeue": "case $* in *--states*) exit 1;; esac; printf '70|/run/3.20.job/x.sh\\n71|/run/3.2.job/x.sh a b\\n72|\\n'\n",
+		"squeue": "case $* in *--states*) exit 1;; esac\n" + `printf '%s\037%s\036\n' 70 '/my run/3.20.job/x y.sh' ` +
+			`71 '/my run/3.2.job/x y.sh a /b' 72 '' 73 '/my run2/3.1.job/x y.sh' 74 'sleep /my run/3.job/x'` + "\n",
 	})
-	id, err := c.Submit(context.Background(), nil, "/run/3.2.job/x.sh", []string{"a", "b"})
-	require.NoError(t, err)
-	assert.Equal(t, "71", id)
-	_, err = c.Submit(context.Background(), []string{"--mem=4G"}, "/run/3.3.job/x.sh", nil)
+	_, err := c.Submit(context.Background(), []string{"--mem=4G"}, "/run/3.3.job/x.sh", nil)
 	require.ErrorContains(t, err, "Socket timed out")
 	require.ErrorContains(t, err, "sbatch --parsable --mem=4G /run/3.3.job/x.sh")
+	found, err := c.Find(context.Background(), "/my run")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"3.20.job": "70", "3.2.job": "71"}, found)
 }
 
 // On another cluster the number is that of another job.

@@ -48,10 +48,13 @@ func newRunDir(parent string, script []byte) (*runDir, error) {
 
 func (d *runDir) file(attempt, kind string) string { return filepath.Join(d.path, attempt+"."+kind) }
 
+// jobSuffix ends the name of the directory in which an attempt's batch script is.
+const jobSuffix = ".job"
+
 // writeScript writes a batch script for sbatch. The file's name is that of the user's script, which is what sbatch calls
 // a job that has no other name.
 func (d *runDir) writeScript(attempt, name string, content []byte) (string, error) {
-	sub := d.file(attempt, "job")
+	sub := filepath.Join(d.path, attempt+jobSuffix)
 	if err := os.MkdirAll(sub, 0o700); err != nil {
 		return "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
@@ -112,8 +111,11 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 	}
 	if !r.options.DryRun {
 		r.replace()
+		err := r.recall(ctx)
 		r.cancel(ctx)
-		r.submit(ctx)
+		if err == nil {
+			r.submit(ctx)
+		}
 	}
 }
 
@@ -149,7 +151,7 @@ func (r *run) cancel(ctx context.Context) {
 			}
 		}
 	}
-	var ids []string
+	ids := slices.Clone(r.strays)
 	for _, a := range doomed {
 		if a.job != "" {
 			ids = append(ids, a.job)
@@ -161,59 +163,10 @@ func (r *run) cancel(ctx context.Context) {
 			return
 		}
 	}
+	r.strays = nil
 	for _, a := range doomed {
 		a.cancelled = true
 	}
-}
-
-// submit hands the copies to Slurm that it has not taken yet. Where it refuses one, as at the limit of a user's jobs, it is
-// not bothered with more of them before the next poll.
-func (r *run) submit(ctx context.Context) {
-	for _, t := range r.tasks {
-		for _, a := range t.attempts {
-			if a.job != "" || a.cancelled {
-				continue
-			}
-			if ctx.Err() != nil {
-				return
-			}
-			err := r.submitCopy(ctx, a, a.avoid)
-			if err != nil && len(a.avoid) > 0 && r.submitCopy(ctx, a, nil) == nil {
-				continue // the user's own options leave no other node
-			}
-			if err != nil {
-				r.once("sbatch", "%v; it is tried again", err)
-				return
-			}
-		}
-	}
-}
-
-// submitCopy submits a copy of a task: an array of one element, of the same index.
-func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
-	content, err := batchScript(unheld(r.header), r.dir.path, a.files, r.copyEnv())
-	if err != nil {
-		return err
-	}
-	script, err := r.dir.writeScript(a.files, r.options.Script, content)
-	if err != nil {
-		return err
-	}
-	options := append(copied(r.options.Sbatch), "--no-requeue", "--begin=now", "--dependency=", "--mail-type=NONE",
-		fmt.Sprintf("--array=%d", a.task.index), "--output="+literal(r.stdout(a)), "--error="+literal(r.stderr(a)))
-	if r.facts.Exclude != "" {
-		avoid = append(slices.Clone(avoid), r.facts.Exclude)
-	}
-	if len(avoid) > 0 {
-		options = append(options, "--exclude="+strings.Join(avoid, ","))
-	}
-	array, err := r.slurm.Submit(ctx, options, script, r.options.Args)
-	if err != nil {
-		return err
-	}
-	r.arrays = append(r.arrays, array)
-	a.job = fmt.Sprintf("%s_%d", array, a.task.index)
-	return nil
 }
 
 // copyEnv is what Slurm sets otherwise for an array of one element.

@@ -30,6 +30,7 @@ type fake struct {
 	failing  func() error // what squeue answers, if not nil
 	blind    func() error // what sinfo answers, if not nil
 	refuses  func(options []string) error
+	finding  func() error // what squeue answers when it is asked for scripts, if not nil
 	arrays   int
 	canceled []string
 	ahead    time.Duration // the file system's clock
@@ -49,6 +50,7 @@ type fakeJob struct {
 	began       time.Time
 	cancelled   time.Time
 	run, files  string // the run directory, and the attempt's name in it
+	script      string // where its batch script is
 	stdout      string
 	options     []string
 }
@@ -97,7 +99,7 @@ func (f *fake) Submit(_ context.Context, options []string, script string, _ []st
 		}
 	}
 	for task := first; task <= last; task++ {
-		j := &fakeJob{array: f.arrays, task: task, state: "PENDING", options: options}
+		j := &fakeJob{array: f.arrays, task: task, state: "PENDING", options: options, script: script}
 		j.run = runLine.FindStringSubmatch(string(content))[1]
 		if f.arrays == 1 {
 			info, err := os.Stat(filepath.Join(j.run, "slurm_script"))
@@ -213,6 +215,21 @@ func (f *fake) Jobs(_ context.Context, arrays []string) ([]Job, error) {
 		}
 	}
 	return shown, nil
+}
+
+func (f *fake) Find(_ context.Context, dir string) (map[string]string, error) {
+	if f.finding != nil {
+		if err := f.finding(); err != nil {
+			return nil, err
+		}
+	}
+	found := map[string]string{}
+	for _, j := range f.jobs {
+		if sub := filepath.Dir(j.script); filepath.Dir(sub) == dir && (j.state == "PENDING" || j.state == "RUNNING") {
+			found[filepath.Base(sub)] = strconv.Itoa(j.array)
+		}
+	}
+	return found, nil
 }
 
 // Cancel cancels. On a dead node a job is COMPLETING for long.

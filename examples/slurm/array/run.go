@@ -93,7 +93,10 @@ type run struct {
 	started   time.Time
 	dir       *runDir
 	header    string
-	arrays    []string // the job IDs of all that was submitted, the original first
+	arrays    []string            // the job IDs of all that was submitted, the original first
+	doubted   time.Time           // when sbatch failed last: the job may be in the queue all the same
+	refused   map[string]*attempt // what it failed to submit, by the names of the files
+	strays    []string            // arrays that are not wanted any more, to be cancelled
 	facts     Facts
 	tasks     []*task
 	meanWork  float64
@@ -123,7 +126,7 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	if options.Log == nil {
 		options.Log = io.Discard
 	}
-	r := &run{slurm: slurm, options: options, started: time.Now(), said: map[string]bool{}}
+	r := &run{slurm: slurm, options: options, started: time.Now(), said: map[string]bool{}, refused: map[string]*attempt{}}
 	if options.DryRun {
 		r.dry = " (not done)"
 	}

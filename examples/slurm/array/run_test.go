@@ -27,13 +27,24 @@ func simulate(t *testing.T, f *fake, o Options) (res Result, log string, err err
 	return res, log, err
 }
 
-func (f *fake) run(ctx context.Context, o Options) (Result, string, error) {
+// simulated is simulate for a cluster that is not all like the fake.
+func (f *fake) simulated(s Slurm, o Options) (res Result, log string, err error) {
+	f.t.Helper()
+	synctest.Test(f.t, func(t *testing.T) {
+		res, log, err = f.runOn(t.Context(), s, o)
+	})
+	return res, log, err
+}
+
+func (f *fake) run(ctx context.Context, o Options) (Result, string, error) { return f.runOn(ctx, f, o) }
+
+func (f *fake) runOn(ctx context.Context, s Slurm, o Options) (Result, string, error) {
 	var log bytes.Buffer
 	o.Script, o.Dir, o.Log = f.script(), f.dir, &log
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
-	res, err := Run(ctx, f, o)
+	res, err := Run(ctx, s, o)
 	assert.Empty(f.t, f.left(), "still in the queue")
 	left, globErr := filepath.Glob(filepath.Join(f.dir, ".straggler-*"))
 	require.NoError(f.t, globErr)

@@ -41,15 +41,24 @@ func (r *run) settleAll() {
 		}
 		if err := r.settle(t.winner); err != nil { // the next poll tries again
 			r.unsettled = fmt.Errorf("%s: %w", t.winner.job, err)
-			r.once(t.winner.files+" settles", "%v; it is tried again", r.unsettled)
+			if !errors.Is(err, errWaits) {
+				r.once(t.winner.files+" settles", "%v; it is tried again", r.unsettled)
+			}
 			continue
 		}
 		t.settled = true
 	}
 }
 
+// errWaits is why the output of a copy stays aside until its original, which is cancelled, has ended: Slurm would empty the
+// file if the original began.
+var errWaits = errors.New("the original is in the queue again, and is not cancelled yet")
+
 // settle makes what an attempt has printed and written that of its task.
 func (r *run) settle(a *attempt) error {
+	if o := a.task.original(); a != o && o.last.waits() && !o.ended() {
+		return errWaits
+	}
 	if err := r.settleOutput(a); err != nil {
 		return err
 	}
@@ -86,10 +95,7 @@ func (r *run) settleOutput(a *attempt) error {
 // what is nowhere else.
 func (r *run) end() error {
 	kept := r.unmoved()
-	var errs []error
-	if len(r.arrays) > 0 {
-		errs = append(errs, r.cancelAll())
-	}
+	errs := []error{r.cancelAll()}
 	for _, t := range r.tasks {
 		if t.winner == nil && t.ending && t.failed != nil {
 			if err := r.settleOutput(t.failed); err != nil { // the reason of its failure
@@ -131,17 +137,25 @@ func (r *run) unmoved() (files []string) {
 
 // cancelAll cancels what has not been seen to end, if anything.
 func (r *run) cancelAll() error {
-	live := len(r.tasks) == 0
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.recall(ctx); err != nil {
+		return errors.Join(fmt.Errorf("what sbatch failed to submit may be in the queue, with scripts in %s: %w", r.dir.path, err),
+			r.cancelArrays(ctx))
+	}
+	return r.cancelArrays(ctx)
+}
+
+func (r *run) cancelArrays(ctx context.Context) error {
+	live := len(r.tasks) == 0 || len(r.strays) > 0
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			live = live || a.job != "" && !a.ended() && !a.cancelled
 		}
 	}
-	if !live {
+	if !live || len(r.arrays) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	if err := r.slurm.Cancel(ctx, r.arrays); err != nil {
 		return fmt.Errorf("these jobs may go on: %s: %w", strings.Join(r.arrays, " "), err)
 	}

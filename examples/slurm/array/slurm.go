@@ -7,8 +7,12 @@ import (
 
 // Slurm is what the package asks of a cluster. [Commands] asks the real one.
 type Slurm interface {
-	// Submit submits a batch script as a job array and returns the array's job ID.
+	// Submit submits a batch script as a job array and returns the array's job ID. An error need not mean that the job was
+	// not taken: the answer may be lost.
 	Submit(ctx context.Context, options []string, script string, args []string) (string, error)
+	// Find lists the arrays of this user that wait or run and whose batch scripts lie below a directory: the array's job ID
+	// by the name of the entry there in which the script is.
+	Find(ctx context.Context, dir string) (map[string]string, error)
 	// Describe returns what is common to the tasks of an array that was just submitted.
 	Describe(ctx context.Context, array string) (Facts, error)
 	// Jobs lists the tasks of the arrays, one entry each, in whatever state. An array that Slurm has forgotten has none.

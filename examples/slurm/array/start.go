@@ -2,6 +2,7 @@ package array
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -29,7 +30,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	batch, err := r.dir.writeScript("array", r.options.Script, content)
+	batch, err := r.dir.writeScript(arrayName, r.options.Script, content)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (r *run) begin(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	array, err := r.slurm.Submit(ctx, options, batch, r.options.Args)
+	array, err := r.submitArray(ctx, options, batch)
 	if err != nil {
 		return err
 	}
@@ -67,6 +68,23 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	return r.plan(nodes)
+}
+
+// arrayName is the name of the original array's batch script in the run directory.
+const arrayName = "array"
+
+// submitArray submits the original array, or finds it in the queue if sbatch fails.
+func (r *run) submitArray(ctx context.Context, options []string, batch string) (string, error) {
+	array, err := r.slurm.Submit(ctx, options, batch, r.options.Args)
+	if err == nil {
+		return array, nil
+	}
+	r.doubted = time.Now()
+	found, findErr := r.slurm.Find(ctx, r.dir.path)
+	if array = found[arrayName+jobSuffix]; array != "" {
+		return array, nil
+	}
+	return "", errors.Join(err, findErr)
 }
 
 // insist asks until there is an answer: a controller that has just taken a large array may not have one at once.
