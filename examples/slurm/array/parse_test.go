@@ -52,7 +52,7 @@ func TestParseJobs(t *testing.T) {
 func TestParseTasks(t *testing.T) {
 	for text, want := range map[string][]int{
 		"0-3": {0, 1, 2, 3}, "7": {7}, "1,3,9-11": {1, 3, 9, 10, 11}, "2-10:4": {2, 6, 10}, "0-3%2": {0, 1, 2, 3},
-		"1-4:2,9%1": {1, 3, 9}, "5-5": {5}, "1-2:9": {1},
+		"1-4:2,9%1": {1, 3, 9}, "5-5": {5}, "1-2:9": {1}, "1-5:9223372036854775807": {1},
 	} {
 		got, err := parseTasks(nil, text)
 		require.NoError(t, err, text)

@@ -17,18 +17,29 @@ func TestHeader(t *testing.T) {
 	got, err := header([]byte("#!/usr/bin/env python3\n#SBATCH --array=0-9\n\n  # a comment\n#SBATCH --wait\n#SBATCH -W\n" +
 		"#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH --wait -n 2 -W\nprint()\n#SBATCH --late\n"))
 	require.NoError(t, err)
-	assert.Equal(t, "#SBATCH --array=0-9\n  # a comment\n#SBATCH \n#SBATCH \n#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH -n 2 \n", got)
+	assert.Equal(t, "#SBATCH --array=0-9\n  # a comment\n#SBATCH \n#SBATCH \n#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH  -n 2 \n", got)
 	_, err = header([]byte("echo hello\n"))
 	require.ErrorContains(t, err, "does not begin with #!")
 }
 
 func TestOptionsThatDoNotFit(t *testing.T) {
-	assert.Equal(t, "#SBATCH -n 2\n# --hold\n#SBATCH --comment=--hold\n", unheld("#SBATCH --hold -n 2\n# --hold\n#SBATCH --comment=--hold\n"))
-	assert.Equal(t, []string{"--mem=4G"}, copied([]string{"-H", "--mem=4G", "--hold"}))
-	for _, bad := range []string{"--wait", "-W", "--clusters=all", "--test-only", "--wrap=true"} {
+	assert.Equal(t, "#SBATCH  -n 2\n# --hold\n#SBATCH --comment=--hold\n", unheld("#SBATCH --hold -n 2\n# --hold\n#SBATCH --comment=--hold\n"))
+	assert.Equal(t, []string{"--mem=4G", "-vO", "-JH", "-s"}, copied([]string{"-H", "--mem=4G", "--hold", "-vHOH", "-JH", "--hol", "-sH"}))
+	line := `#SBATCH -J "my --hold job" --comment='-H' -C a\ -H "-QH" --ho`
+	assert.Equal(t, `#SBATCH -J "my --hold job" --comment='-H' -C a\ -H -Q `+"\n", unheld(line+"\n"))
+	for _, bad := range []string{
+		"--wait", "-W", "--wai", "-vW", "--clusters=all", "--clus=x", "-M", "-Mx", "-QMx", "--test-only", "--te", "--wrap=true",
+	} {
 		o := Options{Sbatch: []string{"--array=0-3", bad}}
-		require.ErrorContains(t, o.Check(), "does not fit", bad)
+		require.ErrorContains(t, o.Check(), "the option "+bad+" of sbatch does not fit", bad)
 	}
+	for _, good := range []string{"--wait-all-nodes=1", "-wM", "--wckey=W", "-nW", "-v", "--mem=M", "W", "-", "--", "--cpus-per-task=4"} {
+		require.NoError(t, checkOptions([]string{good}), good)
+	}
+	_, err := header([]byte("#!/bin/sh\n#SBATCH --mem=4G -Mx\n"))
+	require.ErrorContains(t, err, "the option -Mx of sbatch does not fit")
+	_, err = header([]byte("#!/bin/sh\n#SBATCH --comment='-Mx' --job-name=\"-- -M\"\n# -M\n"))
+	require.NoError(t, err)
 }
 
 // wrapped is a user's script with its wrapper, in a run directory, ready to be run by bash as Slurm would.

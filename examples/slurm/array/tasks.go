@@ -28,7 +28,7 @@ func parseTasks(dst []int, text string) ([]int, error) {
 		if err1 != nil || err2 != nil || err3 != nil || first < 0 || last < first || last > maxTask || step < 1 {
 			return nil, fmt.Errorf("the array's tasks are %q, want a list such as 0-63 or 1,3,9-11 or 0-62:2%%4", text)
 		}
-		for i := first; i <= last; i += step {
+		for i, n := first, (last-first)/step; n >= 0; i, n = i+step, n-1 {
 			dst = append(dst, i)
 		}
 	}
