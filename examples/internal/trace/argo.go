@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // argoNode is a node of a workflow's graph. Those of the type Pod ran something; the others hold them together.
@@ -72,9 +73,24 @@ func (k *kube) workflow() {
 		return cmp.Compare(nodes[a].start.Or(never), nodes[b].start.Or(never))
 	})
 	phases := map[string]int{} // by node
+	fans := map[int]string{}   // by phase: the node that all its pods are items of
 	for _, id := range k.o.order {
-		if n := nodes[id]; string(n.kind) == "Pod" {
-			phases[id] = k.pod(id, n)
+		switch n := nodes[id]; string(n.kind) {
+		case "Pod":
+			i := k.pod(id, n)
+			phases[id] = i
+			base, _, _ := strings.Cut(k.nameOfPod(n), "(")
+			if before, known := fans[i]; known && before != base || base == k.nameOfPod(n) {
+				base = "" // more than the items of one node
+			}
+			fans[i] = base
+		case "HTTP", "Container", "Plugin":
+			k.notRun("nodes of the kind " + string(n.kind))
+		}
+	}
+	for i, base := range fans {
+		if base != "" {
+			k.log.Phases[i].Kin = Alike
 		}
 	}
 	k.edges(phases)
@@ -98,8 +114,17 @@ func (k *kube) pod(id string, n *argoNode) int {
 		a.Number = int32(max(slices.Index(retries, id), 0))
 	}
 	a.Task = k.task(i, -1, []byte(task))
+	k.nameTask(i, a.Task, []byte(k.nameOfPod(n)))
 	k.add(i, a)
 	return i
+}
+
+// nameOfPod is that of the node of the graph: of an attempt, that of what it is an attempt of.
+func (k *kube) nameOfPod(n *argoNode) string {
+	if n.retry != "" {
+		n = k.o.nodes[n.retry]
+	}
+	return string(n.name)
 }
 
 // edges notes which templates come after which: from each node that is none of a phase, and from each phase, the way

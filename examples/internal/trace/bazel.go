@@ -17,7 +17,7 @@ type bazel struct {
 
 // bazelEvent holds what is needed of one event. Texts may alias the line.
 type bazelEvent struct {
-	test, action               bool
+	test, action, aborted      bool
 	label, run, shard, attempt []byte
 	status, host, kind, output []byte
 	start, finish              Opt
@@ -25,31 +25,36 @@ type bazelEvent struct {
 	cached, success            Answer
 }
 
-func readBazel(l *lineReader) *builder {
+func newBazel() *bazel {
 	z := &bazel{builder: newBuilder(Bazel)}
 	z.shape = z.members()
+	return z
+}
+
+func readBazel(l *lineReader) *builder {
+	z := newBazel()
 	z.eachLine(l, z.line)
 	return z.builder
 }
 
-// bazelNeeded are the beginnings of the events that are needed; the others, which hold what was printed, may be long.
-var bazelNeeded = [][]byte{[]byte(`{"id":{"testResult":`), []byte(`{"id":{"actionCompleted":`)}
-
-// isBazelEvent says whether a line is an event: an object that begins with its ID, an object itself.
-func isBazelEvent(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(`{"id":{"`))
+// bazelKind is the kind of an event, an object that begins with its ID, an object itself that begins with the kind; nil
+// if the line is none.
+func bazelKind(line []byte) []byte {
+	if string(firstKey(line)) != "id" {
+		return nil
+	}
+	at := bytes.IndexByte(line, ':')
+	return firstKey(line[skipSpace(line, at+1):])
 }
 
+// line takes in one event. Those that are not needed, which hold what was printed, may be long.
 func (z *bazel) line(line []byte) bool {
-	needed := false
-	for _, start := range bazelNeeded {
-		needed = needed || bytes.HasPrefix(line, start)
-	}
-	if !needed {
-		if skipValue(line, 0) != len(line) || !isBazelEvent(line) {
+	kind := bazelKind(line)
+	if string(kind) != "testResult" && string(kind) != "actionCompleted" {
+		if kind == nil || skipValue(line, 0) != len(line) {
 			return false
 		}
-		z.pass(firstKey(line[len(`{"id":`):]))
+		z.pass(kind)
 		return true
 	}
 	z.c, z.e = cursor{data: line}, bazelEvent{}
@@ -59,11 +64,14 @@ func (z *bazel) line(line []byte) bool {
 	}
 	switch e := &z.e; {
 	case e.cached == Yes:
-		z.pass([]byte("cached"))
+		z.notRun("results from a cache")
+	case e.aborted:
+		z.notRun("aborted results")
 	case e.test:
-		z.attempt("tests", bytes.Join([][]byte{e.label, e.run, e.shard}, []byte(" ")))
+		work := bytes.TrimSpace(bytes.Join([][]byte{e.label, e.shard}, []byte(" ")))
+		z.attempt("tests", bytes.Join([][]byte{work, e.run}, []byte(" run ")), work)
 	case e.action:
-		z.attempt(nameOf(e.kind), bytes.Join([][]byte{e.label, e.output}, []byte(" ")))
+		z.attempt(nameOf(e.kind), bytes.Join([][]byte{e.label, e.output}, []byte(" ")), nil)
 	}
 	return true
 }
@@ -96,6 +104,7 @@ func (z *bazel) members() members {
 				}}),
 			})
 		},
+		"aborted": func() { e.aborted = true },
 		"action": func() {
 			e.action = true
 			c.members(members{
@@ -115,10 +124,14 @@ func duration(text []byte) Opt {
 	return Known(d.Milliseconds())
 }
 
-func (z *bazel) attempt(phase string, task []byte) {
+func (z *bazel) attempt(phase string, task, work []byte) {
 	e := &z.e
 	i := z.phase("bazel", phase)
 	a := Attempt{Task: z.task(i, -1, task), Start: e.start, Finish: e.finish, Host: z.host(e.host, nil)}
+	if work == nil {
+		work = task
+	}
+	z.nameTask(i, a.Task, work)
 	c := cursor{data: e.attempt, plain: true}
 	a.Number = max(c.index()-1, 0)
 	if millis, ok := e.millis.Get(); ok && e.start.Known() && !a.Finish.Known() {

@@ -21,6 +21,9 @@ type builder struct {
 	phases    map[phaseName]int
 	named     map[int]*taskNames // by phase
 	repeats   map[phaseName]int  // how often a name was to be given once more
+	names     int                // of tasks that are kept
+	unknown   []string           // fields of records that are not known
+	blank     string             // what is trimmed from lines
 }
 
 type phaseName struct{ job, name string }
@@ -28,13 +31,15 @@ type phaseName struct{ job, name string }
 func newBuilder(format Format) *builder {
 	return &builder{
 		log: &Log{
-			Format: format, Hosts: make([]Host, 1), Executors: make([]Executor, 1), Passed: map[string]int{},
+			Format: format, Hosts: make([]Host, 1), Executors: make([]Executor, 1),
+			Passed: map[string]int{}, NotRun: map[string]int{},
 		},
 		hosts:     map[string]int32{"": 0},
 		executors: map[string]int32{"": 0},
 		phases:    map[phaseName]int{},
 		named:     map[int]*taskNames{},
 		repeats:   map[phaseName]int{},
+		blank:     " \t\r\n\v\f",
 	}
 }
 
@@ -100,7 +105,7 @@ func (b *builder) newPhase(job, name string) int {
 		key.name = name + " #" + strconv.Itoa(b.repeats[again]+1)
 	}
 	b.phases[key] = len(b.log.Phases)
-	b.log.Phases = append(b.log.Phases, Phase{Job: job, Name: key.name})
+	b.log.Phases = append(b.log.Phases, Phase{Job: job, Name: key.name, Kin: kinOf[b.log.Format]})
 	b.lists = append(b.lists, attemptList{})
 	return len(b.log.Phases) - 1
 }
@@ -117,13 +122,18 @@ func (b *builder) hint(text string) {
 }
 
 // pass counts an event that says nothing about attempts.
-func (b *builder) pass(kind []byte) {
+func (b *builder) pass(kind []byte) { tally(b.log.Passed, kind) }
+
+// notRun counts a task that did not run here, or not so that it can be told apart.
+func (b *builder) notRun(kind string) { tally(b.log.NotRun, []byte(kind)) }
+
+func tally(counts map[string]int, kind []byte) {
 	const maxKinds, maxLength = 200, 100
 	name := nameOf(kind)
-	if _, ok := b.log.Passed[name]; !ok && (len(b.log.Passed) >= maxKinds || len(name) > maxLength) {
+	if _, ok := counts[name]; !ok && (len(counts) >= maxKinds || len(name) > maxLength) {
 		name = "(others)"
 	}
-	b.log.Passed[name]++
+	counts[name]++
 }
 
 // after notes which phases each phase comes after, by index, given in any order: it puts the phases in an order in

@@ -71,6 +71,7 @@ func (c *cursor) fields(take func(key []byte)) {
 		return
 	}
 	for key, ok := c.key(); ok; key, ok = c.key() {
+		c.space() // a look at what comes is no step
 		before := c.pos
 		if take(key); c.pos == before {
 			c.skip()
@@ -199,19 +200,14 @@ func (c *cursor) integer() (n int64, ok bool) {
 	return int64(f), true
 }
 
-// number returns the number at the cursor; 0 for any other value.
-func (c *cursor) number() float64 {
-	if b := c.space(); b != '-' && (b < '0' || b > '9') {
-		c.skip()
-		return 0
+// number returns the number at the cursor, which may stand in quotes. Any other value, also one that is not finite, is
+// not ok.
+func (c *cursor) number() (f float64, ok bool) {
+	f, err := strconv.ParseFloat(string(bytes.TrimSpace(c.name())), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, false
 	}
-	start := c.pos
-	c.skip()
-	f, err := strconv.ParseFloat(string(c.data[start:c.pos]), 64)
-	if err != nil {
-		return 0
-	}
-	return f
+	return f, true
 }
 
 // answer returns the boolean at the cursor, or unknown.

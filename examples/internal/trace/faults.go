@@ -8,7 +8,8 @@ import (
 // Fault is one thing that can be wrong with a log. None stops the reading.
 type Fault uint8
 
-// The faults. Of the first group something was dropped, of the second a value became unknown and the rest was kept.
+// The faults. Of the first group something was dropped, of the second a value became unknown, or was guessed, and the
+// rest was kept.
 const (
 	Broken     Fault = iota // a line or object that is not JSON, or not a record of this format
 	HalfLast                // the last line or object stops before its end
@@ -25,6 +26,7 @@ const (
 	BadTime      // a time that is negative or after the year 2248
 	FinishFirst  // an attempt or a phase that finishes before it starts; the finish becomes unknown
 	UnknownState // an attempt with a result that is not known; taken as unfinished
+	NoZone       // a time without a time zone; taken for UTC
 	faultCount
 )
 
@@ -43,6 +45,7 @@ var faultTexts = [faultCount]string{
 	BadTime:      "impossible times, taken as unknown",
 	FinishFirst:  "attempts or phases that finish before they start, finish taken as unknown",
 	UnknownState: "attempts with an unknown result, taken as unfinished",
+	NoZone:       "times without a time zone, taken for UTC",
 }
 
 func (f Fault) String() string { return name(faultTexts[:], int(f), "Fault") }

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"strconv"
 )
 
 // finish checks and orders what was read and returns the log.
@@ -13,6 +14,7 @@ func (b *builder) finish() *Log {
 	}
 	if b.log.Format == Lines || b.log.Format == Table {
 		b.units()
+		b.nameUnknownFields()
 	}
 	return b.log
 }
@@ -31,7 +33,7 @@ func (b *builder) finishPhase(p *Phase) {
 		return outside
 	})
 	if p.Tasks == 0 {
-		p.countTasks()
+		p.countTasks(b.log.Format == Lines || b.log.Format == Table)
 	}
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
@@ -56,26 +58,41 @@ const (
 	fewOfThem = 64
 )
 
-// countTasks sets the number of tasks to what the attempts show. Indices that lie far apart are numbered anew, in
-// order.
-func (p *Phase) countTasks() {
-	for i := range p.Attempts {
-		p.Tasks = max(p.Tasks, int(p.Attempts[i].Task)+1)
-	}
-	if p.Tasks <= manyTasks/fewOfThem || p.Tasks <= fewOfThem*len(p.Attempts) {
-		return
-	}
+// countTasks sets the number of tasks to what the attempts show. Indices that lie far apart are numbered again, in order;
+// so are any with gaps, where people number tasks: what is not there, as of a database's keys or of the tasks of a whole
+// run, is no task without a success. What they were stays as their names.
+func (p *Phase) countTasks(byPeople bool) {
 	numbers := make([]int32, len(p.Attempts))
 	for i := range p.Attempts {
 		numbers[i] = p.Attempts[i].Task
 	}
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
+	if len(numbers) == 0 {
+		return
+	}
+	p.Tasks = int(numbers[len(numbers)-1]) + 1
+	far := p.Tasks > manyTasks/fewOfThem && p.Tasks > fewOfThem*len(p.Attempts)
+	if p.Tasks == len(numbers) || !byPeople && !far {
+		return
+	}
+	p.Tasks = len(numbers)
 	for i := range p.Attempts {
 		place, _ := slices.BinarySearch(numbers, p.Attempts[i].Task)
 		p.Attempts[i].Task = int32(place)
 	}
-	p.Tasks = len(numbers)
+	if p.Tasks > mostNames {
+		p.Names = nil
+		return
+	}
+	names := make([]string, p.Tasks)
+	for place, number := range numbers {
+		if int(number) < len(p.Names) {
+			names[place] = p.Names[number]
+		}
+		names[place] = cmp.Or(names[place], strconv.Itoa(int(number)))
+	}
+	p.Names = names
 }
 
 // inOrder makes a finish before the start unknown: which of the two is wrong cannot be told, and no duration is better

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"io"
+	"slices"
 )
 
 // reader reads one format.
@@ -38,12 +39,35 @@ var (
 	timelineReader = byStream(Timeline, readTimeline)
 	kubeReader     = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, false) })
 	kubeListReader = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, true) })
-	sparkReader    = reader{Spark, func(in io.Reader) *builder {
+	goTestRecords  = byStream(GoTest, func(in io.Reader, limit int) *builder {
+		g := newGoTest()
+		newStream(in, limit, oneOf("Time", "Action", "ImportPath")).each(g.log, g.line)
+		return g.builder
+	})
+	bazelRecords = byStream(Bazel, func(in io.Reader, limit int) *builder {
+		z := newBazel()
+		newStream(in, limit, oneOf("id")).each(z.log, z.line)
+		return z.builder
+	})
+	sparkRecords = byStream(Spark, func(in io.Reader, limit int) *builder {
+		s := newSpark()
+		newStream(in, limit, oneOf("Event")).each(s.log, s.line)
+		return s.builder
+	})
+	sparkReader = reader{Spark, func(in io.Reader) *builder {
 		s := newSpark()
 		s.read(newLineReader(in, maxRecord, unwantedEvent))
 		return s.builder
 	}}
 )
+
+// oneOf makes the test whether a key is one of some.
+func oneOf(keys ...string) func([]byte) bool {
+	return func(key []byte) bool { return slices.Contains(keys, string(key)) }
+}
+
+// inAnyLayout are the readers of records that are not one a line, as tools that print JSON again lay them out.
+var inAnyLayout = map[Format]reader{Lines: recordsReader, Spark: sparkRecords, Bazel: bazelRecords, GoTest: goTestRecords}
 
 // formatOf tells the format from the beginning of the text, the first records of which may be broken.
 func formatOf(text []byte) (r reader, ok bool) {
@@ -78,8 +102,9 @@ func formatOfLine(line []byte) (r reader, ok bool) {
 		return swimReader, true
 	case isJournalLine(line):
 		return journalReader, true
-	case tableColumns(line) != nil:
-		return tableReader, true
+	}
+	if kind, _, _ := tableOf(line); kind != nil {
+		return reader{kind.format, tableReader.read}, true
 	}
 	if _, ok := alibabaTableOf(line); ok {
 		return alibabaReader, true
@@ -108,6 +133,7 @@ func formatWithin(text []byte) (r reader, ok bool) {
 
 // formatOfObject tells the format from the first object of text, which may be cut off anywhere.
 func formatOfObject(text []byte) (r reader, ok bool) {
+	array := len(bytes.TrimLeft(text, " \t\r\n")) > len(bytes.TrimLeft(text, "[ \t\r\n"))
 	text = bytes.TrimLeft(text, "[ \t\r\n")
 	c := cursor{data: text}
 	if !c.enter('{') {
@@ -118,7 +144,7 @@ func formatOfObject(text []byte) (r reader, ok bool) {
 		at := c.pos
 		c.skip()
 		if r, ok := formatOfMember(string(key), text[at:c.pos], seen); ok {
-			return r, true
+			return laidOut(r, text, array), true
 		}
 		seen[string(key)] = true
 	}
@@ -132,7 +158,7 @@ func formatOfObject(text []byte) (r reader, ok bool) {
 	case seen["kind"] && seen["apiVersion"]:
 		return kubeReader, true
 	case seen["phase"] && own > 1, own > 0 && own == len(seen) && (!c.bad || seen["phase"]):
-		return layoutOfLines(text), true
+		return laidOut(linesReader, text, array), true
 	}
 	return reader{}, false
 }
@@ -154,6 +180,8 @@ func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, o
 		return bazelReader, true
 	case key == "traceEvents", key == "ph", (key == "pid" || key == "tid") && seen["ph"]:
 		return timelineReader, true
+	case key == "object" && seen["type"] && ofKubeObject(firstKey(value)):
+		return kubeReader, true
 	case key == "items" && (seen["apiVersion"] || seen["kind"]),
 		key == "kind" && bytes.HasSuffix(value, []byte(`List"`)):
 		return kubeListReader, true
@@ -163,11 +191,28 @@ func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, o
 	return reader{}, false
 }
 
-// layoutOfLines tells records of the normal form one a line from those that are laid out in any other way.
-func layoutOfLines(text []byte) reader {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && skipValue(line, 0) == len(line) {
-		return linesReader
+// laidOut returns the reader for the layout of the records, of which the text begins with one, behind a bracket or not.
+func laidOut(r reader, text []byte, array bool) reader {
+	anyLayout, ok := inAnyLayout[r.format]
+	switch {
+	case !ok:
+		return r
+	case array:
+		return anyLayout
 	}
-	return recordsReader
+	line, rest, _ := bytes.Cut(text, []byte("\n"))
+	if line = bytes.TrimSpace(line); skipValue(line, 0) == len(line) {
+		return r
+	}
+	if r.format != Lines && oneALine(rest) { // the first is broken, or too long to see its end
+		return r
+	}
+	return anyLayout
+}
+
+// oneALine says whether the second line is a whole record, as far as it is there.
+func oneALine(rest []byte) bool {
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	line = bytes.TrimSpace(line)
+	return len(line) == 0 || line[0] == '{' && skipValue(line, 0) == len(line)
 }

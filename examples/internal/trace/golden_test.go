@@ -21,7 +21,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite testdata/*.golden; commit onl
 // fixtures are logs of every format, made for these tests.
 var fixtures = []string{
 	"spark.log", "rumen.json", "lines.jsonl", "table.csv", "job.jhist", "history.log", "shark.txt", "batch_instance.csv", "batch_task.csv",
-	"swim.tsv", "gotest.json", "bazel.json", "timeline.json", "kube.json", "argo.json", "topology.json", "journal.txt",
+	"swim.tsv", "gotest.json", "bazel.json", "timeline.json", "kube.json", "argo.json", "topology.json", "journal.txt", "spans.json", "profile.json",
 }
 
 // Each fixture holds every trap of its format that we know of; the golden file is the log in the normal form, and below

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 )
 
@@ -16,8 +17,10 @@ type goTest struct {
 // goTestName is a test of a package, or with an empty test the package.
 type goTestName struct{ pkg, test string }
 
+func newGoTest() *goTest { return &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}} }
+
 func readGoTest(l *lineReader) *builder {
-	g := &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}}
+	g := newGoTest()
 	g.eachLine(l, g.line)
 	return g.builder
 }
@@ -43,7 +46,7 @@ func (g *goTest) line(line []byte) bool {
 		case "Test":
 			e.test = c.text()
 		case "Elapsed":
-			e.elapsed = c.number()
+			e.elapsed, _ = c.number()
 		}
 	})
 	if !c.done() || e.action == nil {
@@ -97,6 +100,7 @@ func (g *goTest) start(name goTestName, at Opt) {
 	}
 	i := g.phase("go test", phase)
 	a := Attempt{Task: g.count(i), Ready: at, Start: at}
+	g.nameTask(i, a.Task, []byte(cmp.Or(name.test, name.pkg)))
 	if name.test != "" {
 		a.Executor = g.executor([]byte(name.pkg), 0, 0) // a package's tests run in one process
 	}

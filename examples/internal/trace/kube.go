@@ -3,6 +3,7 @@ package trace
 import (
 	"io"
 	"math"
+	"strings"
 )
 
 // members says what to do at the members of an object.
@@ -26,12 +27,15 @@ type kube struct {
 	o     kubeObject
 	shape members
 	after map[int][]int
-	runs  map[[2]int32]int32 // attempts, by phase and task
+	runs  map[[2]int32]int32    // attempts, by phase and task
+	seen  map[string]attemptRef // by what makes an object one: a watch shows it again and again
+	kind  []byte                // of the objects in a list, which need not have one each
 }
 
 // kubeObject holds what is needed of one object.
 type kubeObject struct {
 	kind, name, namespace, owner, job, index, node, phase []byte
+	ownerKind                                             []byte
 	created, started, completed                           Opt
 	begun, ended                                          Opt // of the containers
 	failed                                                bool
@@ -41,7 +45,8 @@ type kubeObject struct {
 
 // readKube reads objects, one behind the other or in a list.
 func readKube(in io.Reader, limit int, list bool) *builder {
-	k := &kube{builder: newBuilder(Kubernetes), after: map[int][]int{}, runs: map[[2]int32]int32{}}
+	k := &kube{builder: newBuilder(Kubernetes), after: map[int][]int{}, runs: map[[2]int32]int32{},
+		seen: map[string]attemptRef{}}
 	k.shape = k.object()
 	s := newStream(in, limit, ofKubeObject)
 	if list {
@@ -51,8 +56,9 @@ func readKube(in io.Reader, limit int, list bool) *builder {
 			}
 		}
 	}
+	k.kind = []byte(strings.TrimSuffix(s.kind, "List"))
 	s.each(k.log, func(record []byte) bool {
-		k.c, k.o = cursor{data: record}, kubeObject{}
+		k.c, k.o = cursor{data: record}, kubeObject{kind: k.kind}
 		k.c.members(k.shape)
 		if !k.c.done() {
 			return false
@@ -67,7 +73,7 @@ func readKube(in io.Reader, limit int, list bool) *builder {
 // ofKubeObject says whether a key is one that objects begin with.
 func ofKubeObject(key []byte) bool {
 	switch string(key) {
-	case "apiVersion", "kind", "metadata":
+	case "apiVersion", "kind", "metadata", "type":
 		return true
 	}
 	return false
@@ -88,12 +94,12 @@ func (k *kube) object() members {
 		"terminated": inside(members{"startedAt": k.earliest, "finishedAt": k.latest}),
 	})
 	condition := kubeCondition{}
-	return members{
+	shape := members{
 		"kind": text(&o.kind),
 		"metadata": inside(members{
 			"name": text(&o.name), "namespace": text(&o.namespace), "creationTimestamp": time(&o.created),
 			"labels": inside(label), "annotations": inside(label),
-			"ownerReferences": each(members{"name": text(&o.owner)}),
+			"ownerReferences": each(members{"name": text(&o.owner), "kind": text(&o.ownerKind)}),
 		}),
 		"spec": inside(members{"nodeName": text(&o.node)}),
 		"status": inside(members{
@@ -101,7 +107,17 @@ func (k *kube) object() members {
 			"containerStatuses": each(members{"state": states}),
 			"conditions":        func() { c.elements(func() { condition.read(c, k) }) },
 			"nodes":             k.nodes,
+			"compressedNodes":   k.packedNodes, "offloadNodeStatusVersion": k.packedNodes,
 		}),
+	}
+	shape["object"] = inside(shape) // of a watch, whose type comes before it
+	return shape
+}
+
+// packedNodes says what to do about nodes that are not in the workflow's object.
+func (k *kube) packedNodes() {
+	if len(k.c.text()) > 0 {
+		k.hint("the nodes of a workflow are packed, or kept elsewhere: write it with `argo get NAME -o json`")
 	}
 }
 
@@ -172,7 +188,9 @@ func (k *kube) take() {
 		if o.index != nil {
 			task = o.index
 		}
-		k.attempt(phase, "pods", task, a)
+		if i := k.attempt(phase, "pods", task, a); o.job != nil {
+			k.log.Phases[i].Kin = Alike
+		}
 	case "Workflow":
 		k.log.Format = Argo
 		k.workflow()
@@ -181,19 +199,33 @@ func (k *kube) take() {
 	}
 }
 
-func (k *kube) attempt(phase []byte, otherwise string, task []byte, a Attempt) {
+// attempt takes in a job or a pod, and returns its phase. One that was seen before is seen again, later.
+func (k *kube) attempt(phase []byte, otherwise string, task []byte, a Attempt) int {
 	if phase == nil {
 		phase = []byte(otherwise)
 	}
 	i := k.phase(nameOf(k.o.namespace), nameOf(phase))
+	key := strings.Join([]string{string(k.o.kind), string(k.o.namespace), string(k.o.name)}, "\x00")
+	if ref, again := k.seen[key]; again {
+		old := k.builder.attempt(ref)
+		a.Task, a.Number = old.Task, old.Number
+		*old = a
+		return i
+	}
 	c := cursor{data: task, plain: true}
 	if index, ok := c.integer(); ok && c.done() && index >= 0 && index < maxTask {
 		a.Task = k.task(i, int32(index), nil)
 	} else {
 		a.Task = k.task(i, -1, task)
 	}
+	name := task
+	if string(k.o.kind) == "Job" && string(k.o.ownerKind) == "CronJob" {
+		name = k.o.owner // each of its jobs is the same work
+	}
+	k.nameTask(i, a.Task, name)
 	run := [2]int32{int32(i), a.Task}
 	a.Number = k.runs[run]
 	k.runs[run]++
-	k.add(i, a)
+	k.seen[key] = k.add(i, a)
+	return i
 }

@@ -1,10 +1,6 @@
 package trace
 
-import (
-	"fmt"
-	"strconv"
-	"time"
-)
+import "time"
 
 // Log is what one execution log says about its attempts.
 type Log struct {
@@ -23,6 +19,9 @@ type Log struct {
 	Records int
 	// Passed counts, by kind, the events that say nothing about attempts and were passed over. Not a fault.
 	Passed map[string]int
+	// NotRun counts, by kind, what the log holds of tasks that did not run here, or not as a task that can be told apart:
+	// from a cache, aborted, a node of a kind that has no times of its own. Not a fault.
+	NotRun map[string]int
 	// Faults counts what was wrong with the log.
 	Faults Faults
 	// Hints say, in a line each, what looks odd: why a part of the log was left out, or that its times may be in
@@ -67,6 +66,10 @@ func (f Format) Hadoop() bool { return f == Rumen || f == JobHistory || f == Job
 // Phase is one stage attempt of Spark, or the maps or the reduces of a Hadoop job.
 type Phase struct {
 	Job, Name string
+	// Kin is what the log promises of the tasks' likeness.
+	Kin Kin
+	// Names are the tasks' own, by task; empty if they have none, or if there are too many to keep.
+	Names []string
 	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares
 	// none, or an absurd number. Every attempt's Task is below it; a task may have no attempt.
 	Tasks int
@@ -116,139 +119,4 @@ type Executor struct {
 	Name  string
 	Host  int32
 	Cores int32
-}
-
-// Opt is a count or a time that a log may leave out. The zero value is unknown, so that unknown never turns into 0.
-type Opt struct{ next int64 }
-
-// The largest readable values. Within them differences of times fit a time.Duration and sums of bytes a float64.
-const (
-	maxTime  = 1 << 43 // milliseconds; the year 2248
-	maxBytes = 1 << 52
-)
-
-// Known returns n; a negative n, and math.MaxInt64, is unknown.
-func Known(n int64) Opt { return Opt{max(n+1, 0)} }
-
-// Get returns the value, and whether it is known.
-func (o Opt) Get() (n int64, ok bool) { return max(o.next-1, 0), o.next > 0 }
-
-// Or returns the value, or n if it is unknown.
-func (o Opt) Or(n int64) int64 {
-	if o.next > 0 {
-		return o.next - 1
-	}
-	return n
-}
-
-// Known says whether the value is known.
-func (o Opt) Known() bool { return o.next > 0 }
-
-func (o Opt) String() string {
-	if n, ok := o.Get(); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	return "unknown"
-}
-
-// MarshalJSON writes the number, or null.
-func (o Opt) MarshalJSON() ([]byte, error) {
-	if n, ok := o.Get(); ok {
-		return strconv.AppendInt(nil, n, 10), nil
-	}
-	return []byte("null"), nil
-}
-
-// plus adds what is known of both: unknown only if both are.
-func (o Opt) plus(p Opt) Opt {
-	if !o.Known() || !p.Known() {
-		return Opt{o.next + p.next}
-	}
-	return Opt{o.next + p.next - 1}
-}
-
-// State is how an attempt ended.
-type State uint8
-
-// The states. The zero value is Unfinished: the log shows no end.
-const (
-	Unfinished State = iota
-	Succeeded
-	Failed // also when its executor or its input went away while it ran
-	Killed
-	Lost // succeeded, and its output was lost later: its times are those of a success, its work was done again
-)
-
-var stateNames = [...]string{"unfinished", "succeeded", "failed", "killed", "lost"}
-
-func (s State) String() string { return name(stateNames[:], int(s), "State") }
-
-// MarshalText writes the state as String does.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// Locality is how near to its input an attempt ran.
-type Locality uint8
-
-// The levels of Spark, nearest first. Rumen traces reach NodeLocal, RackLocal and Any.
-const (
-	LocalityUnknown Locality = iota
-	ProcessLocal
-	NodeLocal
-	NoPreference
-	RackLocal
-	Any
-)
-
-var localityNames = [...]string{"", "PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"}
-
-func (l Locality) String() string {
-	if l == LocalityUnknown {
-		return "unknown"
-	}
-	return name(localityNames[:], int(l), "Locality")
-}
-
-// MarshalText writes Spark's name of the level.
-func (l Locality) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// Answer is yes, no or, the zero value, unknown.
-type Answer uint8
-
-// The answers.
-const (
-	AnswerUnknown Answer = iota
-	No
-	Yes
-)
-
-var answerNames = [...]string{"unknown", "no", "yes"}
-
-func (a Answer) String() string { return name(answerNames[:], int(a), "Answer") }
-
-// MarshalJSON writes true, false or null.
-func (a Answer) MarshalJSON() ([]byte, error) {
-	switch a {
-	case Yes:
-		return []byte("true"), nil
-	case No:
-		return []byte("false"), nil
-	}
-	return []byte("null"), nil
-}
-
-func name(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-// find returns the index of what in names, from 1 on, or 0.
-func find(names []string, what []byte) int {
-	for i := 1; i < len(names); i++ {
-		if names[i] == string(what) {
-			return i
-		}
-	}
-	return 0
 }

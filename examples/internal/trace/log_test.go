@@ -69,7 +69,7 @@ func TestFaultsPrintOnOneLine(t *testing.T) {
 
 // randomLog makes a log that a host could have made by hand.
 func randomLog(rng *rand.Rand) *trace.Log {
-	log := &trace.Log{Hosts: make([]trace.Host, 1), Executors: make([]trace.Executor, 1), Passed: map[string]int{}}
+	log := &trace.Log{Hosts: make([]trace.Host, 1), Executors: make([]trace.Executor, 1), Passed: map[string]int{}, NotRun: map[string]int{}}
 	name := func(kind string, i int) string {
 		return kind + strconv.Itoa(i) + []string{"", ` "quoted"`, `\`, "é<&>", "a;b", "[,"}[rng.IntN(6)]
 	}

@@ -53,7 +53,7 @@ func TestNumbersAsNames(t *testing.T) {
 	assert.Equal(t, []trace.Host{{}, {Name: "5"}}, log.Hosts)
 	assert.Equal(t, []trace.Executor{{}, {Name: "7", Host: 1}}, log.Executors)
 	assert.Equal(t, trace.Known(1714557600500), log.Phases[1].Attempts[0].Finish)
-	assert.Equal(t, int32(1), log.Phases[1].Attempts[0].Task)
+	assert.Equal(t, []string{"1"}, log.Phases[1].Names)
 	assert.Zero(t, log.Faults.Total(), log.Faults)
 }
 
@@ -70,7 +70,8 @@ func TestNamedTasks(t *testing.T) {
 			tasks = append(tasks, a.Task)
 		}
 	}
-	assert.Equal(t, []int32{7, 8, 9, 10, 8, 7, 0}, tasks)
+	assert.Equal(t, []int32{0, 1, 2, 3, 1, 0, 0}, tasks)
+	assert.Equal(t, []string{"7", "b", "a", "8"}, log.Phases[0].Names)
 }
 
 // A log of one's own whose times look like another unit is taken as it is, and says so.
@@ -100,7 +101,7 @@ func TestUnits(t *testing.T) {
 func TestFarTaskNumbers(t *testing.T) {
 	log := read(t, `{"phase":"p","task":16777215,"start":0}`+"\n"+`{"phase":"p","task":7,"start":1}`+"\n"+`{"phase":"p","task":16777215,"start":2}`+"\n"+
 		`{"phase":"q","tasks":16777215}`+"\n"+`{"phase":"q","task":9,"start":0}`+"\n"+`{"phase":"r","tasks":200000}`)
-	assert.Equal(t, []int{2, 10, 200000}, []int{log.Phases[0].Tasks, log.Phases[1].Tasks, log.Phases[2].Tasks})
+	assert.Equal(t, []int{2, 1, 200000}, []int{log.Phases[0].Tasks, log.Phases[1].Tasks, log.Phases[2].Tasks})
 	assert.Equal(t, []int32{1, 0, 1}, []int32{log.Phases[0].Attempts[0].Task, log.Phases[0].Attempts[1].Task, log.Phases[0].Attempts[2].Task})
 	assert.Zero(t, log.Faults.Total(), log.Faults)
 }

@@ -1,6 +1,9 @@
 package trace
 
-import "io"
+import (
+	"io"
+	"strconv"
+)
 
 // readLines reads the normal form, one record a line; see the package comment for its schema.
 func readLines(l *lineReader) *builder {
@@ -21,7 +24,7 @@ func ofNormalLine(key []byte) bool {
 	switch string(key) {
 	case "job", "phase", "host", "rack", "executor", "cores", "tasks", "submitted", "completed", "after", "task",
 		"attempt", "ready", "start", "finish", "state", "locality", "speculative", "input", "shuffle", "output", "preferred",
-		"splits":
+		"splits", "kin", "name":
 		return true
 	}
 	return false
@@ -31,7 +34,10 @@ func ofNormalLine(key []byte) bool {
 type normalLine struct {
 	job, phase           []byte
 	host, rack, executor []byte
-	taskName             []byte      // instead of an index
+	taskName             []byte // instead of an index
+	name                 []byte // beside it, of its work
+	kin                  []byte
+	unknown              [][]byte    // fields that are not known
 	after                []phaseName // without a job: of the same job
 	preferred            [][]byte
 	splits               []int64
@@ -48,7 +54,11 @@ func (b *builder) line(line []byte) bool {
 	c := &cursor{data: line}
 	n := normalLine{task: -1, tasks: -1}
 	c.fields(func(key []byte) { n.member(c, key) })
-	return c.done() && b.take(&n)
+	if !c.done() {
+		return false
+	}
+	b.unknownFields(n.unknown)
+	return b.take(&n)
 }
 
 // take takes in what a line says; false if it is of no known kind.
@@ -93,6 +103,10 @@ func (n *normalLine) member(c *cursor, key []byte) {
 		c.elements(func() { n.after = append(n.after, readPhaseName(c)) })
 	case "task":
 		n.setTask(c.name())
+	case "name":
+		n.name = c.name()
+	case "kin":
+		n.kin = c.text()
 	default:
 		n.attemptMember(c, key)
 	}
@@ -112,17 +126,18 @@ func readPhaseName(c *cursor) phaseName {
 	return phaseName{pair[0], pair[1]}
 }
 
-// setTask takes a task's index, or its name. A number that is no index is no name either: it is a mistake.
+// setTask takes a task's index, or its name. Only what is written as Go writes an integer is a number: 1.1, 01 and 3e0
+// are names. A negative number is neither, but a mistake; one that is too large for an index is a name.
 func (n *normalLine) setTask(text []byte) {
 	n.ofAttempt = true
-	c := cursor{data: text}
-	if i, ok := c.integer(); ok || len(text) == 0 {
-		if ok && i >= 0 && i < maxTask {
-			n.task = int32(i)
-		}
-		return
+	i, err := strconv.ParseInt(string(text), 10, 64)
+	switch number := err == nil && strconv.FormatInt(i, 10) == string(text); {
+	case len(text) == 0, number && i < 0:
+	case number && i < maxTask:
+		n.task = int32(i)
+	default:
+		n.taskName = text
 	}
-	n.taskName = text
 }
 
 func (n *normalLine) attemptMember(c *cursor, key []byte) {
@@ -154,15 +169,14 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 		c.elements(func() { n.preferred = append(n.preferred, c.name()) })
 	case "splits":
 		n.splits = readSplits(c)
+	default:
+		n.unknown = append(n.unknown, key)
 	}
 }
 
 func (n *normalLine) state(name []byte) {
-	n.a.State = State(find(stateNames[:], name))
+	n.a.State = stateOf(name, &n.faults)
 	n.stated = true
-	if n.a.State == Unfinished && string(name) != stateNames[Unfinished] {
-		n.faults[UnknownState]++
-	}
 }
 
 // place notes a host and an executor on it.
@@ -178,6 +192,9 @@ func (b *builder) phaseLine(n *normalLine) {
 		p.Tasks = int(n.tasks)
 	}
 	p.Submitted, p.Completed = n.submitted, n.completed
+	if k := find(kinNames[:], n.kin); k > 0 {
+		p.Kin = Kin(k)
+	}
 	p.DependsOn = nil
 	for _, parent := range n.after {
 		if parent.job == "" {
@@ -193,6 +210,14 @@ func (b *builder) attemptLine(n *normalLine) {
 	i := b.phase(nameOf(n.job), nameOf(n.phase))
 	a := n.a
 	a.Task = b.task(i, n.task, n.taskName)
+	switch {
+	case n.name != nil:
+	case n.taskName != nil:
+		n.name = n.taskName
+	case a.Task != n.task: // a number among names
+		n.name = strconv.AppendInt(nil, int64(n.task), 10)
+	}
+	b.nameTask(i, a.Task, n.name)
 	a.Host, a.Executor = b.place(n)
 	a.Splits = b.splits(n.splits)
 	if !n.stated && a.Finish.Known() {

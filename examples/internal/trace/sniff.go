@@ -27,15 +27,20 @@ var packings = []packing{
 	{magic: "PK\x03\x04", advice: "a zip archive: unpack it first"},
 	{magic: "Obj\x01", advice: "a binary Avro file: " + useTraceBuilder},
 	{magic: "Avro-Binary", advice: "a Hadoop job history in binary Avro: " + useTraceBuilder},
-	{magic: "\xff\xfe", advice: "text in UTF-16: " + useUTF8},
-	{magic: "\xfe\xff", advice: "text in UTF-16: " + useUTF8},
+	{magic: "\xff\xfe\x00\x00", advice: "text in UTF-32: " + useUTF8From("UTF-32")},
+	{magic: "\x00\x00\xfe\xff", advice: "text in UTF-32: " + useUTF8From("UTF-32")},
+	{magic: "\xff\xfe", advice: "text in UTF-16: " + useUTF8From("UTF-16")},
+	{magic: "\xfe\xff", advice: "text in UTF-16: " + useUTF8From("UTF-16")},
 }
 
 const (
 	useTraceBuilder = "turn it into a Rumen trace with Hadoop's TraceBuilder first, or have Hadoop write " +
 		"mapreduce.jobhistory.jhist.format=json"
-	useUTF8 = "turn it into UTF-8 first with iconv -f UTF-16 -t UTF-8"
 )
+
+func useUTF8From(code string) string {
+	return "turn it into UTF-8 first with iconv -f " + code + " -t UTF-8"
+}
 
 // packingOf tells what the file is packed with, or that it is something else than a log; nothing for what may be text.
 func packingOf(start []byte) packing {

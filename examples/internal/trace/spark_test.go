@@ -79,7 +79,7 @@ func TestWrongTypes(t *testing.T) {
 	a := log.Phases[0].Attempts[0]
 	assert.Equal(t, []trace.Opt{{}, {}, {}}, []trace.Opt{a.Input, a.Shuffle, a.Output})
 	log = read(t, `{"phase":"p","task":16777216,"start":1}`)
-	assert.Equal(t, trace.Faults{trace.NoTask: 1}, log.Faults)
+	assert.Equal(t, []string{"16777216"}, log.Phases[0].Names, "beyond the indices a number is a name")
 	log = read(t, "{\"host\":\"\xb2\"}\n{\"host\":\"\x8c\",\"rack\":\"r\"}\n")
 	assert.Equal(t, []trace.Host{{}, {Name: "\uFFFD", Rack: "r"}}, log.Hosts, "what is not UTF-8 is replaced")
 	log = read(t, `{"phase":"p","task":-3}`)

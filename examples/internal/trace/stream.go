@@ -18,6 +18,7 @@ type stream struct {
 	isRecord   func(firstKey []byte) bool
 	value      []byte // the last one taken, valid until the next step
 	first      bool   // the last step entered an object or array
+	kind       string // of what holds the records, if it says so
 	wrapped    bool   // the records are in an array within something else, which is of no interest
 }
 
@@ -177,6 +178,9 @@ func (s *stream) unwrap(name string) error {
 		}
 		if err := s.scan(); err != nil && !errors.Is(err, errLong) {
 			return err
+		}
+		if c := (cursor{data: s.value}); key == "kind" && b == '"' {
+			s.kind = string(c.text())
 		}
 	}
 }

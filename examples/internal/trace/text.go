@@ -18,7 +18,7 @@ func (b *builder) eachLine(l *lineReader, read func(line []byte) bool) {
 			kind, _ := kindAtStart(line)
 			b.pass(kind)
 		default:
-			b.oneLine(bytes.TrimSpace(line), end, read)
+			b.oneLine(bytes.Trim(line, b.blank), end, read)
 		}
 	}
 }

@@ -3,28 +3,31 @@ package trace
 import (
 	"bytes"
 	"io"
-	"math"
 )
 
 // timeline reads trace events as Chrome defined them and Ray, Bazel and many others write them: an array, or an
-// object with the array traceEvents. Events of the same name are a phase, each event is a task, its process is the
-// host and its thread the executor. Times there are microseconds, here milliseconds.
+// object with the array traceEvents. Which of the events are tasks stands in spans.go. Times there are microseconds,
+// here milliseconds.
 type timeline struct {
 	*builder
-	open map[string][]attemptRef // by thread: what has begun and not ended
+	all  []span
+	open map[int32][]int // by thread: what has begun and not ended, in all
+	text texts
 }
 
 func readTimeline(in io.Reader, limit int) *builder {
-	t := &timeline{newBuilder(Timeline), map[string][]attemptRef{}}
+	t := &timeline{builder: newBuilder(Timeline), open: map[int32][]int{}}
 	s := newStream(in, limit, ofTimelineEvent)
+	broken := false
 	if b, err := s.peek(); err == nil && b == '{' && !s.atRecord() {
 		if err := s.unwrap("traceEvents"); err != nil { // the wrapping is broken: look for the first event
-			if s.fault(t.log, err) {
-				return t.builder
-			}
+			broken = s.fault(t.log, err)
 		}
 	}
-	s.each(t.log, t.event)
+	if !broken {
+		s.each(t.log, t.event)
+	}
+	t.tasks()
 	return t.builder
 }
 
@@ -42,18 +45,22 @@ func ofTimelineEvent(key []byte) bool {
 
 // timelineEvent holds what is needed of one event. Texts may alias the record.
 type timelineEvent struct {
-	name, kind, pid, tid []byte
-	ts, dur              float64 // microseconds
-	timed, lasts         bool
+	name, kind, cat, pid, tid []byte
+	mnemonic, target          []byte
+	ts, dur                   float64 // microseconds
+	timed, lasts              bool
 }
 
 func (t *timeline) event(record []byte) bool {
 	c := &cursor{data: record}
 	e := timelineEvent{}
+	stated := false
 	c.fields(func(key []byte) {
 		switch string(key) {
 		case "name":
 			e.name = c.name()
+		case "cat":
+			e.cat = c.text()
 		case "ph":
 			e.kind = c.text()
 		case "pid":
@@ -61,26 +68,48 @@ func (t *timeline) event(record []byte) bool {
 		case "tid":
 			e.tid = c.name()
 		case "ts":
-			e.ts, e.timed = c.number(), true
+			stated = true
+			e.ts, e.timed = t.micros(c)
 		case "dur":
-			e.dur, e.lasts = c.number(), true
+			e.dur, e.lasts = t.micros(c)
+		case "args":
+			c.fields(func(key []byte) { e.argument(c, key) })
 		}
 	})
-	if !c.done() || e.kind == nil && !e.timed {
+	if !c.done() || e.kind == nil && !stated {
 		return false
 	}
 	switch string(e.kind) {
 	case "X", "":
-		return t.complete(&e)
+		t.begin(&e)
 	case "B":
-		thread := string(e.thread())
-		t.open[thread] = append(t.open[thread], t.begin(&e))
+		i := t.begin(&e)
+		thread := t.all[i].thread
+		t.open[thread] = append(t.open[thread], i)
 	case "E":
 		t.finish(&e)
 	default:
 		t.pass(append([]byte("events of the kind "), e.kind...))
 	}
 	return true
+}
+
+func (e *timelineEvent) argument(c *cursor, key []byte) {
+	switch string(key) {
+	case "mnemonic":
+		e.mnemonic = c.text()
+	case "target":
+		e.target = c.text()
+	}
+}
+
+// micros reads a number of microseconds, which may stand in quotes.
+func (t *timeline) micros(c *cursor) (n float64, ok bool) {
+	if n, ok = c.number(); !ok || n > 1000*maxTime || n < -1000*maxTime {
+		t.log.Faults[BadTime]++
+		return 0, false
+	}
+	return n, true
 }
 
 func (e *timelineEvent) thread() []byte {
@@ -90,48 +119,58 @@ func (e *timelineEvent) thread() []byte {
 	return bytes.Join([][]byte{e.pid, e.tid}, []byte("/"))
 }
 
-// begin makes an attempt that has not ended.
-func (t *timeline) begin(e *timelineEvent) attemptRef {
-	i := t.phase("", nameOf(e.name))
+// begin notes an event and returns its index.
+func (t *timeline) begin(e *timelineEvent) int {
 	host := t.host(e.pid, nil)
-	return t.add(i, Attempt{
-		Task: t.count(i), Start: t.moment(e.ts, e.timed),
-		Host: host, Executor: t.executor(e.thread(), host, 0),
-	})
-}
-
-func (t *timeline) complete(e *timelineEvent) bool {
-	ref := t.begin(e)
-	a := t.attempt(ref)
-	if e.lasts && e.dur >= 0 {
-		a.Finish, a.State = t.moment(e.ts+e.dur, e.timed), Succeeded
+	s := span{
+		name: t.text.number(e.name), cat: t.text.number(e.cat), mnemonic: t.text.number(e.mnemonic),
+		target: t.text.number(e.target), host: host, thread: t.executor(e.thread(), host, 0),
+		start: e.ts, timed: e.timed,
 	}
-	return true
+	if e.lasts && e.dur >= 0 && e.timed {
+		s.end, s.ended = e.ts+e.dur, true
+	}
+	t.all = append(t.all, s)
+	return len(t.all) - 1
 }
 
 // finish ends what began last on the thread.
 func (t *timeline) finish(e *timelineEvent) {
-	thread := string(e.thread())
+	thread := t.executor(e.thread(), t.host(e.pid, nil), 0)
 	open := t.open[thread]
 	if len(open) == 0 {
 		t.log.Faults[Repeated]++
 		return
 	}
-	ref := open[len(open)-1]
+	s := &t.all[open[len(open)-1]]
 	t.open[thread] = open[:len(open)-1]
-	a := t.attempt(ref)
-	a.Finish, a.State = t.moment(e.ts, e.timed), Succeeded
+	s.end, s.ended = e.ts, e.timed
 }
 
-// moment takes microseconds since any epoch.
-func (t *timeline) moment(micros float64, known bool) Opt {
-	if !known {
-		return Opt{}
+// texts numbers texts, from 1 on.
+type texts struct {
+	index map[string]int32
+	all   []string
+}
+
+func (t *texts) number(text []byte) int32 {
+	if len(text) == 0 {
+		return 0
 	}
-	millis := math.Round(micros / 1000)
-	if millis < 0 || millis > maxTime {
-		t.log.Faults[BadTime]++
-		return Opt{}
+	if i, ok := t.index[string(text)]; ok {
+		return i
 	}
-	return Known(int64(millis))
+	if t.index == nil {
+		t.index, t.all = map[string]int32{}, []string{""}
+	}
+	t.index[string(text)] = int32(len(t.all))
+	t.all = append(t.all, string(text))
+	return int32(len(t.all) - 1)
+}
+
+func (t *texts) of(i int32) string {
+	if i == 0 {
+		return ""
+	}
+	return t.all[i]
 }

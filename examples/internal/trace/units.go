@@ -32,7 +32,8 @@ func (b *builder) units() {
 		}
 	}
 	if bad := b.log.Faults[BadTime]; bad > starts {
-		b.hint(fmt.Sprintf("most times, %d, lie beyond the year 2248: are they microseconds or nanoseconds?"+odd, bad))
+		b.hint(fmt.Sprintf("most times, %d, can't be read, are negative, or lie beyond the year 2248: are they "+
+			"microseconds or nanoseconds?"+odd, bad))
 		return
 	}
 	if len(durations) == 0 {

@@ -15,10 +15,34 @@ func (c *cursor) moment(faults *Faults) Opt {
 	return momentFrom(n, ok, faults)
 }
 
+// layouts of times that are not as in RFC 3339: with a blank for the T, as databases print them, with a zone without a
+// colon, and without a zone, which is then taken for UTC.
+var layouts = []struct {
+	layout string
+	zone   bool
+}{
+	{"2006-01-02 15:04:05.999999999Z07:00", true},
+	{"2006-01-02T15:04:05.999999999Z0700", true},
+	{"2006-01-02 15:04:05.999999999 Z07:00", true},
+	{"2006-01-02 15:04:05.999999999 -0700 MST", true},
+	{"2006-01-02T15:04:05.999999999", false},
+	{"2006-01-02 15:04:05.999999999", false},
+}
+
 // momentOf reads a time from text; empty text is unknown.
 func momentOf(text []byte, faults *Faults) Opt {
 	if t, err := time.Parse(time.RFC3339Nano, string(text)); err == nil {
 		return momentFrom(t.UnixMilli(), true, faults)
+	}
+	if len(text) >= len("2006-01-02 15:04:05") && text[4] == '-' {
+		for _, l := range layouts {
+			if t, err := time.Parse(l.layout, string(text)); err == nil {
+				if !l.zone {
+					faults[NoZone]++
+				}
+				return momentFrom(t.UnixMilli(), true, faults)
+			}
+		}
 	}
 	c := cursor{data: text}
 	n, ok := c.integer()

@@ -21,6 +21,7 @@ type (
 		Job       string `json:"job"`
 		Phase     string `json:"phase"`
 		Tasks     int    `json:"tasks"`
+		Kin       Kin    `json:"kin,omitzero"`
 		Submitted Opt    `json:"submitted,omitzero"`
 		Completed Opt    `json:"completed,omitzero"`
 		After     []any  `json:"after,omitempty"`
@@ -29,6 +30,7 @@ type (
 		Job         string   `json:"job"`
 		Phase       string   `json:"phase"`
 		Task        int32    `json:"task"`
+		Name        string   `json:"name,omitempty"`
 		Attempt     int32    `json:"attempt"`
 		Ready       Opt      `json:"ready,omitzero"`
 		Start       Opt      `json:"start,omitzero"`
@@ -47,7 +49,7 @@ type (
 )
 
 // Write writes the log in the normal form, from which Read makes the same phases, attempts, splits, hosts and executors
-// again, in the same order. Format, Records, Passed and Faults are not written. Indices of the log must be in range.
+// again, in the same order. Format, Records, Passed, NotRun and Faults are not written. Indices of the log must be in range.
 func Write(w io.Writer, log *Log) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
@@ -101,7 +103,9 @@ func (w *lineWriter) host(i int32) string {
 }
 
 func (w *lineWriter) phase(p *Phase) {
-	line := phaseLine{Job: p.Job, Phase: p.Name, Tasks: p.Tasks, Submitted: p.Submitted, Completed: p.Completed}
+	line := phaseLine{
+		Job: p.Job, Phase: p.Name, Tasks: p.Tasks, Kin: p.Kin, Submitted: p.Submitted, Completed: p.Completed,
+	}
 	for _, i := range p.DependsOn {
 		if parent := &w.log.Phases[i]; parent.Job == p.Job {
 			line.After = append(line.After, parent.Name)
@@ -121,6 +125,9 @@ func (w *lineWriter) attempt(p *Phase, a *Attempt) {
 		Ready: a.Ready, Start: a.Start, Finish: a.Finish, State: a.State,
 		Host: w.host(a.Host), Locality: a.Locality, Speculative: a.Speculative,
 		Input: a.Input, Shuffle: a.Shuffle, Output: a.Output,
+	}
+	if int(a.Task) < len(p.Names) {
+		line.Name = p.Names[a.Task]
 	}
 	if a.Executor != 0 {
 		line.Executor = w.log.Executors[a.Executor].Name

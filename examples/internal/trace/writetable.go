@@ -11,7 +11,7 @@ import (
 // columns are the fields of a table, in the order in which WriteTable writes them.
 var columns = []string{
 	"job", "phase", "task", "attempt", "ready", "start", "finish", "state", "host", "executor", "locality", "speculative",
-	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "rack", "cores",
+	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "kin", "rack", "cores", "name",
 }
 
 // WriteTable writes the log in the normal form as comma-separated values, from which Read makes the same log again.
@@ -54,6 +54,9 @@ func (t *tableWriter) put(line any) error {
 		t.set("job", l.Job)
 		t.set("phase", l.Phase)
 		t.set("tasks", strconv.Itoa(l.Tasks))
+		if l.Kin != Alike {
+			t.set("kin", l.Kin.String())
+		}
 		t.opt("submitted", l.Submitted)
 		t.opt("completed", l.Completed)
 		t.list("after", l.After)
@@ -67,6 +70,7 @@ func (t *tableWriter) attempt(l *attemptLine) {
 	t.set("job", l.Job)
 	t.set("phase", l.Phase)
 	t.set("task", strconv.Itoa(int(l.Task)))
+	t.set("name", l.Name)
 	t.set("attempt", strconv.Itoa(int(l.Attempt)))
 	t.opt("ready", l.Ready)
 	t.opt("start", l.Start)

@@ -1,0 +1,207 @@
+package trace_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"straggler-examples/internal/trace"
+)
+
+// Only what is written as an integer is a number: names with a dot, a leading zero or an exponent are names.
+func TestDottedNamesAreNames(t *testing.T) {
+	var text strings.Builder
+	for _, task := range []string{`"1.1"`, `"1.2"`, `"1.9"`, `"01"`, `"1"`, `3.7`, `3`, `3e0`} {
+		fmt.Fprintf(&text, `{"phase":"p","task":%s,"start":0,"finish":1000}`+"\n", task)
+	}
+	log := read(t, text.String())
+	assert.Equal(t, 8, log.Phases[0].Tasks)
+	assert.Equal(t, []string{"1.1", "1.2", "1.9", "01", "1", "3.7", "3", "3e0"}, log.Phases[0].Names)
+}
+
+// Numbers with gaps are no tasks without a success, unless the log says how many tasks there are.
+func TestGapsInventNoTasks(t *testing.T) {
+	var text strings.Builder
+	for _, task := range []int{100, 101, 105} {
+		fmt.Fprintf(&text, `{"phase":"p","task":%d,"start":0,"finish":1000}`+"\n", task)
+	}
+	log := read(t, text.String())
+	assert.Equal(t, 3, log.Phases[0].Tasks)
+	assert.Equal(t, []string{"100", "101", "105"}, log.Phases[0].Names)
+	log = read(t, `{"phase":"p","tasks":200}`+"\n"+text.String())
+	assert.Equal(t, 200, log.Phases[0].Tasks)
+}
+
+// A number in quotes is a number; what is none is not 0.
+func TestTextsInTimelines(t *testing.T) {
+	log := read(t, `[{"name":"f","ph":"X","pid":1,"tid":1,"ts":"1700000000000000","dur":"5000000"}]`)
+	a := log.Phases[0].Attempts[0]
+	assert.Equal(t, []trace.Opt{trace.Known(1700000000000), trace.Known(1700000005000)}, []trace.Opt{a.Start, a.Finish})
+	for _, bad := range []string{`NaN`, `"soon"`, `null`, `1e300`, `{}`} {
+		log := read(t, `[{"name":"f","ph":"X","pid":1,"tid":1,"ts":`+bad+`,"dur":5}]`)
+		a := log.Phases[0].Attempts[0]
+		assert.False(t, a.Start.Known() || a.Finish.Known(), bad)
+		assert.Equal(t, 1, log.Faults[trace.BadTime], bad)
+	}
+}
+
+// What did not run is counted by what it is, and said.
+func TestWhatDidNotRun(t *testing.T) {
+	for text, want := range map[string]map[string]int{
+		`{"id":{"testResult":{"label":"//a"}},"aborted":{"reason":"INCOMPLETE"}}`:          {"aborted results": 1},
+		`{"id":{"testResult":{"label":"//a"}},"testResult":{"cachedLocally":true}}`:        {"results from a cache": 1},
+		argo(`{"a":{"type":"HTTP"},"b":{"type":"Plugin"},"c":{"type":"DAG"}}`):             {"nodes of the kind HTTP": 1, "nodes of the kind Plugin": 1},
+		argo(`{"a":{"type":"Pod","templateName":"t","startedAt":"2026-03-01T10:00:00Z"}}`): {},
+	} {
+		assert.Equal(t, want, read(t, text).NotRun, text)
+	}
+	for _, packed := range []string{`"compressedNodes":"H4sIAAAA"`, `"offloadNodeStatusVersion":"fnv:1"`} {
+		log := read(t, `{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"status":{`+packed+`}}`)
+		require.Len(t, log.Hints, 1)
+		assert.Contains(t, log.Hints[0], "argo get NAME -o json")
+	}
+}
+
+func argo(nodes string) string {
+	return `{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"status":{"nodes":` + nodes + `}}`
+}
+
+const pod = `"metadata":{"name":"a-%d","labels":{"job-name":"j"}},"spec":{"nodeName":"n"},"status":{"phase":"%s",` +
+	`"containerStatuses":[{"state":{"terminated":{"startedAt":"2026-03-01T10:00:00Z","finishedAt":"2026-03-01T10:00:09Z"}}}]}`
+
+// The items of a list are of the list's kind, and what a watch shows twice is one pod.
+func TestPodsOfTheRawInterface(t *testing.T) {
+	list := fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","items":[{`+pod+`},{`+pod+`}]}`, 1, "Succeeded", 2, "Succeeded")
+	log := read(t, list)
+	require.Len(t, log.Phases, 1)
+	assert.Len(t, log.Phases[0].Attempts, 2)
+	assert.Equal(t, trace.Alike, log.Phases[0].Kin, "pods of a job")
+
+	event := func(kind, phase string) string {
+		return `{"type":"` + kind + `","object":{"apiVersion":"v1","kind":"Pod",` + fmt.Sprintf(pod, 1, phase) + "}}\n"
+	}
+	log = read(t, event("ADDED", "Running")+event("MODIFIED", "Succeeded")+event("DELETED", "Succeeded"))
+	require.Len(t, log.Phases[0].Attempts, 1)
+	assert.Equal(t, trace.Succeeded, log.Phases[0].Attempts[0].State)
+}
+
+// White space does not matter: not behind a colon, and not between the records.
+func TestWhiteSpaceDoesNotMatter(t *testing.T) {
+	for _, name := range []string{"jhist", "Bazel", "Spark", "go test"} {
+		s := samples()[name]
+		want := held(read(t, s.text))
+		require.Len(t, want, recordsOfSample)
+		head, records := "", strings.Fields(s.text)
+		if name == "jhist" {
+			head, records = "Avro-Json\n", strings.Split(strings.TrimPrefix(s.text, "Avro-Json\n"), "\n\n")
+		} else if name == "Spark" {
+			records = strings.Split(strings.TrimSpace(s.text), "\n")
+		}
+		blank := strings.NewReplacer(`":`, `": `, `,"`, `, "`, `{"`, `{ "`)
+		spaced := make([]string, len(records))
+		for i := range records {
+			spaced[i] = blank.Replace(records[i])
+		}
+		assert.Equal(t, want, held(read(t, head+strings.Join(spaced, "\n"))), name)
+		if name == "jhist" {
+			continue // a line of its own each, by its writer
+		}
+		pretty := strings.NewReplacer(`{"`, "{\n  \"", `,"`, ",\n  \"", `}`, "\n}")
+		for i := range records {
+			spaced[i] = pretty.Replace(records[i])
+		}
+		assert.Equal(t, want, held(read(t, strings.Join(spaced, "\n"))), "%s, pretty", name)
+		assert.Equal(t, want, held(read(t, "[\n"+strings.Join(spaced, ",\n")+"\n]")), "%s, pretty array", name)
+		assert.Equal(t, want, held(read(t, "["+strings.Join(records, ",")+"]")), "%s, array", name)
+	}
+}
+
+// Times as Python and databases print them have no zone: they are taken for UTC, and that is said.
+func TestTimesWithoutAZone(t *testing.T) {
+	for text, zone := range map[string]bool{
+		"2026-03-01T10:00:00.123": false, "2026-03-01 10:00:00.123": false, "2026-03-01 10:00:00.123+00:00": true,
+		"2026-03-01 11:00:00.123+01:00": true, "2026-03-01T10:00:00.123+0000": true, "2026-03-01T10:00:00.123Z": true,
+		"2026-03-01 10:00:00.123 +0000 UTC": true,
+	} {
+		log := read(t, `{"phase":"p","task":0,"start":"`+text+`","finish":1772359201123}`)
+		assert.Equal(t, trace.Known(1772359200123), log.Phases[0].Attempts[0].Start, text)
+		assert.Equal(t, !zone, log.Faults[trace.NoZone] == 1, text)
+		assert.Empty(t, log.Hints, text)
+	}
+	log := read(t, `{"phase":"p","task":0,"start":-5000,"finish":-4000}`)
+	require.Len(t, log.Hints, 1)
+	assert.Contains(t, log.Hints[0], "are negative, or lie beyond")
+}
+
+// States by any of their words, and fields by no other name than their own.
+func TestWordsOfConverters(t *testing.T) {
+	for word, want := range map[string]trace.State{
+		"SUCCEEDED": trace.Succeeded, "success": trace.Succeeded, "ok": trace.Succeeded, "COMPLETED": trace.Succeeded,
+		"done": trace.Succeeded, "FAILED": trace.Failed, "TIMEOUT": trace.Failed, "CANCELLED by 1000": trace.Killed,
+		"running": trace.Unfinished, "Lost": trace.Lost,
+	} {
+		log := read(t, `{"phase":"p","task":0,"start":0,"finish":9000,"state":"`+word+`"}`)
+		assert.Equal(t, want, log.Phases[0].Attempts[0].State, word)
+		assert.Zero(t, log.Faults.Total(), word)
+	}
+	log := read(t, `{"phase":"p","Task":1,"startTime":0,"finish":9000}`)
+	require.Len(t, log.Hints, 1)
+	assert.Contains(t, log.Hints[0], `not known, passed over: "Task", "startTime"; known are job, phase, task,`)
+}
+
+// A table may have tabs or semicolons; a column that stands twice is said.
+func TestTablesOfAnyKind(t *testing.T) {
+	for _, sep := range []string{",", "\t", ";"} {
+		rows := []string{"phase,task,start,finish,host", "p,0,0,1000,", "p,1,0,2000,n"}
+		log := read(t, strings.ReplaceAll(strings.Join(rows, "\n"), ",", sep))
+		require.Len(t, log.Phases, 1, sep)
+		assert.Len(t, log.Phases[0].Attempts, 2, sep)
+		assert.Zero(t, log.Faults.Total(), sep)
+	}
+	log := read(t, "phase,task,start,start,finish\np,0,1,2,5000\n")
+	assert.Equal(t, trace.Known(2), log.Phases[0].Attempts[0].Start)
+	require.NotEmpty(t, log.Hints)
+	assert.Contains(t, log.Hints[0], `"start" stands twice`)
+}
+
+// A span within another is not counted beside it: the outermost are the tasks, or, where a thread has but one, those
+// that hold no other.
+func TestNestedSpans(t *testing.T) {
+	span := func(name string, tid, ts, dur int) string {
+		return fmt.Sprintf(`{"name":"%s","ph":"X","pid":1,"tid":%d,"ts":%d,"dur":%d}`, name, tid, ts*1000, dur*1000)
+	}
+	names := func(spans ...string) (list []string) {
+		log := read(t, "["+strings.Join(spans, ",\n")+"]")
+		for _, p := range log.Phases {
+			for range p.Attempts {
+				list = append(list, p.Name)
+			}
+		}
+		return append(list, log.Hints...)
+	}
+	assert.Equal(t, []string{"a", "a", "left out: 2 of 4 spans: they lie within others of their thread"},
+		names(span("a", 1, 0, 9), span("b", 1, 1, 5), span("c", 1, 2, 1), span("a", 1, 9, 9)))
+	assert.Equal(t, []string{"b", "b", "left out: 1 of 3 spans: others of their thread lie within them"},
+		names(span("main", 1, 0, 99), span("b", 1, 1, 5), span("b", 1, 7, 5)))
+	assert.Equal(t, []string{"a", "b"}, names(span("a", 1, 0, 9), span("b", 1, 5, 9)), "who only overlaps is not within")
+
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = strings.Replace(span(fmt.Sprint("//path/", i), i%4, 10*i, 9), `{`, `{"cat":"build",`, 1)
+	}
+	log := read(t, "["+strings.Join(many, ",\n")+"]")
+	require.Len(t, log.Phases, 1, "names that do not repeat are no phases")
+	assert.Equal(t, "build", log.Phases[0].Name)
+	assert.Equal(t, "//path/0", log.Phases[0].Names[0])
+}
+
+// What else is packed or written is named for what it is.
+func TestWideText(t *testing.T) {
+	for mark, want := range map[string]string{"\xff\xfe\x00\x00": "UTF-32", "\x00\x00\xfe\xff": "UTF-32", "\xff\xfe{": "UTF-16"} {
+		_, err := trace.Read(strings.NewReader(mark), "x")
+		assert.ErrorContains(t, err, "text in "+want+":")
+	}
+}

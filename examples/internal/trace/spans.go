@@ -1,0 +1,167 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// span is an event of a timeline that lasts. Texts are numbers in timeline.text.
+type span struct {
+	name, cat, mnemonic, target int32
+	host, thread                int32
+	start, end                  float64 // microseconds
+	timed, ended                bool
+}
+
+// tasks makes attempts of the spans that are tasks. Bazel's are its actions, and Ray's the calls of functions: all other
+// spans there are parts of these, or what the engine itself does. Of other timelines the outermost spans of each thread
+// are tasks, or if threads have but one of these each, those that hold no other. Never are both: a span within another
+// would be counted twice.
+func (t *timeline) tasks() {
+	for _, known := range []struct {
+		what string
+		is   func(cat string) bool
+		of   func(s *span) (phase, task string)
+	}{
+		{"actions of Bazel", isBazelAction, t.bazelAction},
+		{"calls of Ray", isRayTask, t.rayTask},
+	} {
+		if kept := t.keep(func(i int) bool { return known.is(t.text.of(t.all[i].cat)) }); len(kept) > 0 {
+			t.leftOut(len(t.all)-len(kept), "all others are no "+known.what)
+			t.add(kept, known.of)
+			return
+		}
+	}
+	outermost, leaf := t.nesting()
+	kept, why := t.keep(func(i int) bool { return outermost[i] }), "they lie within others of their thread"
+	if threads := t.threads(); len(kept) < len(t.all) && len(kept) <= threads {
+		kept, why = t.keep(func(i int) bool { return leaf[i] }), "others of their thread lie within them"
+	}
+	t.leftOut(len(t.all)-len(kept), why)
+	t.add(kept, t.plainSpan(kept))
+}
+
+func (t *timeline) keep(want func(i int) bool) (kept []int) {
+	for i := range t.all {
+		if want(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+func (t *timeline) leftOut(n int, why string) {
+	if n > 0 {
+		t.hint(fmt.Sprintf("left out: %d of %d spans: %s", n, len(t.all), why))
+	}
+}
+
+func isBazelAction(cat string) bool { return cat == "action processing" }
+
+// bazelAction names an action's phase by its kind, which old profiles have as the first word of the name only.
+func (t *timeline) bazelAction(s *span) (phase, task string) {
+	phase, name := t.text.of(s.mnemonic), t.text.of(s.name)
+	if phase == "" {
+		phase, _, _ = strings.Cut(name, " ")
+	}
+	if target := t.text.of(s.target); target != "" {
+		return phase, target + " " + name
+	}
+	return phase, name
+}
+
+func isRayTask(cat string) bool { return cat == "task" || strings.HasPrefix(cat, "task::") }
+
+func (t *timeline) rayTask(s *span) (phase, task string) {
+	if name, ok := strings.CutPrefix(t.text.of(s.cat), "task::"); ok {
+		return name, ""
+	}
+	return t.text.of(s.name), ""
+}
+
+// plainSpan names phases by the spans' names; if those hardly repeat, as paths and targets do not, by their categories.
+func (t *timeline) plainSpan(kept []int) func(s *span) (phase, task string) {
+	const few = 20
+	names := map[int32]bool{}
+	for _, i := range kept {
+		names[t.all[i].name] = true
+	}
+	if byCategory := len(names) > few && 2*len(names) > len(kept); byCategory {
+		return func(s *span) (phase, task string) { return t.text.of(s.cat), t.text.of(s.name) }
+	}
+	return func(s *span) (phase, task string) { return t.text.of(s.name), "" }
+}
+
+func (t *timeline) threads() int {
+	seen := map[int32]bool{}
+	for i := range t.all {
+		seen[t.all[i].thread] = true
+	}
+	return len(seen)
+}
+
+// nesting finds the spans that lie within no other of their thread, and those in which no other lies.
+func (t *timeline) nesting() (outermost, leaf []bool) {
+	outermost, leaf = make([]bool, len(t.all)), make([]bool, len(t.all))
+	order := make([]int, len(t.all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &t.all[i], &t.all[j]
+		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
+	var around []int // spans of the thread that have not ended, each ending before the one below it
+	for k, i := range order {
+		s := &t.all[i]
+		if k > 0 && t.all[order[k-1]].thread != s.thread {
+			around = around[:0]
+		}
+		for len(around) > 0 {
+			if end := t.all[around[len(around)-1]].end; end > s.start && end >= s.end {
+				break
+			}
+			around = around[:len(around)-1]
+		}
+		if leaf[i] = true; !s.ended { // it holds nothing that is known
+			outermost[i] = true
+			continue
+		}
+		if outermost[i] = len(around) == 0; !outermost[i] {
+			leaf[around[len(around)-1]] = false
+		}
+		around = append(around, i)
+	}
+	return outermost, leaf
+}
+
+// add makes attempts of spans. A clock that begins below 0 is a relative one: all times are shifted.
+func (t *timeline) add(kept []int, named func(s *span) (phase, task string)) {
+	first := 0.0
+	for _, i := range kept {
+		if s := &t.all[i]; s.timed {
+			first = min(first, s.start)
+		}
+	}
+	at := func(micros float64, known bool) Opt {
+		millis := math.Round((micros - first) / 1000)
+		if !known || millis < 0 || millis > maxTime {
+			return Opt{}
+		}
+		return Known(int64(millis))
+	}
+	for _, i := range kept {
+		s := &t.all[i]
+		phase, task := named(s)
+		p := t.phase("", nameOf([]byte(phase)))
+		a := Attempt{Task: t.count(p), Start: at(s.start, s.timed), Finish: at(s.end, s.ended), Host: s.host, Executor: s.thread}
+		if s.ended {
+			a.State = Succeeded
+		}
+		t.nameTask(p, a.Task, []byte(task))
+		t.builder.add(p, a)
+	}
+}
