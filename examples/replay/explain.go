@@ -13,14 +13,18 @@ import (
 )
 
 // explain writes what a policy decided about one task, report by report.
-func explain(w io.Writer, phases []*sim.Phase, name string, e compare.Entry, seed uint64) error {
+func explain(w io.Writer, l *loaded, name string, e compare.Entry, seed uint64) error {
 	if e.Clones {
 		return usage("-explain takes a policy that decides task by task; %s clones whole phases", e.Name)
 	}
+	phases := l.phases
 	var phase, task int
 	var rest string
 	if n, _ := fmt.Sscanf(name, "%d/%d%s", &phase, &task, &rest); n != 2 {
 		return usage("-explain is %q, want PHASE/TASK, two numbers that -list shows", name)
+	}
+	if phase >= len(phases) && phase < len(phases)+len(l.unlike) {
+		return usage("-explain names phase %d, whose tasks are not known to be alike: no policy is replayed there", phase)
 	}
 	if phase < 0 || phase >= len(phases) {
 		return usage("-explain names phase %d, there are 0 to %d", phase, len(phases)-1)
@@ -30,7 +34,8 @@ func explain(w io.Writer, phases []*sim.Phase, name string, e compare.Entry, see
 		return usage("-explain names task %d, phase %d has 0 to %d", task, phase, len(p.Tasks)-1)
 	}
 	t := p.Tasks[task]
-	fmt.Fprintf(w, "%s %s, task %d of %d on %d slots: %s in its last attempt, of %d", p.Job, p.Name, task, len(p.Tasks), len(p.Slots),
+	fmt.Fprintf(w, "%s %s, task %d of %d, %s in the log, on %d slots: %s in its last attempt, of %d", p.Job, p.Name, task, len(p.Tasks),
+		p.TaskName(task), len(p.Slots),
 		report.Span(compare.Last(p, task).Seconds()), len(t.Attempts))
 	if t.Work > 0 {
 		fmt.Fprintf(w, ", %.6g units of work", t.Work)

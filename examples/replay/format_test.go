@@ -39,7 +39,7 @@ func TestFormatIsAsDescribed(t *testing.T) {
 	page := strings.Join(append(blocks(t, "json"), help), "")
 	for _, field := range []string{
 		"job", "phase", "task", "attempt", "start", "finish", "state", "host", "rack", "executor", "cores", "input", "shuffle", "output",
-		"ready", "speculative", "locality", "preferred", "splits", "tasks", "submitted", "completed", "after",
+		"ready", "speculative", "locality", "preferred", "splits", "name", "kin", "family", "tasks", "submitted", "completed", "after",
 	} {
 		assert.Contains(t, page, field)
 	}
@@ -65,7 +65,7 @@ func TestExamples(t *testing.T) {
 	assert.Zero(t, lines.Faults.Total())
 	code, out, errors := call("-policy", "late", filepath.Join("testdata", "attempts.csv"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "1 tasks (12.5%) take over 1.5 times the median")
+	assert.Contains(t, out, "1 task (12.5%) takes over 1.5 times the median")
 }
 
 // The converters that the page shows work as they stand.

@@ -11,11 +11,11 @@ import (
 
 	"straggler-examples/internal/compare"
 	"straggler-examples/internal/report"
-	"straggler-examples/internal/sim"
 )
 
 // listPhases writes the phases with what the policy would save in each, most first.
-func (o options) listPhases(w io.Writer, phases []*sim.Phase, e compare.Entry) error {
+func (o options) listPhases(w io.Writer, l *loaded, e compare.Entry) error {
+	phases := l.phases
 	if e.Clones {
 		return usage("-list takes a policy that decides task by task; %s clones whole phases", e.Name)
 	}
@@ -34,22 +34,29 @@ func (o options) listPhases(w io.Writer, phases []*sim.Phase, e compare.Entry) e
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(none[b].Time-with[b].Time, none[a].Time-with[a].Time)
 	})
+	for i := range l.unlike {
+		order = append(order, len(phases)+i)
+	}
+	all := slices.Concat(phases, l.unlike)
 	if o.phasesSet && !o.generate {
 		order = order[:min(o.phases, len(order))]
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tits time\t\n", e.Name)
+	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tin the log\tits time\t\n", e.Name)
 	for _, i := range order {
-		p := phases[i]
+		p := all[i]
 		slowest := 0
 		for j := range p.Tasks {
 			if compare.Last(p, j) > compare.Last(p, slowest) {
 				slowest = j
 			}
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%d\t%s\t%s\t%d/%d\t%s\t\n", i, p.Job, p.Name, len(p.Tasks), len(p.Slots),
-			report.Span(none[i].Time.Seconds()), report.Span(with[i].Time.Seconds()), i, slowest,
-			report.Span(compare.Last(p, slowest).Seconds()))
+		time, changed := p.Recorded, "not alike"
+		if i < len(phases) {
+			time, changed = none[i].Time, report.Span(with[i].Time.Seconds())
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%d\t%s\t%s\t%d/%d\t%s\t%s\t\n", i, p.Job, p.Name, len(p.Tasks), len(p.Slots),
+			report.Span(time.Seconds()), changed, i, slowest, p.TaskName(slowest), report.Span(compare.Last(p, slowest).Seconds()))
 	}
 	return table.Flush()
 }

@@ -66,11 +66,12 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "`NAMES` to compare, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
 				"; with fields, as in mantri,idle-gain=2"},
-			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write a page to send round to `FILE`"},
+			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write a page to send round to `FILE`; -: to standard output, instead of the table"},
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print JSON instead of a table"},
 			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases, those in which stragglers cost most first"},
 			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print the decisions about one task, `PHASE/TASK` by their numbers in -list"},
 			&cli.StringFlag{Name: "progress", Value: "recorded", Destination: &o.progress, Usage: "what copies report of their progress, `MODEL`: recorded (where the log tells, else typical), typical, linear, noisy=SIGMA, late, none"},
+			&cli.BoolFlag{Name: "alike", Destination: &o.alike, Usage: "take the tasks of a phase for alike, though the log does not promise it"},
 			&cli.FloatFlag{Name: "copies", Destination: &o.copies, Usage: "`SHARE` of a phase's slots that copies may hold at once, up to 1; 0: any"},
 			&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.seeds, Usage: "`NUMBER` of draws of the times of copies that never ran"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Destination: &o.seed, Usage: "first seed of these, and of the generated workload"},

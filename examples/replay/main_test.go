@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 	code, out, errors := call(file(t, healthy))
 	require.Zero(t, code, errors)
 	for _, want := range []string{
-		"1 phases, 3 tasks", "no faults", "mantri", "late", "spark", "1 tasks (33.3%) take over 1.5 times", "success, by 0% in all", "Stragglers cost 95.0% of the phases' time", "Assumptions",
+		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%) takes over 1.5 times", "success, by 0% in all", "Stragglers cost 95.0% of the phases' time", "Assumptions",
 	} {
 		assert.Contains(t, out, want)
 	}
@@ -107,7 +107,7 @@ func TestWrongCalls(t *testing.T) {
 		"empty":             {[]string{file(t, "")}, "empty"},
 		"foreign":           {[]string{file(t, "<html></html>")}, "no execution log"},
 		"nothing succeeded": {[]string{file(t, `{"phase":"p","task":0,"start":0,"finish":3000,"state":"failed"}`)}, "no phase has a successful attempt"},
-		"empty folder":      {[]string{t.TempDir()}, "no phase"},
+		"empty folder":      {[]string{t.TempDir()}, "the directory is empty"},
 		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are mantri`},
 		"all and one":       {[]string{"-policy", "all,late", log}, "stands alone"},
 		"copies":            {[]string{"-copies", "2", log}, "-copies is 2, want a share"},

@@ -27,6 +27,7 @@ type options struct {
 	phases    int
 	phasesSet bool
 	generate  bool
+	alike     bool
 	logs      []string
 }
 
@@ -78,11 +79,11 @@ func (o options) run(stdout, stderr io.Writer) error {
 	}
 	switch {
 	case o.explain != "":
-		return explain(stdout, l.phases, o.explain, chosen[0], o.seed)
+		return explain(stdout, l, o.explain, chosen[0], o.seed)
 	case o.list:
-		return o.listPhases(stdout, l.phases, chosen[0])
+		return o.listPhases(stdout, l, chosen[0])
 	}
-	r, err := o.compare(stderr, l.phases, chosen)
+	r, err := o.compare(stderr, l, chosen)
 	if err != nil {
 		return err
 	}
@@ -91,11 +92,14 @@ func (o options) run(stdout, stderr io.Writer) error {
 	if c := l.copies; c.Launched > 0 {
 		r.Recorded = &report.Copies{Launched: c.Launched, Won: c.Won, Unmarked: c.Unmarked, Wasted: c.Wasted.Seconds()}
 	}
+	if o.html == standardInput { // or rather output
+		return r.HTML(stdout)
+	}
 	if o.html != "" {
 		if err := writePage(o.html, r); err != nil {
 			return err
 		}
-		fmt.Fprintf(stderr, "replay: wrote %s\n", o.html)
+		fmt.Fprintf(stderr, "replay: wrote %s\n", trace.Printable(o.html))
 	}
 	if o.json {
 		return r.JSON(stdout)
@@ -103,7 +107,15 @@ func (o options) run(stdout, stderr io.Writer) error {
 	return r.Text(stdout, style(stdout))
 }
 
-func (o options) compare(stderr io.Writer, phases []*sim.Phase, chosen []compare.Entry) (*report.Report, error) {
+func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r *report.Report, err error) {
+	phases := l.phases
+	in := report.Input{Name: o.input(), Logs: o.logs, Generated: o.generate, Seed: o.seed}
+	if len(phases) == 0 {
+		if r, err = report.Build(nil, compare.Comparison{}, nil, in); err != nil {
+			return nil, err
+		}
+		return r, r.Add(l.unlike)
+	}
 	with := compare.Options{Policies: chosen, Capacity: o.capacity(), Seed: o.seed, Seeds: o.seeds}
 	bar := newProgress(stderr, with.Steps(len(phases)))
 	with.Step = bar.step
@@ -112,7 +124,10 @@ func (o options) compare(stderr io.Writer, phases []*sim.Phase, chosen []compare
 	if err != nil {
 		return nil, err
 	}
-	return report.Build(phases, c, chosen, report.Input{Name: o.input(), Logs: o.logs, Generated: o.generate, Seed: o.seed})
+	if r, err = report.Build(phases, c, chosen, in); err != nil {
+		return nil, err
+	}
+	return r, r.Add(l.unlike)
 }
 
 // capacity is that of the cluster that generated phases share; 0 if it is to be found from the log.

@@ -12,8 +12,15 @@ import (
 	"straggler-examples/internal/report"
 )
 
-// writePage writes the page beside its place first, so that a page which is there already stays whole if this fails.
+// writePage writes the page to a file. It makes it beside its place first, so that a page which is there already stays
+// whole if this fails. What is no regular file, such as a device or a pipe, is written to; a link is followed.
 func writePage(name string, r *report.Report) (err error) {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return writeThrough(name, r)
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".replay-*")
 	if err != nil {
 		return usage("%v", err)
@@ -27,6 +34,14 @@ func writePage(name string, r *report.Report) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+func writeThrough(name string, r *report.Report) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) // a link to nowhere makes its target
+	if err != nil {
+		return usage("%v", err)
+	}
+	return errors.Join(r.HTML(f), f.Close())
 }
 
 // style makes the headline stand out on a terminal.

@@ -22,7 +22,10 @@ const (
 // assumptions.
 func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, in Input) (*Report, error) {
 	in.Phases, in.Tasks, in.Seeds, in.Chained = c.Phases, c.Tasks, c.Seeds, compare.Chained(phases)
-	r := &Report{Schema: Schema, Input: in, Assumptions: assumptions(phases, c, in.Generated)}
+	r := &Report{Schema: Schema, Input: in, Policies: []Policy{}, Ideals: []Ideal{}, Phases: []Phase{}}
+	if len(phases) > 0 {
+		r.Assumptions = assumptions(phases, c, in.Generated)
+	}
 	r.Stragglers = stragglers(phases, c)
 	r.NoAction = NoAction{Time: c.Time, Used: c.Used, Wasted: c.Wasted}
 	if c.Recorded {
@@ -66,6 +69,17 @@ func byCost(c compare.Comparison) []int {
 	cost := func(i int) float64 { return (c.NoAction[i].Time - c.Even[i].Time).Seconds() }
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost(b), cost(a)) })
 	return order
+}
+
+// Add adds what can be said of further phases, those whose tasks are not known to be alike.
+func (r *Report) Add(phases []*sim.Phase) (err error) {
+	if r.Apart, err = Describe(phases); r.Apart == nil {
+		return err
+	}
+	r.Input.Phases += r.Apart.Phases
+	r.Input.Tasks += r.Apart.Tasks
+	r.Headline = headline(r)
+	return nil
 }
 
 func figure(f compare.Figure) Figure { return Figure(f) }

@@ -128,7 +128,7 @@ func (c *Causes) String() string {
 	text := fmt.Sprintf("Why: of the %s that stragglers took beyond their phases' medians, %s.", Span(c.Excess), strings.Join(texts, ", "))
 	if len(c.Machines) > 0 {
 		m := c.Machines[0]
-		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %d phases", m.Name, m.Ratio, m.Phases)
+		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %s", m.Name, m.Ratio, counted(m.Phases, "phase"))
 		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
 			text += fmt.Sprintf(", and %d more", more)
 		}

@@ -29,6 +29,9 @@ type Report struct {
 	// Slowdown is the distribution of the tasks' times as multiples of their phases' medians.
 	Slowdown []Point `json:"slowdown_distribution,omitempty"`
 	Causes   *Causes `json:"causes,omitempty"`
+	// Apart is what can be said of the tasks that are not known to be alike, which no policy is replayed on; null if all
+	// are.
+	Apart *Apart `json:"not_alike,omitempty"`
 	// Recorded is what the log's own engine did about stragglers; null if it launched no copies.
 	Recorded    *Copies  `json:"recorded_copies,omitempty"`
 	Assumptions []string `json:"assumptions"`

@@ -32,11 +32,18 @@ func (s Style) bold(text string) string {
 // Text writes the report for people.
 func (r *Report) Text(w io.Writer, style Style) error {
 	out := &printer{w: w}
-	out.f("%s: %d phases, %d tasks\n", r.Input.Name, r.Input.Phases, r.Input.Tasks)
+	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, "phase"), counted(r.Input.Tasks, "task"))
 	for _, n := range r.Notes {
 		out.f("  %s\n", n)
 	}
-	out.f("%s\n%v\n", style.bold(r.Headline), r.Stragglers)
+	out.f("%s\n", style.bold(r.Headline))
+	if r.Apart != nil {
+		out.f("%s\n", strings.Join(r.Apart.lines(), "\n"))
+	}
+	if len(r.Policies) == 0 {
+		return out.err
+	}
+	out.f("%v\n", r.Stragglers)
 	if r.Causes != nil && r.Causes.Excess > 0 {
 		out.f("%v\n", r.Causes)
 	}

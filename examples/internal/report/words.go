@@ -9,7 +9,15 @@ import (
 
 // headline says in a sentence what stragglers cost, and in another what the first policy would have saved.
 func headline(r *Report) string {
-	if r.Stragglers.Tasks == 0 {
+	switch {
+	case r.Apart != nil && len(r.Phases) == 0:
+		return r.Apart.headline()
+	case r.Apart != nil:
+		alike := *r
+		alike.Apart = nil
+		return headline(&alike) + fmt.Sprintf(" That is of the %s that are alike; of the other %s no saving is claimed.",
+			counted(r.Input.Tasks-r.Apart.Tasks, "task"), counted(r.Apart.Tasks, "task"))
+	case r.Stragglers.Tasks == 0:
 		return "No task took over 1.5 times the median of its phase: there are no stragglers to mitigate."
 	}
 	text := fmt.Sprintf("Stragglers cost %s of the phases' time.", Percent(r.Stragglers.Cost))
@@ -37,6 +45,14 @@ func headline(r *Report) string {
 		text += " That is more than stragglers cost: it also helps tasks that are slow, but not 1.5 times, and changes their order."
 	}
 	return text
+}
+
+// plural chooses a word by a number.
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }
 
 // Percent writes a share as a percentage.
@@ -72,7 +88,8 @@ func Span(seconds float64) string {
 
 // String says how frequent stragglers are, and what the log tells of why.
 func (s Stragglers) String() string {
-	text := fmt.Sprintf("%d tasks (%s) take over 1.5 times the median of their phase", s.Tasks, Percent(s.Share))
+	text := fmt.Sprintf("%s (%s) %s over 1.5 times the median of %s phase", counted(s.Tasks, "task"), Percent(s.Share),
+		plural(s.Tasks, "takes", "take"), plural(s.Tasks, "its", "their"))
 	if s.Tasks == 0 {
 		return text + "."
 	}

@@ -17,13 +17,23 @@ package sim
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
+
+	"straggler-examples/internal/alike"
 )
 
 // Phase is a phase to replay. It is not modified, and may be replayed by several goroutines at once.
 type Phase struct {
 	Log       string // of which log, if there are several
 	Job, Name string
+	// Kin is what is promised of the tasks' likeness, and Family what the phase has in common with those of other runs;
+	// empty: its job.
+	Kin    alike.Kin
+	Family string
+	// Apart says that the tasks ran apart from one another, as a test does in each run of its suite: the phase's time is
+	// then the sum of the times at which they end.
+	Apart bool
 	// DependsOn lists the phases whose output this one reads, as indexes into the list that it stands in itself, behind
 	// them.
 	DependsOn []int
@@ -53,12 +63,25 @@ type Phase struct {
 
 // Task is one task of a phase.
 type Task struct {
+	// Name is the task's own; empty if it has none. Number is its number in the log.
+	Name   string
+	Number int32
+	// Host is the machine of its last attempt; empty if it is not known.
+	Host string
 	// Work is the size of its input in units that are the same for the whole phase; 0 if not known.
 	Work float64
 	// First says that it is of the phase's first wave: its last attempt was the first on its slot.
 	First bool
 	// Attempts are the recorded attempts, in order: the last one succeeds, those before it fail.
 	Attempts []Attempt
+}
+
+// TaskName is what the log calls a task: by its name, or its number.
+func (p *Phase) TaskName(i int) string {
+	if name := p.Tasks[i].Name; name != "" {
+		return name
+	}
+	return strconv.Itoa(int(p.Tasks[i].Number))
 }
 
 // Attempt is a recorded attempt.

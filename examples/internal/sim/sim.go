@@ -39,7 +39,7 @@ type Options struct {
 
 // Result is what a replay came to.
 type Result struct {
-	// Time is the phase's completion time, from its first start.
+	// Time is the phase's completion time, from its first start, or of tasks that ran apart the sum of theirs.
 	Time time.Duration
 	// Used is the time that all copies ran, and Wasted the part of copies that did not end their task.
 	Used, Wasted time.Duration
@@ -77,8 +77,9 @@ type run struct {
 	again   []int32 // tasks to be run again after a policy's decision, oldest first
 	curves  draw
 	source  *rand.PCG
-	rand    *rand.Rand // on source, which is seeded anew for each draw
-	pending int        // tasks that have not ended
+	rand    *rand.Rand    // on source, which is seeded anew for each draw
+	pending int           // tasks that have not ended
+	apart   time.Duration // the sum of the times at which tasks ended
 }
 
 // progressSeed keeps the draws of progress apart from those of times, so that a model of progress changes nothing else.
@@ -158,8 +159,10 @@ func Run(phase *Phase, options Options) (Result, error) {
 		r.result.Events++
 		r.handle(e)
 	}
-	r.result.Time = r.now
 	r.result.Tail += r.now
+	if r.result.Time = r.now; phase.Apart {
+		r.result.Time, r.result.Tail = r.apart, 0
+	}
 	r.result.Tasks = len(phase.Tasks)
 	ledger := t.Ledger()
 	r.result.Used, r.result.Wasted = ledger.Used, ledger.Wasted
@@ -277,6 +280,7 @@ func (r *run) ended(place int32) {
 		r.release(r.placeOf(task, attempt), Killed)
 	}
 	s.done = true
+	r.apart += r.now
 	r.pending--
 	if r.pending == (len(r.tasks)+9)/10 { // what is left is the last tenth
 		r.result.Tail = -r.now

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"straggler-examples/internal/alike"
 )
 
 // argoNode is a node of a workflow's graph. Those of the type Pod ran something; the others hold them together.
@@ -90,7 +92,7 @@ func (k *kube) workflow() {
 	}
 	for i, base := range fans {
 		if base != "" {
-			k.log.Phases[i].Kin = Alike
+			k.log.Phases[i].Kin = alike.Alike
 		}
 	}
 	k.edges(phases)
@@ -98,6 +100,7 @@ func (k *kube) workflow() {
 
 func (k *kube) pod(id string, n *argoNode) int {
 	i := k.phase(nameOf(k.o.name), nameOf(n.template))
+	k.log.Phases[i].Family = nameOf(k.o.family)
 	a := Attempt{Start: n.start, Finish: n.finish, Host: k.host(n.host, nil)}
 	switch string(n.phase) {
 	case "Succeeded":

@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"straggler-examples/internal/alike"
 )
 
 // members says what to do at the members of an object.
@@ -35,7 +37,7 @@ type kube struct {
 // kubeObject holds what is needed of one object.
 type kubeObject struct {
 	kind, name, namespace, owner, job, index, node, phase []byte
-	ownerKind                                             []byte
+	ownerKind, family                                     []byte
 	created, started, completed                           Opt
 	begun, ended                                          Opt // of the containers
 	failed                                                bool
@@ -97,7 +99,7 @@ func (k *kube) object() members {
 	shape := members{
 		"kind": text(&o.kind),
 		"metadata": inside(members{
-			"name": text(&o.name), "namespace": text(&o.namespace), "creationTimestamp": time(&o.created),
+			"name": text(&o.name), "generateName": text(&o.family), "namespace": text(&o.namespace), "creationTimestamp": time(&o.created),
 			"labels": inside(label), "annotations": inside(label),
 			"ownerReferences": each(members{"name": text(&o.owner), "kind": text(&o.ownerKind)}),
 		}),
@@ -189,7 +191,7 @@ func (k *kube) take() {
 			task = o.index
 		}
 		if i := k.attempt(phase, "pods", task, a); o.job != nil {
-			k.log.Phases[i].Kin = Alike
+			k.log.Phases[i].Kin = alike.Alike
 		}
 	case "Workflow":
 		k.log.Format = Argo

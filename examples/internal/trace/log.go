@@ -1,6 +1,10 @@
 package trace
 
-import "time"
+import (
+	"time"
+
+	"straggler-examples/internal/alike"
+)
 
 // Log is what one execution log says about its attempts.
 type Log struct {
@@ -67,7 +71,9 @@ func (f Format) Hadoop() bool { return f == Rumen || f == JobHistory || f == Job
 type Phase struct {
 	Job, Name string
 	// Kin is what the log promises of the tasks' likeness.
-	Kin Kin
+	Kin alike.Kin
+	// Family is what the phases of a kind have in common that are in many runs, each a job of its own; empty: the job.
+	Family string
 	// Names are the tasks' own, by task; empty if they have none, or if there are too many to keep.
 	Names []string
 	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares

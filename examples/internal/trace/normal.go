@@ -3,6 +3,8 @@ package trace
 import (
 	"io"
 	"strconv"
+
+	"straggler-examples/internal/alike"
 )
 
 // readLines reads the normal form, one record a line; see the package comment for its schema.
@@ -24,7 +26,7 @@ func ofNormalLine(key []byte) bool {
 	switch string(key) {
 	case "job", "phase", "host", "rack", "executor", "cores", "tasks", "submitted", "completed", "after", "task",
 		"attempt", "ready", "start", "finish", "state", "locality", "speculative", "input", "shuffle", "output", "preferred",
-		"splits", "kin", "name":
+		"splits", "kin", "family", "name":
 		return true
 	}
 	return false
@@ -36,7 +38,7 @@ type normalLine struct {
 	host, rack, executor []byte
 	taskName             []byte // instead of an index
 	name                 []byte // beside it, of its work
-	kin                  []byte
+	kin, family          []byte
 	unknown              [][]byte    // fields that are not known
 	after                []phaseName // without a job: of the same job
 	preferred            [][]byte
@@ -107,6 +109,8 @@ func (n *normalLine) member(c *cursor, key []byte) {
 		n.name = c.name()
 	case "kin":
 		n.kin = c.text()
+	case "family":
+		n.family = c.name()
 	default:
 		n.attemptMember(c, key)
 	}
@@ -192,9 +196,10 @@ func (b *builder) phaseLine(n *normalLine) {
 		p.Tasks = int(n.tasks)
 	}
 	p.Submitted, p.Completed = n.submitted, n.completed
-	if k := find(kinNames[:], n.kin); k > 0 {
-		p.Kin = Kin(k)
+	if kin, ok := alike.Parse(n.kin); ok {
+		p.Kin = kin
 	}
+	p.Family = nameOf(n.family)
 	p.DependsOn = nil
 	for _, parent := range n.after {
 		if parent.job == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"straggler-examples/internal/alike"
 	"straggler-examples/internal/trace"
 )
 
@@ -78,7 +79,7 @@ func TestPodsOfTheRawInterface(t *testing.T) {
 	log := read(t, list)
 	require.Len(t, log.Phases, 1)
 	assert.Len(t, log.Phases[0].Attempts, 2)
-	assert.Equal(t, trace.Alike, log.Phases[0].Kin, "pods of a job")
+	assert.Equal(t, alike.Alike, log.Phases[0].Kin, "pods of a job")
 
 	event := func(kind, phase string) string {
 		return `{"type":"` + kind + `","object":{"apiVersion":"v1","kind":"Pod",` + fmt.Sprintf(pod, 1, phase) + "}}\n"

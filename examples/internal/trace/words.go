@@ -37,7 +37,7 @@ func stateOf(text []byte, faults *Faults) State {
 
 // knownFields are those of the normal form.
 const knownFields = "job, phase, task, attempt, start, finish, state, host, rack, executor, input, shuffle, output, ready, " +
-	"speculative, locality, preferred, splits, name, tasks, submitted, completed, after, kin, cores"
+	"speculative, locality, preferred, splits, name, tasks, submitted, completed, after, kin, family, cores"
 
 // unknownFields notes the fields of a record that are not known; the first few are named at the end.
 func (b *builder) unknownFields(keys [][]byte) {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+
+	"straggler-examples/internal/alike"
 )
 
 // The lines of the normal form, as they are written. Unknown values are left out.
@@ -18,13 +20,14 @@ type (
 		Cores    int32  `json:"cores,omitempty"`
 	}
 	phaseLine struct {
-		Job       string `json:"job"`
-		Phase     string `json:"phase"`
-		Tasks     int    `json:"tasks"`
-		Kin       Kin    `json:"kin,omitzero"`
-		Submitted Opt    `json:"submitted,omitzero"`
-		Completed Opt    `json:"completed,omitzero"`
-		After     []any  `json:"after,omitempty"`
+		Job       string    `json:"job"`
+		Phase     string    `json:"phase"`
+		Tasks     int       `json:"tasks"`
+		Kin       alike.Kin `json:"kin,omitzero"`
+		Family    string    `json:"family,omitempty"`
+		Submitted Opt       `json:"submitted,omitzero"`
+		Completed Opt       `json:"completed,omitzero"`
+		After     []any     `json:"after,omitempty"`
 	}
 	attemptLine struct {
 		Job         string   `json:"job"`
@@ -104,7 +107,7 @@ func (w *lineWriter) host(i int32) string {
 
 func (w *lineWriter) phase(p *Phase) {
 	line := phaseLine{
-		Job: p.Job, Phase: p.Name, Tasks: p.Tasks, Kin: p.Kin, Submitted: p.Submitted, Completed: p.Completed,
+		Job: p.Job, Phase: p.Name, Tasks: p.Tasks, Kin: p.Kin, Family: p.Family, Submitted: p.Submitted, Completed: p.Completed,
 	}
 	for _, i := range p.DependsOn {
 		if parent := &w.log.Phases[i]; parent.Job == p.Job {

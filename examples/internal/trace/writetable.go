@@ -6,12 +6,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"straggler-examples/internal/alike"
 )
 
 // columns are the fields of a table, in the order in which WriteTable writes them.
 var columns = []string{
 	"job", "phase", "task", "attempt", "ready", "start", "finish", "state", "host", "executor", "locality", "speculative",
-	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "kin", "rack", "cores", "name",
+	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "kin", "family", "rack", "cores", "name",
 }
 
 // WriteTable writes the log in the normal form as comma-separated values, from which Read makes the same log again.
@@ -54,9 +56,10 @@ func (t *tableWriter) put(line any) error {
 		t.set("job", l.Job)
 		t.set("phase", l.Phase)
 		t.set("tasks", strconv.Itoa(l.Tasks))
-		if l.Kin != Alike {
+		if l.Kin != alike.Alike {
 			t.set("kin", l.Kin.String())
 		}
+		t.set("family", l.Family)
 		t.opt("submitted", l.Submitted)
 		t.opt("completed", l.Completed)
 		t.list("after", l.After)

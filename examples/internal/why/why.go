@@ -63,6 +63,15 @@ func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase) {
 	return p
 }
 
+// FromRuns returns a phase of the runs of one task.
+func FromRuns(p *sim.Phase, m *Machines) causes.Phase {
+	c := FromPhase(p)
+	for i := range c.Tasks {
+		c.Tasks[i].Machine = m.number(p.Tasks[i].Host)
+	}
+	return c
+}
+
 // FromPhase returns a phase of which only times and bytes are known.
 func FromPhase(p *sim.Phase) causes.Phase {
 	tasks := make([]causes.Task, len(p.Tasks))

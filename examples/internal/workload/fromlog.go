@@ -81,7 +81,7 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 		left.Long++
 		return nil
 	}
-	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name}}
+	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name, Kin: p.Kin, Family: p.Family}}
 	origin := attempts[0].start
 	b.phase.Begins = origin
 	for i := range attempts {
@@ -92,6 +92,7 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 	b.place(attempts)
 	b.order(attempts)
 	b.tasks(attempts)
+	b.name(log, p, attempts)
 	return b.phase
 }
 
@@ -119,7 +120,7 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 			group = -a.Host // hosts and executors are numbered apart
 		}
 		all = append(all, recorded{
-			task: int(a.Task), start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
+			task: int(a.Task), source: int(a.Task), start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
 			host: a.Host, group: group, ok: a.State == trace.Succeeded || a.State == trace.Lost, lost: a.State == trace.Lost,
 			work: bytesRead(a), splits: splitsOf(log, a),
 		})
@@ -146,6 +147,21 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 	}
 	number(kept)
 	return kept
+}
+
+// name notes what the tasks are called in the log, and where they ran.
+func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded) {
+	for i := range attempts {
+		a := &attempts[i]
+		if a.loser {
+			continue
+		}
+		t := &b.phase.Tasks[a.task]
+		t.Number, t.Host = int32(a.source), log.Hosts[a.host].Name
+		if a.source < len(p.Names) {
+			t.Name = p.Names[a.source]
+		}
+	}
 }
 
 type phaseBuilder struct {

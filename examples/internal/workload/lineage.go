@@ -12,6 +12,7 @@ import (
 // recorded is an attempt that a replay can use.
 type recorded struct {
 	task, index int // index among the task's attempts to be replayed
+	source      int // the task's number in the log
 	start, end  time.Duration
 	host, group int32
 	previous    time.Duration // end of the task's attempt before this one

@@ -29,14 +29,16 @@ for (const table of document.querySelectorAll('table.sortable')) {
   });
 }
 const filter = document.getElementById('filter');
-const rows = [...document.getElementById('phases').tBodies[0].rows];
-const texts = rows.map(row => row.textContent.toLowerCase());
-filter.addEventListener('input', () => {
-  const wanted = filter.value.trim().toLowerCase();
-  let shown = 0;
-  rows.forEach((row, i) => {
-    row.hidden = !texts[i].includes(wanted);
-    if (!row.hidden) shown++;
+if (filter) {
+  const rows = [...document.getElementById('phases').tBodies[0].rows];
+  const texts = rows.map(row => row.textContent.toLowerCase());
+  filter.addEventListener('input', () => {
+    const wanted = filter.value.trim().toLowerCase();
+    let shown = 0;
+    rows.forEach((row, i) => {
+      row.hidden = !texts[i].includes(wanted);
+      if (!row.hidden) shown++;
+    });
+    document.getElementById('shown').textContent = wanted ? `${shown} of ${rows.length}` : '';
   });
-  document.getElementById('shown').textContent = wanted ? `${shown} of ${rows.length}` : '';
-});
+}

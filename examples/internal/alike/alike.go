@@ -1,0 +1,74 @@
+// Package alike holds the one rule by which tasks are taken for alike. What a copy of a task would have taken is drawn
+// from other tasks, and so a saving can be claimed only where one task says how long another would have taken.
+package alike
+
+import "fmt"
+
+// Kin is what a log promises of how alike the tasks of a phase are.
+type Kin uint8
+
+// The kinds of kinship. The zero value promises most: it is what a phase is to an engine.
+const (
+	Alike  Kin = iota // the same work on different data: maps of a stage, instances of a task, indices of an array
+	Named             // tasks of one name are runs of the same work, tasks of two names are not: tests, targets, nodes
+	Unlike            // nothing is promised: spans of a timeline, calls of a function, actions of a build
+)
+
+var kinNames = [...]string{"alike", "named", "unlike"}
+
+func (k Kin) String() string {
+	if int(k) < len(kinNames) {
+		return kinNames[k]
+	}
+	return fmt.Sprintf("Kin(%d)", k)
+}
+
+// MarshalText writes the kinship as String does.
+func (k Kin) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Parse reads a kinship.
+func Parse(text []byte) (k Kin, ok bool) {
+	for i, name := range kinNames {
+		if name == string(text) {
+			return Kin(i), true
+		}
+	}
+	return 0, false
+}
+
+// Task is what is known of a task of a phase.
+type Task struct {
+	Seconds  float64
+	Explains float64 // the seconds that its work explains; 0 if its work is not known
+}
+
+// What it takes to be alike without a promise.
+const (
+	// LeastRuns is how often the same work must have run for its runs to be a phase of their own.
+	LeastRuns = 10
+	// near and mostOf: the work explains a time that is at most so many times off, for so many of the tasks.
+	near, mostOf = 1.5, 0.75
+)
+
+// Judge says whether the tasks of a phase may be taken for alike: because the log promises it, or because the work of
+// each is known, and explains how long most of them take. Runs of the same work are promised to be alike.
+func Judge(kin Kin, tasks []Task) bool {
+	if kin == Alike {
+		return true
+	}
+	explained := 0
+	for _, t := range tasks {
+		if t.Explains == 0 {
+			return false
+		}
+		if t.Seconds <= near*t.Explains && t.Explains <= near*t.Seconds {
+			explained++
+		}
+	}
+	return len(tasks) > 1 && float64(explained) >= mostOf*float64(len(tasks))
+}
+
+// Why is the sentence that says why no saving is claimed.
+const Why = "A copy's time is drawn from other tasks, and here nothing says that one task takes as long as another: the log " +
+	"does not promise it, the tasks' work is not known or does not explain their times, and none ran often enough " +
+	"to be compared with its own other runs (10 times, in one log or in several given together)."

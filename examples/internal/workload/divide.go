@@ -1,0 +1,155 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/alike"
+	"straggler-examples/internal/sim"
+)
+
+// Divided are phases by whether a saving can be claimed in them.
+type Divided struct {
+	// Alike are those whose tasks are alike, in their order, and behind them those of Repeats.
+	Alike []*sim.Phase
+	// Place is, of each phase of Alike, where it stood; -1 of a phase of runs.
+	Place []int
+	// Unlike are the others.
+	Unlike []*sim.Phase
+}
+
+// Divide divides phases by [alike.Judge]. Where tasks are known by names, the runs of the same work, as far as there
+// are [alike.LeastRuns] of them, become a phase of their own. Said says that all tasks of a phase are alike, whatever
+// the log promises.
+func Divide(phases []*sim.Phase, said bool) (d Divided) {
+	number := make([]int, len(phases)) // in Alike or in Unlike
+	isAlike := make([]bool, len(phases))
+	for i, p := range phases {
+		list := &d.Unlike
+		if isAlike[i] = said || alike.Judge(p.Kin, explained(p)); isAlike[i] {
+			list = &d.Alike
+			d.Place = append(d.Place, i)
+		}
+		number[i] = len(*list)
+		*list = append(*list, p)
+	}
+	if len(d.Unlike) == 0 {
+		return d
+	}
+	for i, p := range phases {
+		p.DependsOn = slices.DeleteFunc(p.DependsOn, func(k int) bool { return isAlike[k] != isAlike[i] })
+		for n, k := range p.DependsOn {
+			p.DependsOn[n] = number[k]
+		}
+	}
+	for _, p := range repeats(d.Unlike) {
+		d.Alike = append(d.Alike, p)
+		d.Place = append(d.Place, -1)
+	}
+	return d
+}
+
+// explained returns how long the tasks took, and how long by their work.
+func explained(p *sim.Phase) []alike.Task {
+	if p.Kin == alike.Alike {
+		return nil
+	}
+	tasks := make([]alike.Task, len(p.Tasks))
+	samples := make([]sample, len(p.Tasks))
+	for i := range p.Tasks {
+		tasks[i].Seconds = lastOf(&p.Tasks[i]).Seconds()
+		samples[i] = sample{work: p.Tasks[i].Work, seconds: tasks[i].Seconds}
+		if p.Tasks[i].Work == 0 {
+			return tasks
+		}
+	}
+	l := fit(samples)
+	for i := range tasks {
+		tasks[i].Explains = l.at(samples[i].work)
+	}
+	return tasks
+}
+
+func lastOf(t *sim.Task) time.Duration { return t.Attempts[len(t.Attempts)-1].Duration }
+
+// work is what is the same in many runs.
+type work struct{ family, phase, task string }
+
+// repeats makes a phase of the runs of each work that ran often enough. Each run is on a slot of its own, since it had
+// its machine to itself, and begins with the others, so that what the short ones take is known when the long ones are
+// judged, as it would be from earlier runs.
+func repeats(phases []*sim.Phase) (all []*sim.Phase) {
+	runs := map[work][]*sim.Task{}
+	begins := map[work]time.Duration{}
+	var order []work
+	for _, p := range phases {
+		if p.Kin != alike.Named {
+			continue
+		}
+		for i := range p.Tasks {
+			t := &p.Tasks[i]
+			key := work{cmp.Or(p.Family, p.Job), p.Name, t.Name}
+			if t.Name == "" {
+				continue
+			}
+			if runs[key] == nil {
+				order = append(order, key)
+				begins[key] = p.Begins
+			}
+			runs[key] = append(runs[key], t)
+		}
+	}
+	for _, key := range order {
+		if of := runs[key]; len(of) >= alike.LeastRuns {
+			p := phaseOfRuns(of)
+			p.Job, p.Name, p.Begins = key.family, key.task, begins[key]
+			if key.phase != key.task {
+				p.Name = key.phase + ": " + key.task
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func phaseOfRuns(of []*sim.Task) *sim.Phase {
+	p := &sim.Phase{Apart: true}
+	var attempts []recorded
+	machines := map[string]int32{}
+	for i, t := range of {
+		host := machines[t.Host]
+		if host == 0 && t.Host != "" {
+			host = int32(len(machines) + 1)
+			machines[t.Host] = host
+		}
+		at := time.Duration(0)
+		for k, a := range t.Attempts {
+			at += a.Wait
+			attempts = append(attempts, recorded{
+				task: i, index: k, start: at, end: at + a.Duration, host: host, group: int32(i), work: t.Work, splits: a.Splits,
+				ok: k == len(t.Attempts)-1, first: k == 0, slot: i,
+			})
+			at += a.Duration
+			p.Order = append(p.Order, int32(i))
+		}
+		p.Slots = append(p.Slots, sim.Slot{Machine: int(host)})
+	}
+	b := &phaseBuilder{phase: p, waits: make([]time.Duration, len(attempts))}
+	for i := range attempts {
+		if a := &attempts[i]; a.index > 0 {
+			b.waits[i] = a.start - attempts[i-1].end
+		}
+	}
+	b.tasks(attempts)
+	p.Recorded = 0
+	for i, t := range of {
+		p.Tasks[i].Name, p.Tasks[i].Number, p.Tasks[i].Host = t.Name, int32(i), t.Host
+	}
+	for _, a := range attempts {
+		if a.ok {
+			p.Recorded += a.end
+		}
+	}
+	return p
+}

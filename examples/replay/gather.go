@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/report"
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/trace"
+	"straggler-examples/internal/why"
+	"straggler-examples/internal/workload"
+)
+
+// add notes a log that was read. It is taken when all are read: it may be a part of another.
+func (l *loaded) add(path string, log *trace.Log) {
+	if log.Format == trace.Topology {
+		l.racks = append(l.racks, log)
+	} else if log.Format.Hadoop() {
+		for _, racks := range l.racks {
+			log.Place(racks)
+		}
+	}
+	attempts := 0
+	for i := range log.Phases {
+		attempts += len(log.Phases[i].Attempts)
+	}
+	name := trace.Printable(filepath.Base(path))
+	if path == standardInput {
+		name = "standard input"
+	}
+	what := counted(len(log.Phases), "phase") + ", " + counted(attempts, "attempt")
+	switch {
+	case log.Arrivals != nil:
+		what = counted(len(log.Arrivals), "job")
+	case log.Format == trace.Topology:
+		what = counted(len(log.Hosts)-1, "host")
+	case attempts == 0 && len(log.Passed) > 0:
+		what += ", passed over: " + tallied(log.Passed)
+	}
+	if len(log.NotRun) > 0 {
+		what += "; did not run: " + tallied(log.NotRun)
+	}
+	l.logs = append(l.logs, fmt.Sprintf("%s: %v, %s; %v", name, log.Format, what, log.Faults))
+	l.formats[log.Format]++
+	l.sizes[0] += len(log.Phases)
+	l.sizes[1] += attempts
+	for i, n := range log.Faults {
+		l.faults[i] += n
+	}
+	for kind, n := range log.NotRun {
+		l.notRun[kind] += n
+	}
+	for _, hint := range log.Hints {
+		l.hints = append(l.hints, name+": "+hint)
+	}
+	if attempts > 0 {
+		print := fingerprint(log)
+		if first, again := l.seen[print]; again {
+			l.hints = append(l.hints, fmt.Sprintf("%s: the same phases at the same times as %s; if it is a copy, all counts twice", name, first))
+		} else {
+			l.seen[print] = name
+		}
+	}
+	l.read = append(l.read, log)
+}
+
+// fingerprint is the same for logs of the same phases, tasks and times.
+func fingerprint(log *trace.Log) uint64 {
+	h := fnv.New64a()
+	for i := range log.Phases {
+		p := &log.Phases[i]
+		fmt.Fprintf(h, "%s\x00%s\x00%d\x00", p.Job, p.Name, len(p.Attempts)) // never fails
+		for k := range p.Attempts {
+			var times [16]byte
+			binary.LittleEndian.PutUint64(times[:], uint64(p.Attempts[k].Start.Or(-1)))
+			binary.LittleEndian.PutUint64(times[8:], uint64(p.Attempts[k].Finish.Or(-1)))
+			h.Write(times[:])
+			h.Write([]byte(p.TaskName(p.Attempts[k].Task)))
+		}
+	}
+	return h.Sum64()
+}
+
+// tallied lists counts by kind.
+func tallied(counts map[string]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", kind, counts[kind]))
+	}
+	return strings.Join(few(parts, 5, "kinds"), ", ")
+}
+
+// take makes phases of all logs that were read, and divides them by whether their tasks are alike.
+func (l *loaded) take(alike bool) {
+	logs, said := trace.Join(l.read)
+	l.hints = append(said, l.hints...)
+	l.read = nil
+	var phases []*sim.Phase
+	from := map[*sim.Phase]*trace.Log{}
+	for i, log := range logs {
+		own, left := workload.FromLog(log)
+		own = append(own, workload.Arrive(log.Arrivals, l.seed)...)
+		for _, p := range own {
+			for k := range p.DependsOn {
+				p.DependsOn[k] += len(phases)
+			}
+			p.Log = fmt.Sprint(i)
+			from[p] = log
+			l.doubtClock(p)
+		}
+		phases = append(phases, own...)
+		l.copies.Add(log)
+		l.left.Add(left)
+	}
+	d := workload.Divide(phases, alike)
+	l.phases, l.unlike = d.Alike, d.Unlike
+	for i, p := range d.Alike {
+		switch log := from[p]; {
+		case d.Place[i] < 0:
+			l.tasks = append(l.tasks, why.FromRuns(p, &l.hosts))
+		case log.Arrivals != nil: // its tasks are generated
+			l.tasks = append(l.tasks, why.FromPhase(p))
+		default:
+			l.tasks = append(l.tasks, why.FromLog(log, p.Source, &l.hosts))
+		}
+	}
+	if len(l.unlike) > 0 && len(l.phases) > 0 {
+		l.hints = append(l.hints, fmt.Sprintf("not compared: %s whose tasks are not known to be alike", counted(len(l.unlike), "phase")))
+	}
+}
+
+// A task that takes over so many times as long as the next, and so long, makes one doubt the clock.
+const (
+	jumpTimes = 100
+	jumpLeast = time.Hour
+)
+
+// doubtClock says of a task that its times may be wrong.
+func (l *loaded) doubtClock(p *sim.Phase) {
+	longest, next := time.Duration(0), time.Duration(0)
+	which := 0
+	for i := range p.Tasks {
+		switch took := compare.Last(p, i); {
+		case took > longest:
+			longest, next, which = took, longest, i
+		case took > next:
+			next = took
+		}
+	}
+	if next > 0 && longest > jumpLeast && longest > jumpTimes*next {
+		l.hints = append(l.hints, fmt.Sprintf("%s %s: task %s takes %s, the next longest %s: did a clock jump?", p.Job, p.Name,
+			p.TaskName(which), report.Span(longest.Seconds()), report.Span(next.Seconds())))
+	}
+}
