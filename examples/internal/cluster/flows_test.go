@@ -158,6 +158,21 @@ func TestAFlowThatEndsLeavesTheOthersTheirPlaces(t *testing.T) {
 	assert.InDelta(t, 1+70+5, s.result.End.Seconds(), 0.01)
 }
 
+// What limits a reader is shared by the flows that it still has: three quarters of 100 bytes come from one rack, a quarter
+// from the other, 10 a second in all.
+func TestAFlowThatEndsLeavesItsSpeedToTheOthers(t *testing.T) {
+	r := run(t, Config{
+		Machines: []Machine{
+			{Rack: 0, Slots: [kinds]int{3, 0}}, {Rack: 1, Slots: [kinds]int{1, 0}}, {Rack: 2, Slots: [kinds]int{0, 1}},
+		},
+		Racks: make([]Rack, 3), Remote: 10,
+		Jobs: []Job{{Phases: []Phase{
+			{Tasks: sleep(1, 1, 1, 1)}, {Kind: Reduce, After: []int{0}, Tasks: []Task{{Bytes: 100}}},
+		}}},
+	})
+	assert.Equal(t, seconds(11), r.End)
+}
+
 // A reduce is killed whose end is on the queue, and a copy of another takes its place and reads at once.
 func TestTheEndOfAKilledCopyIsNotThatOfTheNext(t *testing.T) {
 	c := Config{

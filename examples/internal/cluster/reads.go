@@ -62,7 +62,7 @@ func (s *sim) flowLimit(machine, n int32) float64 {
 const unlimited = 1e15
 
 // flowEnded takes a flow that has carried all it had to off its copy, and out of the copy's list: the next flow to start
-// takes its place.
+// takes its place. The copy's other flows have the reader's speed to themselves.
 func (s *sim) flowEnded(f int32) {
 	at := s.net.flows[f].copy
 	c := &s.copies[at]
@@ -73,9 +73,11 @@ func (s *sim) flowEnded(f int32) {
 	*link = s.net.flows[f].next
 	s.net.flows[f].left = 0
 	s.net.stop(int64(s.now), f)
-	if c.flows--; c.flows == 0 {
-		s.haveRead(at)
+	if c.flows--; c.flows > 0 {
+		s.schedule(at)
+		return
 	}
+	s.haveRead(at)
 }
 
 // stopFlows cuts off what a copy still reads.
