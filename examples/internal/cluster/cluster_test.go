@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -100,6 +101,25 @@ func TestSlotsStickBetweenHeartbeats(t *testing.T) {
 	assert.Len(t, holder, 10)
 }
 
+// Below capacity, a machine that asks first does not get all that there is.
+func TestEvenLoadSpreadsFewTasks(t *testing.T) {
+	for even, most := range map[bool]int{false: 6, true: 2} {
+		tasks := make([]Task, 12)
+		for i := range tasks {
+			tasks[i].Seconds = 60
+		}
+		r := run(t, Config{
+			Machines: machines(10, 6, 0, 1), Heartbeat: 3 * time.Second, EvenLoad: even, Record: true,
+			Jobs: []Job{{Phases: []Phase{{Tasks: tasks}}}},
+		})
+		count := make([]int, 10)
+		for _, r := range r.Runs {
+			count[r.Machine]++
+		}
+		assert.Equal(t, most, slices.Max(count), "12 tasks on 10 machines of 6 slots, even %v", even)
+	}
+}
+
 func TestContentionSlowsAllOnTheMachine(t *testing.T) {
 	r := run(t, Config{
 		Machines: []Machine{{Slots: [kinds]int{2}, Contention: []float64{1, 0.5}}},
@@ -192,7 +212,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 		"fifo, delayed": func(c *Config) {
 			c.Order.Policy.Discipline, c.Delay = fairshare.FIFO, wait
 		},
-		"heartbeats": func(c *Config) { c.Heartbeat, c.OneTask, c.Delay = 3*time.Second, true, wait },
+		"heartbeats": func(c *Config) { c.Heartbeat, c.OneTask, c.EvenLoad, c.Delay = 3*time.Second, true, true, wait },
 		"cloned":     func(c *Config) { c.Clone = &clone.Config{BudgetShare: 0.5}; c.Straggler = 0.1 },
 		"assigned": func(c *Config) {
 			c.Clone, c.Straggler, c.Assign, c.Contention = &clone.Config{BudgetShare: 0.9, Ceiling: 1}, 0.1, &Assignment{}, 0.7

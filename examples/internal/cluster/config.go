@@ -37,6 +37,9 @@ type Config struct {
 	Heartbeat time.Duration
 	// OneTask is how Hadoop assigned work: at most one task of each kind a heartbeat.
 	OneTask bool
+	// EvenLoad is how Hadoop spread tasks below capacity: at its heartbeat a machine gets no task of a kind if it has its
+	// even part, rounded up, of those that run and that could begin.
+	EvenLoad bool
 
 	// Interval is how often a copy reports its progress; 0: never. ReportLoss is the share of the reports that get lost,
 	// and ReportLate how much later than it should one comes at most, by chance.

@@ -45,7 +45,7 @@ func (s *sim) beat(id int32) {
 	}
 	m.ended = m.ended[:0]
 	for k := range m.free {
-		if m.free[k] > 0 {
+		if m.free[k] > 0 && !(s.c.EvenLoad && s.hasItsPart(id, Kind(k))) {
 			s.serve(id, Kind(k))
 		}
 	}
@@ -53,6 +53,16 @@ func (s *sim) beat(id int32) {
 		m.beatSet = true
 		s.queue.Push(s.nextBeat(id), beats, id, 0)
 	}
+}
+
+// hasItsPart reports whether a machine has its even part of the tasks of a kind that run or could.
+func (s *sim) hasItsPart(id int32, kind Kind) bool {
+	all := s.total[kind] - s.free[kind]
+	for i := range s.jobs {
+		all += int(s.jobs[i].waiting[kind])
+	}
+	n := len(s.machines)
+	return s.c.Machines[id].Slots[kind]-int(s.machines[id].free[kind]) >= (all+n-1)/n
 }
 
 // busy takes a machine without a free slot out.
@@ -178,7 +188,8 @@ func (s *sim) offerNear(j int32, kind Kind) {
 
 // serve gives away a machine's free slots of a kind, as far as somebody wants them.
 func (s *sim) serve(id int32, kind Kind) {
-	for s.machines[id].free[kind] > 0 && s.serveOne(id, kind) && !s.c.OneTask {
+	for s.machines[id].free[kind] > 0 && s.serveOne(id, kind) && !s.c.OneTask &&
+		!(s.c.EvenLoad && s.hasItsPart(id, kind)) {
 	}
 }
 
