@@ -33,9 +33,9 @@ type audited struct {
 	cancelled, ended bool
 }
 
-func (a *audit) Observe(now time.Time, list []engine.Attempt) []engine.Action {
+func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 	for _, seen := range list {
-		if seen.State == engine.Waiting {
+		if seen.State == engine.Queued {
 			continue
 		}
 		known := a.attempts[seen.ID]
@@ -49,12 +49,24 @@ func (a *audit) Observe(now time.Time, list []engine.Attempt) []engine.Action {
 		known.ended = seen.State >= engine.Succeeded
 		a.won[seen.Task] = a.won[seen.Task] || seen.State == engine.Succeeded
 	}
-	actions := a.Phase.Observe(now, list)
+	outstanding := map[string]bool{}
+	for _, r := range a.Outstanding() {
+		outstanding[r.ID] = true
+	}
+	actions := a.Phase.Poll(now, list)
 	for _, action := range actions {
-		if known := a.attempts[action.ID]; action.Op == engine.Cancel {
-			require.True(a.t, known != nil && !known.cancelled && !known.ended, "seed %d: %v", a.seed, action)
+		switch known := a.attempts[action.ID]; action.Op {
+		case engine.Cancel:
+			require.True(a.t, known != nil && !known.ended, "seed %d: %v", a.seed, action)
+			require.True(a.t, !known.cancelled || outstanding[action.ID], "seed %d: %v", a.seed, action)
 			known.cancelled = true
-		} else {
+		case engine.Publish:
+			require.True(a.t, known.ended && a.won[action.Task], "seed %d: %v", a.seed, action)
+		case engine.Submit:
+			if outstanding[action.ID] { // once more
+				require.Equal(a.t, known.host, action.Host)
+				continue
+			}
 			require.Nil(a.t, known, "seed %d: %v", a.seed, action)
 			a.submits(now, action)
 			a.attempts[action.ID] = &audited{task: action.Task, host: action.Host}

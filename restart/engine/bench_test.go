@@ -9,44 +9,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// BenchmarkObserve polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
+// BenchmarkPoll polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
 // fails each time, so that another task starts.
-func BenchmarkObserve(b *testing.B) {
+func BenchmarkPoll(b *testing.B) {
 	for _, order := range []func(time.Time, []int){nil, func(_ time.Time, w []int) { slices.Reverse(w) }} {
 		for _, tasks := range []int{1_000, 100_000} {
 			b.Run(fmt.Sprintf("tasks=%d,order=%t", tasks, order != nil), func(b *testing.B) {
-				poll(b, engine.Config{Config: tracker.Config{Tasks: tasks, Slots: tasks / 2}, Order: order})
+				poll(b, engine.Config{Tasks: tasks, Slots: tasks / 2, Order: order})
 			})
 		}
 	}
 }
 
-// BenchmarkObserveHosts polls as many attempts on each host; one slot of each stays idle, so that each is asked for a copy.
-func BenchmarkObserveHosts(b *testing.B) {
+// BenchmarkPollHosts polls as many attempts on each host; one slot of each stays idle, so that each is asked for a copy.
+func BenchmarkPollHosts(b *testing.B) {
 	for _, size := range []struct{ hosts, attempts int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
 		b.Run(fmt.Sprintf("hosts=%d,attempts=%d", size.hosts, size.hosts*size.attempts), func(b *testing.B) {
 			poll(b, engine.Config{
-				Config: tracker.Config{Tasks: size.attempts * size.hosts}, Hosts: manyHosts(b, size.hosts, size.attempts+1),
+				Tasks: size.attempts * size.hosts, Hosts: manyHosts(b, size.hosts, size.attempts+1),
 			})
 		})
 	}
 }
 
-// BenchmarkFirstObserve makes a phase and submits its tasks, as many to each host as it has slots.
-func BenchmarkFirstObserve(b *testing.B) {
+// BenchmarkFirstPoll makes a phase and submits its tasks, as many to each host as it has slots.
+func BenchmarkFirstPoll(b *testing.B) {
 	for _, size := range []struct{ hosts, slots int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
 		b.Run(fmt.Sprintf("tasks=%d,hosts=%d", size.slots*size.hosts, size.hosts), func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
 				p, err := engine.New(engine.Config{
-					Config: tracker.Config{Tasks: size.slots * size.hosts, Interval: time.Second},
-					Hosts:  manyHosts(b, size.hosts, size.slots),
+					Tasks: size.slots * size.hosts, Interval: time.Second,
+					Hosts: manyHosts(b, size.hosts, size.slots),
 				})
 				require.NoError(b, err)
-				require.Len(b, p.Observe(epoch, nil), size.slots*size.hosts)
+				require.Len(b, p.Poll(epoch, nil), size.slots*size.hosts)
 			}
 		})
 	}
@@ -72,7 +71,7 @@ func poll(b *testing.B, c engine.Config) {
 	var attempts []engine.Attempt
 	now := epoch
 	observe := func() {
-		for _, a := range p.Observe(now, attempts) {
+		for _, a := range p.Poll(now, attempts) {
 			require.Equal(b, engine.Submit, a.Op, "%v", a)
 			attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: now})
 		}

@@ -26,10 +26,12 @@ func newPhase(t *testing.T, c engine.Config, hosts engine.HostsConfig) (*engine.
 	return p, c.Hosts
 }
 
-// lines returns actions as text: the submissions' and cancellations' own part of it.
+// lines returns actions as text, except what is to be published.
 func lines(actions []engine.Action) (text []string) {
 	for _, a := range actions {
-		text = append(text, a.String())
+		if a.Op != engine.Publish {
+			text = append(text, a.String())
+		}
 	}
 	return text
 }
@@ -40,9 +42,9 @@ func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * fl
 func TestHostOfAnAttemptThatWasNeverSeenToRun(t *testing.T) {
 	hosts := engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}, {Name: "b"}}}
 	for state, resting := range map[engine.State][]string{engine.Failed: nil, engine.Lost: {"a"}} {
-		p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}}, hosts)
-		p.Observe(epoch, nil)
-		actions := p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: state, Host: "a"}})
+		p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, hosts)
+		p.Poll(epoch, nil)
+		actions := p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: state, Host: "a"}})
 		assert.Equal(t, []string{"submit 0.1 not on a"}, lines(actions), "%v", state)
 		assert.Equal(t, resting, h.Resting(at(1)))
 	}
@@ -50,82 +52,82 @@ func TestHostOfAnAttemptThatWasNeverSeenToRun(t *testing.T) {
 
 // An engine may know only later where an attempt runs.
 func TestHostThatIsLearnedWhileItRuns(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}}, engine.HostsConfig{})
-	p.Observe(epoch, nil)
-	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
-	p.Observe(at(2), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
-	p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Lost}})
+	p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, engine.HostsConfig{})
+	p.Poll(epoch, nil)
+	p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
+	p.Poll(at(2), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
+	p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Lost}})
 	assert.Equal(t, []string{"a"}, h.Resting(at(3)))
 }
 
 func TestOneNameForTwoTasksInOneList(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}, Queued: true}, engine.HostsConfig{})
-	p.Observe(epoch, []engine.Attempt{{ID: "x", Task: 0, State: engine.Running}, {ID: "x", Task: 1, State: engine.Running}})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Preloaded: true}, engine.HostsConfig{})
+	p.Poll(epoch, []engine.Attempt{{ID: "x", Task: 0, State: engine.Running}, {ID: "x", Task: 1, State: engine.Running}})
 	assert.Equal(t, 1, p.Ledger().Started)
 	assert.NotZero(t, p.Ledger().Ignored)
 }
 
 // What is said of an attempt behind its end, in one list, holds no slot.
 func TestRunningAfterTheEndInOneList(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 4}},
+	p, _ := newPhase(t, engine.Config{Tasks: 4},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
-	require.Len(t, p.Observe(epoch, nil), 2)
-	actions := p.Observe(at(1), []engine.Attempt{
+	require.Len(t, p.Poll(epoch, nil), 2)
+	actions := p.Poll(at(1), []engine.Attempt{
 		{ID: "0.0", State: engine.Succeeded}, {ID: "0.0", State: engine.Running, Host: "b"},
 	})
 	assert.Equal(t, []string{"submit 2.0 on a"}, lines(actions))
-	actions = p.Observe(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}})
+	actions = p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}})
 	assert.Equal(t, []string{"submit 3.0 on b"}, lines(actions), "b has the slot that it had")
 }
 
 // A waiting task of which an attempt turns up and ends is submitted once.
 func TestAdoptedAndLostInOneCall(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1}}, engine.HostsConfig{})
-	require.Empty(t, p.Observe(epoch, nil), "there are no slots")
+	p, _ := newPhase(t, engine.Config{Tasks: 1}, engine.HostsConfig{})
+	require.Empty(t, p.Poll(epoch, nil), "there are no slots")
 	p.SetSlots(4)
-	actions := p.Observe(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}})
+	actions := p.Poll(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}})
 	assert.Len(t, actions, 1, "%v", actions)
 }
 
 // A restarted task that has to be submitted once more, since its host went away, is not restarted once more.
 func TestDecisionIsNotGivenTwice(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Policy: after(2 * time.Second)}},
+	p, h := newPhase(t, engine.Config{Tasks: 1, Policy: after(2 * time.Second)},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}, {Name: "c", Slots: 1}}})
-	p.Observe(epoch, nil)
-	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
+	p.Poll(epoch, nil)
+	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
 	require.Equal(t, "submit 0.1 on b not on a: restart beyond-peers copy=0", actions[1].String())
 	h.SetDown("b", true)
-	assert.Equal(t, []string{"cancel 0.1", "submit 0.2 on c not on a"}, lines(p.Observe(at(4), nil)))
+	assert.Equal(t, []string{"cancel 0.1 on b", "submit 0.2 on c not on a"}, lines(p.Poll(at(4), nil)))
 }
 
 // An attempt of a task that was given up was not overtaken by another.
 func TestAdoptedOfATaskThatWasGivenUp(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}, MaxFailures: 1}, engine.HostsConfig{})
-	p.Observe(epoch, nil)
-	p.Observe(at(1), []engine.Attempt{{ID: "0.0", State: engine.Failed}})
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 1, MaxFailures: 1}, engine.HostsConfig{})
+	p.Poll(epoch, nil)
+	p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Failed}})
 	require.Equal(t, []int{0}, p.GivenUp())
-	assert.Equal(t, []string{"cancel x"}, lines(p.Observe(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
+	assert.Equal(t, []string{"cancel x"}, lines(p.Poll(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
 }
 
 // A loss that is heard of late does not shorten the rest of its host.
 func TestRestIsNotShortened(t *testing.T) {
-	p, h := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{Rest: 10 * time.Second})
-	p.Observe(epoch, nil)
-	p.Observe(at(20), []engine.Attempt{{ID: "0.0", State: engine.Lost, Host: "a", Ended: at(20)}})
-	p.Observe(at(21), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Lost, Host: "a", Ended: at(5)}})
+	p, h := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.HostsConfig{Rest: 10 * time.Second})
+	p.Poll(epoch, nil)
+	p.Poll(at(20), []engine.Attempt{{ID: "0.0", State: engine.Lost, Host: "a", Ended: at(20)}})
+	p.Poll(at(21), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Lost, Host: "a", Ended: at(5)}})
 	assert.Equal(t, []string{"a"}, h.Resting(at(29)))
 }
 
 // Two attempts of a task that must not have two never run at once, also where one was killed and the other is its restart.
 func TestTaskThatMustNotBeDuplicated(t *testing.T) {
-	c := engine.Config{Config: tracker.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second), Clones: 2}}
+	c := engine.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second), Clones: 2}
 	p, _ := newPhase(t, c, engine.HostsConfig{})
 	p.SetEligible(0, false, true)
-	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Observe(epoch, nil)))
-	actions := p.Observe(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}})
-	assert.Equal(t, []string{"cancel 0.0: restart beyond-peers copy=0"}, lines(actions))
-	assert.Empty(t, p.Observe(at(4), nil), "it is not known to have ended")
-	actions = p.Observe(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
+	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Poll(epoch, nil)))
+	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}})
+	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers copy=0"}, lines(actions))
+	assert.Empty(t, p.Poll(at(4), nil), "it is not known to have ended")
+	actions = p.Poll(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
 	assert.Equal(t, []string{"submit 0.1: restart beyond-peers copy=0"}, lines(actions))
 }
 
@@ -140,13 +142,13 @@ func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 func TestCopyGoesToAnotherHost(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 3, Policy: twice{}}},
+	p, _ := newPhase(t, engine.Config{Tasks: 3, Policy: twice{}},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 2}}})
-	actions := p.Observe(epoch, nil)
+	actions := p.Poll(epoch, nil)
 	require.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a", "submit 2.0 on b"}, lines(actions))
-	actions = p.Observe(at(1), []engine.Attempt{
+	actions = p.Poll(at(1), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "1.0", Task: 1, State: engine.Running, Host: "a"},
-		{ID: "2.0", Task: 2, State: engine.Waiting},
+		{ID: "2.0", Task: 2, State: engine.Queued},
 	})
 	assert.Equal(t, []string{"submit 0.1 on b not on a: duplicate beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
 }
@@ -154,9 +156,9 @@ func TestCopyGoesToAnotherHost(t *testing.T) {
 // Works that are no works count as the mean of the others, here as for the tracker; no work is the least.
 func TestUnknownWorkIsTheMean(t *testing.T) {
 	work := []float64{1, math.NaN(), 5, math.Inf(1), 0, math.NaN(), -7}
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Work: work, Slots: 7}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Work: work, Slots: 7}, engine.HostsConfig{})
 	var order []int
-	for _, a := range p.Observe(epoch, nil) {
+	for _, a := range p.Poll(epoch, nil) {
 		order = append(order, a.Task)
 	}
 	assert.Equal(t, []int{2, 1, 3, 5, 6, 0, 4}, order)
@@ -180,8 +182,8 @@ func TestSameActionsWithoutAJournal(t *testing.T) {
 
 // One long outage does not hide the next, shorter one.
 func TestTwoGaps(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 4, Slots: 8}}, engine.HostsConfig{})
-	p.Observe(epoch, nil)
+	p, _ := newPhase(t, engine.Config{Tasks: 4, Slots: 8}, engine.HostsConfig{})
+	p.Poll(epoch, nil)
 	report := func(s, said float64) []engine.Action {
 		var all []engine.Attempt
 		for task := range 4 {
@@ -190,7 +192,7 @@ func TestTwoGaps(t *testing.T) {
 				Progress: tracker.Report{Score: said / 2000},
 			})
 		}
-		return p.Observe(at(s), all)
+		return p.Poll(at(s), all)
 	}
 	for _, s := range []float64{1, 2, 3, 4, 5, 6, 606, 607, 608, 609, 610} {
 		require.Empty(t, report(s, s))
@@ -200,22 +202,22 @@ func TestTwoGaps(t *testing.T) {
 
 // A poller that starts anew finds its attempts in the engine's queue. They hold slots, and their names are taken.
 func TestWaitingAttemptIsAdopted(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2}}, engine.HostsConfig{})
-	seen := engine.Attempt{ID: "0.0", State: engine.Waiting, Begun: epoch}
-	assert.Equal(t, []string{"submit 1.0"}, lines(p.Observe(epoch, []engine.Attempt{seen})))
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.HostsConfig{})
+	seen := engine.Attempt{ID: "0.0", State: engine.Queued, Begun: epoch}
+	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(epoch, []engine.Attempt{seen})))
 	seen.State = engine.Running
-	assert.Empty(t, p.Observe(at(1), []engine.Attempt{seen}))
+	assert.Empty(t, p.Poll(at(1), []engine.Attempt{seen}))
 	seen.State = engine.Succeeded
-	p.Observe(at(2), []engine.Attempt{seen})
+	p.Poll(at(2), []engine.Attempt{seen})
 	assert.Equal(t, 1, p.Ledger().Finished)
 }
 
 // One report from the future does not silence those that follow.
 func TestReportFromTheFuture(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1}, Journal: true}, engine.HostsConfig{})
-	p.Observe(epoch, nil)
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 1, Journal: true}, engine.HostsConfig{})
+	p.Poll(epoch, nil)
 	for s, asOf := range []time.Time{at(1000), at(1000), at(2), at(1), at(4)} {
-		p.Observe(at(float64(s)), []engine.Attempt{
+		p.Poll(at(float64(s)), []engine.Attempt{
 			{ID: "0.0", State: engine.Running, Begun: epoch, AsOf: asOf, Progress: tracker.Report{Score: float64(s+1) / 100}},
 		})
 	}

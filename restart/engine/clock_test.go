@@ -12,20 +12,19 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/rules"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // A host's clock that steps back by an hour costs nothing: the straggler is copied when its rule says so.
 func TestClockThatStepsBack(t *testing.T) {
 	polls := func(step time.Duration) int {
-		p, err := engine.New(engine.Config{Config: tracker.Config{
+		p, err := engine.New(engine.Config{
 			Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{},
-		}})
+		})
 		require.NoError(t, err)
 		now := epoch
 		var attempts []engine.Attempt
 		for poll := 1; poll <= 4000; poll++ {
-			for _, a := range p.Observe(now, attempts) {
+			for _, a := range p.Poll(now, attempts) {
 				if a.Decision.Action == restart.Duplicate {
 					return poll
 				}
@@ -50,21 +49,21 @@ func TestClockThatStepsBack(t *testing.T) {
 func TestReportsAndRestsAfterAStep(t *testing.T) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Interval: time.Second}, Hosts: hosts, Journal: true})
+	p, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Hosts: hosts, Journal: true})
 	require.NoError(t, err)
-	first := slices.Clone(p.Observe(epoch, nil))
+	first := slices.Clone(p.Poll(epoch, nil))
 	require.Len(t, first, 2)
 	lost := engine.Attempt{ID: first[0].ID, Task: first[0].Task, Host: first[0].Host, State: engine.Lost}
-	p.Observe(epoch.Add(time.Second), []engine.Attempt{lost})
+	p.Poll(epoch.Add(time.Second), []engine.Attempt{lost})
 	assert.Len(t, hosts.Resting(epoch.Add(2*time.Second)), 1)
 	back := epoch.Add(-time.Hour)
-	p.Observe(back, nil)
+	p.Poll(back, nil)
 	assert.Empty(t, hosts.Resting(back))
 
 	running := engine.Attempt{ID: first[1].ID, Task: first[1].Task, Host: first[1].Host, State: engine.Running, AsOf: epoch}
 	running.Progress.Done = 0.1
-	p.Observe(back.Add(time.Second), []engine.Attempt{running})
+	p.Poll(back.Add(time.Second), []engine.Attempt{running})
 	running.AsOf, running.Progress.Done = back.Add(2*time.Second), 0.5
-	p.Observe(back.Add(2*time.Second), []engine.Attempt{running})
+	p.Poll(back.Add(2*time.Second), []engine.Attempt{running})
 	assert.Equal(t, 2, strings.Count(string(p.Journal()), " report "), "the second is not older than the first:\n%s", p.Journal())
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Small jobs that are cloned up front, one after another on hosts of which two are 2 % slower: the race that a clone on
@@ -29,7 +28,7 @@ func TestClonesAreFirstCopies(t *testing.T) {
 			for range 20 {
 				c.attempts, c.work = nil, []float64{8, 8, 8}
 				p, err := engine.New(engine.Config{
-					Config: tracker.Config{Work: c.work, Interval: period, Policy: policy, Clones: clones}, Hosts: hosts,
+					Work: c.work, Interval: period, Policy: policy, Clones: clones, Hosts: hosts,
 				})
 				require.NoError(t, err)
 				drive(t, c, p, period, func() { assert.Empty(t, append(hosts.Resting(c.now), hosts.Slow()...)) })
@@ -44,19 +43,19 @@ func TestClonesAreFirstCopies(t *testing.T) {
 
 // A host that leaves at a known time gets nothing new, and what would not end there by then is copied elsewhere.
 func TestHostThatLeaves(t *testing.T) {
-	p, hosts := newPhase(t, engine.Config{Config: tracker.Config{Tasks: 2, Slots: 4, Interval: time.Second}},
+	p, hosts := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Interval: time.Second},
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
-	p.Observe(epoch, nil)
+	p.Poll(epoch, nil)
 	running := func(i int, host string, done float64) engine.Attempt {
 		a := engine.Attempt{ID: []string{"0.0", "1.0"}[i], Task: i, State: engine.Running, Host: host, Begun: epoch}
 		a.Progress.Done = done
 		return a
 	}
-	p.Observe(at(10), []engine.Attempt{running(0, "a", 0.1), running(1, "b", 0.1)})
+	p.Poll(at(10), []engine.Attempt{running(0, "a", 0.1), running(1, "b", 0.1)})
 	hosts.SetLeaving("a", at(40))
 	var all []string
 	for s := 11.0; s <= 20; s++ {
-		all = append(all, lines(p.Observe(at(s), []engine.Attempt{running(0, "a", s/100), running(1, "b", s/100)}))...)
+		all = append(all, lines(p.Poll(at(s), []engine.Attempt{running(0, "a", s/100), running(1, "b", s/100)}))...)
 	}
 	require.Len(t, all, 1, "%v", all)
 	assert.Contains(t, all[0], "submit 0.1 on b")

@@ -19,10 +19,10 @@ func TestClose(t *testing.T) {
 	require.NoError(t, err)
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	config := engine.Config{Config: tracker.Config{Tasks: 8, Interval: time.Second, Budget: budget}, Hosts: hosts}
+	config := engine.Config{Tasks: 8, Interval: time.Second, Budget: budget, Hosts: hosts}
 	p, err := engine.New(config)
 	require.NoError(t, err)
-	submitted := p.Observe(epoch, nil)
+	submitted := p.Poll(epoch, nil)
 	require.Len(t, submitted, 4)
 	require.True(t, budget.Allows())
 
@@ -42,21 +42,21 @@ func TestClose(t *testing.T) {
 
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
-	twin, err := engine.Restore(engine.Config{Config: tracker.Config{Budget: budget}, Hosts: fresh(t, hosts)}, data)
+	twin, err := engine.Restore(engine.Config{Budget: budget, Hosts: fresh(t, hosts)}, engine.Saved{Snapshot: data})
 	require.NoError(t, err)
 	other, err := engine.New(config)
 	require.NoError(t, err)
-	assert.Empty(t, other.Observe(epoch.Add(2*time.Second), nil), "the hosts are taken until the ends are seen")
+	assert.Empty(t, other.Poll(epoch.Add(2*time.Second), nil), "the hosts are taken until the ends are seen")
 	seen := []engine.Attempt{
 		{ID: "0.0", Task: 0, State: engine.Cancelled, Host: "a"}, {ID: "1.0", Task: 1, State: engine.Succeeded, Host: "b"},
 		{ID: "7.5", Task: 7, State: engine.Running, Host: "b"}, // of another program
 	}
 	for _, p := range []*engine.Phase{p, twin} {
-		actions = p.Observe(epoch.Add(3*time.Second), seen)
+		actions = p.Poll(epoch.Add(3*time.Second), seen)
 		require.Len(t, actions, 1, "%v", actions)
-		assert.Equal(t, "cancel 7.5", actions[0].String())
+		assert.Equal(t, "cancel 7.5 on b", actions[0].String())
 	}
-	assert.Len(t, other.Observe(epoch.Add(4*time.Second), nil), 1, "of two slots, 7.5 has taken one")
+	assert.Len(t, other.Poll(epoch.Add(4*time.Second), nil), 1, "of two slots, 7.5 has taken one")
 }
 
 // fresh returns what is restored of hosts.

@@ -1,62 +1,95 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config describes a phase: facts first, then choices.
+// Config describes a phase: facts first, then choices. What it does not explain is as in [tracker.Config].
 type Config struct {
-	// Config is the tracker's: Tasks or Work, Policy and so on. Interval must be positive: how often Observe is called. If
-	// the Hosts have slots, Slots and Machines are theirs; else no task is started, and no copy made, before Slots or
-	// [Phase.SetSlots] says that there is room. A Model.Grace of 0 means 4 intervals here, not 2: a
-	// poll sees what was reported some time ago.
-	tracker.Config
-	// Hosts are where copies run. Nil: they are learned as they are seen, and the engine places.
+	// Tasks is how many tasks there are; it may be left 0 if Work is given.
+	Tasks int
+	// Work is how much each task has to do, in units of your choice; nil: all are alike.
+	Work []float64
+	// Interval is how often Poll is called. It must be positive.
+	Interval time.Duration
+	// Hosts are where attempts run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
-	// Queued says that the engine holds every task from the start and runs it unasked, as a job array. Then Observe
+	// Slots is how many attempts may run at once, if the Hosts have no slots of their own: then no task is started, and no
+	// copy made, before Slots or [Phase.SetSlots] says that there is room.
+	Slots int
+	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array. Then Poll
 	// submits only copies, restarts, and what was lost; Clones is not read.
-	Queued bool
+	Preloaded bool
+	// Lag is the usual time from a decision to submit to the begin, until it is known from attempts.
+	Lag time.Duration
+	// Path says how many times longer a copy of a task takes on a host because of the way to its data. The number of a
+	// host is its place in HostsConfig.Hosts.
+	Path func(task, host int) float64
 
+	// Policy decides; nil means restart.Mantri{}.
+	Policy restart.Policy
+	// Clones is how many first copies each task may have. 0 means 1.
+	Clones int
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
 	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
 	Order func(now time.Time, waiting []int)
+	// Budget bounds the copies of all the phases that share it. Nil: no bound.
+	Budget tracker.Limiter
+	// Shape is what is known of the progress of phases of this kind. Nil: nothing is.
+	Shape *survival.Shape
+	// UnitTimes says how the time that a unit of work takes is learned.
+	UnitTimes estimate.UnitTimesConfig
 	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be
 	// lost. As many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the
 	// next stays where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark,
 	// and 10.
 	MaxFailures, MaxLost int
+	// Trace is for how long an attempt may be missing from what the engine shows. One that was submitted, asked for again
+	// twice, and not seen for that long is cancelled, and submitted under another name; the next of the same task gets
+	// twice the time, and so on. One that was seen, and is in no list for that long while others are, is lost; if it was
+	// cancelled, it is over. 0 means 20 intervals, or 8 times the longest that a submitted one took lately until it was
+	// seen, if that is longer.
+	Trace time.Duration
 	// Journal keeps a journal of all that the tracker is told.
 	Journal bool
+	// OnEvent is called after each event of the tracker, as tracker.Config says. Nil: nothing.
+	OnEvent func(tracker.Event, tracker.Answer)
 }
 
 const (
-	graceIntervals     = 4
+	graceIntervals     = 4 // a poll sees what was reported some time ago
+	traceIntervals     = 20
 	defaultMaxFailures = 4
 	defaultMaxLost     = 10
 	phaseNumbers       = 1 << 16 // of [tracker.Config.Phase]; the first one's record is past by the time that it comes again
 )
 
+// place begins the errors about fields.
+const place = "restart/engine: Config"
+
 func (c *Config) fill() error {
 	switch {
 	case c.Interval <= 0:
-		return badField("Config.Interval", c.Interval, "a positive duration: how often Observe is called")
+		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often Poll is called")
 	case c.MaxFailures < 0:
-		return badField("Config.MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
+		return check.Bad(place, "MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
 	case c.MaxLost < 0:
-		return badField("Config.MaxLost", c.MaxLost, "a positive number, or 0 for the default")
-	}
-	if c.Model.Grace == 0 {
-		c.Model.Grace = min(c.Interval, num.MaxDuration/graceIntervals) * graceIntervals
+		return check.Bad(place, "MaxLost", c.MaxLost, "a positive number, or 0 for the default")
+	case c.Trace < 0:
+		return check.Bad(place, "Trace", c.Trace, "a positive duration, or 0 for the default")
 	}
 	if c.Work != nil {
 		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
 	}
-	if c.Queued {
+	if c.Preloaded {
 		c.Clones = 0
 	}
 	if c.MaxFailures == 0 {
@@ -69,39 +102,33 @@ func (c *Config) fill() error {
 		c.Hosts = &Hosts{}
 	}
 	c.Hosts.fill()
-	if c.Record == nil {
-		c.Record = c.Hosts.record
-	}
-	if c.Record != c.Hosts.record {
-		return badField("Config.Record", "another than that of Hosts", "nil: give it to HostsConfig.Record")
-	}
-	c.Phase = c.Hosts.phases % phaseNumbers
-	c.Hosts.phases++
-	if c.Hosts.placing() {
-		c.Slots, c.Machines = c.Hosts.Slots(), len(c.Hosts.list)
-	} else if c.Machines == 0 {
-		c.Machines = len(c.Hosts.list)
-	}
 	return nil
 }
 
-func badField(field string, value any, want string) error {
-	return fmt.Errorf("restart/engine: %s is %v, want %s", field, value, want)
+// tracker returns the configuration of the phase's tracker, except its observer.
+func (c *Config) tracker() tracker.Config {
+	t := tracker.Config{
+		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
+		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Model: estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
+		Rates: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Budget: c.Budget, Phase: c.Hosts.phases % phaseNumbers,
+	}
+	if c.Hosts.set.Placing() {
+		t.Slots = c.Hosts.set.Slots()
+	}
+	return t
 }
 
-// newTracker returns the tracker, and the recorder that watches it if there is a journal.
-func newTracker(c Config) (*tracker.Tracker, *journal.Recorder, error) {
-	if !c.Journal {
-		t, err := tracker.New(c.Config)
-		return t, nil, err
+// watch lets a recorder, if any, and OnEvent see the tracker's events.
+func (c *Config) watch(t *tracker.Config, record *journal.Recorder) {
+	t.Observe = c.OnEvent
+	if record == nil {
+		return
 	}
-	record, told := journal.NewRecorder(c.Config), c.Observe
-	c.Observe = func(e tracker.Event, a tracker.Answer) {
+	told := c.OnEvent
+	t.Observe = func(e tracker.Event, a tracker.Answer) {
 		record.Observe(e, a)
 		if told != nil {
 			told(e, a)
 		}
 	}
-	t, err := tracker.New(c.Config)
-	return t, record, err
 }

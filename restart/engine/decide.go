@@ -9,12 +9,13 @@ import (
 )
 
 // decide asks the policy about what runs, and gives the free slots away: to copies first, as far as the policy wants
-// any while tasks wait, then to waiting tasks, then to clones.
-func (p *Phase) decide() {
+// any while tasks wait, then to waiting tasks, then to clones. Between two times of all it fills slots alone.
+func (p *Phase) decide(all bool) {
 	p.leavings()
 	p.stranded()
 	p.tellSlots()
-	if !p.isBlind() {
+	if all && !p.sight.isBlind(p.time.now) {
+		p.moves.decided = p.time.clock.Since
 		p.sweep()
 		p.copies()
 	}
@@ -24,28 +25,29 @@ func (p *Phase) decide() {
 
 // leavings tells the tracker which hosts leave, and when, as far as it has not been told.
 func (p *Phase) leavings() {
-	if p.left == p.hosts.leaving {
+	set, heard := p.hosts.set, &p.heard
+	if heard.departures == set.Departures {
 		return
 	}
-	p.left = p.hosts.leaving
-	p.leaves = append(p.leaves, make([]time.Time, max(len(p.hosts.list)-len(p.leaves), 0))...)
-	for host := range p.hosts.list {
-		at := p.hosts.list[host].leaves
-		if p.leaves[host].Equal(at) {
+	heard.departures = set.Departures
+	heard.leaves = append(heard.leaves, make([]time.Time, max(set.Len()-len(heard.leaves), 0))...)
+	for host := range heard.leaves {
+		at := set.Leaves(host)
+		if heard.leaves[host].Equal(at) {
 			continue
 		}
-		p.leaves[host] = at
+		heard.leaves[host] = at
 		if !at.IsZero() {
-			at = p.now.Add(at.Sub(p.wall))
+			at = p.time.now.Add(at.Sub(p.time.wall))
 		}
-		p.tracker.Leave(p.now, host, at)
+		p.tracker.Leave(p.time.now, host, at)
 	}
 }
 
 // sweep carries out what the policy wants to end. A decision changes the facts for those behind it, which are asked
 // anew.
 func (p *Phase) sweep() {
-	p.tracker.Sweep(p.now, func(a tracker.Answer) {
+	p.tracker.Sweep(p.time.now, func(a tracker.Answer) {
 		if (a.Action == restart.Restart || a.Action == restart.Kill) && p.giveUpCopy(a) {
 			p.tellSlots()
 		}
@@ -56,24 +58,30 @@ func (p *Phase) sweep() {
 // and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue:
 // hosts that go down and come back do not have it submitted for ever.
 func (p *Phase) stranded() {
-	if p.changes == p.hosts.changes {
+	if p.heard.losses == p.hosts.set.Losses {
 		return
 	}
-	p.changes = p.hosts.changes
-	for i := range p.tasks {
-		t := &p.tasks[i]
+	p.heard.losses = p.hosts.set.Losses
+	for i := range p.book.tasks {
+		t := &p.book.tasks[i]
 		for _, a := range slices.Clone(t.live) {
-			if a.begun || p.hosts.canRun(a) || len(t.live) == 1 && t.withdrawn >= p.config.MaxLost {
+			if a.begun || p.canRun(a) || len(t.live) == 1 && t.withdrawn >= p.config.MaxLost {
 				continue
 			}
-			p.tracker.Kill(p.now, i, a.number)
-			p.cancel(a, restart.Decision{})
-			if len(t.live) == 0 {
+			if p.drop(a, restart.Decision{}); len(t.live) == 0 {
 				t.withdrawn++
-				p.wait(i, restart.Decision{})
 			}
 		}
 	}
+}
+
+// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
+// was submitted to a host waits for that alone.
+func (p *Phase) canRun(a *attempt) bool {
+	if a.host != nowhere {
+		return p.hosts.set.Eligible(a.host)
+	}
+	return p.hosts.set.AnyUp(a.avoid)
 }
 
 // tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
@@ -81,9 +89,9 @@ func (p *Phase) tellSlots() {
 	if p.closed {
 		return
 	}
-	slots := max(p.slots-p.dying, 0)
-	if p.hosts.placing() {
-		slots = p.live + p.hosts.sums.room
+	slots := max(p.slots-p.book.dying, 0)
+	if p.hosts.set.Placing() {
+		slots = p.book.live + p.hosts.set.Room()
 	}
 	if slots != p.told {
 		p.told = slots
@@ -91,40 +99,43 @@ func (p *Phase) tellSlots() {
 	}
 }
 
-func (p *Phase) free() int { return p.told - p.live }
+func (p *Phase) free() int { return p.told - p.book.live }
 
 // giveUpCopy carries a decision to restart or to kill out. It reports false if there is no such copy.
 func (p *Phase) giveUpCopy(answer tracker.Answer) bool {
-	task, d := answer.Task, answer.Decision
-	t := &p.tasks[task]
-	a := t.numbered(answer.Attempt)
+	a := p.book.tasks[answer.Task].numbered(answer.Attempt)
 	if a == nil {
 		return false
 	}
-	if d.Action == restart.Restart {
-		p.tracker.Restart(p.now, task, a.number)
-	} else {
-		p.tracker.Kill(p.now, task, a.number)
-	}
-	p.cancel(a, d)
-	if len(t.live) == 0 {
-		p.wait(task, d)
-	}
+	p.drop(a, answer.Decision)
 	return true
+}
+
+// drop cancels an attempt that goes on, and lets its task wait if it was the only one.
+func (p *Phase) drop(a *attempt, why restart.Decision) {
+	if why.Action == restart.Restart {
+		p.tracker.Restart(p.time.now, a.task, a.number)
+	} else {
+		p.tracker.Kill(p.time.now, a.task, a.number)
+	}
+	p.cancel(a, why)
+	if len(p.book.tasks[a.task].live) == 0 {
+		p.book.wait(a.task, why)
+	}
 }
 
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies() {
-	p.served = p.served[:0]
+	p.scratch.served = p.scratch.served[:0]
 	defer p.showServed()
 	for p.free() > 0 {
 		host := nowhere
-		if p.hosts.placing() {
-			if host, _ = p.hosts.pick(nobody, false); host == nowhere {
+		if p.hosts.set.Placing() {
+			if host, _ = p.hosts.set.Pick(nobody, false); host == nowhere {
 				return
 			}
 		}
-		d := p.tracker.Next(p.now, host)
+		d := p.tracker.Next(p.time.now, host)
 		switch {
 		case d.Action == restart.Duplicate && p.submitCopy(d.Task, host, d.Decision):
 		case (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(d):
@@ -132,8 +143,8 @@ func (p *Phase) copies() {
 		case host == nowhere, p.refused(d.Reason):
 			return
 		default:
-			p.served = append(p.served, host)
-			p.hosts.hide(host, true)
+			p.scratch.served = append(p.scratch.served, host)
+			p.hosts.set.Hide(host, true)
 		}
 	}
 }
@@ -149,8 +160,8 @@ func (p *Phase) refused(why restart.Reason) bool {
 }
 
 func (p *Phase) showServed() {
-	for _, host := range p.served {
-		p.hosts.hide(host, false)
+	for _, host := range p.scratch.served {
+		p.hosts.set.Hide(host, false)
 	}
 }
 
@@ -160,8 +171,8 @@ func nobody(int) bool { return false }
 // submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy
 // of the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
 func (p *Phase) submitCopy(task, host int, d restart.Decision) bool {
-	if t := &p.tasks[task]; host != nowhere && t.isOn(host) {
-		other, open := p.hosts.pick(t.isOn, false)
+	if t := &p.book.tasks[task]; host != nowhere && t.isOn(host) {
+		other, open := p.hosts.set.Pick(t.isOn, false)
 		if other == nowhere && open {
 			return false
 		}

@@ -13,8 +13,8 @@ import (
 type State uint8
 
 const (
-	// Waiting: it waits in the engine's queue. It is the zero value.
-	Waiting State = iota
+	// Queued: it waits in the engine's queue. It is the zero value.
+	Queued State = iota
 	// Running: a host works on it.
 	Running
 	// Succeeded: it has ended with a result.
@@ -28,7 +28,7 @@ const (
 	Cancelled
 )
 
-var stateNames = [...]string{"waiting", "running", "succeeded", "failed", "lost", "cancelled"}
+var stateNames = [...]string{"queued", "running", "succeeded", "failed", "lost", "cancelled"}
 
 // String returns the state's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
@@ -41,7 +41,8 @@ func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[
 
 func (s State) ended() bool { return s >= Succeeded }
 
-// Attempt is what the engine shows of one attempt of a task.
+// Attempt is what the engine shows of one attempt of a task. Its times are by the clock of its host, or of whoever
+// dates it: see the package's page on clocks.
 type Attempt struct {
 	// ID is the name that Action.ID gave it, or the engine's own. It is never used for two attempts.
 	ID    string
@@ -49,8 +50,8 @@ type Attempt struct {
 	State State
 	// Host is where it runs or ran; empty if not known, or if it waits.
 	Host string
-	// Begun is when it began to run, which is not when it was queued. Zero: when it was first observed to run, or AsOf of
-	// that observation.
+	// Begun is when it began to run, which is not when it was queued. Zero: when it was first seen to run, or AsOf of
+	// that line.
 	Begun time.Time
 	// Ended is when it ended. Zero: now.
 	Ended time.Time
@@ -59,6 +60,9 @@ type Attempt struct {
 	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over, as is an
 	// earlier time, unless the last one was in the future.
 	AsOf time.Time
+	// Published says that its result is in its place: it is the task's, whichever other attempt succeeds. A host that
+	// ever says so is asked to Publish until it does.
+	Published bool
 }
 
 // Op is what to do. The names and values are stable.
@@ -69,9 +73,11 @@ const (
 	Submit Op = iota
 	// Cancel ends an attempt.
 	Cancel
+	// Publish makes an attempt's result that of its task. Of a task it names one attempt alone.
+	Publish
 )
 
-var opNames = [...]string{"submit", "cancel"}
+var opNames = [...]string{"submit", "cancel", "publish"}
 
 // String returns the name of what to do.
 func (o Op) String() string { return enum.Name(opNames[:], o) }
@@ -82,15 +88,18 @@ func (o Op) MarshalText() ([]byte, error) { return enum.Text(opNames[:], o) }
 // UnmarshalText sets the op by its name.
 func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], text, o) }
 
-// Action is what to do now. Carry the actions out in their order; if one can't be, say so by an Attempt of that ID
-// which has failed or is lost.
+// Action is what to do now. Carry the actions out in their order. Each may be given again, with the same ID, until the
+// engine shows that it was carried out: to submit an ID that the engine has, to cancel one that has ended, and to
+// publish one that is published must change nothing. If an attempt can't be submitted, say so by an Attempt of that
+// ID which has failed or is lost, or wait to be asked again.
 type Action struct {
 	Op   Op
 	Task int
-	// ID is the attempt: to Submit, the name by which Observe is to hear of the new one, "17.2" for attempt 2 of task 17;
-	// to Cancel, the one to end.
+	// ID is the attempt: to Submit, the name by which Poll is to hear of the new one, "17.2" for attempt 2 of task 17; to
+	// Cancel, the one to end; to Publish, the one that won.
 	ID string
-	// Host is where to submit, if the hosts have slots of their own.
+	// Host is where to submit, if the hosts have slots of their own. To Cancel and to Publish, where it runs or ran, or
+	// was submitted; empty if not known.
 	Host string
 	// Avoid are hosts on which the new attempt should not run: those that run a copy of the task or ran one, and those
 	// that rest. It never names all known hosts.
@@ -114,4 +123,15 @@ func (a Action) String() string {
 		line += ": " + a.Decision.String()
 	}
 	return line
+}
+
+// Request is what a phase has asked for and not seen to have happened.
+type Request struct {
+	Op   Op
+	Task int
+	ID   string
+	// Host is that of the Action.
+	Host string
+	// Since is when it was first asked for, by the clock of the caller of Poll.
+	Since time.Time
 }

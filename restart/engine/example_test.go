@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // run is the adapter of an engine: all of it.
 func run(phase *engine.Phase, cluster *toy) {
 	for !phase.Done() {
-		for _, a := range phase.Observe(cluster.Now(), cluster.List()) {
+		for _, a := range phase.Poll(cluster.Now(), cluster.List()) {
 			switch a.Op {
 			case engine.Submit:
 				cluster.Submit(a.Task, a.ID, a.Host)
 			case engine.Cancel:
 				cluster.Cancel(a.ID)
+			case engine.Publish:
+				cluster.Publish(a.Task, a.ID)
 			}
 			cluster.Log(a)
 		}
@@ -29,11 +30,17 @@ func run(phase *engine.Phase, cluster *toy) {
 type toy struct {
 	now     time.Time
 	running []engine.Attempt
+	results map[int]string
 }
 
 func (c *toy) Now() time.Time        { return c.now }
 func (c *toy) Sleep(d time.Duration) { c.now = c.now.Add(d) }
-func (c *toy) Log(a engine.Action)   { fmt.Printf("%ds %v\n", c.now.Unix(), a) }
+
+func (c *toy) Log(a engine.Action) {
+	if a.Op != engine.Publish {
+		fmt.Printf("%ds %v\n", c.now.Unix(), a)
+	}
+}
 
 func (c *toy) Submit(task int, id, host string) {
 	c.running = append(c.running, engine.Attempt{ID: id, Task: task, Host: host, State: engine.Running, Begun: c.now})
@@ -47,6 +54,8 @@ func (c *toy) Cancel(id string) {
 		}
 	}
 }
+
+func (c *toy) Publish(task int, id string) { c.results[task] = id }
 
 func (c *toy) List() []engine.Attempt {
 	for i := range c.running {
@@ -69,12 +78,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	phase, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 6, Interval: time.Second}, Hosts: hosts})
+	phase, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Hosts: hosts})
 	if err != nil {
 		panic(err)
 	}
-	run(phase, &toy{now: time.Unix(0, 0)})
-	fmt.Println(phase.Ledger().Finished, "tasks finished")
+	cluster := &toy{now: time.Unix(0, 0), results: map[int]string{}}
+	run(phase, cluster)
+	fmt.Println(phase.Ledger().Finished, "tasks finished:", cluster.results)
 	// Output:
 	// 0s submit 0.0 on ann
 	// 0s submit 1.0 on bob
@@ -84,7 +94,7 @@ func Example() {
 	// 0s submit 5.0 on eve
 	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=43.5995s fresh=14s bar=17s value=0.976306 threshold=0.25 gain=29.5995s avoid=2
 	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=43.5995s fresh=14s bar=17s value=0.976306 threshold=0.25 gain=29.5995s avoid=2
-	// 10s cancel 2.0: kill overtaken copy=0
-	// 10s cancel 5.0: kill overtaken copy=0
-	// 6 tasks finished
+	// 10s cancel 2.0 on eve: kill overtaken copy=0
+	// 10s cancel 5.0 on eve: kill overtaken copy=0
+	// 6 tasks finished: map[0:0.0 1:1.0 2:2.1 3:3.0 4:4.0 5:5.1]
 }

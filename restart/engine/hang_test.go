@@ -37,7 +37,7 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 			}
 			shown = append(shown, a)
 		}
-		for _, a := range p.Observe(now, shown) {
+		for _, a := range p.Poll(now, shown) {
 			if a.Op == engine.Cancel {
 				dying := all[a.ID]
 				dying.State = engine.Cancelled
@@ -61,7 +61,7 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		for _, b := range []tracker.BudgetConfig{{}, {Floor: restart.Off}, {Slots: 1000, Rate: 0.001, Floor: 1}} {
 			budget, err := tracker.NewBudget(b)
 			require.NoError(t, err)
-			c := engine.Config{Config: tracker.Config{Tasks: 40, Slots: 20, Interval: time.Second, Policy: policy, Budget: budget}}
+			c := engine.Config{Tasks: 40, Slots: 20, Interval: time.Second, Policy: policy, Budget: budget}
 			assert.True(t, hung(t, c, 35), "%s with %+v", rules.Text(policy), b)
 			assert.Zero(t, budget.Running())
 		}
@@ -70,17 +70,17 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 
 // A poll without a time does what one does at the time of the poll before it.
 func TestZeroTime(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	require.NoError(t, err)
 	var running []engine.Attempt
-	for _, a := range p.Observe(epoch, nil) {
+	for _, a := range p.Poll(epoch, nil) {
 		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h"})
 	}
 	for i, now := range []time.Time{epoch.Add(time.Second), {}, epoch.Add(2 * time.Second), {}} {
-		assert.Empty(t, p.Observe(now, running), "poll %d", i)
+		assert.Empty(t, p.Poll(now, running), "poll %d", i)
 	}
 	running[0].State = engine.Succeeded
-	p.Observe(epoch.Add(3*time.Second), running[:1])
+	p.Poll(epoch.Add(3*time.Second), running[:1])
 	assert.Equal(t, 2*time.Second, p.Ledger().Used)
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
 }
@@ -92,10 +92,10 @@ func TestHostsRecord(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, record, hosts.Record())
 	zero := new(engine.Hosts)
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second}, Hosts: zero})
+	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Hosts: zero})
 	require.NoError(t, err)
-	a := p.Observe(epoch, nil)[0]
-	p.Observe(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Host: "h", Begun: epoch}})
+	a := p.Poll(epoch, nil)[0]
+	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Host: "h", Begun: epoch}})
 	own, is := zero.Record().(*machines.Record)
 	require.True(t, is)
 	assert.Equal(t, 1, own.Len())

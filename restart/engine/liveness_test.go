@@ -38,7 +38,7 @@ type liar struct {
 	kinds map[string]int // by attempt
 }
 
-func (l liar) Observe(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (l liar) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	for i := range attempts {
 		a := &attempts[i]
 		if _, ok := l.kinds[a.ID]; !ok {
@@ -65,7 +65,7 @@ func (l liar) Observe(now time.Time, attempts []engine.Attempt) []engine.Action 
 			a.Progress.Remaining = time.Duration(l.rng.ExpFloat64() * float64(time.Hour))
 		}
 	}
-	return l.Phase.Observe(now, attempts)
+	return l.Phase.Poll(now, attempts)
 }
 
 // ordeal is a phase whose attempts all take as long, on a cluster that loses hosts and attempts.
@@ -97,8 +97,8 @@ func newOrdeal(t *testing.T, rng *rand.Rand, policy restart.Policy) *ordeal {
 		o.hosts = append(o.hosts, simHost{Host: host, speed: 1})
 	}
 	o.config = engine.Config{
-		Config: tracker.Config{Tasks: tasks, Interval: period, Policy: policy, Clones: max(1, rng.IntN(6)-2)},
-		Hosts:  o.known(t, engine.HostsConfig{Rest: time.Second}), MaxFailures: rng.IntN(4), MaxLost: rng.IntN(6),
+		Tasks: tasks, Interval: period, Policy: policy, Clones: max(1, rng.IntN(6)-2),
+		Hosts: o.known(t, engine.HostsConfig{Rest: time.Second}), MaxFailures: rng.IntN(4), MaxLost: rng.IntN(6),
 	}
 	return o
 }

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -19,64 +17,43 @@ type Phase struct {
 	hosts    *Hosts
 	tracker  *tracker.Tracker
 	recorder *journal.Recorder // watches the tracker; nil without a journal
+	recorded []byte            // the journal before the recorder's
 
-	tasks    []task
-	attempts map[string]*attempt
-	waiting  []int // tasks to submit; some may not wait any more, some may stand there twice
-	held     []int // attempts by host, until they are known to have ended
-	live     int   // attempts that the tracker takes to run or to be queued
-	dying    int   // attempts that are cancelled and not known to have ended
-	slots    int   // what SetSlots says, if the hosts do not say
-	told     int   // the slots that the tracker was told of
-	over     int   // tasks that have finished, were given up, or were not done when the phase was closed
+	book  book
+	time  timeline
+	sight sight
+	moves moves
+	log   changes
+
+	held   []int // attempts by host, until they are known to have ended
+	slots  int   // what SetSlots says, if the hosts do not say
+	told   int   // the slots that the tracker was told of
+	cloned int   // clones that were submitted
+	heard  heard // of the hosts
+
+	confirms bool // the host says what is published
+	restored bool // and not called since
 	closed   bool
 	ignored  int
+	scratch  scratch
+}
 
-	clock    clock.Clock
-	epoch    time.Time     // of the first call
-	earliest time.Duration // of the clock, at the call before this one
-	now      time.Time     // of this call, as the tracker is told
-	wall     time.Time     // of this call, as the host said
+// heard is what a phase has taken notice of that its hosts count.
+type heard struct {
+	losses, departures int
+	leaves             []time.Time // when hosts leave, as the tracker was told
+}
 
-	changes int           // of the hosts, as last seen
-	cloned  int           // clones that were submitted
-	left    int           // changes of when hosts leave, as last told
-	leaves  []time.Time   // when hosts leave, as last told
-	seen    time.Time     // when attempts were last seen to run
-	usual   time.Duration // from one time to the next, at least the interval
-	blind   time.Time     // until when silence says nothing
-
-	events   []event
+// scratch is memory that is used at each call.
+type scratch struct {
 	actions  []Action
-	numbers  []int // of tasks or attempts
+	events   []event
+	chosen   map[int]string // attempts by task whose results are published, of tasks that are not over
+	numbers  []int
 	order    []int
-	served   []int // hosts that no copy gains from, in one call
+	served   []int // hosts that no copy gains from
 	unwanted []int // hosts
-}
-
-type task struct {
-	live         []*attempt // that were not cancelled and are not known to have ended
-	tried        []int      // hosts
-	failed, lost int        // attempts
-	withdrawn    int        // attempts that waited for a host that went away, while no other went on
-	dying        int        // attempts that are cancelled and not known to have ended
-	why          restart.Decision
-	alone        bool // no two attempts may run at once
-	waits        bool
-	over         bool
-	givenUp      bool
-}
-
-type attempt struct {
-	id           string
-	task, number int
-	host         int      // nowhere if not known
-	avoid        []string // where it must not run, if the engine places
-	asOf         time.Time
-	ahead        bool // asOf was in the future
-	adopted      bool // it was not submitted here
-	begun        bool
-	dying, ended bool
+	slow     []int // hosts
 }
 
 // New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n)
@@ -85,18 +62,26 @@ func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	t, recorder, err := newTracker(c)
+	config := c.tracker()
+	var record *journal.Recorder
+	if c.Journal {
+		record = journal.NewRecorder(config)
+	}
+	c.watch(&config, record)
+	t, err := tracker.New(config)
 	if err != nil {
 		return nil, err
 	}
+	c.Hosts.phases++
 	n := max(c.Tasks, len(c.Work))
 	p := &Phase{
-		config: c, hosts: c.Hosts, tracker: t, recorder: recorder, tasks: make([]task, n), attempts: make(map[string]*attempt, n),
-		slots: c.Slots, told: c.Slots, usual: c.Interval,
+		config: c, hosts: c.Hosts, tracker: t, recorder: record,
+		book:  book{tasks: make([]task, n), attempts: make(map[string]*attempt, n)},
+		sight: sight{usual: c.Interval}, moves: moves{decided: never}, slots: config.Slots, told: config.Slots,
 	}
-	if !c.Queued {
-		for i := range p.tasks {
-			p.wait(i, restart.Decision{})
+	if !c.Preloaded {
+		for i := range p.book.tasks {
+			p.book.wait(i, restart.Decision{})
 		}
 	}
 	return p, nil
@@ -105,7 +90,7 @@ func New(c Config) (*Phase, error) {
 // ready makes of the zero value what it stands for.
 func (p *Phase) ready() {
 	if p.tracker == nil {
-		empty, _ := New(Config{Config: tracker.Config{Work: []float64{}, Interval: time.Second}}) // it is valid
+		empty, _ := New(Config{Work: []float64{}, Interval: time.Second}) // it is valid
 		*p = *empty
 	}
 }
@@ -118,34 +103,58 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 // duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
 func (p *Phase) SetEligible(task int, duplicate, restart bool) {
 	p.ready()
-	if task >= 0 && task < len(p.tasks) {
-		p.tasks[task].alone = !duplicate
+	if task >= 0 && task < len(p.book.tasks) {
+		p.book.tasks[task].alone = !duplicate
 	}
 	p.tracker.SetEligible(task, duplicate, restart)
 }
 
-// Done reports whether every task has finished or was given up, or the phase was closed.
-func (p *Phase) Done() bool { return p.over == len(p.tasks) }
+// Done reports whether every task has finished or was given up, or the phase was closed; of a restored phase with a
+// result that may not have been published, only once Poll has asked for that again.
+func (p *Phase) Done() bool {
+	return p.book.over == len(p.book.tasks) && !(p.restored && len(p.book.pending) > 0 && !p.closed)
+}
 
 // GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes
 // after that changes nothing. O(n).
 func (p *Phase) GivenUp() []int {
 	var tasks []int
-	for i := range p.tasks {
-		if p.tasks[i].givenUp {
+	for i := range p.book.tasks {
+		if p.book.tasks[i].givenUp {
 			tasks = append(tasks, i)
 		}
 	}
 	return tasks
 }
 
-// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Observe was told and
-// could make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
+// Winner returns the attempt whose result is the task's, if it has one: that of the action Publish.
+func (p *Phase) Winner(task int) (id string, ok bool) {
+	if task < 0 || task >= len(p.book.tasks) || p.book.tasks[task].winner == nil {
+		return "", false
+	}
+	return p.book.tasks[task].winner.id, true
+}
+
+// Outstanding returns what was asked for and not yet seen to have happened: attempts that were submitted and are in no
+// list, cancelled ones that are not known to have ended, and results whose Publish was given last, or is not confirmed.
+// All of it is asked for again in time. O(requests).
+func (p *Phase) Outstanding() (all []Request) {
+	for _, a := range p.book.pending {
+		if op, open := a.request(&p.book.tasks[a.task]); open {
+			r := Request{Op: op, Task: a.task, ID: a.id, Host: p.hosts.set.Name(a.host), Since: p.time.asSaid(a.since)}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Poll was told and could
+// make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
 func (p *Phase) Ledger() tracker.Ledger {
 	p.ready()
 	l := p.tracker.Ledger()
 	l.Ignored += p.ignored
-	l.ClockSteps += p.clock.Steps
+	l.ClockSteps += p.time.clock.Steps
 	return l
 }
 
@@ -155,28 +164,30 @@ func (p *Phase) Facts() restart.Phase {
 	return p.tracker.Phase()
 }
 
-// Rates returns what was learned of the time that a unit of work takes. Read it only.
-func (p *Phase) Rates() *estimate.UnitTimes {
+// UnitTimes returns what was learned of the time that a unit of work takes. Read it only.
+func (p *Phase) UnitTimes() *estimate.UnitTimes {
 	p.ready()
 	return p.tracker.Rates()
 }
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
-// nil without Config.Journal. It holds until the next call of Observe or SetEligible.
+// nil without Config.Journal. It holds until the next call of Poll, Push, Close or SetEligible.
 func (p *Phase) Journal() []byte {
-	if p.recorder == nil {
+	switch {
+	case p.recorder == nil:
 		return nil
+	case len(p.recorded) == 0:
+		return p.recorder.Bytes()
 	}
-	return p.recorder.Bytes()
+	return slices.Concat(p.recorded, p.recorder.Bytes())
 }
 
 // Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer
 // observed: there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes
-// back by
-// [Phase.Close]. O(hosts).
+// back by [Phase.Close]. O(hosts).
 func (p *Phase) Release() {
 	for host, n := range p.held {
-		p.hosts.load(host, -n)
+		p.hosts.set.Load(host, -n)
 		p.held[host] = 0
 	}
 }
@@ -191,81 +202,6 @@ func (p *Phase) hold(host, n int) {
 	}
 	if p.held[host]+n >= 0 { // it does not get there once the phase was released
 		p.held[host] += n
-		p.hosts.load(host, n)
+		p.hosts.set.Load(host, n)
 	}
-}
-
-// wait puts a task among those to submit, because of the decision or, if that is zero, for a reason that is none of the
-// policy's.
-func (p *Phase) wait(i int, why restart.Decision) {
-	if t := &p.tasks[i]; !t.waits && !t.over {
-		t.waits, t.why = true, why
-		p.waiting = append(p.waiting, i)
-	}
-}
-
-// enter counts an attempt in that the tracker has taken.
-func (p *Phase) enter(a *attempt) {
-	t := &p.tasks[a.task]
-	t.live = append(t.live, a)
-	t.waits = false
-	p.live++
-	p.hold(a.host, 1)
-	t.try(a.host)
-}
-
-// leave takes an attempt out of those that go on.
-func (p *Phase) leave(a *attempt) {
-	t := &p.tasks[a.task]
-	if i := slices.Index(t.live, a); i >= 0 {
-		t.live = slices.Delete(t.live, i, i+1)
-		p.live--
-	}
-}
-
-// cancel ends an attempt that the tracker has already taken out.
-func (p *Phase) cancel(a *attempt, why restart.Decision) {
-	p.leave(a)
-	p.die(a)
-	p.actions = append(p.actions, Action{Op: Cancel, Task: a.task, ID: a.id, Decision: why})
-}
-
-// die counts an attempt as one that ends some time.
-func (p *Phase) die(a *attempt) {
-	a.dying = true
-	p.tasks[a.task].dying++
-	p.dying++
-}
-
-// numbered returns the attempt of a task that the tracker calls by this number.
-func (t *task) numbered(number int) *attempt {
-	for _, a := range t.live {
-		if a.number == number {
-			return a
-		}
-	}
-	return nil
-}
-
-func (t *task) try(host int) {
-	if host != nowhere && !t.wasOn(host) {
-		t.tried = append(t.tried, host)
-	}
-}
-
-// wasOn reports whether an attempt of the task was ever on the host or submitted for it.
-func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
-
-// isOn reports whether an attempt of the task is there that was not cancelled.
-func (t *task) isOn(host int) bool {
-	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.host == host })
-}
-
-// attemptName returns a name that nothing has: an adopted attempt may be called as one of ours would be.
-func (p *Phase) attemptName(task, number int) string {
-	name := strconv.Itoa(task) + "." + strconv.Itoa(number)
-	for p.attempts[name] != nil {
-		name += "+"
-	}
-	return name
 }

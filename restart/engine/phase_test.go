@@ -19,7 +19,7 @@ const period = 200 * time.Millisecond
 func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
 	t.Helper()
 	p, err := engine.New(engine.Config{
-		Config: tracker.Config{Work: c.work, Interval: period, Policy: policy}, Hosts: c.known(t, engine.HostsConfig{}),
+		Work: c.work, Interval: period, Policy: policy, Hosts: c.known(t, engine.HostsConfig{}),
 		Journal: true,
 	})
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestSlowHost(t *testing.T) {
 func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
 	c := fourHosts(64, 16, 10)
 	hosts := c.known(t, engine.HostsConfig{})
-	config := engine.Config{Config: tracker.Config{Work: c.work, Interval: period}, Hosts: hosts}
+	config := engine.Config{Work: c.work, Interval: period, Hosts: hosts}
 	first, err := engine.New(config)
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
@@ -94,7 +94,7 @@ func TestQueuedCopiesAreNotJudged(t *testing.T) {
 	for task, n := range submitted {
 		assert.LessOrEqual(t, n, 2, "task %d", task)
 	}
-	assert.Less(t, p.Rates().Mean(), 10.0, "the time in the queue is no part of a task's time")
+	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue is no part of a task's time")
 }
 
 // The engine holds a job array, runs it in its order, and places by itself.
@@ -105,7 +105,7 @@ func TestJobArray(t *testing.T) {
 		c.submit(i, fmt.Sprintf("job_%d", i), "", nil)
 	}
 	p, err := engine.New(engine.Config{
-		Config: tracker.Config{Work: c.work, Slots: 16, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Queued: true,
+		Work: c.work, Slots: 16, Interval: period, Hosts: c.known(t, engine.HostsConfig{}), Preloaded: true,
 	})
 	require.NoError(t, err)
 	took, log := drive(t, c, p, period, nil)
@@ -122,8 +122,8 @@ func TestJobArray(t *testing.T) {
 func TestClones(t *testing.T) {
 	c := fourHosts(4, 4, 10)
 	p, err := engine.New(engine.Config{
-		Config: tracker.Config{Work: c.work, Interval: period, Policy: restart.Never{}, Clones: 2},
-		Hosts:  c.known(t, engine.HostsConfig{}),
+		Work: c.work, Interval: period, Policy: restart.Never{}, Clones: 2,
+		Hosts: c.known(t, engine.HostsConfig{}),
 	})
 	require.NoError(t, err)
 	took, _ := drive(t, c, p, period, nil)
@@ -136,7 +136,7 @@ func TestOrder(t *testing.T) {
 	c := fourHosts(8, 1, 1)
 	deadline := []int{3, 1, 7, 2, 0, 6, 5, 4}
 	p, err := engine.New(engine.Config{
-		Config: tracker.Config{Tasks: 8, Interval: period, Policy: restart.Never{}}, Hosts: c.known(t, engine.HostsConfig{}),
+		Tasks: 8, Interval: period, Policy: restart.Never{}, Hosts: c.known(t, engine.HostsConfig{}),
 		Order: func(_ time.Time, waiting []int) {
 			for i := range waiting {
 				for j := i; j > 0 && deadline[waiting[j]] < deadline[waiting[j-1]]; j-- {
@@ -163,7 +163,7 @@ func TestOrderThatIsNone(t *testing.T) {
 	} {
 		c := fourHosts(8, 1, 1)
 		p, err := engine.New(engine.Config{
-			Config: tracker.Config{Tasks: 8, Interval: period}, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
+			Tasks: 8, Interval: period, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
 		})
 		require.NoError(t, err)
 		drive(t, c, p, period, nil)
@@ -206,20 +206,21 @@ func boolInt(b bool) int {
 
 // A copy that was cancelled may be the first to end all the same.
 func TestCancelledCopySucceeds(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)}})
+	p, err := engine.New(engine.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)})
 	require.NoError(t, err)
-	p.Observe(epoch, nil)
-	actions := p.Observe(epoch.Add(3*time.Second), []engine.Attempt{
+	p.Poll(epoch, nil)
+	actions := p.Poll(epoch.Add(3*time.Second), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"},
 		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Host: "b"},
 	})
 	require.Len(t, actions, 2)
-	assert.Equal(t, "cancel 0.0: restart beyond-peers copy=0", actions[0].String())
+	assert.Equal(t, "cancel 0.0 on a: restart beyond-peers copy=0", actions[0].String())
 	assert.Equal(t, "submit 0.1 not on a: restart beyond-peers copy=0", actions[1].String())
-	actions = p.Observe(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
-	require.Len(t, actions, 1, "%v", actions)
-	assert.Equal(t, "0.1", actions[0].ID)
-	assert.Equal(t, restart.Overtaken, actions[0].Decision.Reason)
+	actions = p.Poll(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
+	require.Len(t, actions, 2, "%v", actions)
+	assert.Equal(t, "publish 0.0 on a", actions[0].String())
+	assert.Equal(t, "0.1", actions[1].ID)
+	assert.Equal(t, restart.Overtaken, actions[1].Decision.Reason)
 	assert.Equal(t, 1, p.Ledger().Finished)
 	assert.False(t, p.Done())
 }
@@ -235,10 +236,10 @@ func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 }
 
 func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	require.NoError(t, err)
-	p.Observe(epoch, nil)
-	actions := p.Observe(epoch, []engine.Attempt{
+	p.Poll(epoch, nil)
+	actions := p.Poll(epoch, []engine.Attempt{
 		{ID: "", State: engine.Running}, {ID: "x", Task: -1}, {ID: "y", Task: 2, State: engine.Succeeded},
 		{ID: "0.0", Task: 1, State: engine.Running}, {ID: "z", State: 77},
 	})
@@ -251,7 +252,7 @@ func TestConfigIsChecked(t *testing.T) {
 	for want, c := range map[string]engine.HostsConfig{
 		`restart/engine: HostsConfig.Rest is -1ns, want a positive duration, or 0 for the default`: {Rest: -1},
 		`restart/engine: HostsConfig.Hosts[0].Name is "", want a name`:                             {Hosts: []engine.Host{{}}},
-		`restart/engine: HostsConfig.Hosts[1].Name is a, want a name of its own`:                   {Hosts: []engine.Host{host, host}},
+		`restart/engine: HostsConfig.Hosts[1].Name is "a", want a name of its own`:                 {Hosts: []engine.Host{host, host}},
 		`restart/engine: HostsConfig.Hosts[1].Slots is 0, want 1 or more, or 0 for all hosts`:      {Hosts: []engine.Host{host, {Name: "b"}}},
 		`restart/engine: HostsConfig.Hosts[1].Slots is 3, want 0, as the first host has`:           {Hosts: []engine.Host{{Name: "b"}, {Name: "a", Slots: 3}}},
 	} {
@@ -259,9 +260,9 @@ func TestConfigIsChecked(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
-		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:       {Config: tracker.Config{Interval: 1e9}, MaxFailures: -1},
-		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:           {Config: tracker.Config{Interval: 1e9}, MaxLost: -1},
-		`restart/engine: Config.Interval is 0s, want a positive duration: how often Observe is called`: {},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:    {Interval: 1e9, MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:        {Interval: 1e9, MaxLost: -1},
+		`restart/engine: Config.Interval is 0s, want a positive duration: how often Poll is called`: {},
 	} {
 		_, err := engine.New(c)
 		assert.EqualError(t, err, want)
@@ -270,7 +271,7 @@ func TestConfigIsChecked(t *testing.T) {
 
 // When the engine itself was away, the silence of all attempts says nothing: nothing is killed for it.
 func TestGapInPolling(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 4, Slots: 8, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Tasks: 4, Slots: 8, Interval: time.Second})
 	require.NoError(t, err)
 	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
 	list := func(s float64) (all []engine.Attempt) {
@@ -282,15 +283,15 @@ func TestGapInPolling(t *testing.T) {
 		}
 		return all
 	}
-	require.Len(t, p.Observe(epoch, nil), 4)
+	require.Len(t, p.Poll(epoch, nil), 4)
 	for s := 1.0; s < 10; s++ {
-		require.Empty(t, p.Observe(at(s), list(s)))
+		require.Empty(t, p.Poll(at(s), list(s)))
 	}
 	for s := 40.0; s < 42; s++ {
-		require.Empty(t, p.Observe(at(s), list(9)), "the reports of the time before")
+		require.Empty(t, p.Poll(at(s), list(9)), "the reports of the time before")
 	}
 	for s := 42.0; s < 60; s++ {
-		p.Observe(at(s), list(9))
+		p.Poll(at(s), list(9))
 	}
 	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "now they have been silent for three intervals, and the poll was not")
 }
@@ -299,17 +300,11 @@ func TestGapInPolling(t *testing.T) {
 func TestQueueOfALostHost(t *testing.T) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Interval: time.Second}, Hosts: hosts})
+	p, err := engine.New(engine.Config{Tasks: 3, Interval: time.Second, Hosts: hosts})
 	require.NoError(t, err)
-	p.Observe(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
-	var lines []string
-	for _, a := range p.Observe(epoch.Add(time.Second), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}) {
-		lines = append(lines, a.String())
-	}
-	assert.Equal(t, []string{"cancel 2.0", "submit 0.1 on b not on a"}, lines, "and the other when b has room")
-	lines = nil
-	for _, a := range p.Observe(epoch.Add(2*time.Second), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}) {
-		lines = append(lines, a.String())
-	}
-	assert.Equal(t, []string{"submit 2.1 on b not on a"}, lines)
+	p.Poll(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
+	actions := lines(p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}))
+	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "and the other when b has room")
+	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}))
+	assert.Equal(t, []string{"submit 2.1 on b not on a"}, actions)
 }

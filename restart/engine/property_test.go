@@ -61,16 +61,16 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	}
 	c.places = rng.IntN(3) == 0
 	config := engine.Config{
-		Config: tracker.Config{Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))], Clones: max(0, rng.IntN(6)-2)},
-		Hosts:  c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
+		Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))], Clones: max(0, rng.IntN(6)-2),
+		Hosts: c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
 	}
 	if c.places {
 		for _, h := range c.hosts {
 			config.Slots += h.Slots
 		}
-		config.Queued = rng.IntN(2) == 0
+		config.Preloaded = rng.IntN(2) == 0
 		for i := range c.work {
-			if config.Queued {
+			if config.Preloaded {
 				c.submit(i, fmt.Sprint("a", i), "", nil)
 			}
 		}

@@ -44,20 +44,26 @@ type simAttempt struct {
 
 const simStep = 50 * time.Millisecond
 
-func (c *cluster) submit(task int, id, host string, avoid []string) {
+// submit takes an attempt, unless it has one of that name: then it was asked again, and returns false.
+func (c *cluster) submit(task int, id, host string, avoid []string) bool {
+	if slices.ContainsFunc(c.attempts, func(a *simAttempt) bool { return a.id == id }) {
+		return false
+	}
 	a := &simAttempt{id: id, task: task, host: -1, avoid: avoid, submitted: c.now}
 	if host != "" {
 		a.host = slices.IndexFunc(c.hosts, func(h simHost) bool { return h.Name == host })
 	}
 	c.attempts = append(c.attempts, a)
+	return true
 }
 
-func (c *cluster) cancel(id string) {
+func (c *cluster) cancel(id string) (news bool) {
 	for _, a := range c.attempts {
 		if a.id == id && a.cancelled.IsZero() {
-			a.cancelled = c.now
+			a.cancelled, news = c.now, true
 		}
 	}
+	return news
 }
 
 func (c *cluster) load(host int) (n int) {
@@ -74,7 +80,7 @@ func (c *cluster) step() {
 	c.now = c.now.Add(simStep)
 	for _, a := range c.attempts {
 		switch {
-		case a.state == engine.Waiting:
+		case a.state == engine.Queued:
 			c.dispatchOne(a)
 		case a.state == engine.Running:
 			c.run(a)
@@ -133,7 +139,7 @@ func (c *cluster) poll() (all []engine.Attempt) {
 			continue
 		}
 		seen := engine.Attempt{ID: a.id, Task: a.task, State: a.state, Begun: a.begun, Ended: a.over}
-		if a.host >= 0 && a.state != engine.Waiting {
+		if a.host >= 0 && a.state != engine.Queued {
 			seen.Host = c.hosts[a.host].Name
 		}
 		if a.state == engine.Running {
@@ -158,24 +164,32 @@ func (c *cluster) poll() (all []engine.Attempt) {
 // observer is a phase, or one that is audited.
 type observer interface {
 	Done() bool
-	Observe(now time.Time, attempts []engine.Attempt) []engine.Action
+	Poll(now time.Time, attempts []engine.Attempt) []engine.Action
 }
 
 // drive runs a phase to its end and returns how long it took and all that was done.
 func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now
+	published := map[int]bool{}
 	var log []engine.Action
 	for !p.Done() {
 		if !c.now.Before(next) {
-			for _, a := range p.Observe(c.now, c.poll()) {
+			for _, a := range p.Poll(c.now, c.poll()) {
+				news := true // and not a reminder
 				switch a.Op {
 				case engine.Submit:
-					c.submit(a.Task, a.ID, a.Host, a.Avoid)
+					news = c.submit(a.Task, a.ID, a.Host, a.Avoid)
 				case engine.Cancel:
-					c.cancel(a.ID)
+					news = c.cancel(a.ID)
+				case engine.Publish:
+					require.NotContains(t, published, a.Task, "%v", a)
+					published[a.Task] = true
+					continue
 				}
-				log = append(log, a)
+				if news {
+					log = append(log, a)
+				}
 			}
 			next = next.Add(period)
 			if check != nil {

@@ -28,12 +28,12 @@ type twins struct {
 	always bool
 }
 
-func (w *twins) Observe(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (w *twins) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	if w.always || w.rng.IntN(5) == 0 {
 		w.restore()
 	}
-	actions := w.Phase.Observe(now, attempts)
-	others := w.other.Observe(now, slices.Clone(attempts))
+	actions := w.Phase.Poll(now, attempts)
+	others := w.other.Poll(now, slices.Clone(attempts))
 	require.Equal(w.t, len(actions), len(others))
 	for i := range actions {
 		require.Equal(w.t, actions[i], others[i])
@@ -50,7 +50,7 @@ func (w *twins) restore() {
 	w.hosts = &engine.Hosts{}
 	require.NoError(w.t, w.hosts.UnmarshalBinary(hosts))
 	w.given.Hosts = w.hosts
-	w.other, err = engine.Restore(w.given, phase)
+	w.other, err = engine.Restore(w.given, engine.Saved{Snapshot: phase})
 	require.NoError(w.t, err)
 	again, err := w.other.MarshalBinary()
 	require.NoError(w.t, err)
@@ -66,7 +66,7 @@ func TestRestoreBetweenPolls(t *testing.T) {
 			continue
 		}
 		config.Journal = false
-		w := &twins{t: t, rng: rand.New(rand.NewPCG(seed, 3)), given: engine.Config{Config: tracker.Config{Policy: config.Policy}, Order: config.Order}}
+		w := &twins{t: t, rng: rand.New(rand.NewPCG(seed, 3)), given: engine.Config{Policy: config.Policy, Order: config.Order}}
 		var err error
 		w.Phase, err = engine.New(config)
 		require.NoError(t, err)
@@ -85,13 +85,13 @@ func TestRestoreBetweenPolls(t *testing.T) {
 func TestRestoreSharedHosts(t *testing.T) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 3}}})
 	require.NoError(t, err)
-	config := engine.Config{Config: tracker.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}}, Hosts: hosts}
+	config := engine.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}, Hosts: hosts}
 	one, err := engine.New(config)
 	require.NoError(t, err)
 	two, err := engine.New(config)
 	require.NoError(t, err)
-	one.Observe(epoch, nil)
-	two.Observe(epoch, nil)
+	one.Poll(epoch, nil)
+	two.Poll(epoch, nil)
 	state, err := hosts.MarshalBinary()
 	require.NoError(t, err)
 	first, err := one.MarshalBinary()
@@ -101,33 +101,31 @@ func TestRestoreSharedHosts(t *testing.T) {
 
 	var back engine.Hosts
 	require.NoError(t, back.UnmarshalBinary(state))
-	_, err = engine.Restore(engine.Config{}, first)
+	_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: first})
 	assert.ErrorContains(t, err, "knows hosts that Config.Hosts lacks")
 	for _, data := range [][]byte{second, first} {
-		_, err = engine.Restore(engine.Config{Hosts: &back}, data)
+		_, err = engine.Restore(engine.Config{Hosts: &back}, engine.Saved{Snapshot: data})
 		require.NoError(t, err)
 	}
-	three, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 9, Interval: time.Second}, Hosts: &back})
+	three, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Hosts: &back})
 	require.NoError(t, err)
-	assert.Len(t, three.Observe(epoch, nil), 2, "four of six slots are held")
+	assert.Len(t, three.Poll(epoch, nil), 2, "four of six slots are held")
 }
 
 func TestRestoreRefuses(t *testing.T) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(t, err)
-	p.Observe(epoch, nil)
+	p.Poll(epoch, nil)
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
-	_, err = engine.Restore(engine.Config{Journal: true}, data)
-	assert.ErrorContains(t, err, "Config.Journal is true")
 	for n := range data {
-		_, err = engine.Restore(engine.Config{}, data[:n])
+		_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: data[:n]})
 		assert.Error(t, err, "%d bytes", n)
 	}
-	_, err = engine.Restore(engine.Config{}, append(data, 0))
+	_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: append(data, 0)})
 	assert.Error(t, err)
 	snapshottest.Flips(t, data, func(bad []byte) error {
-		_, err := engine.Restore(engine.Config{}, bad)
+		_, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: bad})
 		return err
 	})
 	var h engine.Hosts
@@ -141,43 +139,43 @@ func TestRestoreRefuses(t *testing.T) {
 // A phase that had an order or a budget does not come back without one unless the host says so.
 func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	config := engine.Config{
-		Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second, Budget: new(tracker.Budget)},
-		Order:  func(time.Time, []int) {},
+		Tasks: 3, Slots: 2, Interval: time.Second, Budget: new(tracker.Budget),
+		Order: func(time.Time, []int) {},
 	}
 	p, err := engine.New(config)
 	require.NoError(t, err)
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
 	given := engine.Config{Order: config.Order}
-	_, err = engine.Restore(given, data)
+	_, err = engine.Restore(given, engine.Saved{Snapshot: data})
 	assert.ErrorContains(t, err, "Config.Budget is nil")
-	given = engine.Config{Config: tracker.Config{Budget: config.Budget}}
-	_, err = engine.Restore(given, data)
-	assert.ErrorContains(t, err, "Config.Order is nil")
+	given = engine.Config{Budget: config.Budget}
+	_, err = engine.Restore(given, engine.Saved{Snapshot: data})
+	assert.ErrorContains(t, err, "Config.Order is <nil>")
 	given.Order = config.Order
-	_, err = engine.Restore(given, data)
+	_, err = engine.Restore(given, engine.Saved{Snapshot: data})
 	assert.NoError(t, err)
 }
 
 // Any bytes are a phase or an error, and a phase goes on.
 func FuzzRestore(f *testing.F) {
-	p, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 3, Slots: 2, Interval: time.Second}})
+	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(f, err)
-	p.Observe(epoch, nil)
+	p.Poll(epoch, nil)
 	data, err := p.MarshalBinary()
 	require.NoError(f, err)
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := engine.Restore(engine.Config{}, snapshot.Seal(data, 0))
+		p, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: snapshot.Seal(data, 0)})
 		if err != nil {
 			return
 		}
 		for i := range 3 {
-			p.Observe(epoch.Add(time.Duration(i)*time.Second), []engine.Attempt{{ID: "x", State: engine.State(i), Host: "h"}})
+			p.Poll(epoch.Add(time.Duration(i)*time.Second), []engine.Attempt{{ID: "x", State: engine.State(i), Host: "h"}})
 		}
 		again, err := p.MarshalBinary()
 		require.NoError(t, err)
-		_, err = engine.Restore(engine.Config{}, again)
+		_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: again})
 		_ = err // hosts that were learned are not given back
 	})
 }

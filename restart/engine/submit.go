@@ -9,16 +9,16 @@ import (
 
 // starts submits waiting tasks, in their order, each where it may run.
 func (p *Phase) starts() {
-	if p.free() <= 0 && !p.config.Queued {
+	if p.free() <= 0 && !p.config.Preloaded {
 		return // there may be many that wait
 	}
 	p.arrange()
-	p.actions = slices.Grow(p.actions, min(len(p.waiting), max(p.free(), 0)))
-	for _, task := range p.waiting {
-		if p.free() <= 0 && !p.config.Queued {
+	p.scratch.actions = slices.Grow(p.scratch.actions, min(len(p.book.waiting), max(p.free(), 0)))
+	for _, task := range p.book.waiting {
+		if p.free() <= 0 && !p.config.Preloaded {
 			break
 		}
-		t := &p.tasks[task]
+		t := &p.book.tasks[task]
 		if t.alone && t.dying > 0 {
 			continue
 		}
@@ -30,63 +30,71 @@ func (p *Phase) starts() {
 	}
 }
 
-// arrange puts the waiting tasks in order. An Order that does more than exchange places is not followed.
+// arrange puts the waiting tasks in order, unless they stand in it but for those that do not wait any more.
 func (p *Phase) arrange() {
-	p.waiting = slices.DeleteFunc(p.waiting, func(task int) bool { return !p.tasks[task].waits })
-	work := p.config.Work
-	slices.SortFunc(p.waiting, func(a, b int) int {
-		if work != nil && work[a] != work[b] {
-			return cmp.Compare(work[b], work[a])
-		}
-		return cmp.Compare(a, b)
-	})
-	p.waiting = slices.Compact(p.waiting)
-	if p.config.Order == nil || len(p.waiting) < 2 {
-		return
+	b := &p.book
+	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
+	if !b.sorted {
+		work := p.config.Work
+		slices.SortFunc(b.waiting, func(x, y int) int {
+			if work != nil && work[x] != work[y] {
+				return cmp.Compare(work[y], work[x])
+			}
+			return cmp.Compare(x, y)
+		})
+		b.waiting, b.sorted = slices.Compact(b.waiting), true
 	}
-	p.order = append(p.order[:0], p.waiting...)
-	p.config.Order(p.wall, p.order)
-	for _, task := range p.order {
-		if task < 0 || task >= len(p.tasks) || !p.tasks[task].waits {
+	if p.config.Order != nil && len(b.waiting) > 1 {
+		p.follow()
+	}
+}
+
+// follow puts the waiting tasks in the caller's order. One that does more than exchange places is not followed.
+func (p *Phase) follow() {
+	b, s := &p.book, &p.scratch
+	s.order = append(s.order[:0], b.waiting...)
+	p.config.Order(p.time.wall, s.order)
+	for _, task := range s.order {
+		if task < 0 || task >= len(b.tasks) || !b.tasks[task].waits {
 			p.ignored++
 			return
 		}
 	}
-	p.numbers = append(p.numbers[:0], p.order...)
-	slices.Sort(p.numbers)
-	if len(slices.Compact(p.numbers)) != len(p.waiting) {
+	s.numbers = append(s.numbers[:0], s.order...)
+	slices.Sort(s.numbers)
+	if len(slices.Compact(s.numbers)) != len(b.waiting) {
 		p.ignored++
 		return
 	}
-	p.waiting, p.order = p.order, p.waiting
+	b.waiting, s.order, b.sorted = s.order, b.waiting, false
 }
 
 // place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
 // is better to wait for another one.
 func (p *Phase) place(task int) (host int, ok bool) {
-	if !p.hosts.placing() {
+	if !p.hosts.set.Placing() {
 		return nowhere, true
 	}
-	t := &p.tasks[task]
-	host, open := p.hosts.pick(t.wasOn, p.config.Queued)
+	t := &p.book.tasks[task]
+	host, open := p.hosts.set.Pick(t.wasOn, p.config.Preloaded)
 	if !open {
-		host, _ = p.hosts.pick(t.isOn, p.config.Queued)
+		host, _ = p.hosts.set.Pick(t.isOn, p.config.Preloaded)
 	}
 	return host, host != nowhere
 }
 
 // clones submits the clones that tasks lack, while there is room and no task waits for it.
 func (p *Phase) clones() {
-	p.served = p.served[:0]
+	p.scratch.served = p.scratch.served[:0]
 	defer p.showServed()
-	for p.cloned < len(p.tasks)*(p.config.Clones-1) && p.free() > 0 {
+	for p.cloned < len(p.book.tasks)*(p.config.Clones-1) && p.free() > 0 {
 		host := nowhere
-		if p.hosts.placing() {
-			if host, _ = p.hosts.pick(nobody, false); host == nowhere {
+		if p.hosts.set.Placing() {
+			if host, _ = p.hosts.set.Pick(nobody, false); host == nowhere {
 				return
 			}
 		}
-		a := p.tracker.Next(p.now, host)
+		a := p.tracker.Next(p.time.now, host)
 		switch {
 		case a.Action == restart.Start && a.Reason == restart.Cloned:
 			p.submit(a.Task, host, a.Decision)
@@ -94,8 +102,8 @@ func (p *Phase) clones() {
 		case host == nowhere:
 			return
 		default: // the tasks that lack a clone have been there
-			p.served = append(p.served, host)
-			p.hosts.hide(host, true)
+			p.scratch.served = append(p.scratch.served, host)
+			p.hosts.set.Hide(host, true)
 		}
 	}
 }
@@ -103,45 +111,34 @@ func (p *Phase) clones() {
 // submit hands a new attempt to the engine, and tells the tracker that it waits there.
 func (p *Phase) submit(task, host int, why restart.Decision) {
 	avoid := p.avoid(task, host)
-	number := p.tracker.Submit(p.now, task, host)
-	a := &attempt{id: p.attemptName(task, number), task: task, number: number, host: host, avoid: avoid}
-	p.attempts[a.id] = a
-	p.enter(a)
-	p.actions = append(p.actions, Action{
-		Op: Submit, Task: task, ID: a.id, Host: p.hosts.name(host), Avoid: avoid, Decision: why,
-	})
+	number := p.tracker.Submit(p.time.now, task, host)
+	p.enter(&attempt{
+		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid, seen: never,
+	}, why)
+}
+
+// enter takes a new attempt to the books, and asks for it.
+func (p *Phase) enter(a *attempt, why restart.Decision) {
+	p.book.attempts[a.id] = a
+	p.book.enter(a)
+	p.hold(a.host, 1)
+	p.ask(a, Submit, why)
 }
 
 // avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen.
-// Those that are down are no matter of choice. O(hosts that rest, or were tried).
+// O(hosts that rest, or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
-	t := &p.tasks[task]
-	p.unwanted = append(append(append(p.unwanted[:0], t.tried...), p.hosts.resting...), p.hosts.slow...)
-	if names, left := p.named(chosen); left {
+	t, s := &p.book.tasks[task], &p.scratch
+	s.unwanted = p.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	p.unwanted = p.unwanted[:0]
+	s.unwanted = s.unwanted[:0]
 	for _, a := range t.live {
 		if a.host != nowhere {
-			p.unwanted = append(p.unwanted, a.host)
+			s.unwanted = append(s.unwanted, a.host)
 		}
 	}
-	names, _ := p.named(chosen)
+	names, _ := p.hosts.set.Names(s.unwanted, chosen)
 	return names
-}
-
-// named returns the names of the unwanted hosts that are up, in the order of their numbers, and whether any other is
-// left; none if not.
-func (p *Phase) named(chosen int) (names []string, left bool) {
-	slices.Sort(p.unwanted)
-	p.unwanted = slices.Compact(p.unwanted)
-	p.unwanted = slices.DeleteFunc(p.unwanted, func(i int) bool { return i == chosen || p.hosts.list[i].down })
-	if len(p.unwanted) == 0 || len(p.unwanted) >= p.hosts.sums.up {
-		return nil, len(p.unwanted) == 0
-	}
-	names = make([]string, len(p.unwanted))
-	for k, i := range p.unwanted {
-		names[k] = p.hosts.list[i].Name
-	}
-	return names, true
 }

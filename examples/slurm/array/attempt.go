@@ -68,7 +68,7 @@ func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 	case shown && a.cancelled && !j.waits() && j.State != "RUNNING": // COMPLETING for minutes, if its node is dead
 		return engine.Cancelled
 	case shown && a.begun.IsZero() && (j.waits() || j.live() && l.begun.IsZero() && now.Sub(j.Start) < startup):
-		return engine.Waiting
+		return engine.Queued
 	case shown && j.live():
 		return engine.Running
 	case !shown && a.cancelled:
@@ -114,7 +114,7 @@ func (a *attempt) wonder(now time.Time) engine.State {
 		return engine.Lost
 	}
 	if a.begun.IsZero() {
-		return engine.Waiting
+		return engine.Queued
 	}
 	return engine.Running
 }
@@ -125,7 +125,7 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, l life) {
 		a.last = j
 	}
 	a.state, a.end = a.look(now, j, shown, l), l.end
-	if a.begun.IsZero() && a.state != engine.Waiting {
+	if a.begun.IsZero() && a.state != engine.Queued {
 		if a.begun = l.begun; a.begun.IsZero() {
 			a.begun = a.last.Start
 		}

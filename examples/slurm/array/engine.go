@@ -87,6 +87,13 @@ func (r *run) workOf(t *task) float64 {
 func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
+		if action.Op == engine.Publish { // its result is in its place by then
+			continue
+		}
+		known := slices.ContainsFunc(t.attempts, func(a *attempt) bool { return a.id == action.ID })
+		if action.Op == engine.Submit && known {
+			continue // submit tries it again at each poll
+		}
 		if action.Op == engine.Submit {
 			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid, why: action.Decision.Action}
 			t.attempts = append(t.attempts, a)

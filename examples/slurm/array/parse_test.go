@@ -185,9 +185,9 @@ func TestLook(t *testing.T) {
 		cancelled bool
 		want      engine.State
 	}{
-		{"waits", "PENDING", -1, false, false, engine.Waiting},
-		{"its node boots", "CONFIGURING", -1, false, false, engine.Waiting},
-		{"is being started", "RUNNING", -1, false, false, engine.Waiting},
+		{"waits", "PENDING", -1, false, false, engine.Queued},
+		{"its node boots", "CONFIGURING", -1, false, false, engine.Queued},
+		{"is being started", "RUNNING", -1, false, false, engine.Queued},
 		{"runs", "RUNNING", -1, true, false, engine.Running},
 		{"was put back", "PENDING", -1, true, false, engine.Running},
 		{"failed, but Slurm has not said why", "COMPLETING", 3, true, false, engine.Running},
@@ -204,7 +204,7 @@ func TestLook(t *testing.T) {
 		{"forgotten after it had ended", "", 0, true, false, engine.Succeeded},
 		{"ended well, and its file is not seen yet", "COMPLETED", -1, true, false, engine.Running},
 		{"forgotten without a word", "", -1, true, false, engine.Running},
-		{"forgotten without a word while it waited", "", -1, false, false, engine.Waiting},
+		{"forgotten without a word while it waited", "", -1, false, false, engine.Queued},
 	} {
 		a := &attempt{task: &task{}, cancelled: c.cancelled}
 		a.task.attempts = []*attempt{a}

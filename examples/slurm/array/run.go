@@ -208,7 +208,7 @@ func (r *run) works() bool {
 
 // tell tells package engine what was observed, and returns what to do.
 func (r *run) tell(attempts []engine.Attempt) []engine.Action {
-	actions := r.phase.Observe(r.polled, attempts)
+	actions := r.phase.Poll(r.polled, attempts)
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			a.closed = a.ended()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // begin submits the array and learns what it consists of.
@@ -156,11 +155,9 @@ func (r *run) plan(nodes []Node) (err error) {
 		r.meanWork = sum / float64(len(r.options.Work))
 	}
 	r.phase, err = engine.New(engine.Config{
-		Config: tracker.Config{
-			Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
-			Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy,
-		},
-		Hosts: r.hosts, Queued: true, MaxFailures: 1, Journal: r.options.Journal,
+		Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
+		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy,
+		Hosts: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
 	})
 	return err
 }

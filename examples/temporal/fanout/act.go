@@ -3,6 +3,7 @@ package fanout
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 
 // projected is how long a task is expected to run. Where tasks have sizes, one without is not known.
 func (f *fanOut) projected(task int, sized bool) time.Duration {
-	rates, work := f.phase.Rates(), f.tasks[task].Work
+	rates, work := f.phase.UnitTimes(), f.tasks[task].Work
 	if !rates.Known() || sized && !(work > 0) {
 		return estimate.Unknown
 	}
@@ -79,6 +80,16 @@ func (f *fanOut) look() []engine.Attempt {
 			ID: a.name, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: f.tasks[a.task].progress(s.Done),
 		})
+	}
+	return seen
+}
+
+// queued adds the attempts that wait in their queues to those that run.
+func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
+	for _, id := range slices.Sorted(maps.Keys(f.running)) {
+		if a := f.running[id]; !a.begun {
+			seen = append(seen, engine.Attempt{ID: a.name, Task: a.task, State: engine.Queued})
+		}
 	}
 	return seen
 }
@@ -136,6 +147,9 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 	actions, names = make([]action, 0, len(proposed)), map[string]string{}
 	more := map[int]int{} // attempts of a task
 	for _, p := range proposed {
+		if p.Op == engine.Publish || p.Op == engine.Submit && f.ids[p.ID] != "" { // the history has the result, and the attempt
+			continue
+		}
 		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Host}
 		if a.Submit {
 			a.ID = fmt.Sprintf("%d.%d", p.Task, f.attempts[p.Task].submitted+more[p.Task])

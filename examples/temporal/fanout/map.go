@@ -107,7 +107,7 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 	f.ctx, f.stop = workflow.WithCancel(ctx)
 	f.selector = workflow.NewSelector(f.ctx)
 	if f.err = ctx.Err(); f.err == nil && f.left > 0 {
-		f.act(f.phase.Observe(f.start, nil))
+		f.act(f.phase.Poll(f.start, nil))
 		f.arm()
 	}
 	return f, nil
@@ -129,7 +129,7 @@ func (f *fanOut) step() {
 	var seen []engine.Attempt
 	if f.poll && f.left > 0 && f.err == nil {
 		f.poll = false
-		seen = f.look()
+		seen = f.queued(f.look())
 		f.arm()
 	}
 	if f.err == nil {
@@ -137,7 +137,7 @@ func (f *fanOut) step() {
 	}
 	seen = append(seen, f.ended...)
 	f.ended = f.ended[:0]
-	if actions := f.phase.Observe(workflow.Now(f.ctx), seen); f.err == nil {
+	if actions := f.phase.Poll(workflow.Now(f.ctx), seen); f.err == nil {
 		f.act(actions)
 	}
 }

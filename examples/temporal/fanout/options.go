@@ -170,9 +170,7 @@ func (o *Options) givesUp(t attempts) bool {
 // config is what package engine wants to know.
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
-		Config: tracker.Config{
-			Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
-		},
+		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
 		Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {

@@ -113,7 +113,7 @@ func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*wor
 		seen = append(seen, w.lookAtCopies(ctx, t)...)
 		seen = append(seen, w.look(t, pending[t.activity])...)
 	}
-	b.refused = w.act(ctx, b, b.phase.Observe(time.Now(), seen))
+	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
 	if b.phase.Done() {
 		b.phase.Release()
 	}
@@ -125,6 +125,8 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 		t := b.tasks[a.Task]
 		var err error
 		switch {
+		case a.Op == engine.Publish: // Temporal has the result
+			continue
 		case a.Op == engine.Cancel:
 			err = w.cancelCopy(ctx, t, a)
 		case a.Decision.Action == restart.Restart:

@@ -90,9 +90,9 @@ func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.A
 			}
 			continue
 		}
-		if a := w.lookAtCopy(ctx, t, c, d); a.State != engine.Waiting {
+		a := w.lookAtCopy(ctx, t, c, d)
+		if seen = append(seen, a); a.State != engine.Queued {
 			c.ended = a.State != engine.Running
-			seen = append(seen, a)
 		}
 	}
 	return seen
@@ -148,7 +148,7 @@ func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payl
 	case errors.As(err, &over):
 		return engine.Cancelled
 	}
-	return engine.Waiting // at the next poll
+	return engine.Queued // at the next poll
 }
 
 // cancelCopy ends a copy. Of the workflow's own activity there is nothing to cancel: it is reset, or was completed.

@@ -133,7 +133,7 @@ func badDuration(field string, d time.Duration, zero string) error {
 
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
-		Config: tracker.Config{Work: work, Interval: w.Interval, Policy: w.Policy}, Hosts: w.Hosts, Queued: true,
+		Work: work, Interval: w.Interval, Policy: w.Policy, Hosts: w.Hosts, Preloaded: true,
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal gives up, not we
 	})
 }

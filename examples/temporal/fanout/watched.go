@@ -55,6 +55,9 @@ func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []en
 			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Host: t.queue})
 			t.next = ""
 		}
+		if t.next != "" {
+			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Queued})
+		}
 		return seen
 	default:
 		s := see(p, w.Converter)

@@ -1,4 +1,4 @@
-package engine
+package hosts
 
 import "slices"
 
@@ -8,7 +8,7 @@ import "slices"
 type roomiest struct {
 	room   []int32 // free slots by host; may be negative
 	member []bool  // by host
-	best   []int32 // by node, the root at 1, host i at len(best)/2 + i; nowhere if there is none
+	best   []int32 // by node, the root at 1, host i at len(best)/2 + i; Nowhere if there is none
 }
 
 // grow makes room for n hosts.
@@ -24,7 +24,7 @@ func (r *roomiest) grow(n int) {
 	}
 	for leaves = max(leaves, 1); leaves < n; leaves *= 2 {
 	}
-	r.best = slices.Repeat([]int32{nowhere}, 2*leaves)
+	r.best = slices.Repeat([]int32{Nowhere}, 2*leaves)
 	for host, in := range r.member {
 		if in {
 			r.best[leaves+host] = int32(host)
@@ -42,7 +42,7 @@ func (r *roomiest) set(host, room int, member bool) {
 	}
 	r.room[host], r.member[host] = int32(room), member
 	node := len(r.best)/2 + host
-	r.best[node] = nowhere
+	r.best[node] = Nowhere
 	if member {
 		r.best[node] = int32(host)
 	}
@@ -53,27 +53,27 @@ func (r *roomiest) set(host, room int, member bool) {
 
 // better returns the host with more room, a if there is no difference; a has the lower number.
 func (r *roomiest) better(a, b int32) int32 {
-	if b == nowhere || a != nowhere && r.room[a] >= r.room[b] {
+	if b == Nowhere || a != Nowhere && r.room[a] >= r.room[b] {
 		return a
 	}
 	return b
 }
 
-// find returns the roomiest host that is not to be skipped, or nowhere.
+// find returns the roomiest host that is not to be skipped, or Nowhere.
 func (r *roomiest) find(skip func(host int) bool) int {
 	if len(r.best) == 0 {
-		return nowhere
+		return Nowhere
 	}
 	return int(r.findBelow(1, skip))
 }
 
 func (r *roomiest) findBelow(node int, skip func(host int) bool) int32 {
 	best := r.best[node]
-	if best == nowhere || !skip(int(best)) {
+	if best == Nowhere || !skip(int(best)) {
 		return best
 	}
 	if 2*node >= len(r.best) {
-		return nowhere
+		return Nowhere
 	}
 	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
 }

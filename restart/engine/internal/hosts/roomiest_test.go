@@ -1,4 +1,4 @@
-package engine
+package hosts
 
 import (
 	"math/rand/v2"
@@ -26,9 +26,9 @@ func TestRoomiestFindsWhatALookAtAllFinds(t *testing.T) {
 			}
 			skipped := r.Uint64()
 			skip := func(host int) bool { return skipped>>(host%64)&1 == 1 }
-			want := nowhere
+			want := Nowhere
 			for i := range room {
-				if member[i] && !skip(i) && (want == nowhere || room[i] > room[want]) {
+				if member[i] && !skip(i) && (want == Nowhere || room[i] > room[want]) {
 					want = i
 				}
 			}

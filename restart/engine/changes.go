@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// changes is what has happened since it was last asked for: a record for each call that changed anything, of the lines
+// that did and of the actions that were given.
+type changes struct {
+	on      bool
+	calls   int // recorded so far
+	records []byte
+	lines   []*Attempt // of this call, that changed anything
+	closed  bool       // that is recorded
+}
+
+// AppendChanges appends to dst what has happened since it was last called, for a file that grows between two snapshots:
+// so saving costs what has changed, and not what there is. Begins, ends and actions are in it, some 50 bytes each;
+// progress is not, which the engine shows again. The first call gives nothing, and turns it on: make it before the
+// first Poll, and after Restore. What SetSlots and SetEligible say is not in it either; say it again. O(what has
+// changed).
+//
+// To save is to append to the file before the actions are carried out, or after: neither loses anything. Once the file
+// is longer than a snapshot, or every few minutes, write a new snapshot beside it, put it in the old one's place, and
+// begin a new file. A record that the snapshot knows already is passed over, so it does not matter if that is
+// interrupted.
+func (p *Phase) AppendChanges(dst []byte) []byte {
+	p.ready()
+	p.log.on = true
+	dst = append(dst, p.log.records...)
+	p.log.records = p.log.records[:0]
+	return dst
+}
+
+// changed takes note of a line that changes anything.
+func (l *changes) changed(seen *Attempt) {
+	if l.on && (len(l.lines) == 0 || l.lines[len(l.lines)-1] != seen) {
+		l.lines = append(l.lines, seen)
+	}
+}
+
+// note records a call, if it changed anything.
+func (l *changes) note(p *Phase) {
+	if !l.on || len(l.lines)+len(p.scratch.actions) == 0 && !(p.closed && !l.closed) {
+		return
+	}
+	r := record{call: l.calls, now: p.time.wall, slots: p.slots, closed: p.closed, actions: p.scratch.actions}
+	for _, seen := range l.lines {
+		r.lines = append(r.lines, *seen)
+	}
+	c := snapshot.Codec{Dst: []byte{recordVersion}}
+	r.code(&c)
+	sealed := snapshot.Seal(c.Dst, 0)
+	l.records = append(binary.AppendUvarint(l.records, uint64(len(sealed))), sealed...)
+	l.calls++
+	l.closed = p.closed
+	clear(l.lines)
+	l.lines = l.lines[:0]
+}
+
+const recordVersion = 1
+
+// record is a call, as far as it changed anything.
+type record struct {
+	call    int
+	now     time.Time
+	slots   int
+	closed  bool
+	lines   []Attempt
+	actions []Action
+}
+
+func (r *record) code(c *snapshot.Codec) {
+	c.Number(&r.call, 0, snapshot.Any)
+	c.Time(&r.now)
+	c.Number(&r.slots, 0, snapshot.Any)
+	c.Bool(&r.closed)
+	snapshot.List(c, &r.lines, 7, func(a *Attempt) { // without its progress
+		state := int(a.State)
+		c.Number(&state, 0, int(Cancelled))
+		a.State = State(state)
+		c.Text(&a.ID)
+		c.Number(&a.Task, 0, snapshot.Any)
+		c.Text(&a.Host)
+		c.Bool(&a.Published)
+		for _, t := range []*time.Time{&a.Begun, &a.Ended} {
+			at := inRange(*t)
+			codeMaybe(c, &at)
+			*t = at
+		}
+	})
+	snapshot.List(c, &r.actions, 6, func(a *Action) {
+		op := int(a.Op)
+		c.Number(&op, 0, int(Publish))
+		a.Op = Op(op)
+		c.Number(&a.Task, 0, snapshot.Any)
+		c.Text(&a.ID)
+		c.Text(&a.Host)
+		snapshot.List(c, &a.Avoid, 1, func(name *string) { c.Text(name) })
+		codeWhy(c, &a.Decision)
+	})
+}
+
+// codeMaybe codes a time that is often not known.
+func codeMaybe(c *snapshot.Codec, t *time.Time) {
+	known := !t.IsZero()
+	if c.Bool(&known); known {
+		c.Time(t)
+	}
+}
+
+// redo takes what has changed since a snapshot to the books.
+func (p *Phase) redo(data []byte) error {
+	for len(data) > 0 {
+		size, n := binary.Uvarint(data)
+		if n <= 0 || size > uint64(len(data)-n) {
+			break // it was being written
+		}
+		var r record
+		in := snapshot.Codec{In: snapshot.NewReader("restart/engine: changes", recordVersion, data[n:n+int(size)])}
+		if r.code(&in); in.OK() && r.call > p.log.calls {
+			in.In.Fail(fmt.Errorf("is of call %d, and the snapshot is of call %d: some are missing", r.call, p.log.calls))
+		}
+		if err := in.In.Close(); err != nil {
+			return err
+		}
+		if data = data[n+int(size):]; r.call == p.log.calls {
+			if err := p.redoCall(&r); err != nil {
+				return err
+			}
+		}
+	}
+	p.restored = true
+	return nil
+}
+
+// redoCall takes a call to the books: what happened happens again, and what was decided is not decided again.
+func (p *Phase) redoCall(r *record) error {
+	p.log.calls++
+	p.slots = r.slots
+	p.start(r.now, r.lines)
+	p.take(r.lines)
+	for _, a := range r.actions {
+		if a.Task >= len(p.book.tasks) {
+			return errors.New("restart/engine: changes: snapshot: names a task that there is not")
+		}
+		p.redoAction(&a)
+	}
+	if r.closed && !p.closed {
+		p.close()
+	}
+	return nil
+}
+
+func (p *Phase) redoAction(action *Action) {
+	a := p.book.find(action.ID, action.Task)
+	switch {
+	case a == nil && action.Op == Submit && !p.book.tasks[action.Task].over:
+		host := p.hosts.set.Number(action.Host)
+		number := p.tracker.Submit(p.time.now, action.Task, host)
+		p.enter(&attempt{
+			id: action.ID, task: action.Task, number: number, host: host, avoid: action.Avoid, seen: never,
+		}, action.Decision)
+		if action.Decision.Reason == restart.Cloned {
+			p.cloned++
+		}
+	case a == nil || a.task != action.Task || a.ended:
+	case action.Op == Cancel && !a.dying:
+		p.drop(a, action.Decision)
+	case a.asked < p.time.clock.Since: // it was given again
+		a.asked, a.again = p.time.clock.Since, min(a.again+1, maxDoublings)
+	}
+}
