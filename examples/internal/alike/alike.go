@@ -44,7 +44,8 @@ type Task struct {
 
 // What it takes to be alike without a promise.
 const (
-	// LeastRuns is how often the same work must have run for its runs to be a phase of their own.
+	// LeastRuns is how often the same work must have run for its runs to be a phase of their own, and of how many tasks
+	// a phase must be whose work explains their times.
 	LeastRuns = 10
 	// near and mostOf: the work explains a time that is at most so many times off, for so many of the tasks.
 	near, mostOf = 1.5, 0.75
@@ -65,7 +66,7 @@ func Judge(kin Kin, tasks []Task) bool {
 			explained++
 		}
 	}
-	return len(tasks) > 1 && float64(explained) >= mostOf*float64(len(tasks))
+	return len(tasks) >= LeastRuns && float64(explained) >= mostOf*float64(len(tasks))
 }
 
 // Why is the sentence that says why no saving is claimed.

@@ -92,6 +92,8 @@ func formatOf(text []byte) (r reader, ok bool) {
 // formatOfLine tells the formats that are no JSON.
 func formatOfLine(line []byte) (r reader, ok bool) {
 	switch {
+	case len(line) > 0 && line[0] == '<' && holds(line, "<testsuite"):
+		return reader{JUnit, readJUnit}, true
 	case string(line) == jhistMagic:
 		return jhistReader, true
 	case historyKind(line) != nil, bytes.HasPrefix(line, []byte("!!FILE=")):
@@ -168,6 +170,20 @@ func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, o
 	value = bytes.TrimSpace(value)
 	object := len(value) > 0 && value[0] == '{'
 	switch {
+	case key == "task_instances", key == "dag_id" && seen["task_id"], key == "dag_run_id" && someOf(seen, "dag_id", "task_id"):
+		return airflow, true
+	case key == "jobs" && holds(value, `"started_at"`, `"startedAt"`), key == "run_id" && seen["id"]:
+		return gitHubJobs, true
+	case key == "launchTime" && seen["taskId"], key == "attemptId" && seen["stageId"], key == "stageId" && seen["status"]:
+		return sparkREST, true
+	case key == "attempt_number" && seen["task_id"], key == "data" && holds(value, `"attempt_number"`):
+		return rayTasks, true
+	case key == "subtasks" && someOf(seen, "name", "parallelism"):
+		return flink, true
+	case key == "resourceSpans", key == "batches" && holds(value, `"scopeSpans"`, `"instrumentationLibrarySpans"`):
+		return openTelemetry, true
+	case key == "data" && holds(value, `"traceID"`), key == "spans" && seen["traceID"]:
+		return jaeger, true
 	case key == "Event":
 		return sparkReader, true
 	case key == "jobID", key == "mapTasks":
@@ -189,6 +205,15 @@ func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, o
 		return topologyReader, true
 	}
 	return reader{}, false
+}
+
+func someOf(seen map[string]bool, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return seen[key] })
+}
+
+// holds says whether a value, which may be cut off, holds any of some texts.
+func holds(value []byte, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(value, []byte(text)) })
 }
 
 // laidOut returns the reader for the layout of the records, of which the text begins with one, behind a bracket or not.

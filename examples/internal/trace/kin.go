@@ -5,6 +5,8 @@ import "straggler-examples/internal/alike"
 // kinOf is what the formats promise that do not promise likeness; a reader may know more of a phase.
 var kinOf = map[Format]alike.Kin{
 	GoTest: alike.Named, Bazel: alike.Named, Kubernetes: alike.Named, Argo: alike.Named, Timeline: alike.Unlike,
+	GitHubActions: alike.Named, JUnit: alike.Named, Nextflow: alike.Named, Slurm: alike.Named, Airflow: alike.Named,
+	RayTasks: alike.Unlike, Traces: alike.Named,
 }
 
 // mostNames is how many names of tasks a log keeps. Beyond it tasks are known by their numbers.

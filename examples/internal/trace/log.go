@@ -38,28 +38,39 @@ type Format uint8
 
 // The formats that Read knows.
 const (
-	Lines       Format = iota // the normal form of this package
-	Table                     // the same, as comma-separated values
-	Spark                     // event logs of Spark 1 to 4
-	Shark                     // Spark 0.8's JobLogger
-	Rumen                     // traces that Hadoop's TraceBuilder makes
-	JobHistory                // .jhist, of Hadoop 2 and 3
-	JobHistory1               // of Hadoop 0.20 and 1
-	Topology                  // Rumen's racks and hosts, without attempts
-	Alibaba                   // the batch tables of 2017 and 2018
-	Swim                      // SWIM's jobs, which have no attempts
-	GoTest                    // go test -json
-	Bazel                     // Bazel's build event protocol
-	Timeline                  // trace events of Chrome, Ray and many others
-	Kubernetes                // jobs or pods, as kubectl prints them
-	Argo                      // workflows of Argo
-	Journal                   // recordings of package restart/journal
+	Lines         Format = iota // the normal form of this package
+	Table                       // the same, as comma-separated values
+	Spark                       // event logs of Spark 1 to 4
+	Shark                       // Spark 0.8's JobLogger
+	Rumen                       // traces that Hadoop's TraceBuilder makes
+	JobHistory                  // .jhist, of Hadoop 2 and 3
+	JobHistory1                 // of Hadoop 0.20 and 1
+	Topology                    // Rumen's racks and hosts, without attempts
+	Alibaba                     // the batch tables of 2017 and 2018
+	Swim                        // SWIM's jobs, which have no attempts
+	GoTest                      // go test -json
+	Bazel                       // Bazel's build event protocol
+	Timeline                    // trace events of Chrome, Ray and many others
+	Kubernetes                  // jobs or pods, as kubectl prints them
+	Argo                        // workflows of Argo
+	Journal                     // recordings of package restart/journal
+	GitHubActions               // jobs of workflow runs
+	JUnit                       // reports of tests in XML
+	Nextflow                    // the trace of a run
+	Slurm                       // what sacct -P prints
+	Airflow                     // task instances
+	SparkREST                   // tasks of a stage, as Spark's interface answers
+	RayTasks                    // ray list tasks
+	Flink                       // subtasks of a vertex
+	Traces                      // of OpenTelemetry and Jaeger
 )
 
 var formatNames = [...]string{
 	"attempt lines", "attempt table", "Spark event log", "Spark 0.8 job log", "Hadoop Rumen trace", "Hadoop job history",
 	"Hadoop 1 job history", "Hadoop topology", "Alibaba batch table", "SWIM jobs", "go test events", "Bazel build events",
 	"timeline", "Kubernetes objects", "Argo workflow", "journal of a tracker",
+	"GitHub Actions jobs", "JUnit report", "Nextflow trace", "Slurm accounting", "Airflow task instances", "Spark REST answer",
+	"Ray tasks", "Flink REST answer", "traces",
 }
 
 func (f Format) String() string { return name(formatNames[:], int(f), "Format") }

@@ -19,6 +19,10 @@ type tableKind struct {
 var tableKinds = []tableKind{
 	{Table, []string{"phase", "start"}, ",\t;", (*table).ownRow},
 	{Table, []string{"phase", "finish"}, ",\t;", (*table).ownRow},
+	{Nextflow, []string{"name", "status", "submit", "duration"}, "\t,", (*table).nextflowRow},
+	{Nextflow, []string{"name", "status", "start", "complete"}, "\t,", (*table).nextflowRow},
+	{Nextflow, []string{"process", "tag", "status", "start", "complete"}, "\t,", (*table).nextflowRow},
+	{Slurm, []string{"jobid", "jobname", "state", "start"}, "|", (*table).sacctRow},
 }
 
 // table is a log as a table: the first line names the fields.
@@ -29,10 +33,12 @@ type table struct {
 	columns [][]byte
 	at      map[string]int // of a column; of several of the name the last
 	fields  [][]byte
+	tasks   map[string]*tried // by what they are known by
+	made    map[int]int32     // how many tasks a phase has
 }
 
 func readTable(l *lineReader) *builder {
-	t := &table{builder: newBuilder(Table), at: map[string]int{}}
+	t := &table{builder: newBuilder(Table), at: map[string]int{}, tasks: map[string]*tried{}, made: map[int]int32{}}
 	t.blank = " \r\n" // an empty field at an end counts
 	t.eachLine(l, t.line)
 	return t.builder

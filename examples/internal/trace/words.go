@@ -12,8 +12,9 @@ var stateWords = map[string]State{}
 
 func init() {
 	for state, words := range map[State]string{
-		Unfinished: "unfinished running pending queued waiting in_progress scheduled requeued restarting deferred",
-		Succeeded:  "succeeded success successful ok completed complete done finished passed pass",
+		Unfinished: "unfinished running pending queued waiting in_progress scheduled requeued restarting deferred " +
+			"created initializing deploying reconciling canceling launching up_for_reschedule",
+		Succeeded: "succeeded success successful ok completed complete done finished passed pass",
 		Failed: "failed failure fail error errored exception timeout timed_out node_fail out_of_memory boot_fail deadline " +
 			"startup_failure",
 		Killed: "killed cancelled canceled preempted aborted stopped revoked removed up_for_retry shutdown",

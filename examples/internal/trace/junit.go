@@ -1,0 +1,135 @@
+package trace
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// readJUnit reads the reports of tests that JUnit defined and nearly every tool writes. A suite is a phase, its tests are
+// taken to have run one behind the other from the time of the suite on; a test of one name is the same work in every
+// report. Where suites have no time, each begins when the one before has ended.
+func readJUnit(in io.Reader) *builder {
+	j := &junit{builder: newBuilder(JUnit)}
+	x := xml.NewDecoder(in)
+	x.Strict = false
+	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // names may suffer, times do not
+	for {
+		token, err := x.Token()
+		if err != nil {
+			if !errors.Is(err, io.EOF) || j.depth > 0 {
+				j.log.Faults[HalfLast]++ // what stands behind the mistake can't be told
+			}
+			return j.builder
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			j.depth++
+			j.begin(&t)
+		case xml.EndElement:
+			j.depth--
+			j.end(t.Name.Local)
+		}
+	}
+}
+
+type junit struct {
+	*builder
+	depth  int
+	suites []junitSuite // around what is read
+	clock  int64        // when the last test ended
+	test   *junitTest
+}
+
+type junitSuite struct {
+	name, host string
+	phase      int // -1 until it has a test
+	at         int64
+}
+
+type junitTest struct {
+	name   string
+	millis int64
+	timed  bool
+	state  State
+	ran    bool
+}
+
+func attribute(e *xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func (j *junit) begin(e *xml.StartElement) {
+	switch e.Name.Local {
+	case "testsuite":
+		j.log.Records++
+		s := junitSuite{name: attribute(e, "name"), host: attribute(e, "hostname"), phase: -1, at: j.clock}
+		if n := len(j.suites); n > 0 && s.name == "" {
+			s.name = j.suites[n-1].name
+		}
+		if at, ok := momentOf([]byte(attribute(e, "timestamp")), &j.log.Faults).Get(); ok {
+			s.at = at
+		}
+		j.suites = append(j.suites, s)
+	case "testcase":
+		j.log.Records++
+		t := &junitTest{name: strings.TrimPrefix(attribute(e, "classname")+"."+attribute(e, "name"), "."), state: Succeeded, ran: true}
+		seconds, err := strconv.ParseFloat(strings.ReplaceAll(attribute(e, "time"), ",", ""), 64)
+		if t.timed = err == nil && seconds >= 0 && seconds*1000 < maxTime; t.timed {
+			t.millis = int64(math.Round(seconds * 1000))
+		}
+		j.test = t
+	case "failure", "error":
+		if j.test != nil {
+			j.test.state = Failed
+		}
+	case "skipped", "disabled":
+		if j.test != nil {
+			j.test.ran = false
+		}
+	}
+}
+
+func (j *junit) end(name string) {
+	switch n := len(j.suites); {
+	case name == "testsuite" && n > 0:
+		j.clock = max(j.clock, j.suites[n-1].at)
+		j.suites = j.suites[:n-1]
+	case name == "testcase" && j.test != nil:
+		if n == 0 {
+			j.suites = append(j.suites, junitSuite{phase: -1, at: j.clock})
+			defer func() { j.clock = j.suites[0].at; j.suites = j.suites[:0] }()
+		}
+		j.take(&j.suites[len(j.suites)-1])
+		j.test = nil
+	}
+}
+
+// take takes in the test.
+func (j *junit) take(s *junitSuite) {
+	t := j.test
+	if !t.ran {
+		j.notRun("skipped tests")
+		return
+	}
+	if s.phase < 0 {
+		s.phase = j.phase("tests", nameOf([]byte(s.name)))
+	}
+	a := Attempt{Task: j.count(s.phase), Start: Known(s.at), State: t.state, Host: j.host([]byte(s.host), nil)}
+	a.Executor = j.executor([]byte(s.name), a.Host, 0)
+	if t.timed {
+		s.at += t.millis
+		a.Finish = Known(s.at)
+		j.clock = max(j.clock, s.at)
+	}
+	j.nameTask(s.phase, a.Task, []byte(t.name))
+	j.add(s.phase, a)
+}

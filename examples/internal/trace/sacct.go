@@ -1,0 +1,93 @@
+package trace
+
+import (
+	"bytes"
+	"strconv"
+
+	"straggler-examples/internal/alike"
+)
+
+// sacctRow reads a row of what `sacct -P` prints: of an array job, whose indices are the tasks of a phase, or of a job of
+// its own, the same work as others of its name. Steps of jobs are parts of them. A job that was queued again has a row
+// for each time that it ran.
+func (t *table) sacctRow() bool {
+	id := t.field("jobid")
+	if len(id) == 0 {
+		return false
+	}
+	if bytes.IndexByte(id, '.') >= 0 {
+		t.pass([]byte("steps of jobs"))
+		return true
+	}
+	when := func(column string) Opt {
+		switch text := t.field(column); string(text) {
+		case "Unknown", "None", "N/A":
+			return Opt{}
+		default:
+			return momentOf(text, &t.log.Faults)
+		}
+	}
+	a := Attempt{Ready: when("submit"), Start: when("start"), Finish: when("end"), State: stateOf(t.field("state"), &t.log.Faults)}
+	if took, ok := elapsed(t.field("elapsed")).Get(); ok && a.Start.Known() && !a.Finish.Known() && a.State != Unfinished {
+		a.Finish = Known(a.Start.Or(0) + took)
+	}
+	if !a.Start.Known() {
+		t.notRun("jobs that never started")
+		return true
+	}
+	if host := t.field("nodelist"); !bytes.HasPrefix(host, []byte("None")) {
+		a.Host = t.host(host, nil)
+	}
+	job, index, array := bytes.Cut(id, []byte("_"))
+	name := t.field("jobname")
+	if !array {
+		job, index = []byte("jobs"), id
+	}
+	i := t.phase(nameOf(job), nameOf(name))
+	if array {
+		t.log.Phases[i].Kin = alike.Alike
+		name = index
+	}
+	key := string(id)
+	task := t.tasks[key]
+	if task == nil {
+		task = &tried{task: t.made[i]}
+		t.made[i]++
+		t.tasks[key] = task
+	}
+	a.Task, a.Number = task.task, task.attempts
+	task.attempts++
+	t.nameTask(i, a.Task, name)
+	t.add(i, a)
+	return true
+}
+
+// elapsed reads Slurm's [days-]hours:minutes:seconds, in milliseconds.
+func elapsed(text []byte) Opt {
+	seconds := int64(0)
+	days, rest, ok := bytes.Cut(text, []byte("-"))
+	if ok {
+		text = rest
+		n, err := strconv.ParseInt(string(days), 10, 32)
+		if err != nil {
+			return Opt{}
+		}
+		seconds = 24 * n
+	}
+	parts := 0
+	for part := range bytes.SplitSeq(text, []byte(":")) {
+		n, err := strconv.ParseFloat(string(part), 64)
+		if err != nil || n < 0 || n > 1e6 {
+			return Opt{}
+		}
+		if parts++; parts == 1 {
+			seconds += int64(n)
+		} else {
+			seconds = 60*seconds + int64(n)
+		}
+	}
+	if parts != 3 {
+		return Opt{}
+	}
+	return Known(1000 * seconds)
+}

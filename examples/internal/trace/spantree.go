@@ -1,0 +1,192 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+
+	"straggler-examples/internal/alike"
+)
+
+// spanTree gathers the spans of traces as OpenTelemetry and Jaeger write them. A span waits for those within it, and so
+// the spans that hold no other are the tasks. A trace is a job; an operation is the same work in every trace.
+type spanTree struct {
+	d      *document
+	spans  []treeSpan
+	parent map[[2]string]bool // the spans that hold others, by trace and span
+}
+
+type treeSpan struct {
+	trace, id, service, name string
+	a                        Attempt
+}
+
+func newSpanTree(d *document) *spanTree { return &spanTree{d: d, parent: map[[2]string]bool{}} }
+
+// add notes a span; start and finish are in milliseconds.
+func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, finish Opt, failed bool) {
+	a := Attempt{Start: start, Finish: finish, Host: t.d.host(host, nil)}
+	switch {
+	case failed:
+		a.State = Failed
+	case finish.Known():
+		a.State = Succeeded
+	}
+	t.spans = append(t.spans, treeSpan{string(trace), string(id), nameOf(service), nameOf(name), a})
+	if len(parent) > 0 {
+		t.parent[[2]string{string(trace), string(parent)}] = true
+	}
+}
+
+// finish makes tasks of the spans that hold no other.
+func (t *spanTree) finish() {
+	within := 0
+	for _, s := range t.spans {
+		if t.parent[[2]string{s.trace, s.id}] {
+			within++
+			continue
+		}
+		i := t.d.phase(nameOf([]byte(s.trace)), s.service)
+		p := &t.d.log.Phases[i]
+		p.Kin, p.Family = alike.Named, s.service
+		s.a.Task = t.d.count(i)
+		t.d.nameTask(i, s.a.Task, []byte(s.name))
+		t.d.builder.add(i, s.a)
+	}
+	if within > 0 {
+		t.d.hint(fmt.Sprintf("left out: %d of %d spans: others lie within them", within, len(t.spans)))
+	}
+}
+
+// fromMicros and fromNanos take a time of another unit at the cursor, which may stand in quotes.
+func (d *document) micros() Opt { return d.scaled(1000) }
+
+func (d *document) nanos() Opt { return d.scaled(1_000_000) }
+
+func (d *document) scaled(unit int64) Opt {
+	c := cursor{data: bytes.TrimSpace(d.c.name()), plain: false}
+	n, ok := c.integer()
+	return momentFrom(n/unit, ok, &d.log.Faults)
+}
+
+// jaeger reads traces as Jaeger's interface answers.
+var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, func(d *document) {
+	t := newSpanTree(d)
+	type span struct {
+		trace, id, parent, name, process []byte
+		start                            Opt
+		micros                           int64
+		failed                           bool
+	}
+	var s span
+	var spans []span
+	type process struct{ service, host []byte }
+	processes := map[string]process{}
+	var p process
+	d.record = members{
+		"spans": func() {
+			d.c.elements(func() {
+				s = span{}
+				d.c.members(members{
+					"traceID": d.text(&s.trace), "spanID": d.text(&s.id), "parentSpanID": d.text(&s.parent),
+					"operationName": d.text(&s.name), "processID": d.text(&s.process),
+					"startTime": func() { s.start = d.micros() }, "duration": func() { s.micros, _ = d.c.integer() },
+					"references": func() {
+						d.c.elements(func() { d.c.members(members{"spanID": d.text(&s.parent)}) })
+					},
+					"tags": func() {
+						d.tags(func(key, value []byte) { s.failed = s.failed || string(key) == "error" && string(value) == "true" })
+					},
+				})
+				spans = append(spans, s)
+			})
+		},
+		"processes": func() {
+			d.c.fields(func(key []byte) {
+				p = process{}
+				d.c.members(members{"serviceName": d.text(&p.service), "tags": func() {
+					d.tags(func(key, value []byte) {
+						if string(key) == "hostname" || string(key) == "host.name" {
+							p.host = value
+						}
+					})
+				}})
+				processes[string(key)] = p
+			})
+		},
+	}
+	d.take = func() {
+		for _, s := range spans {
+			p := processes[string(s.process)]
+			finish := Opt{}
+			if at, ok := s.start.Get(); ok && s.micros >= 0 {
+				finish = Known(at + s.micros/1000)
+			}
+			t.add(s.trace, s.id, s.parent, p.service, s.name, p.host, s.start, finish, s.failed)
+		}
+		spans = spans[:0]
+		clear(processes)
+	}
+	d.end = t.finish
+})
+
+// tags walks over pairs of a key and a value: Jaeger's, whose value is plain, and OpenTelemetry's, which wraps it.
+func (d *document) tags(each func(key, value []byte)) {
+	d.c.elements(func() {
+		var key, value []byte
+		d.c.members(members{"key": d.text(&key), "value": func() {
+			if d.c.space() != '{' {
+				start := d.c.pos
+				if value = d.c.name(); value == nil {
+					value = d.c.data[start:d.c.pos] // true or false
+				}
+				return
+			}
+			d.c.members(members{"stringValue": d.text(&value), "intValue": d.text(&value)})
+		}})
+		each(key, value)
+	})
+}
+
+// openTelemetry reads traces as OpenTelemetry's exporters write them in JSON.
+var openTelemetry = byObjects(Traces, []string{"resource", "scopeSpans"}, []string{"resourceSpans", "batches"}, func(d *document) {
+	t := newSpanTree(d)
+	var service, host, trace, id, parent, name, code []byte
+	var start, finish Opt
+	var spans []func() // of a resource, which may stand behind them
+	span := func() {
+		trace, id, parent, name, code, start, finish = nil, nil, nil, nil, nil, Opt{}, Opt{}
+		d.c.members(members{
+			"traceId": d.text(&trace), "spanId": d.text(&id), "parentSpanId": d.text(&parent), "name": d.text(&name),
+			"startTimeUnixNano": func() { start = d.nanos() }, "endTimeUnixNano": func() { finish = d.nanos() },
+			"status": d.inside(members{"code": d.text(&code)}),
+		})
+		trace, id, parent, name, start, finish := trace, id, parent, name, start, finish
+		failed := string(code) == "2" || string(code) == "STATUS_CODE_ERROR"
+		spans = append(spans, func() { t.add(trace, id, parent, service, name, host, start, finish, failed) })
+	}
+	scope := func() {
+		d.c.elements(func() { d.c.members(members{"spans": func() { d.c.elements(span) }}) })
+	}
+	d.record = members{
+		"resource": d.inside(members{"attributes": func() {
+			d.tags(func(key, value []byte) {
+				switch string(key) {
+				case "service.name":
+					service = value
+				case "host.name", "k8s.pod.name", "service.instance.id":
+					if host == nil {
+						host = value
+					}
+				}
+			})
+		}}),
+		"scopeSpans": scope, "instrumentationLibrarySpans": scope,
+	}
+	d.take = func() {
+		for _, add := range spans {
+			add()
+		}
+		spans, service, host = nil, nil, nil
+	}
+	d.end = t.finish
+})
