@@ -115,6 +115,24 @@ func TestAdmission_32(t *testing.T) {
 	assert.Zero(t, fresh.Spent())
 }
 
+// A job is cloned in whole: each of its tasks gets as many copies as the others (§3.2).
+func TestAllTasksHaveAsManyClones_32(t *testing.T) {
+	for n := 1; n <= 12; n++ {
+		budget, err := NewBudget(Config{})
+		require.NoError(t, err)
+		d := budget.Admit(Job{Tasks: n}, Cluster{Capacity: 1800, Straggler: .1})
+		require.Equal(t, Clone, d.Action)
+		want, err := Count(n, .1, .05)
+		require.NoError(t, err)
+		launched := 0
+		for i := range n {
+			assert.Equal(t, want, d.CopiesOf(i), "task %d of %d", i, n)
+			launched += d.CopiesOf(i)
+		}
+		assert.Equal(t, launched, budget.Spent(), "and they are what the budget is charged")
+	}
+}
+
 // The printed charge is c n; the copies that cloning adds are (c-1) n. Both readings are there (§3.2).
 func TestBothReadingsOfTheCharge_32(t *testing.T) {
 	for charge, want := range map[Charge]int{AllCopies: 30, ExtraCopies: 20} {

@@ -92,6 +92,29 @@ func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 	assert.InDelta(t, 6, total/seeds, 1) // the band is 5 to 7 s
 }
 
+// Section 3: shares go to pools first, and within each to its jobs. A pool of one job has as much as a pool of three; were
+// all jobs under one root, each would have a quarter.
+func TestSection3TwoLevels(t *testing.T) {
+	pools := []fairshare.Pool{
+		{}, {}, {Parent: fairshare.Under(0), Demand: 12},
+		{Parent: fairshare.Under(1), Demand: 12}, {Parent: fairshare.Under(1), Demand: 12},
+		{Parent: fairshare.Under(1), Demand: 1},
+	}
+	tree, err := fairshare.New(pools, fairshare.Policy{})
+	require.NoError(t, err)
+	shares, err := tree.Shares(nil, nil, 12)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{6, 6, 6, 3, 2, 1}, slotsOf(shares), "what a job leaves stays in its pool")
+
+	index := tree.Index()
+	for range 12 {
+		index.Add(index.Next().Pool, 1)
+	}
+	for pool, want := range []int64{6, 6, 6, 3, 2, 1} {
+		assert.Equal(t, want, index.Usage(pool), "pool %d, one slot at a time", pool)
+	}
+}
+
 // Section 2.1: Hadoop's own order is FIFO with priorities; section 7.2: multi-level queues serve one class of jobs
 // before the other, or share between classes by weight.
 func TestSection72Disciplines(t *testing.T) {

@@ -51,3 +51,23 @@ func TestQueueFollowsTheThreeEvents_3_2(t *testing.T) {
 	now = now.Add(3 * time.Second)
 	assert.Equal(t, b, first(), "all are lost, and b is the furthest behind")
 }
+
+// A job that is late already lets others go first: "a task with negative laxity will never preempt tasks with positive
+// laxity values". One that can still end in time takes the slot of one that can't (§3.2).
+func TestNegativeLaxityDoesNotPreempt_3_2(t *testing.T) {
+	now := time.Unix(0, 0)
+	late := Job{TimeLeft: 5 * time.Second, Projected: 10 * time.Second}    // a laxity of -5 s
+	onTime := Job{TimeLeft: 60 * time.Second, Projected: 10 * time.Second} // of 50 s
+	tight := Job{TimeLeft: 12 * time.Second, Projected: 10 * time.Second}  // of 2 s
+	preempts := func(p Policy, waits, runs Job) bool {
+		q, err := NewQueue(p)
+		require.NoError(t, err)
+		q.Push(now, waits)
+		_, ok := q.Preempt(now, runs)
+		return ok
+	}
+	assert.False(t, preempts(Policy{}, late, onTime), "a laxity below 0 comes last, though it is the least")
+	assert.True(t, preempts(Policy{}, tight, onTime))
+	assert.True(t, preempts(Policy{}, onTime, late))
+	assert.True(t, preempts(Policy{Rule: LeastFirst}, late, onTime), "plain least laxity makes no such difference")
+}
