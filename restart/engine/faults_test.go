@@ -14,6 +14,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -52,6 +53,9 @@ func (c counting) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	*c.n++
 	return c.Mantri.Decide(t, p)
 }
+
+// Describe has t_rem extrapolated, so that a straggler is certain to be one.
+func (counting) Describe() rules.Description { return rules.Description{Facts: rules.Fresh} }
 
 // The tail of a phase: half of the hosts are idle, the budget is spent, and half of the tasks are stragglers, with or
 // without other tasks that wait. A poll asks a few times about each, not once for each idle host.
