@@ -1,14 +1,20 @@
 package restart_test
 
 import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler"
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
@@ -49,11 +55,74 @@ func TestDecisionPrintsWhatWasUsed(t *testing.T) {
 	d := restart.Decision{Reason: restart.NoEstimate, Remaining: time.Hour, Fresh: estimate.Unknown}
 	assert.Equal(t, "keep no-estimate remaining=3600s fresh=?", d.String())
 	fields := d.LogValue().Group()
-	assert.Equal(t, "unknown", fields[len(fields)-1].Value.String())
+	assert.Nil(t, fields[len(fields)-1].Value.Any(), "unknown is null")
 	d = restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}
 	assert.Equal(t, "kill slower-copy copy=2", d.String())
 	d = restart.Decision{Reason: restart.NotSlow, Value: 2.5, Threshold: 3, Gain: math.MaxInt64}
-	assert.Equal(t, "keep not-slow value=2.5 threshold=3 gain=9.22337e+09s", d.String())
+	assert.Equal(t, "keep not-slow value=2.5 threshold=3 gain=inf", d.String())
+	d = restart.Decide(one(41*time.Second, 30), scarce)
+	text, err := json.Marshal(d)
+	require.NoError(t, err)
+	assert.Equal(t, `{"action":"restart","reason":"fresh-sooner","copy":0,"remaining":41,"fresh":30,"bar":40,"gain":11,"avoid":[0]}`,
+		string(text))
+	_, err = json.Marshal(restart.Decision{Action: 9})
+	assert.Error(t, err, "there is none of the number")
+}
+
+// A decision comes back from its JSON and from gob as it was, and from its line as that prints.
+func TestDecisionsReadBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 13))
+	span := func() time.Duration {
+		return []time.Duration{0, estimate.Unknown, math.MaxInt64, time.Duration(rng.Int64() >> rng.IntN(63))}[rng.IntN(4)]
+	}
+	for range 3000 {
+		task := restart.Task{}
+		for range rng.IntN(9) {
+			task.Tried = append(task.Tried, int(rng.Int64()>>rng.IntN(63)))
+		}
+		d := restart.Decision{
+			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.FurthestOn) + 1)),
+			Basis: restart.Basis(rng.IntN(3)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
+			Avoid: restart.Avoid(task, restart.Phase{}),
+		}
+		if d.Action == restart.Restart || d.Action == restart.Kill {
+			d.Copy = rng.IntN(3)
+		}
+		if rng.IntN(2) == 0 {
+			d.Value, d.Threshold = rng.NormFloat64(), rng.ExpFloat64()
+		}
+		text, err := json.Marshal(d)
+		require.NoError(t, err)
+		var read restart.Decision
+		require.NoError(t, json.Unmarshal(text, &read), "%s", text)
+		require.Equal(t, d, read, "%s", text)
+
+		var b bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&b).Encode(d))
+		read = restart.Decision{}
+		require.NoError(t, gob.NewDecoder(&b).Decode(&read))
+		require.Equal(t, d, read)
+
+		require.NoError(t, read.UnmarshalText([]byte(d.String())), "%s", d)
+		require.Equal(t, d.String(), read.String())
+	}
+	for text, want := range map[string]string{
+		`{"action":"keep","reason":"not-slow","avoid":[1,2,3,4,5,6,7]}`: "restart: Decision.avoid is [1 2 3 4 5 6 7], want the numbers of at most six",
+		`{"action":"keep","reason":"not-slow","avoid":[1,1]}`:           "want the numbers of at most six machines, each once",
+		`{"action":"keep","reason":"not-slow","avoid":[-1]}`:            "want the numbers of at most six machines, each once",
+		`{"action":"keep","reason":"odd"}`:                              "restart: Reason is \"odd\", want one of: no-reason",
+		`{"action":"keep","reason":"not-slow","x":1}`:                   "restart: Decision.x is",
+	} {
+		var d restart.Decision
+		assert.ErrorContains(t, json.Unmarshal([]byte(text), &d), want)
+		assert.Zero(t, d)
+	}
+	var set restart.MachineSet
+	require.NoError(t, json.Unmarshal([]byte("[3,7]"), &set))
+	assert.True(t, set.Len() == 2 && set.At(1) == 7)
+	var bad *straggler.FieldError
+	assert.ErrorAs(t, json.Unmarshal([]byte("[3,3]"), &set), &bad)
+	assert.Equal(t, 2, set.Len(), "as it was")
 }
 
 func TestAvoidLeavesOneMachine(t *testing.T) {

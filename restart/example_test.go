@@ -118,8 +118,8 @@ func ExampleDecision_LogValue() {
 	task.Restarts = 3
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
 	// Output:
-	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.avoid=[7]
-	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=2m0s decision.fresh=30s decision.bar=40s decision.gain=1m30s decision.value=1 decision.threshold=0.25 decision.avoid=[7]
+	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.bar=40 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.bar=40 decision.value=1 decision.threshold=0.25 decision.gain=90 decision.avoid="[7]"
 }
 
 // A task that resumes from a checkpoint: a new copy has only the rest to do, and the running one is judged by what it has done

@@ -66,8 +66,8 @@ func (r *rubbish) phase() restart.Phase {
 }
 
 var decisionLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( copy=\d+)?` +
-	`( remaining=(\?|-?[0-9.e+-]+s))?( fresh=(\?|-?[0-9.e+-]+s))?( bar=-?[0-9.e+-]+s)?` +
-	`( value=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=[0-9.e+-]+s)?( avoid=\d+(,\d+)*)?$`)
+	`( remaining=(\?|inf|-?[0-9.e+-]+s))?( fresh=(\?|inf|-?[0-9.e+-]+s))?( bar=(inf|-?[0-9.e+-]+s))?` +
+	`( value=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=(inf|[0-9.e+-]+s))?( avoid=\d+(,\d+)*)?$`)
 
 // sane checks what holds for every decision of every policy.
 func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -54,6 +55,13 @@ func (c *Codec) When(used bool) *Codec {
 // Brief reports whether the value is printed or logged, so that a list too long to read may be summed up.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
+// Check refuses what was read under a key unless it is right, as for a list that is too long.
+func (c *Codec) Check(right bool, key string, value any, want string) {
+	if c.mode == reading && !right {
+		c.in.fail(check.Bad(c.in.name, key, value, want))
+	}
+}
+
 // Reading reports whether the value is read, so that what depends on its fields may be worked out behind them.
 func (c *Codec) Reading() bool { return c.mode == reading }
 
@@ -66,7 +74,19 @@ type form interface {
 	want() string // what parse takes, in words
 }
 
-// field writes or reads one field. It is the only place that knows all modes.
+// put is field, which takes a line, the one that is written most, without an interface: that would allocate.
+func put[F form](c *Codec, key string, zero bool, f F) {
+	if c.mode != line {
+		c.field(key, zero, f)
+		return
+	}
+	if c.used == always || c.used == unlessZero && !zero {
+		c.out = f.line(append(append(c.space(), key...), '='))
+	}
+	c.used = unlessZero
+}
+
+// field writes or reads one field. It is the only place that knows all modes but lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		if t, ok := c.in.take(key); ok && !f.parse(t) {
@@ -74,8 +94,6 @@ func (c *Codec) field(key string, zero bool, f form) {
 		}
 	} else if c.used == always || c.used == unlessZero && !zero {
 		switch c.mode {
-		case line:
-			c.out = f.line(append(append(c.space(), key...), '='))
 		case object:
 			c.out = f.json(append(append(append(c.comma(), '"'), key...), '"', ':'))
 		case group:
@@ -100,7 +118,7 @@ func (c *Codec) bare(key string, f form) {
 		if c.used == unlessZero {
 			c.used = always
 		}
-		c.field(key, false, f)
+		put(c, key, false, f)
 	}
 }
 
@@ -130,19 +148,25 @@ func (c *Codec) Kind(i int, words ...string) {
 }
 
 // Word is an enumeration, without a key in lines, always written.
-func (c *Codec) Word(key string, v Text) { c.bare(key, word{c, v}) }
+func (c *Codec) Word(key string, v Text) {
+	if c.mode == line && c.used != never {
+		c.out, c.used = append(c.space(), v.String()...), unlessZero
+		return
+	}
+	c.bare(key, word{c, v})
+}
 
 // Flag is a truth value, always written: one of two bare words in lines.
 func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
 
 // Enum is an enumeration under its key.
-func (c *Codec) Enum(key string, v Text) { c.field(key, false, word{c, v}) }
+func (c *Codec) Enum(key string, v Text) { put(c, key, false, word{c, v}) }
 
 // Int is a whole number.
-func (c *Codec) Int(key string, v *int) { c.field(key, *v == 0, whole[int]{v}) }
+func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
 
 // Int64 is a whole number.
-func (c *Codec) Int64(key string, v *int64) { c.field(key, *v == 0, whole[int64]{v}) }
+func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
 
 // Index is a place in a list; -1 is none, which is left out.
 func (c *Codec) Index(key string, v *int) {
@@ -155,23 +179,23 @@ func (c *Codec) Index(key string, v *int) {
 	if *v < 0 {
 		c.used = never
 	}
-	c.field(key, false, whole[int]{v})
+	put(c, key, false, whole[int]{v})
 }
 
 // Float is a number; NaN is unknown. One that may be infinite is a [Limit].
-func (c *Codec) Float(key string, v *float64) { c.field(key, *v == 0, real{v: v}) }
+func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
 
 // Bool is a truth value.
-func (c *Codec) Bool(key string, v *bool) { c.field(key, !*v, truth{v}) }
+func (c *Codec) Bool(key string, v *bool) { put(c, key, !*v, truth{v}) }
 
 // Text is any text.
-func (c *Codec) Text(key string, v *string) { c.field(key, *v == "", text{v}) }
+func (c *Codec) Text(key string, v *string) { put(c, key, *v == "", text{v}) }
 
 // Duration is a length of time, [num.MinDuration] if it is unknown.
-func (c *Codec) Duration(key string, v *time.Duration) { c.field(key, *v == 0, span{v: v}) }
+func (c *Codec) Duration(key string, v *time.Duration) { put(c, key, *v == 0, span{v: v}) }
 
 // Time is an instant, in UTC; the zero time is left out.
-func (c *Codec) Time(key string, v *time.Time) { c.field(key, v.IsZero(), instant{v}) }
+func (c *Codec) Time(key string, v *time.Time) { put(c, key, v.IsZero(), instant{v}) }
 
 // Number is the kind of a limit or a choice.
 type Number interface {
@@ -180,13 +204,13 @@ type Number interface {
 
 // Limit is a number of which the largest, or +Inf, means that there is no limit.
 func Limit[T Number](c *Codec, key string, v *T) {
-	c.field(key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
+	put(c, key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
 }
 
 // Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.
 func Choice[T Number](c *Codec, key string, v *T) {
 	off := -1
-	c.field(key, *v == 0, special[T]{formOf(v, true), v, T(off), "-1"})
+	put(c, key, *v == 0, special[T]{formOf(v, true), v, T(off), "-1"})
 }
 
 func largest[T Number]() (most T) {
@@ -219,24 +243,24 @@ func formOf[T Number](v *T, exact bool) form {
 
 // Numbers is a list of whole numbers.
 func Numbers[T int | int64](c *Codec, key string, v *[]T) {
-	c.field(key, len(*v) == 0, items{numbers[T]{v}})
+	put(c, key, len(*v) == 0, items{numbers[T]{v}})
 }
 
 // Floats is a list of numbers.
-func (c *Codec) Floats(key string, v *[]float64) { c.field(key, len(*v) == 0, items{floats{v}}) }
+func (c *Codec) Floats(key string, v *[]float64) { put(c, key, len(*v) == 0, items{floats{v}}) }
 
 // Texts is a list of texts.
-func (c *Codec) Texts(key string, v *[]string) { c.field(key, len(*v) == 0, items{texts{v}}) }
+func (c *Codec) Texts(key string, v *[]string) { put(c, key, len(*v) == 0, items{texts{v}}) }
 
 // Object is a value with a list of fields of its own; one without any is left out.
 func (c *Codec) Object(key string, fields func(*Codec)) {
 	f := nested{c, fields}
-	c.field(key, c.mode != reading && f.empty(), f)
+	put(c, key, c.mode != reading && f.empty(), f)
 }
 
 // List is a list of values, each with the given fields.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
-	c.field(key, len(*v) == 0, items{list[T]{c, v, fields}})
+	put(c, key, len(*v) == 0, items{list[T]{c, v, fields}})
 }
 
 // Wired is a type of another package that has its own list of fields.
@@ -249,7 +273,7 @@ type Wired interface {
 }
 
 // Value is such a value under a key.
-func (c *Codec) Value(key string, v Wired) { c.field(key, false, wired{c, v}) }
+func (c *Codec) Value(key string, v Wired) { put(c, key, false, wired{c, v}) }
 
 // Inline is such a value whose fields are also those of the whole. It comes last, and reads all that is left.
 func (c *Codec) Inline(v Wired) {

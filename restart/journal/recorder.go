@@ -17,7 +17,7 @@ import (
 //
 // What was written replays to the same answers, to the letter; but if the phase shares a budget or a record of machines
 // with others, their share in them is not in the journal. A report and its decision take about 100 bytes. Once the
-// journal has its size, an event allocates nothing except the text of the decision that follows.
+// journal has its size, an event allocates nothing except five small pieces for the text of the decision that follows.
 //
 // A journal need not grow for ever. After a snapshot of the tracker ([tracker.Tracker.MarshalBinary]) what was recorded
 // before is not needed to go on: Reset, keep the snapshot, and after a restart let [tracker.Restore] and [Resume] read

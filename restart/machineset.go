@@ -1,0 +1,98 @@
+package restart
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/straggler-go/straggler/internal/check"
+)
+
+// MaxAvoid is the number of machines that a decision can name.
+const MaxAvoid = 6
+
+// MachineSet is a small set of machines, by the host's index. It is comparable: equal machines in equal order are
+// equal.
+type MachineSet struct {
+	n  int
+	id [MaxAvoid]int
+}
+
+// Len returns how many machines there are in the set.
+func (m MachineSet) Len() int { return m.n }
+
+// At returns the i-th machine, counted from 0; -1 if there is none.
+func (m MachineSet) At(i int) int {
+	if i < 0 || i >= m.n {
+		return -1
+	}
+	return m.id[i]
+}
+
+// Has reports whether the machine is in the set.
+func (m MachineSet) Has(machine int) bool {
+	for _, id := range m.id[:m.n] {
+		if id == machine {
+			return true
+		}
+	}
+	return false
+}
+
+// add puts a machine in, unless it is unknown, there already, or the set is full.
+func (m *MachineSet) add(machine, limit int) {
+	if machine < 0 || m.n >= limit || m.Has(machine) {
+		return
+	}
+	m.id[m.n] = machine
+	m.n++
+}
+
+// Avoid returns the machines on which a new copy of the task should not run, for the decisions of a policy of your own:
+// those of the running copies and then those tried before, but never all that there are, nor more than [MaxAvoid].
+// O(copies), no allocation.
+func Avoid(t Task, p Phase) (m MachineSet) {
+	limit := MaxAvoid
+	if p.Machines > 0 {
+		limit = min(limit, p.Machines-1)
+	}
+	for i := range t.Copies {
+		m.add(t.Copies[i].Machine, limit)
+	}
+	for _, machine := range t.Tried {
+		m.add(machine, limit)
+	}
+	return m
+}
+
+const wantMachines = "the numbers of at most six machines, each once"
+
+// hold replaces the machines, and reports whether there is room for all, each once, and none is unknown.
+func (m *MachineSet) hold(machines []int) bool {
+	*m = MachineSet{}
+	for _, machine := range machines {
+		m.add(machine, MaxAvoid)
+	}
+	return m.n == len(machines)
+}
+
+func (m MachineSet) list() []int { return slices.Clone(m.id[:m.n]) }
+
+// MarshalJSON returns the machines as a list of numbers.
+func (m MachineSet) MarshalJSON() ([]byte, error) { return json.Marshal(m.id[:m.n]) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *MachineSet) UnmarshalJSON(data []byte) error {
+	var machines []int
+	var read MachineSet
+	if err := json.Unmarshal(data, &machines); err != nil || !read.hold(machines) {
+		return check.Bad("restart", "MachineSet", string(data), wantMachines)
+	}
+	*m = read
+	return nil
+}
+
+// MarshalBinary returns the machines for encoding/gob.
+func (m MachineSet) MarshalBinary() ([]byte, error) { return m.MarshalJSON() }
+
+// UnmarshalBinary reads what MarshalBinary writes.
+func (m *MachineSet) UnmarshalBinary(data []byte) error { return m.UnmarshalJSON(data) }
