@@ -25,10 +25,10 @@ import (
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
 // for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies
 // the slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that
-// were launched up front are kept, all of them; of several copies neither the one that has run longest is killed nor
-// the one that has done most, see [Limits], and none as slower than others of which only the age is known; and a phase
-// whose tasks have all begun but that has no idle slot is treated as if tasks waited, since a copy would have to wait
-// too.
+// were launched up front are kept, all of them; a task gets at most MaxDuplicates copies in all; of several copies
+// neither the one that has run longest is killed nor the one that has done most, see [Limits], and none as slower than
+// others of which only the age is known; and a phase whose tasks have all begun but that has no idle slot is treated as
+// if tasks waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
