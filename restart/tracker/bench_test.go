@@ -18,10 +18,12 @@ var sink tracker.Answer
 // steady is a phase whose tasks all run and report for ever: each report replaces the task's sample of the rates.
 type steady struct {
 	tracker *tracker.Tracker
+	tasks   int
 	now     time.Time
 	step    time.Duration
 	rng     *rand.Rand
 	next    int
+	odd     bool // every second task has ended
 }
 
 func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
@@ -31,7 +33,7 @@ func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
 	for i := range work {
 		work[i] = 1 + rng.Float64()
 	}
-	s := &steady{now: start, step: 10 * time.Second / time.Duration(tasks), rng: rng}
+	s := &steady{tasks: tasks, now: start, step: 10 * time.Second / time.Duration(tasks), rng: rng}
 	tr, err := tracker.New(tracker.Config{
 		Work: work, Slots: tasks, Machines: 100, Interval: 10 * time.Second, Policy: policy,
 	})
@@ -50,24 +52,117 @@ func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
 func (s *steady) report() tracker.Answer {
 	s.now = s.now.Add(s.step)
 	task := s.next
-	if s.next++; s.next == s.tracker.Phase().Tasks {
+	if s.odd {
+		task |= 1
+		s.next++
+	}
+	if s.next++; s.next >= s.tasks {
 		s.next = 0
 	}
 	progress := s.now.Sub(start).Seconds() / 1e4 * (0.5 + s.rng.Float64())
 	return s.tracker.Report(s.now, task, 0, tracker.Report{Done: 0.2 + min(progress, 0.7)})
 }
 
+// finishHalf ends every second task; the others go on to report.
+func (s *steady) finishHalf() {
+	n := s.tracker.Phase().Tasks
+	for i := 0; i < n; i += 2 {
+		s.now = s.now.Add(10 * time.Second / time.Duration(n))
+		s.tracker.Finish(s.now, i, 0)
+	}
+	s.odd = true
+	for range n {
+		s.report()
+	}
+}
+
 func BenchmarkTrackerReport(b *testing.B) {
-	for _, tasks := range []int{1000, 100000, 1000000} {
+	for _, ended := range []string{"none", "half"} {
+		for _, tasks := range []int{1000, 100000, 1000000} {
+			b.Run(fmt.Sprintf("ended=%s/tasks=%d", ended, tasks), func(b *testing.B) {
+				s := newSteady(b, tasks, nil)
+				if ended == "half" {
+					s.finishHalf()
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					sink = s.report()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkSweep decides about each of the tasks, of which half have ended beside them; one in a thousand is worth
+// something.
+func BenchmarkSweep(b *testing.B) {
+	for _, tasks := range []int{1000, 1000000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 			s := newSteady(b, tasks, nil)
-			b.ReportAllocs()
+			s.finishHalf()
+			n := 0
 			for b.Loop() {
-				sink = s.report()
+				s.now = s.now.Add(10 * time.Second)
+				s.tracker.Sweep(s.now, func(tracker.Answer) { n++ })
+			}
+			b.ReportMetric(float64(n)/float64(b.N), "acts/op")
+		})
+	}
+}
+
+// BenchmarkFill gives idle slots to as many stragglers.
+func BenchmarkFill(b *testing.B) {
+	for _, n := range []int{250, 500, 1000, 2000} {
+		b.Run(fmt.Sprintf("slots=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				tr, now := stragglers(b, n)
+				b.StartTimer()
+				for i := range n {
+					a := tr.Next(now, 10*n+i)
+					if a.Action != restart.Duplicate {
+						b.Fatal(i, a)
+					}
+					tr.Start(now, a.Task, 10*n+i)
+				}
 			}
 		})
 	}
 }
+
+// stragglers returns a phase of 10n tasks of which 9n have ended and n are worth a copy, with n idle slots.
+func stragglers(tb testing.TB, n int) (*tracker.Tracker, time.Time) {
+	tb.Helper()
+	tr, err := tracker.New(tracker.Config{Tasks: 10 * n, Slots: 10 * n, Interval: time.Second})
+	require.NoError(tb, err)
+	for i := range 10 * n {
+		tr.Start(start, i, i)
+	}
+	for i := range 9 * n {
+		tr.Finish(start.Add(10*time.Second+time.Duration(i)*time.Microsecond), i, 0)
+	}
+	for i := range n {
+		tr.Report(start.Add(20*time.Second), 9*n+i, 0, tracker.Report{Done: 0.02 + float64(i)/float64(100*n)})
+	}
+	now := start.Add(21 * time.Second)
+	tr.Sweep(now, func(tracker.Answer) {})
+	return tr, now
+}
+
+// BenchmarkOpenPhase is a phase of ten tasks of which five run.
+func BenchmarkOpenPhase(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		tr, err := tracker.New(tracker.Config{Tasks: 10, Slots: 10, Interval: time.Second})
+		require.NoError(b, err)
+		for i := range 5 {
+			tr.Start(start, i, i)
+		}
+		open = tr
+	}
+}
+
+var open *tracker.Tracker
 
 // BenchmarkNextRefused offers slots while LATE's cap is reached: a quarter of the tasks would be candidates.
 func BenchmarkNextRefused(b *testing.B) {
