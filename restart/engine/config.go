@@ -120,13 +120,13 @@ func (c *Config) tracker() tracker.Config {
 
 // watch lets a recorder, if any, and OnEvent see the tracker's events.
 func (c *Config) watch(t *tracker.Config, record *journal.Recorder) {
-	t.Observe = c.OnEvent
+	t.OnEvent = c.OnEvent
 	if record == nil {
 		return
 	}
 	told := c.OnEvent
-	t.Observe = func(e tracker.Event, a tracker.Answer) {
-		record.Observe(e, a)
+	t.OnEvent = func(e tracker.Event, a tracker.Answer) {
+		record.OnEvent(e, a)
 		if told != nil {
 			told(e, a)
 		}

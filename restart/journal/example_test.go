@@ -19,7 +19,7 @@ func ExampleRecorder() {
 		Tasks: 6, Slots: 4, Machines: 4, Interval: 10 * time.Second, Policy: restart.Mantri{MaxRestarts: 1},
 	}
 	record := journal.NewRecorder(config)
-	config.Observe = record.Observe
+	config.OnEvent = record.OnEvent
 	t, err := tracker.New(config)
 	if err != nil {
 		fmt.Println(err)
@@ -103,7 +103,7 @@ func ExampleOptions() {
 		}
 		config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: 10 * time.Second, Record: record, Budget: budget}
 		recorder := journal.NewRecorder(config)
-		config.Observe = recorder.Observe
+		config.OnEvent = recorder.OnEvent
 		t, err := tracker.New(config)
 		if err != nil {
 			fmt.Println(err)

@@ -118,7 +118,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 					c.Policy = rules.Dryad{}
 				case "Budget":
 					c.Budget = budget
-				case "Observe", "Factors":
+				case "OnEvent", "Factors":
 					continue // no part of the phase, or of a type of its own
 				case "Record":
 					c.Record = customRecord{}

@@ -9,7 +9,7 @@ import (
 // Recorder keeps a journal of what a tracker is told and what it answers. It watches, and so it can't change an answer:
 //
 //	record := journal.NewRecorder(config)
-//	config.Observe = record.Observe
+//	config.OnEvent = record.OnEvent
 //	t, err := tracker.New(config)
 //	...
 //	file.Write(record.Bytes()) // from time to time
@@ -41,8 +41,8 @@ func (r *Recorder) Bytes() []byte { return r.text }
 // Reset drops the text that Bytes returned, and keeps its memory. What follows can be read on its own, by [Resume].
 func (r *Recorder) Reset() { r.text, r.anchored = r.text[:0], false }
 
-// Observe writes an event and its answer. It is meant for [tracker.Config].Observe.
-func (r *Recorder) Observe(e tracker.Event, a tracker.Answer) {
+// OnEvent writes an event and its answer. It is meant for [tracker.Config].OnEvent.
+func (r *Recorder) OnEvent(e tracker.Event, a tracker.Answer) {
 	if e.Kind.Timed() && (!r.begun || r.start.IsZero() && !e.Time.IsZero()) { // no time passes from the zero time on
 		r.begun, r.start, r.anchored = true, e.Time, false
 	}

@@ -19,7 +19,7 @@ import (
 func record(t testing.TB, c tracker.Config) (*tracker.Tracker, *Recorder) {
 	t.Helper()
 	r := NewRecorder(c)
-	c.Observe = r.Observe
+	c.OnEvent = r.OnEvent
 	tr, err := tracker.New(c)
 	require.NoError(t, err)
 	return tr, r
@@ -167,7 +167,7 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 			}
 		}
 		recorded = append(recorded, r.Bytes()...)
-		replayed, err := Replay(recorded, Options{Observe: func(_ int, _ restart.Task, _ restart.Phase, d restart.Decision) {
+		replayed, err := Replay(recorded, Options{OnDecision: func(_ int, _ restart.Task, _ restart.Phase, d restart.Decision) {
 			actions[d.Action]++
 		}})
 		require.NoError(t, err)

@@ -19,10 +19,10 @@ type Options struct {
 	// that here.
 	// [tracker.Config].Phase is not in the text either: where phases share a record, set it.
 	Configure func(phase int, c *tracker.Config)
-	// Observe, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
+	// OnDecision, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
 	// A policy that is observed counts as one of the host's own, for which the tracker keeps every fact.
-	Observe func(line int, t restart.Task, p restart.Phase, d restart.Decision)
+	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
 	// MaxTasks bounds the tasks, and the machines, of a phase, since a short line can ask for many. 0 means 2^20.
 	MaxTasks int
 }
@@ -44,7 +44,7 @@ func Replay(data []byte, o Options) ([]byte, error) {
 
 // Restore feeds a tracker with the events of a journal and returns it: after the same events it is the same tracker, so
 // a host that has kept its journal goes on where it was. The tracker is that of the last phase; it is an error if the
-// journal has none. Options supply what the journal names as custom; in its Configure, set Observe again if you go on
+// journal has none. Options supply what the journal names as custom; in its Configure, set OnEvent again if you go on
 // recording.
 func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	p := player{options: o}
@@ -181,9 +181,9 @@ func (p *player) complete(c *tracker.Config) error {
 			max(c.Tasks, len(c.Work)), c.Machines, limit)
 	}
 	if p.writes {
-		c.Observe = p.write
+		c.OnEvent = p.write
 	}
-	if p.options.Observe != nil {
+	if p.options.OnDecision != nil {
 		if c.Policy == nil {
 			c.Policy = restart.Mantri{}
 		}
@@ -200,7 +200,7 @@ type observed struct {
 
 func (o observed) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := o.policy.Decide(t, p)
-	o.player.options.Observe(o.player.line, t, p, d)
+	o.player.options.OnDecision(o.player.line, t, p, d)
 	return d
 }
 

@@ -215,11 +215,11 @@ func TestReplayWithAPolicy(t *testing.T) {
 	assert.Contains(t, replay(t, text, Options{Policy: restart.Mantri{}}), "keep no-progress")
 	_, err := Replay([]byte(text), Options{Policy: rules.LATE{SlowTask: 7}})
 	assert.ErrorContains(t, err, "line 1: restart/rules: LATE.SlowTask is 7")
-	_, err = Replay([]byte(text), Options{Policy: rules.LATE{SlowTask: 7}, Observe: func(int, restart.Task, restart.Phase, restart.Decision) {}})
+	_, err = Replay([]byte(text), Options{Policy: rules.LATE{SlowTask: 7}, OnDecision: func(int, restart.Task, restart.Phase, restart.Decision) {}})
 	assert.ErrorContains(t, err, "line 1: restart/rules: LATE.SlowTask is 7")
 }
 
-func TestObserve(t *testing.T) {
+func TestOnDecision(t *testing.T) {
 	text := `phase tasks=2 slots=1 machines=3 interval=1s
 0s start task=1 machine=2
 1s report task=1 done=0.5 remaining=1s
@@ -230,7 +230,7 @@ func TestObserve(t *testing.T) {
     keep not-running
 `
 	var lines []int
-	got := replay(t, text, Options{Observe: func(line int, task restart.Task, p restart.Phase, d restart.Decision) {
+	got := replay(t, text, Options{OnDecision: func(line int, task restart.Task, p restart.Phase, d restart.Decision) {
 		lines = append(lines, line)
 		require.Len(t, task.Copies, 1)
 		assert.Equal(t, 2, task.Copies[0].Machine)

@@ -12,7 +12,7 @@ import (
 
 // check replays a journal and describes the first difference; "" if there is none.
 func check(file string, data []byte, o journal.Options) string {
-	o.Observe = nil
+	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", file, err)
@@ -101,7 +101,7 @@ func facts(data []byte, o journal.Options, line int) string {
 	const most = 5 // of the decisions that one event asks for
 	var b bytes.Buffer
 	n := 0
-	o.Observe = func(at int, t restart.Task, p restart.Phase, d restart.Decision) {
+	o.OnDecision = func(at int, t restart.Task, p restart.Phase, d restart.Decision) {
 		if at != line {
 			return
 		}

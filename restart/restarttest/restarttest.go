@@ -30,7 +30,7 @@ func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 }
 
 // RunOptions is Run with options, for journals of which parts are custom. Configure is called twice for a phase of a
-// journal that fails, and Observe not at all.
+// journal that fails, and OnDecision not at all.
 func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
 	RunFiles(t, func(string) journal.Options { return o }, pattern)
@@ -72,7 +72,7 @@ func rewriteFile(t *testing.T, file string, o journal.Options) {
 	if err != nil {
 		t.Fatalf("restarttest: %v", err)
 	}
-	o.Observe = nil
+	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
 	switch {
 	case err != nil:

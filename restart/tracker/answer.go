@@ -78,4 +78,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 }
 
 // ends reports whether the decision ends an attempt.
-func (a *Answer) ends() bool { return a.Action == restart.Restart || a.Action == restart.Kill }
+func (a *Answer) ends() bool { return ends(&a.Decision) }
+
+// ends reports whether a decision ends an attempt.
+func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

@@ -1,21 +1,28 @@
 package tracker
 
-import "iter"
+// candidates are the tasks whose last decision was Duplicate, or would have been but for the slot, in no order of
+// meaning.
+type candidates struct {
+	list  []int32
+	tasks []taskState // the tracker's
+}
 
-// Candidates ranges over the tasks that are worth a copy: those whose last decision was Duplicate, or would have been
-// but for a slot, the cap, the budget or the machine that asked. It takes none. Count them to tell a queue or a pool
-// how many slots the phase could use; pass over a phase without any where many phases share a slot; or pick one whose
-// data is on the machine, ask
-// [Tracker.Decide] about it, and Start it there. [Tracker.Next] picks the one that gains most.
-//
-// Tell the tracker of nothing within the loop. They come in no order of meaning, but always the same. O(candidates), no
-// allocation.
-func (t *Tracker) Candidates() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, task := range t.candidates.list {
-			if !yield(int(task)) {
-				return
-			}
-		}
+func (c *candidates) add(task int32) {
+	if s := &c.tasks[task]; s.candidate == none {
+		s.candidate = int32(len(c.list))
+		c.list = append(c.list, task)
 	}
+}
+
+// drop fills the gap with the last one.
+func (c *candidates) drop(task int32) {
+	at := c.tasks[task].candidate
+	if at == none {
+		return
+	}
+	last := c.list[len(c.list)-1]
+	c.list[at] = last
+	c.tasks[last].candidate = at
+	c.list = c.list[:len(c.list)-1]
+	c.tasks[task].candidate = none
 }

@@ -66,9 +66,9 @@ type Config struct {
 	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase
 	// waits for ever for an attempt that hangs. Nil: no bound. Each of them must [Tracker.Close] in the end.
 	Budget Limiter
-	// Observe is called after each event, with the tracker's answer: to record it, as package journal does, to log it
+	// OnEvent is called after each event, with the tracker's answer: to record it, as package journal does, to log it
 	// or to count it. It must not call the tracker, and can't change an answer. Nil: nothing.
-	Observe func(Event, Answer)
+	OnEvent func(Event, Answer)
 }
 
 // maxTasks keeps every index and count within 31 bits.

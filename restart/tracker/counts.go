@@ -13,12 +13,12 @@ const reasons = restart.FurthestOn + 1
 type counts [restart.Start + 1][reasons]int
 
 // Decisions ranges over how often each action was answered for each reason, in the order of their values, without those
-// that never were: the counters that a host exports. A Sweep counts each task that it decided about, an answer of Next
-// each candidate. O(1).
+// that never were: the counters that a host exports. Each answer counts once: a Sweep gives one for each task that it
+// decided about, Next one for the slot. O(1).
 func (t *Tracker) Decisions() iter.Seq2[restart.Decision, int] {
 	return func(yield func(restart.Decision, int) bool) {
-		for action := range t.counts {
-			for reason, n := range t.counts[action] {
+		for action := range t.judge.counts {
+			for reason, n := range t.judge.counts[action] {
 				d := restart.Decision{Action: restart.Action(action), Reason: restart.Reason(reason)}
 				if n > 0 && !yield(d, n) {
 					return

@@ -50,7 +50,7 @@
 //
 // Read the clock once for each call, under the lock that guards the tracker: times that come in another order than they
 // were read count as steps of the clock. Each call is one [Event], which [Tracker.Apply] takes as well, and the
-// tracker's [Answer] to it. Events are plain data: [Config.Observe] sees each with its answer, package journal writes
+// tracker's [Answer] to it. Events are plain data: [Config.OnEvent] sees each with its answer, package journal writes
 // them down and reads them back, and a new tracker that is told the same events is the same tracker.
 //
 // A [Ledger] says what was launched, won and wasted, and [Tracker.Decisions] how often each answer was given.

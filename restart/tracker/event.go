@@ -11,7 +11,7 @@ import (
 // Kind is what an event tells a [Tracker], or asks it. Each has a method of the Tracker. Names and values are stable.
 type Kind uint8
 
-// What has happened to a copy, to a task, to a machine or to the phase; and the three questions, from Asked on.
+// What has happened to a copy, to a task, to a machine or to the phase; and the questions Asked, Offered, Swept.
 const (
 	// Started is [Tracker.Start]: Task, Machine.
 	Started Kind = iota + 1
@@ -46,11 +46,16 @@ const (
 	Offered
 	// Swept is [Tracker.Sweep].
 	Swept
+	// Recorded is [Tracker.Record]: as Reported, but it asks nothing.
+	Recorded
 )
+
+// Kinds is how many kinds of events there are: they are 1 to Kinds.
+const Kinds = int(Recorded)
 
 var kindNames = [...]string{
 	"none", "start", "submit", "begin", "report", "finish", "fail", "kill", "restart", "give-up", "lose machine", "lose task",
-	"leave", "slots", "eligible", "close", "decide", "next", "sweep",
+	"leave", "slots", "eligible", "close", "decide", "next", "sweep", "progress",
 }
 
 // String returns the word or two that stand for the kind in a journal.

@@ -138,7 +138,7 @@ func TestZeroTime(t *testing.T) {
 	for bad, want := range map[int]time.Duration{-1: 3 * time.Second, 0: 3 * time.Second, 3: 4 * time.Second} {
 		var told []tracker.Event
 		tr := newTracker(t, tracker.Config{
-			Tasks: 4, Slots: 4, Interval: time.Second, Observe: func(e tracker.Event, _ tracker.Answer) { told = append(told, e) },
+			Tasks: 4, Slots: 4, Interval: time.Second, OnEvent: func(e tracker.Event, _ tracker.Answer) { told = append(told, e) },
 		})
 		for i := range 6 {
 			now := time.Unix(1e9+int64(i), 0)

@@ -7,120 +7,142 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
+
+// judge decides about tasks: it shows them to the policy, and passes what that answers through the stages of
+// [judge.decide].
+type judge struct {
+	book     *book
+	fleet    *fleet
+	forecast *forecast
+	peers    *peers
+	policy   restart.Policy
+	reads    rules.Description
+	limits   restart.Limits
+	budget   Limiter // nil: no bound
+	facts    restart.Phase
+	bad      int // answers that could not be meant
+	counts   counts
+	ranking  ranking
+	scratch  []ranked           // of the ranking: what is dropped, or goes back
+	avoid    []int              // scratch of withAvoid
+	others   estimate.PeerTimes // scratch of look: without the task's own samples
+	tried    [maxTried]int      // scratch of look
+	copies   [mostAhead]restart.Copy
+}
+
+// verdict is what is decided about a task.
+type verdict struct {
+	restart.Decision
+	task    int
+	attempt int  // to end, if the decision ends one
+	wants   bool // the task may be worth a copy on the next slot
+}
+
+// phase is what is known of the phase as a policy sees it.
+func (j *judge) phase() *restart.Phase {
+	b, p := j.book, &j.facts
+	p.Finished, p.Waiting, p.Speculative = b.finished, b.waiting.waits, b.speculative()
+	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
+	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
+	p.Peers = restart.Peers{}
+	j.peers.fill(&p.Peers, b.working+b.finished)
+	return p
+}
 
 // askNone says that nobody asks for work. It is not none, which stands for a free slot on a machine that is not known.
 const askNone = none - 1
 
-func (t *Tracker) report(e *Event, a *Answer) {
-	i := t.find(e.Task, e.Attempt)
-	if i == none {
-		a.Reason = restart.NotRunning
-		return
+// decide decides about a running task as of now, for a machine that asks, if one does: what the policy answers, as far
+// as it can be meant and the limits allow it; else a copy, if the task's machines leave; then where that should not run;
+// and last whether there is a budget for it. What each stage takes away it gives a reason for.
+func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
+	v := verdict{task: int(task)}
+	s := &j.book.tasks[task]
+	if !j.book.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+		v.Reason = restart.NotRunning
+		return v
 	}
-	s, c := &t.tasks[e.Task], &t.copies.all[i]
-	if !c.begun {
-		t.begin(s, c)
-	}
-	if e.Report.valid() {
-		t.take(s, c, e.Report)
-	} else {
-		t.ledger.Ignored++
-	}
-	t.judge(a, e.Task)
-}
-
-func (t *Tracker) ask(e *Event, a *Answer) {
-	if s := t.task(e.Task); s == nil || s.copies == none {
-		a.Reason = restart.NotRunning
-		return
-	}
-	t.judge(a, e.Task)
-}
-
-// sweep decides about every running task.
-func (t *Tracker) sweep(a *Answer) {
-	found := t.found[:0]
-	for i := range t.copies.all {
-		task := t.copies.all[i].task
-		if task == none || t.tasks[task].copies != int32(i) {
-			continue // a free place, or not the first copy of its task
-		}
-		var one Answer
-		if t.judge(&one, int(task)); one.Action != restart.Keep {
-			found = append(found, one)
-		}
-	}
-	t.found = found
-	a.Task, a.Found = none, found
-}
-
-// judge decides about a task and keeps the list of candidates.
-func (t *Tracker) judge(a *Answer, task int) {
-	var facts restart.Phase
-	t.facts(&facts)
-	if t.decide(a, task, askNone, &facts) {
-		t.candidates.add(int32(task))
-	} else {
-		t.candidates.drop(int32(task))
-	}
-}
-
-// decide asks the policy about a running task, holds its answer against the budget, and reports whether the task is a
-// candidate for the next free slot.
-func (t *Tracker) decide(a *Answer, task, machine int, facts *restart.Phase) (candidate bool) {
-	a.Task = task
-	s := &t.tasks[task]
-	if !t.runs(s) { // its copies wait in an engine's queue, which says nothing about them
-		a.Reason = restart.NotRunning
-		return false
-	}
-	d := &a.Decision
 	var view restart.Task
-	t.look(&view, s, task, machine)
-	*d = t.policy.Decide(view, *facts)
-	t.meant(d, len(view.Copies))
-	if d.Action != restart.Keep {
-		*d = t.limits.Hold(*d, view)
+	j.look(&view, task, machine)
+	d := j.policy.Decide(view, *p)
+	j.sane(&d, len(view.Copies))
+	if d = j.held(d, &view); d.Action == restart.Keep {
+		j.explain(s, &d)
+		j.rescue(s, &d, &view, p)
+		d = j.held(d, &view)
 	}
-	t.explain(s, d)
-	t.rescue(s, d, &view, facts)
 	if d.Action == restart.Duplicate || d.Action == restart.Restart {
-		t.avoidSlow(d, &view, facts)
+		j.withAvoid(&d, &view, p)
 	}
-	if d.Action == restart.Duplicate && t.config.Budget != nil && !t.config.Budget.Allows() {
-		*d = restart.Decision{
+	if d.Action == restart.Duplicate && j.budget != nil && !j.budget.Allows() {
+		d = restart.Decision{
 			Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar, Value: d.Value,
 			Threshold: d.Threshold,
 		}
 	}
-	t.counts.add(d)
-	if a.ends() {
-		a.Attempt = t.attemptOf(s, d.Copy)
+	if v.Decision = d; ends(&d) {
+		v.attempt = j.book.attemptOf(s, d.Copy)
 	}
-	return d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason)
+	v.wants = d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason)
+	return v
 }
 
-// explain says why nothing is known of a task whose reports make no sense.
-func (t *Tracker) explain(s *taskState, d *restart.Decision) {
-	if t.ledger.BadUnits+t.ledger.SmallUnits == 0 || d.Action != restart.Keep || d.Reason != restart.NoEstimate {
-		return
+// look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
+// call.
+func (j *judge) look(view *restart.Task, task int32, machine int) {
+	b, f := j.book, j.forecast
+	s := &b.tasks[task]
+	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
+	var samples [mostAhead]int
+	for i := s.copies; i != none; i = b.copies.all[i].next {
+		c := &b.copies.all[i]
+		n := len(copies)
+		if n < len(samples) {
+			samples[n] = int(c.sample)
+		}
+		w := s.stint(c.resumed)
+		copies = append(copies, restart.Copy{
+			Machine: j.fleet.number(c.machine), Elapsed: b.age(c), Remaining: f.remaining(w, c), Score: c.score,
+			Done: f.done(w, c), Resumed: c.resumed.of(s.work),
+		})
+		f.foresee(w, c, n, &copies[n])
+		least, oldest = min(least, c.resumed), max(oldest, copies[n].Elapsed)
+		if b.isClone(c) {
+			view.Clones++
+		}
+		if c.badUnits {
+			copies[n].Score = math.NaN()
+		}
 	}
-	for i := s.copies; i != none; i = t.copies.all[i].next {
-		if t.copies.all[i].badUnits || t.smallUnits {
-			d.Reason = restart.BadUnits
+	tried := j.tried[:0]
+	for _, m := range s.tried {
+		if m != none {
+			tried = append(tried, j.fleet.number(m))
+		}
+	}
+	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
+	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
+	location := j.fleet.location(b, task, machine)
+	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, samples[:min(len(copies), len(samples))], &j.others)
+	if s.history != none {
+		h := &b.histories[s.history]
+		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
+		if h.lastCopy != noTime {
+			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
 	}
 }
 
-// meant replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
+// sane replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
 // drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
-func (t *Tracker) meant(d *restart.Decision, copies int) {
+func (j *judge) sane(d *restart.Decision, copies int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Duplicate:
 		d.Copy = 0
 	case d.Action > restart.Kill, d.Copy < 0, d.Copy >= copies:
-		t.ledger.BadAnswers++
+		j.bad++
 		*d = restart.Decision{Reason: restart.BadAnswer}
 	}
 	if d.Reason >= reasons {
@@ -134,6 +156,88 @@ func (t *Tracker) meant(d *restart.Decision, copies int) {
 	}
 }
 
+// held holds a decision against the limits.
+func (j *judge) held(d restart.Decision, view *restart.Task) restart.Decision {
+	if d.Action == restart.Keep {
+		return d
+	}
+	return j.limits.Hold(d, *view)
+}
+
+// explain says why nothing is known of a task whose reports make no sense.
+func (j *judge) explain(s *taskState, d *restart.Decision) {
+	doubt := &j.forecast.doubt
+	if doubt.bad+doubt.small == 0 || d.Reason != restart.NoEstimate {
+		return
+	}
+	for i := s.copies; i != none; i = j.book.copies.all[i].next {
+		if j.book.copies.all[i].badUnits || doubt.on {
+			d.Reason = restart.BadUnits
+		}
+	}
+}
+
+// rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
+// end by one to copy it. Its bar is how long the last of these stays. A task of which nothing is known is not expected
+// to end.
+func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
+	if j.fleet.leaving == 0 || view.NoDuplicate {
+		return
+	}
+	stays, remaining := time.Duration(0), estimate.Unknown
+	for i, k := s.copies, 0; i != none; i, k = j.book.copies.all[i].next, k+1 {
+		c := &j.book.copies.all[i]
+		left := j.fleet.stays(c.machine, j.book.now)
+		needs := j.forecast.needs(s.stint(c.resumed), c, view.Copies[k].Remaining)
+		if left == noTime || needs != estimate.Unknown && needs <= left {
+			return
+		}
+		if stays = max(stays, left); needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
+			remaining = needs
+		}
+	}
+	*d = restart.Decision{Reason: restart.Leaving, Remaining: remaining, Fresh: d.Fresh, Bar: stays}
+	if p.FreeSlots <= 0 {
+		d.Reason = restart.NoFreeSlot
+		return
+	}
+	d.Action, d.Gain, d.Avoid = restart.Duplicate, num.MaxDuration, restart.Avoid(*view, *p)
+}
+
+// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid.
+func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
+	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
+		return
+	}
+	j.avoid = j.fleet.appendAvoid(append(j.avoid[:0], view.Tried...), j.reads.SlowNode, j.book.told)
+	if len(j.avoid) > len(view.Tried) {
+		view.Tried = j.avoid
+		d.Avoid = restart.Avoid(*view, *p)
+	}
+}
+
+// unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
+// leaves. Nothing is unwanted where nothing runs: one bad machine is better than none.
+func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
+	if machine < 0 || j.book.running == 0 {
+		return d, false
+	}
+	if left := j.fleet.stays(j.fleet.seen(machine), j.book.now); left != noTime {
+		s := &j.book.tasks[task]
+		if usual, known := j.forecast.usual(s.stint(j.book.saved(s))); known && usual > left {
+			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
+		}
+	}
+	if j.fleet.record == nil {
+		return d, false
+	}
+	v := j.fleet.record.Judge(machine)
+	if !v.Avoid() {
+		return d, false
+	}
+	return restart.Decision{Reason: restart.SlowMachine, Value: v.Factor, Threshold: v.Threshold}, true
+}
+
 // blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.
 func blocked(r restart.Reason) bool {
 	switch r {
@@ -141,92 +245,4 @@ func blocked(r restart.Reason) bool {
 		return true
 	}
 	return false
-}
-
-// attemptOf turns the index of a copy in the view into the number of the attempt.
-func (t *Tracker) attemptOf(s *taskState, index int) int {
-	i := s.copies
-	for range index {
-		if t.copies.all[i].next == none {
-			break
-		}
-		i = t.copies.all[i].next
-	}
-	return int(t.copies.all[i].attempt)
-}
-
-// facts fills in the phase with the distributions that the policy reads.
-func (t *Tracker) facts(p *restart.Phase) {
-	*p = t.phase
-	p.Waiting, p.Silent = t.waiting.waits, !t.reported && !t.smallUnits
-	if t.places.refuses > 0 { // a slot where no waiting task may start is not free
-		machines := max(p.Machines, len(t.places.numbers)) // those heard of, if nobody has said how many there are
-		p.FreeSlots = max(p.FreeSlots-t.places.refuses*max(1, p.Slots/machines), 0)
-	}
-	t.peers.fill(&p.Peers, t.working+p.Finished)
-}
-
-// look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
-// call.
-func (t *Tracker) look(view *restart.Task, s *taskState, task, machine int) {
-	copies, least := t.scratch[:0], part(mostPart)
-	var samples [scratchCopies]int
-	for i := s.copies; i != none; i = t.copies.all[i].next {
-		c := &t.copies.all[i]
-		if len(copies) < len(samples) {
-			samples[len(copies)] = int(c.sample)
-		}
-		found := t.asFound(s, c.resumed)
-		copies = append(copies, restart.Copy{
-			Machine: t.places.number(c.machine), Elapsed: t.age(c), Remaining: t.remaining(found, c), Score: c.score,
-			Done: t.done(found, c), Resumed: c.resumed.of(s.work),
-		})
-		t.foresee(found, c, copies)
-		least = min(least, c.resumed)
-		if t.isClone(c) {
-			view.Clones++
-		}
-		if c.badUnits {
-			copies[len(copies)-1].Score = math.NaN()
-		}
-	}
-	location := t.location(s, task, machine)
-	tried := t.tried[:0]
-	for _, m := range s.tried {
-		if m != none {
-			tried = append(tried, t.places.number(m))
-		}
-	}
-	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
-	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
-	rest := t.asFound(s, t.saved(s))
-	view.Fresh = estimate.Fresh{Work: t.rates.Work(rest.work), Lag: t.lag.mean(), Location: location}
-	if t.rates.Known() {
-		t.rates.Peers(&t.others, samples[:min(len(copies), len(samples))]...)
-		view.Fresh.UnitTime = &t.others
-	}
-	t.byAges(rest, view)
-	if s.history != none {
-		h := &t.histories[s.history]
-		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
-		if h.lastCopy != noTime {
-			view.SinceCopy = max(t.now-h.lastCopy, 1)
-		}
-	}
-}
-
-// remaining returns t_rem of a copy of a task as it found it: the host's, or the model's, which is unknown at the age
-// of 0 and so before the begin. In a phase of which no copy has ever reported progress nothing is known; one silent
-// copy among others that report is another matter.
-func (t *Tracker) remaining(s *taskState, c *copyState) time.Duration {
-	if c.badUnits {
-		return estimate.Unknown
-	}
-	if c.remaining != estimate.Unknown {
-		return max(num.Sub(c.remaining, t.now), 0)
-	}
-	if !t.reported {
-		return estimate.Unknown
-	}
-	return t.model.Remaining(&c.progress, t.age(c), s.units())
 }

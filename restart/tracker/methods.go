@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"iter"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
@@ -44,6 +45,14 @@ func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 func (t *Tracker) Report(now time.Time, task, attempt int, r Report) (a Answer) {
 	t.apply(&Event{Kind: Reported, Time: now, Task: task, Attempt: attempt, Report: r}, &a)
 	return a
+}
+
+// Record is Report, except that nothing is decided: the copy's progress is taken in, and what to do about its task is
+// asked by the next [Tracker.Decide] or [Tracker.Sweep]. A host that polls an engine records what it sees, and sweeps
+// once.
+func (t *Tracker) Record(now time.Time, task, attempt int, r Report) {
+	var a Answer
+	t.apply(&Event{Kind: Recorded, Time: now, Task: task, Attempt: attempt, Report: r}, &a)
 }
 
 // Finish records that an attempt has ended its task with success. It returns the numbers of the task's other running or
@@ -144,10 +153,10 @@ func (t *Tracker) Next(now time.Time, machine int) Answer {
 // decided anew, and visited if there is still something to do. O(copies) decisions.
 func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 	found := t.Apply(Event{Kind: Swept, Time: now}).Found
-	told := t.told
+	told := t.book.told
 	t.found = nil // visit may sweep in turn
 	for _, a := range found {
-		if t.told != told {
+		if t.book.told != told {
 			a = t.Decide(now, a.Task)
 		}
 		if a.Action != restart.Keep {
@@ -156,3 +165,31 @@ func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 	}
 	t.found = found[:0]
 }
+
+// Candidates ranges over the tasks that are worth a copy: those whose last decision was Duplicate, or would have been
+// but for a slot, the cap, the budget or the machine that asked. It takes none. Count them to tell a queue or a pool
+// how many slots the phase could use; pass over a phase without any where many phases share a slot; or pick one whose
+// data is on the machine, ask
+// [Tracker.Decide] about it, and Start it there. [Tracker.Next] picks the one that gains most.
+//
+// Tell the tracker of nothing within the loop. They come in no order of meaning, but always the same. O(candidates), no
+// allocation.
+func (t *Tracker) Candidates() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, task := range t.book.candidates.list {
+			if !yield(int(task)) {
+				return
+			}
+		}
+	}
+}
+
+// Close ends the phase, whether it is done or not: a job that was cancelled, or has ended. Its copies count as killed,
+// its waiting tasks as given up, and it has no slots any more, so that it holds nothing of a shared [Config.Budget] and
+// counts for nothing that runs in a shared [Config.Record]. What the machines have shown in it stays known: a killed
+// copy would have taken at least so long. Ending the copies themselves is the host's.
+//
+// To close again changes nothing. The Ledger stays, and a result that comes late still ends its task. A closed phase
+// starts nothing, except tasks of which [Tracker.LoseOutput] is told after it: then [Tracker.SetSlots] gives it slots
+// again. O(n) in the number of tasks.
+func (t *Tracker) Close(now time.Time) { t.Apply(Event{Kind: Closed, Time: now}) }

@@ -40,7 +40,7 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		c := tracker.Config{Tasks: 6, Slots: 12, Machines: 5, Interval: time.Second, Policy: rogue{rng}}
 		record := journal.NewRecorder(c)
-		c.Observe = record.Observe
+		c.OnEvent = record.OnEvent
 		tr := newTracker(t, c)
 		began := map[[2]int]int{} // when each attempt that runs began
 		check := func(now int, a tracker.Answer) {

@@ -13,16 +13,16 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
-	if t.rates == nil {
+	if t.forecast.rates == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
-	h := header{policy: describe(t.policy), config: t.config}
+	h := header{policy: describe(t.judge.policy), config: t.config}
 	h.code(&c)
 	t.code(&c)
 	return snapshot.Seal(c.Dst, len(dst)), nil
@@ -32,9 +32,9 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
 // Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
-// has no data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and Observe; all else stands in the
+// has no data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and OnEvent; all else stands in the
 // snapshot. A Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore;
-// they are told nothing here. It is an error that names the field if one is nil, Observe aside, that was not nil when
+// they are told nothing here. It is an error that names the field if one is nil, OnEvent aside, that was not nil when
 // the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path
 // of 1, a [Budget] whose Share and Rate are Off. What is not a snapshot is an error. O(n); memory is bounded by a
 // multiple of the length of data.
@@ -56,7 +56,7 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
-	t.config.Budget = c.Budget
+	t.config.Budget, t.judge.budget = c.Budget, c.Budget
 	t.code(&in)
 	if in.OK() {
 		t.complete(&in)
@@ -144,208 +144,46 @@ func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 // leastTask is the least that a task takes in a snapshot: its work, and a byte for each of the rest.
 const leastTask = 8 + 8
 
-// code codes what the tracker was told.
-func (t *Tracker) code(c *snapshot.Codec) {
-	if c.In == nil {
-		c.Dst = snapshot.AppendClock(c.Dst, t.clock)
-	} else {
-		t.clock = c.In.Clock()
-		t.now = t.clock.Since
-	}
-	c.Number(&t.phase.Slots, 0, maxTasks)
-	c.Number(&t.phase.Machines, 0, maxTasks)
-	c.Number(&t.started, 0, len(t.tasks))
-	c.Bool(&t.reported)
-	c.Bool(&t.smallUnits)
-	c.Number(&t.progressed, 0, snapshot.Any)
-	snapshot.List(c, &t.cloning, 1, func(task *int32) { c.Index(task, len(t.tasks)) })
-	c.Part(t.rates)
-	c.Part(&t.wrapUp)
-	c.Duration(&t.model.WrapUp)
-	c.Amount(&t.lag.sum)
-	c.Amount(&t.lag.n)
-	t.ledger.code(c)
-	t.counts.code(c)
-	t.places.code(c)
-	t.peers.code(c)
-	t.times.code(c)
-	snapshot.List(c, &t.histories, 6, func(h *history) { h.code(c) })
-	snapshot.List(c, &t.copies.all, 2, func(s *copyState) { t.codeCopy(c, s) })
-	c.Index(&t.copies.free, len(t.copies.all))
-	for i := range t.tasks {
-		if !c.OK() {
-			return
-		}
-		t.codeTask(c, &t.tasks[i])
-	}
-	snapshot.List(c, &t.candidates.list, 1, func(task *int32) { c.Index(task, len(t.tasks)) })
-}
-
-func (l *Ledger) code(c *snapshot.Codec) {
-	for _, n := range []*int{
-		&l.Started, &l.Finished, &l.Copies, &l.Restarts, &l.Clones, &l.Won, &l.Lost, &l.Pruned, &l.Failed, &l.Late, &l.Ignored,
-		&l.BadUnits, &l.BadAnswers, &l.SmallUnits, &l.ClockSteps,
-	} {
-		c.Number(n, 0, snapshot.Any)
-	}
-	c.Duration(&l.Used)
-	c.Duration(&l.Wasted)
-}
-
-func (s *counts) code(c *snapshot.Codec) {
-	for action := range s {
-		for reason := range s[action] {
-			c.Number(&s[action][reason], 0, snapshot.Any)
-		}
-	}
-}
-
-func (p *places) code(c *snapshot.Codec) {
-	snapshot.List(c, &p.numbers, 1, func(number *int) { c.Number(number, 0, snapshot.Any) })
-	if c.In != nil {
-		p.index = make(map[int]int32, len(p.numbers))
-		for i, number := range p.numbers {
-			p.index[number] = int32(i)
-		}
-		c.Check(len(p.index) == len(p.numbers), "names a machine twice")
-		p.leaves, p.refused = make([]time.Duration, len(p.numbers)), make([]bool, len(p.numbers))
-	}
-	for i := range p.numbers {
-		c.Duration(&p.leaves[i])
-		refused := p.refused[i]
-		if c.Bool(&refused); c.In != nil {
-			p.refuse(int32(i), refused)
-		}
-	}
-}
-
-func (p *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{&p.durations, &p.finishedRates, &p.progressRates, &p.machineTotals.heard} {
-		c.Part(e)
-	}
-	c.Number(&p.machineTotals.idle, 0, maxTasks)
-	snapshot.List(c, &p.machineTotal, 8, c.Amount)
-	c.Real(&p.scores)
-	c.Amount(&p.workDone)
-	c.Amount(&p.workTime)
-}
-
-func (h *history) code(c *snapshot.Codec) {
-	c.Duration(&h.lastCopy)
-	c.Index(&h.restarts, anyIndex)
-	c.Index(&h.duplicates, anyIndex)
-	c.Index(&h.killed, anyIndex)
-	c.Index(&h.killedOn, anyIndex)
-	h.saved.code(c)
-}
-
-func (p *part) code(c *snapshot.Codec) {
-	n := int(*p)
-	c.Number(&n, 0, mostPart)
-	*p = part(n)
-}
-
-// anyIndex is beyond every index.
-const anyIndex = 1<<31 - 1
-
-func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
-	c.Index(&s.task, len(t.tasks))
-	c.Index(&s.next, len(t.copies.all))
-	if s.task == none {
-		return // a free place
-	}
-	c.Index(&s.machine, len(t.places.numbers))
-	c.Index(&s.attempt, anyIndex)
-	c.Index(&s.sample, anyIndex)
-	c.Bool(&s.begun)
-	c.Bool(&s.badUnits)
-	for _, d := range []*time.Duration{&s.start, &s.readAll, &s.remaining} {
-		c.Duration(d)
-	}
-	c.Amount(&s.score)
-	s.resumed.code(c)
-	codeFloat(c, &s.told)
-	implied := float64(s.implied)
-	c.Real(&implied)
-	s.implied = float32(implied)
-	c.Part(&s.progress)
-	if t.times.on {
-		c.Part(&s.trail)
-		codeFloat(c, &s.atStage)
-	}
-	right := s.start >= 0 && s.start <= t.now || s.start == noTime && !s.begun
-	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
-}
-
-func (t *Tracker) codeTask(c *snapshot.Codec, s *taskState) {
-	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning))                // who waits is queued anew, and who is cloned is listed
-	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
-		s.flags = taskFlags(flags)
-	}
-	c.Index(&s.copies, len(t.copies.all))
-	c.Index(&s.attempts, anyIndex)
-	c.Index(&s.original, anyIndex)
-	c.Index(&s.history, len(t.histories))
-	tried := 0
-	for tried < maxTried && s.tried[tried] != none {
-		tried++
-	}
-	c.Number(&tried, 0, maxTried)
-	for i := range tried {
-		c.Index(&s.tried[i], len(t.places.numbers))
-	}
-}
-
 // complete works out what follows from what was read, and refuses what does not fit together.
 func (t *Tracker) complete(c *snapshot.Codec) {
-	t.ledger.ClockSteps = t.clock.Steps
-	for _, leaves := range t.places.leaves {
-		if leaves != noTime {
-			t.leaving++
-		}
-	}
-	t.phase.Finished, t.waiting.heap, t.waiting.waits = 0, t.waiting.heap[:0], 0
-	for i := range t.tasks {
+	b := &t.book
+	b.finished, b.waiting.heap, b.waiting.waits = 0, b.waiting.heap[:0], 0
+	for i := range b.tasks {
 		t.completeTask(c, int32(i))
 	}
 	places := 0
-	for i := t.copies.free; i != none && places <= len(t.copies.all); i = t.copies.all[i].next {
-		c.Check(t.copies.all[i].task == none, "lists a copy among the free places")
+	for i := b.copies.free; i != none && places <= len(b.copies.all); i = b.copies.all[i].next {
+		c.Check(b.copies.all[i].task == none, "lists a copy among the free places")
 		places++
 	}
-	c.Check(places+t.running == len(t.copies.all), "lists its copies wrong")
-	for i, task := range t.candidates.list {
-		if task == none || t.tasks[task].candidate != none || !t.runs(&t.tasks[task]) {
+	c.Check(places+b.running == len(b.copies.all), "lists its copies wrong")
+	for i, task := range b.candidates.list {
+		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
 			c.Check(false, "lists a candidate that is none")
 			return
 		}
-		t.tasks[task].candidate = int32(i)
+		b.tasks[task].candidate = int32(i)
 	}
-	for _, task := range t.cloning {
-		if task == none || t.tasks[task].flags&cloning != 0 {
+	for _, task := range b.cloning {
+		if task == none || b.tasks[task].flags&cloning != 0 {
 			c.Check(false, "lists a task wrong that is cloned")
 			return
 		}
-		t.tasks[task].flags |= cloning
+		b.tasks[task].flags |= cloning
 	}
-	if n := len(t.peers.machineTotal); t.peers.reads.Has(rules.Machines) {
-		c.Check(n == len(t.places.numbers) && t.peers.machineTotals.heard.Len() == n, "lacks the progress of machines")
-	}
-	t.phase.Speculative = max(t.running-t.first, 0)
-	t.phase.FreeSlots = max(t.phase.Slots-t.running, 0)
+	t.charged = b.speculative()
 }
 
 func (t *Tracker) completeTask(c *snapshot.Codec, task int32) {
-	s := &t.tasks[task]
+	b := &t.book
+	s := &b.tasks[task]
 	s.candidate = none
-	s.flags &^= queued | cloning
 	copies := 0
-	for i := s.copies; i != none && c.OK(); i = t.copies.all[i].next {
-		one := &t.copies.all[i]
+	for i := s.copies; i != none && c.OK(); i = b.copies.all[i].next {
+		one := &b.copies.all[i]
 		copies++
 		if one.sample != estimate.NoSample {
-			t.sampled++
+			t.forecast.sampled++
 		}
 		c.Check(one.task == task && one.attempt < s.attempts && copies <= int(s.attempts), "lists a copy wrong")
 	}
@@ -358,41 +196,17 @@ func (t *Tracker) completeTask(c *snapshot.Codec, task int32) {
 		return
 	}
 	if s.flags&finished != 0 {
-		t.phase.Finished++
+		b.finished++
 	}
 	if copies > 0 {
-		t.active++
-		t.running += copies
-		t.first += t.firsts(s)
-		if t.runs(s) {
-			t.working++
+		b.active++
+		b.running += copies
+		b.first += b.firsts(s)
+		if b.runs(s) {
+			b.working++
 		}
 	}
 	if isWaiting {
-		t.waiting.enter(task)
+		b.waiting.enter(task)
 	}
-}
-
-// codeFloat codes a number that is finite and not negative.
-func codeFloat(c *snapshot.Codec, v *float32) {
-	wide := float64(*v)
-	c.Amount(&wide)
-	*v = float32(wide)
-}
-
-func (m *times) code(c *snapshot.Codec) {
-	c.Amount(&m.mean)
-	c.Amount(&m.longest)
-	if !m.on {
-		return
-	}
-	c.Part(m.shape)
-	c.Part(&m.curve)
-	c.Duration(&m.fitted)
-	c.Number(&m.since, 0, snapshot.Any)
-	snapshot.List(c, &m.closed, 17, func(l *life) {
-		codeFloat(c, &l.seconds)
-		c.Bool(&l.ended)
-		c.Amount(&l.work)
-	})
 }

@@ -19,7 +19,7 @@ import (
 func TestRecordedByATracker(t *testing.T) {
 	config := tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Policy: rules.Spark{}}
 	record := journal.NewRecorder(config)
-	config.Observe = record.Observe
+	config.OnEvent = record.OnEvent
 	tracked, err := tracker.New(config)
 	require.NoError(t, err)
 	begin := time.Unix(1_700_000_000, 0)

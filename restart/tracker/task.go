@@ -12,17 +12,18 @@ import (
 // million of them, and so they are packed. What few tasks have stands in a history.
 
 const (
-	none          = -1
-	maxTried      = 4 // machines of earlier attempts that are remembered for a task
-	scratchCopies = 8
+	none     = -1
+	maxTried = 4 // machines of earlier attempts that are remembered for a task
 )
+
+const noTime time.Duration = num.MinDuration
 
 type taskState struct {
 	work      float64
 	copies    int32           // the first of its copies, the newest; none if there is none
 	attempts  int32           // launched so far
 	original  int32           // the attempt that was last launched while no other ran
-	candidate int32           // index into candidates, or none
+	candidate int32           // its place among the candidates, or none
 	history   int32           // index into histories, or none if nothing was ever done about it
 	tried     [maxTried]int32 // latest first, none where empty
 	flags     taskFlags
@@ -57,7 +58,7 @@ type copyState struct {
 	progress  estimate.Progress
 	start     time.Duration // when it began to run; before, when it was submitted with a slot free for it, or noTime
 	readAll   time.Duration // age at which all work was first known to be done; noTime before
-	remaining time.Duration // the host's own t_rem, or Unknown
+	remaining time.Duration // the instant at which it ends by the host's own t_rem, or Unknown
 	score     float64
 	trail     survival.Trail
 	atStage   float32 // the total that was predicted when it passed the last part of its progress; 0 if none was
@@ -65,7 +66,7 @@ type copyState struct {
 	next      int32   // next copy of the task, or next free place
 	machine   int32
 	attempt   int32
-	sample    int32   // in rates, or estimate.NoSample
+	sample    int32   // in the unit times, or estimate.NoSample
 	told      float32 // age in seconds at which the record of the machines was last told of it
 	implied   float32 // seconds that its sample stands for
 	begun     bool    // it runs, and does not wait in an engine's queue
@@ -73,37 +74,39 @@ type copyState struct {
 	resumed   part    // of the task that a checkpoint held when it began
 }
 
-// units is the work by which a task's progress is measured. A task without any work is done as soon as it reports; its
-// progress is a share.
-func (s *taskState) units() float64 {
-	if s.work == 0 {
+// part is a share of a task's work that a checkpoint holds, in steps that are small beside what one saves.
+type part uint16
+
+const (
+	parts    = 1 << 16
+	mostPart = parts - parts/1024 // however much is saved, something is left: to load it, and to end
+)
+
+// partOf returns the part that some work is of all.
+func partOf(work, all float64) part { return part(min(work/all*parts, mostPart)) }
+
+// of returns the part of an amount of work.
+func (p part) of(work float64) float64 { return float64(work * (float64(p) / parts)) }
+
+// stint is the work of a copy: what its task has left behind a checkpoint. A copy counts as one of a task that has only
+// that to do: its progress, its rate, its samples and its score are of it. So little else has to know of checkpoints.
+type stint float64
+
+// stint returns what is left of a task when so much of it was saved.
+func (s *taskState) stint(saved part) stint {
+	if saved == 0 {
+		return stint(s.work)
+	}
+	return stint(s.work - saved.of(s.work))
+}
+
+// units is the work by which progress is measured. A copy without any work is done as soon as it reports; its progress
+// is a share.
+func (w stint) units() float64 {
+	if w == 0 {
 		return 1
 	}
-	return s.work
-}
-
-const noTime time.Duration = num.MinDuration
-
-// pool holds the copies that have not ended, in places that are used again.
-type pool struct {
-	all  []copyState
-	free int32 // the first free place, or none
-}
-
-// take returns a place.
-func (p *pool) take() int32 {
-	if i := p.free; i != none {
-		p.free = p.all[i].next
-		return i
-	}
-	p.all = append(p.all, copyState{})
-	return int32(len(p.all) - 1)
-}
-
-// give gives a place back.
-func (p *pool) give(i int32) {
-	p.all[i].task, p.all[i].next = none, p.free
-	p.free = i
+	return float64(w)
 }
 
 // tryMachine remembers a machine at the front of those that the task was tried on.
@@ -132,4 +135,26 @@ func (s *taskState) wasTried(machine int32) bool {
 		}
 	}
 	return false
+}
+
+// pool holds the copies that have not ended, in places that are used again.
+type pool struct {
+	all  []copyState
+	free int32 // the first free place, or none
+}
+
+// take returns a place.
+func (p *pool) take() int32 {
+	if i := p.free; i != none {
+		p.free = p.all[i].next
+		return i
+	}
+	p.all = append(p.all, copyState{})
+	return int32(len(p.all) - 1)
+}
+
+// give gives a place back.
+func (p *pool) give(i int32) {
+	p.all[i].task, p.all[i].next = none, p.free
+	p.free = i
 }

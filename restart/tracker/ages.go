@@ -1,0 +1,116 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart/rules"
+)
+
+// ages is what is known of how long copies take whatever they report: a curve of the times of those that have ended,
+// run, or were killed, and how the progress of such copies runs. It costs little unless the policy reads t_rem as a
+// distribution.
+type ages struct {
+	on     bool
+	shape  *survival.Shape
+	curve  survival.Curve
+	mean   float64       // the mean work
+	long   float64       // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
+	closed []life        // that ended or were killed
+	enough int           // ends that make a curve: three, or all others of a small phase
+	stride int           // lives of one in so many tasks are kept
+	fitted time.Duration // when the curve was made
+	since  int           // closed lives since then
+	ahead  []ahead       // of each copy of the task that is looked at
+	fresh  survival.Without
+}
+
+// ahead is what is left of a copy, by its progress or by its age. They stand apart from the tracker, which is not to be
+// larger for the few tasks that have several copies.
+type ahead struct {
+	outlook  survival.Outlook
+	residual survival.Residual
+}
+
+// life is a copy that is over.
+type life struct {
+	seconds float32
+	ended   bool
+	work    float64
+}
+
+const (
+	mostLives = 8192 // tasks whose lives are kept: more would tell no more
+	refit     = 16   // the curve is made again when its lives have grown by one in so many
+	unsure    = 8    // ends before which more work is taken to take longer, and less work not to take shorter
+)
+
+func newAges(c *Config) ages {
+	n := len(c.Work)
+	m := ages{on: rules.Describe(c.Policy).Has(rules.Left), stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
+	for i, w := range c.Work {
+		m.mean += (w - m.mean) / float64(i+1)
+	}
+	if !m.on {
+		return m
+	}
+	for m.stride < (n+mostLives-1)/mostLives {
+		m.stride *= 2
+	}
+	if m.shape = new(survival.Shape); c.Shape != nil {
+		m.shape = c.Shape.Phase()
+	}
+	return m
+}
+
+// sure reports whether enough copies have ended to make a curve of.
+func (m *ages) sure() bool { return m.curve.Ends() >= m.enough }
+
+// keeps reports whether the lives of a task's copies are kept.
+func (m *ages) keeps(task int32) bool { return int(task)%m.stride == 0 }
+
+// add takes in the life of a copy that ended with success or was killed.
+func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success bool) {
+	if success {
+		m.long = max(m.long, age.Seconds()/scale)
+	}
+	if m.on && m.keeps(c.task) {
+		m.closed = append(m.closed, life{float32(age.Seconds()), success, work})
+		m.since++
+	}
+}
+
+// stale reports whether the curve is to be made again: one in sixteen of its lives is new, or an interval has passed,
+// in which all that run have aged.
+func (m *ages) stale(now, interval time.Duration) bool {
+	return m.fitted == noTime || m.since > len(m.closed)/refit || now-m.fitted >= interval
+}
+
+// refresh makes the curve again where enough has happened.
+func (f *forecast) refresh() {
+	m, b := &f.ages, f.book
+	if !m.stale(b.now, f.interval) {
+		return
+	}
+	m.fitted, m.since = b.now, 0
+	m.curve.Reset()
+	ends := 0
+	for _, l := range m.closed {
+		if m.curve.Add(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
+			ends++
+		}
+	}
+	if ends < m.enough { // nobody reads it: most phases are so for most of their time
+		m.curve.Reset()
+		m.curve.Fit()
+		return
+	}
+	for i := range b.copies.all {
+		c := &b.copies.all[i]
+		if c.task != none && c.begun && m.keeps(c.task) {
+			work := float64(b.tasks[c.task].stint(c.resumed))
+			m.curve.Add(b.age(c).Seconds()/f.scale(work), false)
+		}
+	}
+	m.curve.Fit()
+}

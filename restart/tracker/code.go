@@ -1,0 +1,217 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// What a snapshot holds of each part: one list of fields writes and reads it.
+
+// code codes what the tracker was told.
+func (t *Tracker) code(c *snapshot.Codec) {
+	b, f := &t.book, &t.forecast
+	if c.Clock(&b.clock); c.In != nil {
+		b.now = b.clock.Since
+	}
+	c.Number(&b.slots, 0, maxTasks)
+	c.Number(&b.started, 0, len(b.tasks))
+	t.codeLedger(c)
+	t.judge.counts.code(c)
+	t.judge.ranking.code(c, len(b.tasks))
+	t.fleet.code(c)
+	t.peers.code(c)
+	f.code(c)
+	snapshot.List(c, &b.histories, 6, func(h *history) { h.code(c) })
+	snapshot.List(c, &b.copies.all, 2, func(s *copyState) { t.codeCopy(c, s) })
+	c.Index(&b.copies.free, len(b.copies.all))
+	for i := range b.tasks {
+		if !c.OK() {
+			return
+		}
+		t.codeTask(c, &b.tasks[i])
+	}
+	snapshot.List(c, &b.candidates.list, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
+	snapshot.List(c, &b.cloning, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
+}
+
+func (t *Tracker) codeLedger(c *snapshot.Codec) {
+	l := t.Ledger()
+	for _, n := range []*int{
+		&l.Started, &l.Finished, &l.Copies, &l.Restarts, &l.Clones, &l.Won, &l.Lost, &l.Pruned, &l.Failed, &l.Late, &l.Ignored,
+		&l.BadUnits, &l.BadAnswers, &l.SmallUnits,
+	} {
+		c.Number(n, 0, snapshot.Any)
+	}
+	c.Duration(&l.Used)
+	c.Duration(&l.Wasted)
+	if c.In != nil {
+		t.ledger, t.book.ends, t.judge.bad = l, l.Finished, l.BadAnswers
+		t.forecast.doubt.bad, t.forecast.doubt.small = l.BadUnits, l.SmallUnits
+	}
+}
+
+func (s *counts) code(c *snapshot.Codec) {
+	for action := range s {
+		for reason := range s[action] {
+			c.Number(&s[action][reason], 0, snapshot.Any)
+		}
+	}
+}
+
+func (r *ranking) code(c *snapshot.Codec, tasks int) {
+	if c.Bool(&r.holds); !r.holds {
+		return
+	}
+	c.Duration(&r.at)
+	c.Bool(&r.allowed)
+	reason := int(r.refusal.Reason)
+	c.Number(&reason, 0, int(reasons)-1)
+	r.refusal.Reason = restart.Reason(reason)
+	c.Real(&r.refusal.Value)
+	c.Real(&r.refusal.Threshold)
+	snapshot.List(c, &r.list, 2, func(x *ranked) {
+		c.Duration(&x.gain)
+		c.Index(&x.task, tasks)
+		c.Check(x.task != none, "ranks no task")
+	})
+}
+
+func (f *fleet) code(c *snapshot.Codec) {
+	c.Number(&f.known, 0, maxTasks)
+	if c.In != nil {
+		f.index = map[int]int32{}
+	}
+	snapshot.List(c, &f.list, 3, func(m *machine) {
+		c.Number(&m.number, 0, snapshot.Any)
+		c.Duration(&m.leaves)
+		refused := m.refused
+		c.Bool(&refused)
+		if f.pace.on {
+			c.Amount(&m.total)
+		}
+		if c.In == nil {
+			return
+		}
+		c.Check(f.seen(m.number) == none, "names a machine twice")
+		place := int32(len(f.index))
+		f.index[m.number] = place
+		if m.leaves != noTime {
+			f.leaving++
+		}
+		f.refuse(place, refused)
+	})
+	c.Part(&f.pace.totals.heard)
+	c.Number(&f.pace.totals.idle, 0, maxTasks)
+	c.Check(!f.pace.on || f.pace.totals.heard.Len() == len(f.list), "lacks the progress of machines")
+}
+
+func (p *peers) code(c *snapshot.Codec) {
+	for _, e := range []*estimate.Empirical{&p.durations, &p.unitTimes, &p.progressRates} {
+		c.Part(e)
+	}
+	c.Real(&p.scores)
+	c.Amount(&p.workDone)
+	c.Amount(&p.workTime)
+}
+
+func (f *forecast) code(c *snapshot.Codec) {
+	c.Bool(&f.reported)
+	c.Bool(&f.doubt.on)
+	c.Number(&f.doubt.progressed, 0, snapshot.Any)
+	c.Part(f.rates)
+	c.Part(&f.wrapUp)
+	c.Duration(&f.model.WrapUp)
+	c.Amount(&f.lag.sum)
+	c.Amount(&f.lag.n)
+	m := &f.ages
+	c.Amount(&m.mean)
+	c.Amount(&m.long)
+	if !m.on {
+		return
+	}
+	c.Part(m.shape)
+	c.Part(&m.curve)
+	c.Duration(&m.fitted)
+	c.Number(&m.since, 0, snapshot.Any)
+	snapshot.List(c, &m.closed, 17, func(l *life) {
+		codeFloat(c, &l.seconds)
+		c.Bool(&l.ended)
+		c.Amount(&l.work)
+	})
+}
+
+func (h *history) code(c *snapshot.Codec) {
+	c.Duration(&h.lastCopy)
+	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn} {
+		c.Index(n, anyIndex)
+	}
+	h.saved.code(c)
+}
+
+func (p *part) code(c *snapshot.Codec) {
+	n := int(*p)
+	c.Number(&n, 0, mostPart)
+	*p = part(n)
+}
+
+// anyIndex is beyond every index.
+const anyIndex = 1<<31 - 1
+
+func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
+	c.Index(&s.task, len(t.book.tasks))
+	c.Index(&s.next, len(t.book.copies.all))
+	if s.task == none {
+		return // a free place
+	}
+	c.Index(&s.machine, len(t.fleet.list))
+	c.Index(&s.attempt, anyIndex)
+	c.Index(&s.sample, anyIndex)
+	c.Bool(&s.begun)
+	c.Bool(&s.badUnits)
+	for _, d := range []*time.Duration{&s.start, &s.readAll, &s.remaining} {
+		c.Duration(d)
+	}
+	c.Amount(&s.score)
+	s.resumed.code(c)
+	codeFloat(c, &s.told)
+	implied := float64(s.implied)
+	c.Real(&implied)
+	s.implied = float32(implied)
+	c.Part(&s.progress)
+	if t.forecast.ages.on {
+		c.Part(&s.trail)
+		codeFloat(c, &s.atStage)
+	}
+	right := s.start >= 0 && s.start <= t.book.now || s.start == noTime && !s.begun
+	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
+}
+
+func (t *Tracker) codeTask(c *snapshot.Codec, s *taskState) {
+	c.Amount(&s.work)
+	flags := int(s.flags &^ (queued | cloning))                // who waits is queued again, and who is cloned is listed
+	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
+		s.flags = taskFlags(flags)
+	}
+	c.Index(&s.copies, len(t.book.copies.all))
+	c.Index(&s.attempts, anyIndex)
+	c.Index(&s.original, anyIndex)
+	c.Index(&s.history, len(t.book.histories))
+	tried := 0
+	for tried < maxTried && s.tried[tried] != none {
+		tried++
+	}
+	c.Number(&tried, 0, maxTried)
+	for i := range tried {
+		c.Index(&s.tried[i], len(t.fleet.list))
+	}
+}
+
+// codeFloat codes a number that is finite and not negative.
+func codeFloat(c *snapshot.Codec, v *float32) {
+	wide := float64(*v)
+	c.Amount(&wide)
+	*v = float32(wide)
+}

@@ -1,0 +1,118 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// What the forecast says of a task: t_rem of its copies, and t_new of one more.
+
+// remaining returns t_rem of a copy by its reports: the host's, or the model's, which is unknown at the age of 0 and so
+// before the begin. In a phase of which no copy has ever reported progress nothing is known; one silent copy among
+// others that report is another matter.
+func (f *forecast) remaining(w stint, c *copyState) time.Duration {
+	switch {
+	case c.badUnits:
+		return estimate.Unknown
+	case c.remaining != estimate.Unknown:
+		return max(num.Sub(c.remaining, f.book.now), 0)
+	case !f.reported:
+		return estimate.Unknown
+	}
+	return f.model.Remaining(&c.progress, f.book.age(c), w.units())
+}
+
+// foresee makes t_rem of the i-th of a task's copies a distribution, unless the host has given it, or nothing is known.
+func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
+	if !f.ages.on || !c.begun || c.remaining != estimate.Unknown || c.badUnits || i >= mostAhead {
+		return
+	}
+	f.refresh()
+	m := &f.ages
+	if i >= len(m.ahead) { // those of the copies before this one stay where they are: this task's decision reads them there
+		m.ahead = append(m.ahead, make([]ahead, i+1-len(m.ahead))...)
+	}
+	left := &m.ahead[i]
+	age, scale := to.Elapsed.Seconds(), f.scale(float64(w))
+	reports := to.Remaining != estimate.Unknown && c.trail.Done() > 0
+	if reports {
+		p := survival.Prediction{
+			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
+			Expected: f.expects || m.sure(),
+		}
+		if m.shape.Outlook(&left.outlook, p, &m.curve) {
+			to.Left, to.Basis = &left.outlook, restart.ByProgress
+			to.Remaining, _ = num.Duration(left.outlook.Mean())
+			return
+		}
+	}
+	if m.sure() && age > 0 {
+		left.residual = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
+		to.Left, to.Basis = &left.residual, restart.ByAge
+		to.Remaining, _ = num.Duration(left.residual.Mean())
+	} else if reports {
+		to.Remaining = estimate.Unknown
+	}
+}
+
+// mostAhead is how many copies of a task have a distribution of t_rem.
+const mostAhead = 8
+
+// scale is how much longer than the mean task's a task's work lets it take. Until enough have ended to see what
+// explains time, a small task is not taken to be a quick one: that would make the longest of all of its age.
+func (f *forecast) scale(work float64) float64 {
+	e := f.rates.Work(work) / f.rates.Work(f.ages.mean)
+	if f.rates.Overhead() == 0 && f.book.ends < unsure {
+		e = max(e, 1)
+	}
+	if !(e > 0 && num.Finite(e)) {
+		return 1
+	}
+	return e
+}
+
+// fresh is t_new of one more copy of a task, of which the oldest has run so long, at a location; others receives the
+// samples without those of the task's own copies.
+func (f *forecast) fresh(w stint, location float64, oldest time.Duration, own []int, others *estimate.PeerTimes) estimate.Fresh {
+	n := estimate.Fresh{Work: f.rates.Work(float64(w)), Lag: f.lag.mean(), Location: location}
+	if f.rates.Known() {
+		f.rates.Peers(others, own...)
+		n.UnitTime = others
+	}
+	// Where t_rem rests on ages alone, so must t_new: from another source the two could not be compared.
+	if m := &f.ages; m.on && !f.reported && m.sure() {
+		scale := f.scale(float64(w))
+		m.fresh = survival.Without{Curve: &m.curve, Age: oldest.Seconds() / scale}
+		n.UnitTime, n.Work = &m.fresh, scale
+	}
+	return n
+}
+
+// usual is what a task of some work usually takes; it is known if the unit times are.
+func (f *forecast) usual(w stint) (time.Duration, bool) {
+	if !f.rates.Known() {
+		return 0, false
+	}
+	d, _ := num.Duration(f.rates.Quantile(0.5) * f.rates.Work(float64(w)))
+	return d, true
+}
+
+// needs is t_rem of a copy whose machine leaves, as seen is what the policy sees. That counts once ends have shown how
+// far off predictions are, and plain extrapolation before. Where both are unknown, the copy takes what the longest took
+// that has ended, or as long again as it has run; Unknown while none has ended.
+func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duration {
+	left := f.remaining(w, c)
+	if left == estimate.Unknown || f.ages.sure() {
+		left = seen
+	}
+	if left != estimate.Unknown || f.ages.long == 0 {
+		return left
+	}
+	age := f.book.age(c)
+	long, _ := num.Duration(f.ages.long * f.scale(float64(w)))
+	return max(num.Sub(long, age), age)
+}

@@ -1,0 +1,177 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// ranking is the order of the candidates by what their copies gain, as of one moment: so that to give n idle slots to n
+// candidates takes n decisions and some for each slot, and not n for each. It holds while nothing changes but for the
+// copies that the slots are given to.
+type ranking struct {
+	holds   bool
+	at      time.Duration
+	allowed bool     // the budget allowed one more copy
+	list    []ranked // a heap
+	refusal restart.Decision
+}
+
+type ranked struct {
+	gain time.Duration
+	task int32
+}
+
+func (a ranked) before(b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }
+
+// push and pop keep the list a heap with the first on top.
+func (r *ranking) push(x ranked) {
+	r.list = append(r.list, x)
+	for i := len(r.list) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !r.list[i].before(r.list[parent]) {
+			return
+		}
+		r.list[i], r.list[parent] = r.list[parent], r.list[i]
+		i = parent
+	}
+}
+
+func (r *ranking) pop() ranked {
+	n := len(r.list) - 1
+	top := r.list[0]
+	r.list[0] = r.list[n]
+	r.list = r.list[:n]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= n {
+			return top
+		}
+		if child+1 < n && r.list[child+1].before(r.list[child]) {
+			child++
+		}
+		if !r.list[child].before(r.list[i]) {
+			return top
+		}
+		r.list[i], r.list[child] = r.list[child], r.list[i]
+		i = child
+	}
+}
+
+const (
+	fine   = 64 // a ranking holds for an interval divided by this: what gains change in that time does not matter
+	weighs = 8  // so many of the first of a ranking are decided about for a machine that may be unlike the others
+)
+
+// best returns the candidate that gains most for a free slot on a machine; where there is none, the task -1 and why the
+// slot is refused to those that want one. A slot that is refused to one task, by a policy that refuses it to all, is
+// asked about no further, and nothing changes: it would be the same for each, slot after slot.
+func (j *judge) best(machine int) verdict {
+	best := verdict{task: none}
+	best.Reason = restart.NothingToDo
+	if len(j.book.candidates.list) == 0 {
+		return best
+	}
+	facts := *j.phase()
+	facts.FreeSlots = max(facts.FreeSlots, 1)
+	facts.Peers.Machine = j.fleet.asking(machine)
+	r, allowed := &j.ranking, j.budget == nil || j.budget.Allows()
+	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/fine {
+		r.at, r.allowed = j.book.now, allowed
+		r.holds = j.rank(&best, machine, &facts)
+	}
+	if best.task == none && r.refusal.Reason != restart.NoReason {
+		best.Decision = r.refusal
+	}
+	if r.holds {
+		j.weigh(&best, machine, &facts)
+	}
+	return best
+}
+
+// rank decides about each candidate again, since its last decision is as old as its last report, and drops those that it
+// finds wanting; of these, the best is one to end. It reports false if the slot is refused to all.
+func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
+	r, wanting := &j.ranking, j.scratch[:0]
+	r.list, r.refusal = r.list[:0], restart.Decision{}
+	for _, task := range j.book.candidates.list {
+		v := j.decide(task, machine, facts)
+		switch {
+		case v.Action == restart.Duplicate:
+			r.push(ranked{v.Gain, task})
+		case v.Action != restart.Keep:
+			best.better(&v)
+		case blocked(v.Reason):
+			r.refusal = refusal(&v.Decision)
+			if j.refused(v.Reason) {
+				return false
+			}
+		}
+		if !v.wants {
+			wanting = append(wanting, ranked{task: task})
+		}
+	}
+	for _, x := range wanting {
+		j.book.candidates.drop(x.task)
+	}
+	j.scratch = wanting
+	return true
+}
+
+// weigh decides about the first of the ranking for the machine that asks, and takes the best.
+func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
+	r, back := &j.ranking, j.scratch[:0]
+	most := 1
+	if j.fleet.record != nil || j.fleet.path != nil {
+		most = weighs
+	}
+	for most > 0 && len(r.list) > 0 {
+		x := r.pop()
+		if j.book.tasks[x.task].candidate == none {
+			continue // it has its copy
+		}
+		v := j.decide(x.task, machine, facts)
+		if v.Action == restart.Duplicate && machine != none && v.Avoid.Has(machine) {
+			v.Decision = restart.Decision{Reason: restart.SameMachine}
+		}
+		if v.wants {
+			back = append(back, x)
+		} else {
+			j.book.candidates.drop(x.task)
+		}
+		if v.Action != restart.Keep {
+			best.better(&v)
+			most--
+		} else if best.task == none && blocked(v.Reason) {
+			best.Decision = refusal(&v.Decision)
+		}
+		if j.refused(v.Reason) {
+			break
+		}
+	}
+	for _, x := range back {
+		r.push(x)
+	}
+	j.scratch = back
+}
+
+// better takes a verdict that gains more, or as much for a task before.
+func (v *verdict) better(other *verdict) {
+	if v.task == none || other.Gain > v.Gain || other.Gain == v.Gain && other.task < v.task {
+		*v = *other
+	}
+}
+
+// refusal returns what a decision says of the slot, without the numbers of the task that happened to be asked about.
+func refusal(d *restart.Decision) restart.Decision {
+	if d.Reason == restart.BudgetSpent {
+		return restart.Decision{Reason: d.Reason}
+	}
+	return restart.Decision{Reason: d.Reason, Value: d.Value, Threshold: d.Threshold}
+}
+
+// refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that
+// leaves may be one task's reason to have a copy in spite of the policy.
+func (j *judge) refused(why restart.Reason) bool {
+	return j.reads.CopiesOnly && j.fleet.leaving == 0 && blocked(why) && why != restart.SameMachine
+}
