@@ -75,3 +75,30 @@ func TestMantriMaxDuplicates(t *testing.T) {
 		assert.Equal(t, restart.EnoughCopies, spent.Decide(task, p).Reason)
 	}
 }
+
+// The chance of line 7 is that of half of t_rem: of 16 points two are 100 s and the others 60 s, of which half is less
+// than 40 s.
+func TestMantri51Line7OfHalfOfTheRest(t *testing.T) {
+	d := restart.Mantri{MaxRestarts: restart.Off}.Decide(spread(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(40)), scarce)
+	assert.Equal(t, 2./16, d.Value, "%v", d)
+}
+
+// Nothing is known of t_rem in a phase that never reports; where it is known, t_new is what is missing.
+func TestMantriNoProgress(t *testing.T) {
+	silent := scarce
+	silent.Silent = true
+	assert.Equal(t, restart.NoProgress, restart.Decide(one(estimate.Unknown, 30), silent).Reason)
+	assert.Equal(t, restart.NoEstimate, restart.Decide(one(estimate.Unknown, 30), scarce).Reason)
+	unknown := one(minute, 30)
+	unknown.Fresh = estimate.Fresh{}
+	assert.Equal(t, restart.NoEstimate, restart.Decide(unknown, silent).Reason)
+}
+
+// A task of two copies may lose the one that is not furthest on; one of a single copy is not killed.
+func TestLimitsKillOneOfTwo(t *testing.T) {
+	task := restart.Task{Copies: copies(10, 20)}
+	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}
+	assert.Equal(t, kill, restart.Limits{}.Hold(kill, task))
+	kill.Copy, task.Copies = 0, task.Copies[:1]
+	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(kill, task).Reason)
+}
