@@ -2,10 +2,12 @@ package clone
 
 import (
 	"cmp"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // BlacklistConfig holds the choices of a [Blacklist]. Its zero value is usable.
@@ -26,33 +28,46 @@ type BlacklistConfig struct {
 	MinTasks int
 }
 
-func (c BlacklistConfig) withDefaults() BlacklistConfig {
-	if c.Window == 0 {
-		c.Window = 5 * time.Minute
-	}
-	if c.MinTasks == 0 {
-		c.MinTasks = 3
-	}
+// Effective returns the configuration with its defaults filled in.
+func (c BlacklistConfig) Effective() BlacklistConfig {
+	c.Window = check.Or(c.Window, 5*time.Minute)
 	c.Recent = check.Or(c.Recent, 0.5)
 	c.Threshold = check.Or(c.Threshold, 0.3)
 	c.MaxShare = check.Or(c.MaxShare, 0.1)
+	c.MinTasks = check.Or(c.MinTasks, 3)
 	return c
 }
 
-func (c BlacklistConfig) validate() error {
-	switch {
-	case c.Window < 0:
-		return badField("BlacklistConfig.Window", c.Window, "a positive duration, or 0 for the default")
-	case !(c.Recent >= 0 && c.Recent <= 1):
-		return badField("BlacklistConfig.Recent", c.Recent, "a weight in (0, 1], or 0 for the default")
-	case !(c.Threshold >= 0 && c.Threshold < 1):
-		return badField("BlacklistConfig.Threshold", c.Threshold, "a probability in (0, 1), or 0 for the default")
-	case !(c.MaxShare >= 0 && c.MaxShare <= 1):
-		return badField("BlacklistConfig.MaxShare", c.MaxShare, "a share in (0, 1], or 0 for the default")
-	case c.MinTasks < 0:
-		return badField("BlacklistConfig.MinTasks", c.MinTasks, "a positive number, or 0 for the default")
-	}
-	return nil
+// Validate reports the first field that is out of range, with its value and its range.
+func (c BlacklistConfig) Validate() error {
+	const place = "clone: BlacklistConfig"
+	return cmp.Or(
+		check.Length(place, "Window", c.Window),
+		check.Share(place, "Recent", c.Recent, false),
+		probability(place, "Threshold", c.Threshold),
+		check.Share(place, "MaxShare", c.MaxShare, false),
+		check.Count(place, "MinTasks", c.MinTasks, false),
+	)
+}
+
+func (c *BlacklistConfig) wire(w *wire.Codec) {
+	wire.Choice(w, "window", &c.Window)
+	wire.Choice(w, "recent", &c.Recent)
+	wire.Choice(w, "threshold", &c.Threshold)
+	wire.Choice(w, "max-share", &c.MaxShare)
+	wire.Choice(w, "min-tasks", &c.MinTasks)
+}
+
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (c BlacklistConfig) String() string               { return wire.Line(c.wire) }
+func (c BlacklistConfig) LogValue() slog.Value         { return wire.Log(c.wire) }
+func (c BlacklistConfig) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
+func (c *BlacklistConfig) UnmarshalJSON(data []byte) error {
+	return wire.Read(data, c, (*BlacklistConfig).wire)
+}
+func (c *BlacklistConfig) UnmarshalText(line []byte) error {
+	return wire.Scan(line, c, (*BlacklistConfig).wire)
 }
 
 // Blacklist predicts which machines will cause stragglers, and bans the worst for one window at a time [Dolly §2.1.2].
@@ -78,21 +93,18 @@ type health struct {
 	banned      bool
 }
 
-// NewBlacklist returns a Blacklist for so many machines, or an error that names the field that is out of range.
+// NewBlacklist returns a Blacklist for a number of machines, or an error that names the field that is out of range.
 func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
-	if machines < 0 {
-		return nil, badField("the number of machines", machines, "0 or more")
-	}
-	if err := c.validate(); err != nil {
+	if err := cmp.Or(check.Least("clone", "machines", machines, 0), c.Validate()); err != nil {
 		return nil, err
 	}
-	b := &Blacklist{config: c.withDefaults()}
+	b := &Blacklist{config: c.Effective()}
 	b.Resize(machines)
 	return b, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *Blacklist) Config() BlacklistConfig { return b.config.withDefaults() }
+func (b *Blacklist) Config() BlacklistConfig { return b.config.Effective() }
 
 // Resize changes the number of machines. New ones come without a past; those whose index is out of range are forgotten,
 // and if MaxShare of the rest is fewer than are banned, the best of these are free. A number below 0 counts as 0. O(m

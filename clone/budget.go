@@ -2,7 +2,8 @@ package clone
 
 import (
 	"math"
-	"math/bits"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // Budget decides which jobs are cloned, and keeps the account B_U of the slots that cloning is charged with [Dolly
@@ -26,6 +27,10 @@ type Grant struct {
 	index      int32
 	generation int64
 }
+
+// MarshalBinary returns no bytes, and UnmarshalBinary makes g the zero Grant: another process has another budget.
+func (g Grant) MarshalBinary() ([]byte, error)     { return nil, nil }
+func (g *Grant) UnmarshalBinary(data []byte) error { *g = Grant{}; return nil }
 
 // entry is a job that is cloned, or was.
 type entry struct {
@@ -85,15 +90,15 @@ func (b *Budget) Admit(job Job, now Cluster) Decision {
 	return d
 }
 
-// Readmit takes over a job that is already cloned, as of a host that was started again: of a job of size tasks, so many
-// cloned tasks have not ended and run in so many copies each. It is charged whatever the limits say, since it runs; a
-// budget that is overdrawn so admits nothing until enough has ended. A job without cloned tasks or with fewer than two
+// Readmit charges a job that was cloned before the host restarted: of its size tasks, tasks are still running, each in
+// copies copies. It is charged whatever the limits say, since it runs; a budget that is overdrawn admits nothing until
+// enough has ended. A job without cloned tasks or with fewer than two
 // copies of each is not cloned: it is not charged, and its Grant is zero. O(1); allocates as [Budget.Admit] does.
 func (b *Budget) Readmit(size, tasks, copies int) Grant {
 	if tasks < 1 || copies < 2 {
 		return Grant{}
 	}
-	spent := add(b.spent, times(tasks, b.charge(copies)))
+	spent := exact.Add(b.spent, exact.Mul(tasks, b.charge(copies)))
 	if spent == math.MaxInt {
 		return Grant{} // beyond any cluster, and what is charged must be known to be given back
 	}
@@ -150,8 +155,8 @@ func (b *Budget) count(job Job, now Cluster) (Decision, int) {
 
 // place sets what the budget and the cluster come to if the first tasks of the job get c copies and the rest one.
 func (b *Budget) place(d *Decision, job Job, now Cluster, c, tasks int) {
-	d.Spent = add(b.spent, times(b.charge(c), tasks))
-	d.Busy = add(add(max(now.Busy, 0), job.Tasks), times(c-1, tasks))
+	d.Spent = exact.Add(b.spent, exact.Mul(b.charge(c), tasks))
+	d.Busy = exact.Add(exact.Add(max(now.Busy, 0), job.Tasks), exact.Mul(c-1, tasks))
 }
 
 // charge returns what a task with c copies costs of the budget.
@@ -164,14 +169,14 @@ func (b *Budget) charge(c int) int {
 
 // partly gives a job that is denied what there is room for, if the policy says so.
 func (b *Budget) partly(d Decision, job Job, now Cluster) Decision {
-	budget := max(0, d.Budget-b.spent)                         // free slots of the budget
-	idle := max(0, d.Ceiling-add(max(now.Busy, 0), job.Tasks)) // free slots for copies beyond the first
+	budget := max(0, d.Budget-b.spent)                               // free slots of the budget
+	idle := max(0, d.Ceiling-exact.Add(max(now.Busy, 0), job.Tasks)) // free slots for copies beyond the first
 	copies, tasks := d.Wanted, job.Tasks
 	var reason Reason
 	switch b.config.Shortage {
 	case FewerCopies:
 		uncharged := copies - b.charge(copies) // of the copies of each task
-		copies = min(copies, add(budget/tasks, uncharged), add(idle/tasks, 1))
+		copies = min(copies, exact.Add(budget/tasks, uncharged), exact.Add(idle/tasks, 1))
 		reason = RoomForFewer
 	case FirstTasks:
 		tasks = min(tasks, budget/b.charge(copies), idle/(copies-1))
@@ -224,18 +229,3 @@ func (b *Budget) find(g Grant) *entry {
 // over reports whether a number is above its limit. One that saturated is above any, also where there is no limit: what
 // is charged must be known to be given back.
 func over(used, limit int) bool { return used > limit || used == math.MaxInt }
-
-// add and times are of numbers that are not negative, and saturate.
-func add(x, y int) int {
-	if x > math.MaxInt-y {
-		return math.MaxInt
-	}
-	return x + y
-}
-
-func times(x, y int) int {
-	if high, low := bits.Mul(uint(x), uint(y)); high == 0 && low <= math.MaxInt {
-		return int(low)
-	}
-	return math.MaxInt
-}

@@ -59,7 +59,7 @@ func TestOff(t *testing.T) {
 	require.NoError(t, err)
 	d := b.Admit(Job{Tasks: 1000}, Cluster{Capacity: 10, Busy: 10, Straggler: .1})
 	assert.Equal(t, "clone room-for-all copies=5 tasks=1000 wanted=5 spent=5000/off busy=5010/off", d.String())
-	assert.Equal(t, "[action=clone reason=room-for-all copies=5 tasks=1000 wanted=5 spent=5000 busy=5010]", d.LogValue().String())
+	assert.Equal(t, "[action=clone reason=room-for-all copies=5 tasks=1000 wanted=5 spent=5000 budget=<nil> busy=5010 ceiling=<nil>]", d.LogValue().String())
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 10}, Cluster{Capacity: 10, Busy: 10, Straggler: .1}))
 }
 

@@ -1,11 +1,13 @@
 package clone
 
 import (
-	"fmt"
+	"cmp"
+	"log/slog"
 	"math"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Off turns off the rule of a field whose zero value means the published default.
@@ -82,24 +84,39 @@ func (c Config) Effective() Config {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error {
-	switch {
-	case !(c.AcceptableRisk >= 0 && c.AcceptableRisk < 1):
-		return badField("Config.AcceptableRisk", c.AcceptableRisk, "a probability in (0, 1), or 0 for the default")
-	case !(c.BudgetShare >= 0 && c.BudgetShare <= 1) && c.BudgetShare != Off:
-		return badField("Config.BudgetShare", c.BudgetShare, "a share in (0, 1], 0 for the default, or Off")
-	case !(c.Ceiling >= 0 && c.Ceiling <= 1) && c.Ceiling != Off:
-		return badField("Config.Ceiling", c.Ceiling, "a share in (0, 1], 0 for the default, or Off")
-	case int(c.Charge) >= len(chargeNames):
-		return badField("Config.Charge", c.Charge, "AllCopies or ExtraCopies")
-	case int(c.Shortage) >= len(shortageNames):
-		return badField("Config.Shortage", c.Shortage, "Deny, FewerCopies or FirstTasks")
-	}
-	return nil
+	const place = "clone: Config"
+	return cmp.Or(
+		probability(place, "AcceptableRisk", c.AcceptableRisk),
+		check.Share(place, "BudgetShare", c.BudgetShare, true),
+		check.Share(place, "Ceiling", c.Ceiling, true),
+		check.Named(place, "Charge", c.Charge, chargeNames[:]),
+		check.Named(place, "Shortage", c.Shortage, shortageNames[:]),
+	)
 }
 
-func badField(field string, value any, want string) error {
-	return fmt.Errorf("clone: %s is %v, want %s", field, value, want)
+// probability accepts one in (0, 1), and 0 for the default.
+func probability(place, field string, v float64) error {
+	if v >= 0 && v < 1 {
+		return nil
+	}
+	return check.Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
 }
+
+func (c *Config) wire(w *wire.Codec) {
+	wire.Choice(w, "acceptable-risk", &c.AcceptableRisk)
+	wire.Choice(w, "budget-share", &c.BudgetShare)
+	wire.Choice(w, "ceiling", &c.Ceiling)
+	w.Enum("charge", &c.Charge)
+	w.Enum("shortage", &c.Shortage)
+}
+
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (c Config) String() string                   { return wire.Line(c.wire) }
+func (c Config) LogValue() slog.Value             { return wire.Log(c.wire) }
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(c.wire) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, (*Config).wire) }
+func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, (*Config).wire) }
 
 // slots returns how many whole slots a share of the capacity is, and all there can be if the share is Off. Shares are
 // meant as decimals: 0.29 of 100 slots is 29, although the product of the two in binary is less; hence the allowance

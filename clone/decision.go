@@ -2,10 +2,9 @@ package clone
 
 import (
 	"log/slog"
-	"math"
-	"strconv"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Action is what to do with a job. The names and values are stable.
@@ -78,8 +77,8 @@ func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:],
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Decision says how many copies to launch, why, and the numbers that were compared. It is a plain value: it can be
-// compared with ==, prints as one line, logs as structured fields and marshals to JSON with its action and reason by
-// name. The zero value launches one copy of each task.
+// compared with ==, prints as one line, logs as structured fields and marshals, without the Grant, which means nothing
+// elsewhere. The zero value launches one copy of each task.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -98,7 +97,7 @@ type Decision struct {
 	Spent, Budget int
 	Busy, Ceiling int
 	// Grant is the entry in the budget, for [Budget.Release]; the zero Grant if nothing is cloned.
-	Grant Grant `json:"-"`
+	Grant Grant
 }
 
 // CopiesOf returns how many copies of the job's i-th task to launch, counted from 0.
@@ -109,61 +108,27 @@ func (d Decision) CopiesOf(i int) int {
 	return 1
 }
 
-// String returns the decision as one line: action, reason, and the numbers that were used.
-func (d Decision) String() string {
-	b := make([]byte, 0, 96)
-	b = append(b, d.Action.String()...)
-	b = append(b, ' ')
-	b = append(b, d.Reason.String()...)
-	if d.Action == Clone {
-		b = strconv.AppendInt(append(b, " copies="...), int64(d.Copies), 10)
-		b = strconv.AppendInt(append(b, " tasks="...), int64(d.Tasks), 10)
+func (d *Decision) wire(c *wire.Codec) {
+	c.Word("action", &d.Action)
+	c.Word("reason", &d.Reason)
+	c.When(d.Action == Clone).Int("copies", &d.Copies)
+	c.When(d.Action == Clone).Int("tasks", &d.Tasks)
+	if c.Reading() && d.Action != Clone {
+		d.Copies = 1
 	}
-	if d.Wanted != 0 {
-		b = strconv.AppendInt(append(b, " wanted="...), int64(d.Wanted), 10)
-	}
-	if d.compared() {
-		b = appendShare(append(b, " spent="...), d.Spent, d.Budget)
-		b = appendShare(append(b, " busy="...), d.Busy, d.Ceiling)
-	}
-	return string(b)
+	c.Int("wanted", &d.Wanted)
+	c.When(d.compared()).Part("spent", &d.Spent, "budget", &d.Budget)
+	c.When(d.compared()).Part("busy", &d.Busy, "ceiling", &d.Ceiling)
 }
 
-func (d Decision) compared() bool {
+func (d *Decision) compared() bool {
 	return d.Action == Clone || d.Reason == OverBudget || d.Reason == OverCeiling
 }
 
-func appendShare(b []byte, used, limit int) []byte {
-	b = append(strconv.AppendInt(b, int64(used), 10), '/')
-	if limit == math.MaxInt {
-		return append(b, "off"...)
-	}
-	return strconv.AppendInt(b, int64(limit), 10)
-}
-
-// LogValue returns the decision as a group of fields, for log/slog.
-func (d Decision) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, 9)
-	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()))
-	if d.Action == Clone {
-		attrs = append(attrs, slog.Int("copies", d.Copies), slog.Int("tasks", d.Tasks))
-	}
-	if d.Wanted != 0 {
-		attrs = append(attrs, slog.Int("wanted", d.Wanted))
-	}
-	if d.compared() {
-		attrs = append(attrs, slog.Int("spent", d.Spent))
-		attrs = appendLimit(attrs, "budget", d.Budget)
-		attrs = append(attrs, slog.Int("busy", d.Busy))
-		attrs = appendLimit(attrs, "ceiling", d.Ceiling)
-	}
-	return slog.GroupValue(attrs...)
-}
-
-// appendLimit leaves out a limit that is off.
-func appendLimit(attrs []slog.Attr, key string, limit int) []slog.Attr {
-	if limit == math.MaxInt {
-		return attrs
-	}
-	return append(attrs, slog.Int(key, limit))
-}
+// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (d Decision) String() string                   { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
+func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
+func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }

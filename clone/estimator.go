@@ -1,11 +1,14 @@
 package clone
 
 import (
+	"cmp"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // EstimatorConfig holds the choices of an [Estimator]. Its zero value has the paper's parameters.
@@ -20,27 +23,40 @@ type EstimatorConfig struct {
 	MinTasks int
 }
 
-func (c EstimatorConfig) withDefaults() EstimatorConfig {
-	if c.Period == 0 {
-		c.Period = time.Hour
-	}
-	if c.MinTasks == 0 {
-		c.MinTasks = 100
-	}
+// Effective returns the configuration with its defaults filled in.
+func (c EstimatorConfig) Effective() EstimatorConfig {
+	c.Period = check.Or(c.Period, time.Hour)
 	c.Slow = check.Or(c.Slow, 0.5)
+	c.MinTasks = check.Or(c.MinTasks, 100)
 	return c
 }
 
-func (c EstimatorConfig) validate() error {
-	switch {
-	case c.Period < 0:
-		return badField("EstimatorConfig.Period", c.Period, "a positive duration, or 0 for the default")
-	case !(c.Slow >= 0 && c.Slow <= 1):
-		return badField("EstimatorConfig.Slow", c.Slow, "a share in (0, 1], or 0 for the default")
-	case c.MinTasks < 0:
-		return badField("EstimatorConfig.MinTasks", c.MinTasks, "a positive number, or 0 for the default")
-	}
-	return nil
+// Validate reports the first field that is out of range, with its value and its range.
+func (c EstimatorConfig) Validate() error {
+	const place = "clone: EstimatorConfig"
+	return cmp.Or(
+		check.Length(place, "Period", c.Period),
+		check.Share(place, "Slow", c.Slow, false),
+		check.Count(place, "MinTasks", c.MinTasks, false),
+	)
+}
+
+func (c *EstimatorConfig) wire(w *wire.Codec) {
+	wire.Choice(w, "period", &c.Period)
+	wire.Choice(w, "slow", &c.Slow)
+	wire.Choice(w, "min-tasks", &c.MinTasks)
+}
+
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (c EstimatorConfig) String() string               { return wire.Line(c.wire) }
+func (c EstimatorConfig) LogValue() slog.Value         { return wire.Log(c.wire) }
+func (c EstimatorConfig) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
+func (c *EstimatorConfig) UnmarshalJSON(data []byte) error {
+	return wire.Read(data, c, (*EstimatorConfig).wire)
+}
+func (c *EstimatorConfig) UnmarshalText(line []byte) error {
+	return wire.Scan(line, c, (*EstimatorConfig).wire)
 }
 
 // Estimator learns p, the probability that a task straggles, from the progress rates of finished phases: the share of
@@ -59,14 +75,14 @@ type Estimator struct {
 
 // NewEstimator returns an Estimator without an estimate, or an error that names the field that is out of range.
 func NewEstimator(c EstimatorConfig) (*Estimator, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Estimator{config: c.withDefaults()}, nil
+	return &Estimator{config: c.Effective()}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (e *Estimator) Config() EstimatorConfig { return e.config.withDefaults() }
+func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 
 // Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy
 // of this phase straggled, which is what [Blacklist.Observe] wants to be told of each; 0 if the phase says nothing. A

@@ -15,90 +15,65 @@ const (
 // maxCount bounds the counts of a snapshot, so that no sum of them overflows.
 const maxCount = math.MaxInt32 / 2
 
-func (p *period) append(dst []byte) []byte {
-	return snapshot.AppendInt(snapshot.AppendClock(dst, p.clock), int64(p.start))
+func (p *period) state(c *snapshot.Codec) {
+	c.Clock(&p.clock)
+	c.Span(&p.start)
+	c.Check(p.start <= p.clock.Since, "begins its period out of time")
 }
 
-func readPeriod(r *snapshot.Reader) (p period) {
-	p.clock, p.start = r.Clock(), r.Duration()
-	r.Check(p.start <= p.clock.Since, "begins its period out of time")
-	return p
+func (e *Estimator) state(c *snapshot.Codec) {
+	e.config = e.Config()
+	c.Span(&e.config.Period)
+	c.Share(&e.config.Slow)
+	c.Number(&e.config.MinTasks, 1, math.MaxInt)
+	c.Check(e.config.Period > 0 && e.config.Slow > 0, "has no period, or no share")
+	e.period.state(c)
+	c.Number(&e.tasks, 0, math.MaxInt/2)
+	c.Number(&e.slow, 0, e.tasks)
+	c.Bool(&e.known)
+	c.Share(&e.p)
 }
 
-// MarshalBinary returns the state, with its configuration, as bytes: restored, it answers as if it had never stopped.
-// It never fails.
-func (e *Estimator) MarshalBinary() ([]byte, error) {
-	c := e.Config()
-	dst := snapshot.AppendInt([]byte{estimatorVersion}, int64(c.Period))
-	dst = snapshot.AppendInt(snapshot.AppendFloat(dst, c.Slow), int64(c.MinTasks))
-	dst = e.period.append(dst)
-	dst = snapshot.AppendInt(snapshot.AppendInt(dst, int64(e.tasks)), int64(e.slow))
-	dst = snapshot.AppendFloat(snapshot.AppendBool(dst, e.known), e.p)
-	return snapshot.Seal(dst, 0), nil
+// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
+// never stopped. They never fail. UnmarshalBinary replaces e by what data holds; it is an error, and leaves e as
+// it was, if data is not what MarshalBinary returns.
+func (e *Estimator) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
+func (e *Estimator) AppendBinary(dst []byte) ([]byte, error) {
+	return snapshot.Append(dst, estimatorVersion, e.state)
 }
-
-// UnmarshalBinary replaces e, its configuration included, by what data holds. It is an error, and leaves e as it was,
-// if data is not what MarshalBinary returns.
 func (e *Estimator) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("clone: Estimator", estimatorVersion, data)
-	var got Estimator
-	got.config = EstimatorConfig{Period: r.Duration(), Slow: r.Share(), MinTasks: r.Number(1, math.MaxInt)}
-	r.Check(got.config.Period > 0 && got.config.Slow > 0, "has no period, or no share")
-	got.period = readPeriod(r)
-	got.tasks = r.Number(0, math.MaxInt/2)
-	got.slow = r.Number(0, got.tasks)
-	got.known, got.p = r.Bool(), r.Share()
-	if err := r.Close(); err != nil {
-		return err
-	}
-	*e = got
-	return nil
+	return snapshot.Restore(data, estimatorVersion, e, (*Estimator).state)
 }
 
-// MarshalBinary returns the state, with its configuration, as bytes: restored, it answers as if it had never stopped.
-// It never fails. O(m) with m machines, 3 to 15 bytes each.
-func (b *Blacklist) MarshalBinary() ([]byte, error) {
-	c := b.Config()
-	dst := snapshot.AppendInt([]byte{blacklistVersion}, int64(c.Window))
-	for _, x := range [...]float64{c.Recent, c.Threshold, c.MaxShare} {
-		dst = snapshot.AppendFloat(dst, x)
-	}
-	dst = b.period.append(snapshot.AppendInt(dst, int64(c.MinTasks)))
-	dst = snapshot.AppendUint(dst, uint64(len(b.machine)))
-	for i := range b.machine {
-		m := &b.machine[i]
-		dst = snapshot.AppendInt(snapshot.AppendInt(dst, int64(m.tasks)), int64(m.slow))
-		if dst = snapshot.AppendBool(dst, m.seen); m.seen {
-			dst = snapshot.AppendBool(snapshot.AppendFloat(dst, m.predicted), m.banned)
+func (b *Blacklist) state(c *snapshot.Codec) {
+	b.config = b.Config()
+	c.Span(&b.config.Window)
+	c.Share(&b.config.Recent)
+	c.Share(&b.config.Threshold)
+	c.Share(&b.config.MaxShare)
+	c.Number(&b.config.MinTasks, 1, math.MaxInt)
+	c.Check(b.config == b.Config() && b.config.Threshold < 1, "has a configuration out of range")
+	b.period.state(c)
+	snapshot.List(c, &b.machine, 3, func(m *health) {
+		c.Number(&m.tasks, 0, maxCount)
+		c.Number(&m.slow, 0, m.tasks)
+		if c.Bool(&m.seen); m.seen {
+			c.Share(&m.predicted)
+			c.Bool(&m.banned)
 		}
+	})
+	if c.Reading() {
+		b.worst = make([]int32, 0, len(b.machine))
 	}
-	return snapshot.Seal(dst, 0), nil
 }
 
-// UnmarshalBinary replaces b, its configuration and number of machines included, by what data holds. It is an error,
-// and leaves b as it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
+// never stopped. They never fail. O(m) with m machines, 3 to 15 bytes each. UnmarshalBinary replaces b by what data holds; it is an error, and leaves b as
+// it was, if data is not what MarshalBinary returns.
+func (b *Blacklist) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
+func (b *Blacklist) AppendBinary(dst []byte) ([]byte, error) {
+	return snapshot.Append(dst, blacklistVersion, b.state)
+}
 func (b *Blacklist) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("clone: Blacklist", blacklistVersion, data)
-	var got Blacklist
-	got.config = BlacklistConfig{Window: r.Duration(), Recent: r.Share(), Threshold: r.Share(), MaxShare: r.Share()}
-	got.config.MinTasks = r.Number(1, math.MaxInt)
-	if c := got.config; c != c.withDefaults() || c.Threshold == 1 {
-		r.Check(false, "has a configuration out of range")
-	}
-	got.period = readPeriod(r)
-	got.machine = make([]health, r.Count(3))
-	for i := range got.machine {
-		m := &got.machine[i]
-		m.tasks = r.Number(0, maxCount)
-		m.slow = r.Number(0, m.tasks)
-		if m.seen = r.Bool(); m.seen {
-			m.predicted, m.banned = r.Share(), r.Bool()
-		}
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	got.worst = make([]int32, 0, len(got.machine))
-	*b = got
-	return nil
+	return snapshot.Restore(data, blacklistVersion, b, (*Blacklist).state)
 }

@@ -1,6 +1,8 @@
 package clone
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
+	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
 // Saved and restored at any point, and with a clock that steps back, the answers are those of one that never stopped.
@@ -107,21 +110,50 @@ func TestReadmitCharges(t *testing.T) {
 	assert.Zero(t, b.Spent())
 }
 
-func TestJSONByNames(t *testing.T) {
+func TestDecisionsAndChoicesReadBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	for range 300 {
+		b, err := NewBudget(Config{Shortage: Shortage(rng.IntN(3)), Charge: Charge(rng.IntN(2)), Ceiling: Off})
+		require.NoError(t, err)
+		d := b.Preview(Job{Tasks: rng.IntN(40), Upstream: rng.IntN(3)}, Cluster{Capacity: 100 + rng.IntN(400), Straggler: rng.Float64()})
+		wiretest.Through(t, d)
+	}
+	wiretest.Through(t, Config{AcceptableRisk: .1, BudgetShare: Off, Charge: ExtraCopies, Shortage: FirstTasks})
+	wiretest.Through(t, EstimatorConfig{Period: 90 * time.Second, Slow: .123456789, MinTasks: 7})
+	wiretest.Through(t, BlacklistConfig{Window: 1, Recent: .1, Threshold: .2, MaxShare: .3, MinTasks: 4})
+
 	var b Budget
 	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"Action":"clone","Reason":"room-for-all","Copies":3,"Tasks":10,"Wanted":3,
-		"Spent":30,"Budget":90,"Busy":930,"Ceiling":1440}`, string(data))
+	assert.JSONEq(t, `{"action":"clone","reason":"room-for-all","copies":3,"tasks":10,"wanted":3,
+		"spent":30,"budget":90,"busy":930,"ceiling":1440}`, string(data))
+	var binary bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&binary).Encode(d))
+	var back Decision
+	require.NoError(t, gob.NewDecoder(&binary).Decode(&back))
+	d.Grant = Grant{}
+	assert.Equal(t, d, back, "a grant stays with its budget")
+
 	var c Config
-	require.NoError(t, json.Unmarshal([]byte(`{"Charge":"extra-copies","Shortage":"fewer-copies"}`), &c))
-	assert.Equal(t, Config{Charge: ExtraCopies, Shortage: FewerCopies}, c)
-	data, err = json.Marshal(c)
-	require.NoError(t, err)
-	assert.Contains(t, string(data), `"Charge":"extra-copies","Shortage":"fewer-copies"`)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Charge":"all"}`), &c), `clone: Charge is "all", want one of: all-copies`)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Shortage":"x"}`), &c), `clone: Shortage is "x", want one of: deny`)
+	require.NoError(t, json.Unmarshal([]byte(`{"charge":"extra-copies","shortage":"fewer-copies","ceiling":-1}`), &c))
+	assert.Equal(t, Config{Charge: ExtraCopies, Shortage: FewerCopies, Ceiling: Off}, c)
+	assert.Equal(t, "ceiling=off charge=extra-copies shortage=fewer-copies", c.String())
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"charge":"all"}`), &c), `clone: Charge is "all", want one of: all-copies`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"shortage":"x"}`), &c), `clone: Shortage is "x", want one of: deny`)
 	_, err = json.Marshal(Decision{Reason: 99})
 	assert.ErrorContains(t, err, "clone: Reason is 99, want 0 to 10")
+}
+
+// A snapshot of the version that is written now: the next one reads it, or refuses it by name.
+func TestSnapshotsOfThisVersionAreRead(t *testing.T) {
+	var e Estimator
+	e.Observe(time.Unix(7, 0), []float64{10, 10, 10, 1})
+	snapshottest.Same(t, "028080c58bc6d101000000000000e03fc801010e000000000802000000000000000000efc627a0", &e)
+	b, err := NewBlacklist(2, BlacklistConfig{MinTasks: 1, MaxShare: 1})
+	require.NoError(t, err)
+	b.Observe(time.Unix(7, 0), 1, true)
+	b.Banned(time.Unix(307, 0), 1)
+	snapshottest.Same(t, "0280e0a596bb11000000000000e03f333333333333d33f000000000000f03f0201"+
+		"e6040080e0a596bb110080e0a596bb1102000000000001000000000000f03f01e0cd907b", b)
 }

@@ -6,9 +6,9 @@
 package risk
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -46,6 +46,9 @@ func (s Scheme) MarshalText() ([]byte, error) { return enum.Text(schemeNames[:],
 // UnmarshalText sets the scheme by its name.
 func (s *Scheme) UnmarshalText(text []byte) error { return enum.Parse(schemeNames[:], text, s) }
 
+// place is that of errors.
+const place = "clone/risk"
+
 // maxCopies is the largest c for which Of treats the two schemes that avoid contention: not much above it, the number
 // of ways to choose copies is no float64.
 const maxCopies = 1000
@@ -63,11 +66,11 @@ const maxCopies = 1000
 func Of(s Scheme, n, c int, p float64) (float64, error) {
 	switch {
 	case n < 1:
-		return 0, fmt.Errorf("risk: n is %d, want 1 task or more", n)
+		return 0, check.Bad(place, "n", n, "1 task or more")
 	case c < 1:
-		return 0, fmt.Errorf("risk: c is %d, want 1 copy or more", c)
+		return 0, check.Bad(place, "c", c, "1 copy or more")
 	case !(p >= 0 && p < 1):
-		return 0, fmt.Errorf("risk: p is %v, want a probability in [0, 1)", p)
+		return 0, check.Bad(place, "p", p, "a probability in [0, 1)")
 	}
 	tasks := float64(n)
 	switch s {
@@ -79,14 +82,14 @@ func Of(s Scheme, n, c int, p float64) (float64, error) {
 		return anyOf(2*tasks, power(p, c)), nil
 	case Avoidance, RandomAvoidance:
 		if c > maxCopies {
-			return 0, fmt.Errorf("risk: c is %d, want at most %d copies for %v", c, maxCopies, s)
+			return 0, check.Badf(place, "c", c, "at most %d copies for %v", maxCopies, s)
 		}
 		if s == Avoidance {
 			return avoidance(tasks, c, p), nil
 		}
 		return randomAvoidance(tasks, c, p), nil
 	}
-	return 0, fmt.Errorf("risk: the scheme is %v, want a named one", s)
+	return 0, check.Named(place, "scheme", s, schemeNames[:])
 }
 
 // power returns q^c. math.Pow multiplies, and its error grows with c; that of the other form only with c log q.

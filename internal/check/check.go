@@ -40,7 +40,7 @@ func Badf(place, field string, value any, want string, args ...any) error {
 }
 
 // At names a field of the i-th of several: "Sizes[3]", or "Pools[3].Min".
-func At(list string, i int, field string) string {
+func At[T int | int32](list string, i T, field string) string {
 	if field != "" {
 		field = "." + field
 	}
@@ -92,6 +92,14 @@ func Age(place, field string, v time.Duration) error {
 	return Bad(place, field, v, "a positive duration, 0 for the default, or Off")
 }
 
+// Length accepts a positive duration, and 0 for the default.
+func Length(place, field string, v time.Duration) error {
+	if v >= 0 {
+		return nil
+	}
+	return Bad(place, field, v, "a positive duration, or 0 for the default")
+}
+
 // Count accepts a positive number, 0 for the default, and Off where that has a meaning.
 func Count[T int | int64](place, field string, v T, off bool) error {
 	switch {
@@ -111,12 +119,12 @@ func Least[T int | int64 | time.Duration](place, field string, v, least T) error
 	return Badf(place, field, v, "at least %v", least)
 }
 
-// Known accepts a value of an enumeration with n values.
-func Known[E ~uint8](place, field string, v E, n int) error {
-	if int(v) < n {
+// Named accepts a value of an enumeration that has a name.
+func Named[E ~uint8](place, field string, v E, names []string) error {
+	if int(v) < len(names) {
 		return nil
 	}
-	return Badf(place, field, uint8(v), "0 to %d", n-1)
+	return Bad(place, field, v, "one of: "+strings.Join(names, ", "))
 }
 
 // Or returns v, or the usual value for 0.

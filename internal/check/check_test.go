@@ -55,19 +55,19 @@ func TestEachCheckTakesItsRangeAndNothingElse(t *testing.T) {
 	for i, err := range []error{
 		Share(p, f, 0, false), Share(p, f, 1, false), Share(p, f, Off, true), Factor(p, f, 0), Factor(p, f, 1e300),
 		Age(p, f, 0), Age(p, f, Off), Age(p, f, math.MaxInt64), Count(p, f, 0, false), Count(p, f, int64(Off), true),
-		Least(p, f, time.Second, time.Second), Known(p, f, kind(1), 2),
+		Least(p, f, time.Second, time.Second), Named(p, f, kind(1), []string{"a", "b"}),
 	} {
 		assert.NoError(t, err, "%d", i)
 	}
 	for i, err := range []error{
 		Share(p, f, nan, true), Share(p, f, 1.1, true), Share(p, f, Off, false), Share(p, f, -.1, true), Factor(p, f, nan),
 		Factor(p, f, inf), Factor(p, f, Off), Age(p, f, -2), Count(p, f, Off, false), Count(p, f, -2, true),
-		Least(p, f, 0, time.Duration(1)), Known(p, f, kind(2), 2),
+		Least(p, f, 0, time.Duration(1)), Named(p, f, kind(2), []string{"a", "b"}),
 	} {
 		assert.Error(t, err, "%d", i)
 	}
-	assert.EqualError(t, cmp.Or(Count(p, f, 3, true), Known(p, f, kind(2), 2), Age(p, f, -2)),
-		"x: Y.F is 2, want 0 to 1", "the first fault is told")
+	assert.EqualError(t, cmp.Or(Count(p, f, 3, true), Named(p, f, kind(2), []string{"a", "b"}), Age(p, f, -2)),
+		"x: Y.F is 2, want one of: a, b", "the first fault is told")
 	assert.NoError(t, cmp.Or(Count(p, f, 3, true), Age(p, f, 2)))
 	assert.Equal(t, 7, Or(0, 7))
 	assert.Equal(t, .5, Or(.5, 7))

@@ -37,12 +37,12 @@ func MulDiv(a, b, c int64) (quotient, remainder int64) {
 	return int64(q), int64(r)
 }
 
-// Add returns a+b for non-negative a and b, or the largest int64 if that is less.
-func Add(a, b int64) int64 {
+// Add returns a+b for non-negative a and b, or the largest number if that is less.
+func Add[T int | int64](a, b T) T {
 	if sum := a + b; sum >= 0 {
 		return sum
 	}
-	return math.MaxInt64
+	return largest[T]()
 }
 
 // Sub returns a-b for a non-negative b, or the smallest int64 if that is more.
@@ -53,10 +53,17 @@ func Sub(a, b int64) int64 {
 	return math.MinInt64
 }
 
-// Mul returns a*b for non-negative a and b, or the largest int64 if that is less.
-func Mul(a, b int64) int64 {
-	if h, l := bits.Mul64(uint64(a), uint64(b)); h == 0 && l <= math.MaxInt64 {
-		return int64(l)
+// Mul returns a*b for non-negative a and b, or the largest number if that is less.
+func Mul[T int | int64](a, b T) T {
+	if h, l := bits.Mul64(uint64(a), uint64(b)); h == 0 && l <= uint64(largest[T]()) {
+		return T(l)
 	}
-	return math.MaxInt64
+	return largest[T]()
+}
+
+func largest[T int | int64]() T {
+	if most := int64(math.MaxInt64); int64(T(most)) == most {
+		return T(most)
+	}
+	return T(int64(math.MaxInt32))
 }

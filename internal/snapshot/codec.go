@@ -5,7 +5,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Codec writes state, or reads it: one list of fields serves for both, so that the two cannot drift apart.
@@ -15,6 +17,29 @@ type Codec struct {
 
 	part []byte // the snapshot of a part, with its checksum
 }
+
+// Append appends the snapshot that a list of fields makes: the version, the fields, a checksum.
+func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
+	c := Codec{Dst: append(dst, version)}
+	fields(&c)
+	return Seal(c.Dst, len(dst)), nil
+}
+
+// Restore sets v from a snapshot by the list of fields that wrote it. It is an error, and leaves v as it was, if data is
+// no such snapshot.
+func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) error {
+	var fresh T
+	c := Codec{In: NewReader(check.PlaceOf[T](), version, data)}
+	fields(&fresh, &c)
+	if err := c.In.Close(); err != nil {
+		return err
+	}
+	*v = fresh
+	return nil
+}
+
+// Reading reports whether the fields are read and all was right so far, so that what follows from them may be made.
+func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
 
 // OK reports whether all that was read so far was right.
 func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
@@ -42,6 +67,39 @@ func (c *Codec) Duration(v *time.Duration) {
 		return
 	}
 	*v = time.Duration(c.In.Int())
+}
+
+// Span codes a duration that is not negative.
+func (c *Codec) Span(v *time.Duration) {
+	c.Duration(v)
+	c.Check(*v >= 0, "holds a negative duration")
+}
+
+// Share codes a number from 0 to 1.
+func (c *Codec) Share(v *float64) {
+	if c.In == nil {
+		c.Dst = AppendFloat(c.Dst, *v)
+		return
+	}
+	*v = c.In.Share()
+}
+
+// Sum codes a running sum.
+func (c *Codec) Sum(v *num.Sum) {
+	if c.In == nil {
+		c.Dst = AppendSum(c.Dst, *v)
+		return
+	}
+	*v = c.In.Sum()
+}
+
+// Uint codes a number that is not negative.
+func (c *Codec) Uint(v *uint64) {
+	if c.In == nil {
+		c.Dst = AppendUint(c.Dst, *v)
+		return
+	}
+	*v = c.In.Uint()
 }
 
 // Amount codes a number that is finite and not negative.

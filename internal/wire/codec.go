@@ -204,7 +204,21 @@ type Number interface {
 
 // Limit is a number of which the largest, or +Inf, means that there is no limit.
 func Limit[T Number](c *Codec, key string, v *T) {
-	put(c, key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
+	put(c, key, *v == 0, limitOf(v))
+}
+
+func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
+
+// Part is a number and its limit: used=3/10 in lines, each under its key elsewhere.
+func (c *Codec) Part(key string, used *int, of string, limit *int) {
+	if c.mode == line || c.mode == reading && c.in.line {
+		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
+		return
+	}
+	as := c.used
+	c.Int(key, used)
+	c.used = as
+	Limit(c, of, limit)
 }
 
 // Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.

@@ -304,3 +304,19 @@ func (f special[T]) parse(t token) bool {
 	}
 	return f.form.parse(t)
 }
+
+// part is a number and its limit, in lines.
+type part struct {
+	used  whole[int]
+	limit form
+}
+
+func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
+func (f part) json(dst []byte) []byte { return dst }
+func (f part) log() slog.Value        { return slog.Value{} }
+func (f part) want() string           { return "a number of a limit, such as 3/10 or 3/off" }
+
+func (f part) parse(t token) bool {
+	used, limit, ok := strings.Cut(t.text, "/")
+	return ok && !t.quoted && f.used.parse(token{text: used, line: true}) && f.limit.parse(token{text: limit, line: true})
+}

@@ -51,32 +51,33 @@ func number(r *rand.Rand) float64                { return math.Ldexp(r.Float64()
 
 // all has a field of each kind.
 type all struct {
-	Action  action
-	Move    bool
-	Copy    int
-	Rule    action
-	Bytes   int64
-	Pool    int
-	Value   float64
-	Kill    bool
-	Name    string
-	Left    time.Duration
-	At      time.Time
-	Budget  int
-	Level   float64
-	Allowed time.Duration
-	Tokens  int64
-	Wait    time.Duration
-	Share   float64
-	Count   int
-	Avoid   []int
-	Loads   []int64
-	Ends    []float64
-	Hosts   []string
-	Nested  struct{ A, B int }
-	Steps   []inner
-	Value2  inner
-	Last    inner
+	Action     action
+	Move       bool
+	Copy       int
+	Rule       action
+	Bytes      int64
+	Pool       int
+	Value      float64
+	Kill       bool
+	Name       string
+	Left       time.Duration
+	At         time.Time
+	Budget     int
+	Level      float64
+	Allowed    time.Duration
+	Tokens     int64
+	Spent, Cap int
+	Wait       time.Duration
+	Share      float64
+	Count      int
+	Avoid      []int
+	Loads      []int64
+	Ends       []float64
+	Hosts      []string
+	Nested     struct{ A, B int }
+	Steps      []inner
+	Value2     inner
+	Last       inner
 }
 
 func (v *all) wire(c *Codec) {
@@ -96,6 +97,7 @@ func (v *all) wire(c *Codec) {
 	Limit(c, "level", &v.Level)
 	Limit(c, "allowed", &v.Allowed)
 	Limit(c, "tokens", &v.Tokens)
+	c.When(v.Move).Part("spent", &v.Spent, "cap", &v.Cap)
 	Choice(c, "wait", &v.Wait)
 	Choice(c, "share", &v.Share)
 	Choice(c, "count", &v.Count)
@@ -125,6 +127,9 @@ func random(r *rand.Rand) (v all) {
 	}
 	if v.Action == 1 {
 		v.Copy = r.IntN(3)
+	}
+	if v.Move {
+		v.Spent, v.Cap = r.IntN(3), draw(r, 0, 7, math.MaxInt)
 	}
 	for range r.IntN(3) {
 		v.Avoid, v.Loads = append(v.Avoid, r.IntN(9)), append(v.Loads, r.Int64())

@@ -4,6 +4,7 @@ package snapshottest
 import (
 	"bytes"
 	"encoding"
+	"encoding/hex"
 	"hash/crc32"
 	"testing"
 
@@ -42,4 +43,20 @@ func Through[T any, P interface {
 	require.Equal(t, data, again)
 	Flips(t, data, P(new(T)).UnmarshalBinary)
 	return back
+}
+
+// Same demands that a state is saved as the given bytes, in hexadecimal, and that they are read: the form of a version
+// stays as it was committed. Whoever changes it raises the version, which is the first byte, and says why.
+func Same[T any, P interface {
+	*T
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}](t testing.TB, want string, state P) {
+	t.Helper()
+	data, err := state.MarshalBinary()
+	require.NoError(t, err)
+	require.Equal(t, want, hex.EncodeToString(data))
+	data, err = hex.DecodeString(want)
+	require.NoError(t, err)
+	require.NoError(t, P(new(T)).UnmarshalBinary(data))
 }
