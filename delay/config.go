@@ -1,11 +1,11 @@
 package delay
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -75,17 +75,12 @@ type Policy struct {
 }
 
 // New returns a Policy, or an error that names the field that is out of range.
-func New(c Config) (*Policy, error) { return newPolicy("delay: Config.", c) }
-
-// newPolicy puts the place of the configuration before the name of a field that is out of range.
-func newPolicy(place string, c Config) (*Policy, error) {
-	if err := c.validate(place); err != nil {
+func New(c Config) (*Policy, error) {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c = c.Effective()
 	p := &Policy{waits: slices.Clone(c.Waits), inOffers: c.Misses != nil, reset: c.Reset}
-	if c.Waits == nil && c.Misses == nil {
-		p.waits = []time.Duration{15 * time.Second, 15 * time.Second}
-	}
 	for _, m := range c.Misses {
 		p.waits = append(p.waits, time.Duration(m))
 	}
@@ -95,27 +90,37 @@ func newPolicy(place string, c Config) (*Policy, error) {
 	return p, nil
 }
 
-func (c Config) validate(place string) error {
+// Effective returns the configuration with its defaults filled in.
+func (c Config) Effective() Config {
+	if c.Waits == nil && c.Misses == nil {
+		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
+	}
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error { return c.validate("Config") }
+
+// validate names the place of the configuration in errors.
+func (c Config) validate(name string) error {
+	place := "delay: " + name
 	if c.Waits != nil && c.Misses != nil {
-		return fmt.Errorf("%sWaits is %v and Misses is %v, want one of them", place, c.Waits, c.Misses)
+		return check.Badf(place, "Waits", c.Waits, "nil beside Misses of %v", c.Misses)
 	}
 	if n := max(len(c.Waits), len(c.Misses)) + 1; n > MaxLevels {
-		return fmt.Errorf("%sWaits and Misses make %d levels, want at most %d", place, n, MaxLevels)
+		return check.Badf(place, "Levels", n, "at most %d: one more than Waits or Misses", MaxLevels)
 	}
 	for i, w := range c.Waits {
 		if w < 0 {
-			return fmt.Errorf("%sWaits[%d] is %v, want a duration, 0 or more", place, i, w)
+			return check.Bad(place, check.At("Waits", i, ""), w, "a duration, 0 or more")
 		}
 	}
 	for i, m := range c.Misses {
 		if m < 0 {
-			return fmt.Errorf("%sMisses[%d] is %d, want 0 or more", place, i, m)
+			return check.Bad(place, check.At("Misses", i, ""), m, "0 or more")
 		}
 	}
-	if int(c.Reset) >= len(resetNames) {
-		return fmt.Errorf("%sReset is %v, want OnLaunch, ToLaunched or NoRejection", place, c.Reset)
-	}
-	return nil
+	return check.Named(place, "Reset", c.Reset, resetNames[:])
 }
 
 // Config returns the configuration with its defaults filled in.

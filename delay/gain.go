@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -53,10 +54,10 @@ func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
 		return 0, err
 	}
 	if task <= 0 {
-		return 0, fmt.Errorf("delay: task is %v, want a duration above 0", task)
+		return 0, check.Bad("delay", "task", task, "a duration above 0")
 	}
 	if slots < 0 {
-		return 0, fmt.Errorf("delay: slots is %d, want 0 or more", slots)
+		return 0, check.Bad("delay", "slots", slots, "0 or more")
 	}
 	if slots == 0 {
 		return 0, nil
@@ -73,7 +74,7 @@ func checkModel(spacing, cost time.Duration) error {
 
 func checkWait(name string, d time.Duration) error {
 	if d < 0 {
-		return fmt.Errorf("delay: %s is %v, want a duration, 0 or more", name, d)
+		return check.Bad("delay", fmt.Sprintf("%s", name), d, "a duration, 0 or more")
 	}
 	return nil
 }

@@ -1,8 +1,7 @@
 package delay
 
 import (
-	"fmt"
-
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -27,21 +26,23 @@ type ByReadRate struct {
 // must have the MinRate 0. The error names the row and the field that is out of range.
 func NewByReadRate(classes ...Class) (*ByReadRate, error) {
 	if len(classes) == 0 {
-		return nil, fmt.Errorf("delay: the number of classes is 0, want 1 or more")
+		return nil, check.Bad("delay", "len(classes)", 0, "1 or more")
 	}
 	b := &ByReadRate{}
 	for i, c := range classes {
-		place := fmt.Sprintf("delay: classes[%d].", i)
+		rate := check.At("classes", i, "MinRate")
 		switch {
 		case !(c.MinRate >= 0) || !num.Finite(c.MinRate):
-			return nil, fmt.Errorf("%sMinRate is %v, want a finite rate, 0 or more", place, c.MinRate)
+			return nil, check.Bad("delay", rate, c.MinRate, "a finite rate, 0 or more")
 		case i > 0 && c.MinRate >= classes[i-1].MinRate:
-			return nil, fmt.Errorf("%sMinRate is %v, want less than the %v of the row before",
-				place, c.MinRate, classes[i-1].MinRate)
+			return nil, check.Badf("delay", rate, c.MinRate, "less than the %v of the row before", classes[i-1].MinRate)
 		case i == len(classes)-1 && c.MinRate != 0:
-			return nil, fmt.Errorf("%sMinRate is %v, want 0 in the last row", place, c.MinRate)
+			return nil, check.Bad("delay", rate, c.MinRate, "0 in the last row")
 		}
-		p, err := newPolicy(place+"Config.", c.Config)
+		if err := c.Config.validate(check.At("classes", i, "Config")); err != nil {
+			return nil, err
+		}
+		p, err := New(c.Config)
 		if err != nil {
 			return nil, err
 		}

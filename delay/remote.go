@@ -1,10 +1,10 @@
 package delay
 
 import (
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
@@ -19,7 +19,8 @@ type RemoteCostConfig struct {
 	Keep int
 }
 
-func (c RemoteCostConfig) withDefaults() RemoteCostConfig {
+// Effective returns the configuration with its defaults filled in.
+func (c RemoteCostConfig) Effective() RemoteCostConfig {
 	if c.Levels == 0 {
 		c.Levels = 3
 	}
@@ -32,16 +33,16 @@ func (c RemoteCostConfig) withDefaults() RemoteCostConfig {
 	return c
 }
 
-func (c RemoteCostConfig) validate() error {
+// Validate reports the first field that is out of range, with its value and its range.
+func (c RemoteCostConfig) Validate() error {
+	c = c.Effective()
 	switch {
 	case c.Levels < 2 || c.Levels > MaxLevels:
-		return fmt.Errorf("delay: RemoteCostConfig.Levels is %d, want 2 to %d, or 0 for 3", c.Levels, MaxLevels)
+		return check.Badf("delay", "RemoteCostConfig.Levels", c.Levels, "2 to %d, or 0 for 3", MaxLevels)
 	case c.MinSamples < 0:
-		return fmt.Errorf("delay: RemoteCostConfig.MinSamples is %d, want a positive number, or 0 for the default",
-			c.MinSamples)
+		return check.Bad("delay", "RemoteCostConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
 	case c.Keep < c.MinSamples || c.Keep > 1<<30:
-		return fmt.Errorf("delay: RemoteCostConfig.Keep is %d, want MinSamples, %d, to 2^30, or 0 for the default",
-			c.Keep, c.MinSamples)
+		return check.Badf("delay", "RemoteCostConfig.Keep", c.Keep, "MinSamples, %d, to 2^30, or 0 for the default", c.MinSamples)
 	}
 	return nil
 }
@@ -64,15 +65,15 @@ type meanTime struct {
 
 // NewRemoteCost returns a RemoteCost that has seen nothing, or an error that names the field that is out of range.
 func NewRemoteCost(c RemoteCostConfig) (*RemoteCost, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	return &RemoteCost{config: c, levels: make([]meanTime, c.Levels)}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (c *RemoteCost) Config() RemoteCostConfig { return c.config.withDefaults() }
+func (c *RemoteCost) Config() RemoteCostConfig { return c.config.Effective() }
 
 // Observe records that a task that was launched at the level took so long, and reports whether that was used: a level
 // that does not exist is not, nor is a time that is not positive. A task that was killed has not shown how long it
@@ -136,7 +137,7 @@ func (c *RemoteCost) UnmarshalBinary(data []byte) error {
 		Levels: r.Number(2, MaxLevels), MinSamples: r.Number(1, math.MaxInt32), Keep: r.Number(1, math.MaxInt32),
 	}
 	if r.OK() {
-		r.Fail(got.config.validate())
+		r.Fail(got.config.Validate())
 	}
 	if r.Bool() {
 		got.levels = make([]meanTime, got.config.Levels)

@@ -1,10 +1,10 @@
 package estimate
 
 import (
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -118,10 +118,10 @@ func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Dur
 // Validate reports the field that is out of range, if any.
 func (m Linear) Validate() error {
 	if m.Window < 0 {
-		return fmt.Errorf("estimate: Linear.Window is %v, want 0 or more", m.Window)
+		return check.Bad("estimate", "Linear.Window", m.Window, "0 or more")
 	}
 	if m.Grace < 0 {
-		return fmt.Errorf("estimate: Linear.Grace is %v, want 0 or more", m.Grace)
+		return check.Bad("estimate", "Linear.Grace", m.Grace, "0 or more")
 	}
 	return nil
 }

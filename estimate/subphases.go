@@ -1,10 +1,11 @@
 package estimate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Subphases keeps the books of a phase whose tasks go through the same subphases in order, such as the copy, sort and
@@ -44,11 +45,11 @@ func NewSubphases(weights ...float64) (*Subphases, error) {
 	sum := 0.0
 	for i, w := range weights {
 		if sum += w; !(w > 0) || math.IsInf(sum, 1) {
-			return nil, fmt.Errorf("estimate: Subphases weight %d is %v, want a positive finite number", i, w)
+			return nil, check.Bad("estimate", fmt.Sprintf("Subphases weight %d", i), w, "a positive finite number")
 		}
 	}
 	if len(weights) == 0 {
-		return nil, errors.New("estimate: Subphases has no weight, want 1 or more")
+		return nil, check.Bad("estimate", "Subphases", "nothing", "1 weight or more")
 	}
 	s := &Subphases{
 		share: make([]float64, len(weights)), rates: make([]MeanRate, len(weights)), parts: make([]Subphase, len(weights)),

@@ -1,10 +1,11 @@
 package estimate
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -39,14 +40,16 @@ type UnitTimesConfig struct {
 // answer that is not a positive finite number counts as 1.
 type Factors interface{ Factor(machine int) float64 }
 
-func (c UnitTimesConfig) validate() error {
-	switch {
-	case c.MinSamples < 0:
-		return fmt.Errorf("estimate: UnitTimesConfig.MinSamples is %d, want 0 or more", c.MinSamples)
-	case !(c.Floor >= 0) || math.IsInf(c.Floor, 1):
-		return fmt.Errorf("estimate: UnitTimesConfig.Floor is %v, want a finite number of units, 0 or more", c.Floor)
-	}
-	return nil
+// Effective returns the configuration with its defaults filled in.
+func (c UnitTimesConfig) Effective() UnitTimesConfig {
+	c.MinSamples = check.Or(c.MinSamples, usualMinSamples)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c UnitTimesConfig) Validate() error {
+	const place = "estimate: UnitTimesConfig"
+	return cmp.Or(check.Count(place, "MinSamples", c.MinSamples, false), check.Factor(place, "Floor", c.Floor))
 }
 
 // Run is what a host knows of one copy's run.
@@ -97,13 +100,10 @@ type unitSample struct{ seconds, work, unitTime float64 } // unitTime as it stan
 
 // NewUnitTimes returns an empty UnitTimes, or an error that names the field that is out of range.
 func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.MinSamples == 0 {
-		c.MinSamples = usualMinSamples
-	}
-	return &UnitTimes{config: c}, nil
+	return &UnitTimes{config: c.Effective()}, nil
 }
 
 // Config returns the configuration with its defaults filled in.

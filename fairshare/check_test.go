@@ -15,16 +15,16 @@ func TestBadPoolsAreNamed(t *testing.T) {
 		"pools[1].Weight is -2":                               {{}, {Weight: -2}},
 		"pools[1].Max is -2":                                  {{}, {Max: -2}},
 		"pools[0].Min is -1":                                  {{Min: -1}},
-		"pools[0].Min is 5, above its Max of 4":               {{Min: 5, Max: 4}},
-		"pools[0].Min is 5, above its Max of 0":               {{Min: 5, Max: Zero}},
+		"pools[0].Min is 5, want at most its Max of 4":        {{Min: 5, Max: 4}},
+		"pools[0].Min is 5, want at most its Max of 0":        {{Min: 5, Max: Zero}},
 		"pools[0].Demand is -1":                               {{Demand: -1}},
 		"pools[0].Demand is 3, want 0 for a":                  {{Demand: 3}, {Parent: Under(0)}},
-		"pools[0].Discipline is 3":                            {{Discipline: 3}},
+		"pools[0].Discipline is Discipline(3)":                {{Discipline: 3}},
 		"pools[1].Parent is pool 2, want one of":              {{}, {Parent: Under(2)}},
 		"pools[0].Parent is pool -5":                          {{Parent: -4}},
 		"pools[0].Parent leads through pool 0 back to pool 0": {{Parent: Under(0)}},
 		"pools[2].Parent leads through pool 1 back to pool 2": {{Parent: Under(2)}, {Parent: Under(2)}, {Parent: Under(1)}},
-		"pools[0].Max is 10, below the 12 guaranteed": {{Max: 10}, {Parent: Under(0), Min: 6},
+		"pools[0].Max is 10, want at least the 12 guaranteed": {{Max: 10}, {Parent: Under(0), Min: 6},
 			{Parent: Under(0), Min: 6}},
 		"pools[1].Min is 1, which takes the sum":    {{Min: math.MaxInt64}, {Min: 1}},
 		"pools[1].Weight is 1, which takes the sum": {{Weight: math.MaxInt64}, {Weight: 1}},
@@ -35,11 +35,11 @@ func TestBadPoolsAreNamed(t *testing.T) {
 		assert.ErrorContains(t, err, "fairshare: "+want)
 	}
 	for want, policy := range map[string]Policy{
-		"Policy.OnInfeasible is 3": {OnInfeasible: 3},
-		"Policy.Basis is 3":        {Basis: 3},
-		"Policy.Discipline is 3":   {Discipline: 3},
-		"Policy.Surplus is 2":      {Surplus: 2},
-		"Policy.Order is 3":        {Order: 3},
+		"Policy.OnInfeasible is OnInfeasible(3)": {OnInfeasible: 3},
+		"Policy.Basis is Basis(3)":               {Basis: 3},
+		"Policy.Discipline is Discipline(3)":     {Discipline: 3},
+		"Policy.Surplus is Surplus(2)":           {Surplus: 2},
+		"Policy.Order is Order(3)":               {Order: 3},
 	} {
 		_, err := New(nil, policy)
 		assert.ErrorContains(t, err, "fairshare: "+want)
@@ -53,9 +53,9 @@ func TestBadFactsAreNamed(t *testing.T) {
 		demand []int64
 		total  int64
 	}{
-		"total is -1":          {nil, -1},
-		"demand has 1 entries": {[]int64{1}, 1},
-		"demand[1] is -7":      {[]int64{1, -7}, 1},
+		"total is -1":      {nil, -1},
+		"len(demand) is 1": {[]int64{1}, 1},
+		"demand[1] is -7":  {[]int64{1, -7}, 1},
 		"the minimums add up to 3, above the total of 2": {nil, 2},
 	} {
 		_, err := tree.Shares(nil, call.demand, call.total)

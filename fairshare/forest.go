@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // forest is a validated set of pools in breadth-first order, so that a loop forwards sees a parent before its
@@ -35,7 +37,7 @@ type group struct {
 const maxPools = 1 << 30
 
 func newForest(pools []Pool, policy Policy) (*forest, error) {
-	if err := policy.check(); err != nil {
+	if err := policy.Validate(); err != nil {
 		return nil, err
 	}
 	if len(pools) >= maxPools {
@@ -58,7 +60,7 @@ func newForest(pools []Pool, policy Policy) (*forest, error) {
 	}
 	for i := range pools {
 		if parents[i] && pools[i].Demand != 0 {
-			return nil, fmt.Errorf("fairshare: pools[%d].Demand is %d, want 0 for a pool with children", i, pools[i].Demand)
+			return nil, check.Bad("fairshare", check.At("pools", i, "Demand"), pools[i].Demand, "0 for a pool with children")
 		}
 	}
 	f.build(pools, parents)
@@ -185,7 +187,7 @@ func (f *forest) checkSums() error {
 		}
 		p := &f.nodes[g.parent]
 		if least > p.max {
-			return fmt.Errorf("fairshare: pools[%d].Max is %d, below the %d guaranteed to its children", p.pool, p.max, least)
+			return check.Badf("fairshare", check.At("pools", p.pool, "Max"), p.max, "at least the %d guaranteed to its children", least)
 		}
 		guarantees[g.parent] = least
 	}

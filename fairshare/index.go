@@ -1,8 +1,7 @@
 package fairshare
 
 import (
-	"fmt"
-
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
@@ -112,7 +111,7 @@ func (x *Index) SetDemand(pool int, demand int64) bool {
 // Cost: O(n), no allocation.
 func (x *Index) SetShares(shares []Share) error {
 	if len(shares) != len(x.nodes) {
-		return fmt.Errorf("fairshare: shares has %d entries, want one for each of the %d pools", len(shares), len(x.nodes))
+		return check.Badf("fairshare", "len(shares)", len(shares), "one for each of the %d pools", len(x.nodes))
 	}
 	if x.policy.Order == LeastUsage {
 		return nil

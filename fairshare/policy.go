@@ -1,8 +1,9 @@
 package fairshare
 
 import (
-	"fmt"
+	"cmp"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -94,18 +95,14 @@ func (s Surplus) MarshalText() ([]byte, error) { return enum.Text(surplusNames[:
 // UnmarshalText sets the surplus by its name.
 func (s *Surplus) UnmarshalText(text []byte) error { return enum.Parse(surplusNames[:], text, s) }
 
-func (p Policy) check() error {
-	switch {
-	case p.OnInfeasible > ByWeight:
-		return fmt.Errorf("fairshare: Policy.OnInfeasible is %d, want Refuse, Scale or ByWeight", p.OnInfeasible)
-	case p.Basis > Steady:
-		return fmt.Errorf("fairshare: Policy.Basis is %d, want Demanded, Entitled or Steady", p.Basis)
-	case p.Discipline > MultiLevel:
-		return fmt.Errorf("fairshare: Policy.Discipline is %d, want Fair, FIFO or MultiLevel", p.Discipline)
-	case p.Surplus > AboveMinimum:
-		return fmt.Errorf("fairshare: Policy.Surplus is %d, want WaterLevel or AboveMinimum", p.Surplus)
-	case p.Order > SmallestPart:
-		return fmt.Errorf("fairshare: Policy.Order is %d, want LeastUsage, LargestDeficit or SmallestPart", p.Order)
-	}
-	return nil
+// Validate reports the first field that is out of range, with its value and its range.
+func (p Policy) Validate() error {
+	const place = "fairshare: Policy"
+	return cmp.Or(
+		check.Named(place, "OnInfeasible", p.OnInfeasible, onInfeasibleNames[:]),
+		check.Named(place, "Basis", p.Basis, basisNames[:]),
+		check.Named(place, "Discipline", p.Discipline, disciplineNames[:]),
+		check.Named(place, "Surplus", p.Surplus, surplusNames[:]),
+		check.Named(place, "Order", p.Order, orderNames[:]),
+	)
 }

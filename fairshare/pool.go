@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -100,17 +101,17 @@ func (p *Pool) check(i, n int) error {
 	case p.Parent < 0 || int(p.Parent) > n:
 		return fmt.Errorf("fairshare: pools[%d].Parent is pool %d, want one of the %d pools", i, p.Parent.Index(), n)
 	case p.Weight < Zero:
-		return fmt.Errorf("fairshare: pools[%d].Weight is %d, want a positive number, 0 for 1, or Zero", i, p.Weight)
+		return check.Bad("fairshare", check.At("pools", i, "Weight"), p.Weight, "a positive number, 0 for 1, or Zero")
 	case p.Max < Zero:
-		return fmt.Errorf("fairshare: pools[%d].Max is %d, want a positive number, 0 for no maximum, or Zero", i, p.Max)
+		return check.Bad("fairshare", check.At("pools", i, "Max"), p.Max, "a positive number, 0 for no maximum, or Zero")
 	case p.Min < 0:
-		return fmt.Errorf("fairshare: pools[%d].Min is %d, want at least 0", i, p.Min)
+		return check.Bad("fairshare", check.At("pools", i, "Min"), p.Min, "at least 0")
 	case p.Min > p.limit():
-		return fmt.Errorf("fairshare: pools[%d].Min is %d, above its Max of %d", i, p.Min, p.limit())
+		return check.Badf("fairshare", check.At("pools", i, "Min"), p.Min, "at most its Max of %d", p.limit())
 	case p.Demand < 0:
-		return fmt.Errorf("fairshare: pools[%d].Demand is %d, want at least 0", i, p.Demand)
+		return check.Bad("fairshare", check.At("pools", i, "Demand"), p.Demand, "at least 0")
 	case p.Discipline > MultiLevel:
-		return fmt.Errorf("fairshare: pools[%d].Discipline is %d, want Fair, FIFO or MultiLevel", i, p.Discipline)
+		return check.Bad("fairshare", check.At("pools", i, "Discipline"), p.Discipline, "Fair, FIFO or MultiLevel")
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
 package fairshare
 
 import (
-	"fmt"
 	"iter"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
@@ -63,10 +63,10 @@ func (t *Tree) Walk() iter.Seq2[int, int] {
 // Cost: O(n) in practice, O(n log n) at worst; no allocation if dst is long enough.
 func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error) {
 	if total < 0 {
-		return nil, fmt.Errorf("fairshare: total is %d, want at least 0", total)
+		return nil, check.Bad("fairshare", "total", total, "at least 0")
 	}
 	if demand != nil && len(demand) != t.Len() {
-		return nil, fmt.Errorf("fairshare: demand has %d entries, want one for each of the %d pools", len(demand), t.Len())
+		return nil, check.Badf("fairshare", "len(demand)", len(demand), "one for each of the %d pools", t.Len())
 	}
 	if cap(dst) < t.Len() {
 		dst = make([]Share, t.Len())
@@ -103,7 +103,7 @@ func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 				want[i] = demand[n.pool]
 			}
 			if want[i] < 0 {
-				return 0, fmt.Errorf("fairshare: demand[%d] is %d, want at least 0", n.pool, want[i])
+				return 0, check.Bad("fairshare", check.At("demand", n.pool, ""), want[i], "at least 0")
 			}
 			if hi[i] = want[i]; t.policy.Basis == Steady || t.policy.Basis == Entitled && want[i] > 0 {
 				hi[i] = Unlimited

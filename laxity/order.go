@@ -2,10 +2,10 @@ package laxity
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -48,9 +48,9 @@ type Policy struct {
 func (p Policy) Validate() error {
 	switch {
 	case int(p.Rule) >= len(ruleNames):
-		return fmt.Errorf("laxity: Policy.Rule is %d, want NegativeLast, LeastFirst or DeadlineFirst", p.Rule)
+		return check.Bad("laxity", "Policy.Rule", p.Rule, "NegativeLast, LeastFirst or DeadlineFirst")
 	case p.Margin < 0:
-		return fmt.Errorf("laxity: Policy.Margin is %v, want 0 or more", p.Margin)
+		return check.Bad("laxity", "Policy.Margin", p.Margin, "0 or more")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -68,7 +69,7 @@ func PerWorker(tasks []Task, workers int) ([]Summary, error) {
 
 func summarise(field string, tasks []Task, n int, index func(Task) int) ([]Summary, error) {
 	if n < 0 {
-		return nil, fmt.Errorf("laxity: the number of %ss is %d, want 0 or more", field, n)
+		return nil, check.Bad("laxity", fmt.Sprintf("the number of %ss", field), n, "0 or more")
 	}
 	sums := make([]Summary, n)
 	for i := range sums {
@@ -77,7 +78,7 @@ func summarise(field string, tasks []Task, n int, index func(Task) int) ([]Summa
 	for i, t := range tasks {
 		k := index(t)
 		if k < 0 || k >= n {
-			return nil, fmt.Errorf("laxity: tasks[%d].%s is %d, want 0 to %d", i, field, k, n-1)
+			return nil, check.Badf("laxity", fmt.Sprintf("tasks[%d].%s", i, field), k, "0 to %d", n-1)
 		}
 		sums[k].add(i, t.Laxity())
 	}

@@ -1,6 +1,10 @@
 package placement
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/internal/check"
+)
 
 // Affinity appends to dst the machines that a task of the phase should prefer: at most length of them, spread over the
 // racks in proportion to the tasks that an [Assignment] puts there [Mantri §6.1]. It is for a host that does not bind a
@@ -19,7 +23,7 @@ func Affinity(dst, spread []int, machines [][]int, length, turn int) ([]int, err
 	}
 	for j, count := range spread {
 		if count < 0 {
-			return dst, fmt.Errorf("placement: spread[%d] is %d, want at least 0", j, count)
+			return dst, check.Bad("placement", check.At("spread", j, ""), count, "at least 0")
 		}
 	}
 	taken := make([]int, len(spread))

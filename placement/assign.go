@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Effort limits how much work [Assign] does, and so how long it takes. It counts work and not time, so that the answer
@@ -100,7 +102,7 @@ func (a Assignment) LogValue() slog.Value {
 // The paper's formula counts 2n terms where there are two per rack, and knows no slots; both are put right here.
 func Assign(p Problem, effort Effort) (Assignment, error) {
 	if effort < Exhaustive {
-		return Assignment{}, fmt.Errorf("placement: Effort is %d, want DefaultEffort, Exhaustive or one of Within", effort)
+		return Assignment{}, check.Bad("placement", "Effort", effort, "DefaultEffort, Exhaustive or one of Within")
 	}
 	if err := p.check(); err != nil {
 		return Assignment{}, err

@@ -1,10 +1,10 @@
 package placement
 
 import (
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -32,23 +32,21 @@ func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(ruleName
 // UnmarshalText takes a rule's name.
 func (r *BandwidthRule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
-// DefaultShort is how long a phase may take to count as short. The paper gives no figure.
-const DefaultShort = time.Minute
-
 // BandwidthPolicy estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2,
 // §6.4]. Its zero value is Mantri's hybrid rule. Safe for concurrent use.
 type BandwidthPolicy struct {
 	// Rule is the rule to apply. Hybrid is the default.
 	Rule BandwidthRule
 	// Short is how long a phase may take to count as short: the time that all its input would need at the measured
-	// bandwidths if it were spread over the links as evenly as they allow. 0 means DefaultShort. Only Hybrid reads it.
+	// bandwidths if it were spread over the links as evenly as they allow. 0 means a minute; the paper gives no figure.
+	// Only Hybrid reads it.
 	Short time.Duration
 }
 
 // Effective returns the estimator with its defaults filled in, for logs.
 func (b BandwidthPolicy) Effective() BandwidthPolicy {
 	if b.Short == 0 {
-		b.Short = DefaultShort
+		b.Short = time.Minute
 	}
 	return b
 }
@@ -57,9 +55,9 @@ func (b BandwidthPolicy) Effective() BandwidthPolicy {
 func (b BandwidthPolicy) Validate() error {
 	switch {
 	case b.Rule > Equal:
-		return fmt.Errorf("placement: BandwidthPolicy.Rule is %d, want Hybrid, Start or Equal", b.Rule)
+		return check.Named("placement: BandwidthPolicy", "Rule", b.Rule, ruleNames[:])
 	case b.Short < 0:
-		return fmt.Errorf("placement: BandwidthPolicy.Short is %v, want a positive duration, or 0 for the default", b.Short)
+		return check.Bad("placement", "BandwidthPolicy.Short", b.Short, "a positive duration, or 0 for the default")
 	}
 	return nil
 }

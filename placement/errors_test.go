@@ -71,7 +71,7 @@ func TestDegenerateProblems(t *testing.T) {
 	} {
 		a, err := Assign(c.p, DefaultEffort)
 		require.NoError(t, err, name)
-		check(t, c.p, a)
+		checked(t, c.p, a)
 		assert.Equal(t, c.want, a.Seconds, name)
 		assert.True(t, a.Optimal, name)
 	}
@@ -80,7 +80,7 @@ func TestDegenerateProblems(t *testing.T) {
 func TestBandwidthPolicyValidate(t *testing.T) {
 	p := Problem{Up: []float64{1}, Down: []float64{1}}
 	for want, b := range map[string]BandwidthPolicy{
-		"placement: BandwidthPolicy.Rule is 3, want Hybrid, Start or Equal":                       {Rule: 3},
+		"placement: BandwidthPolicy.Rule is BandwidthRule(3), want one of: hybrid, start, equal":  {Rule: 3},
 		"placement: BandwidthPolicy.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
 	} {
 		assert.EqualError(t, b.Validate(), want)

@@ -78,7 +78,7 @@ func FuzzAssign(f *testing.F) {
 		if extreme(p) {
 			return
 		}
-		check(t, p, a)
+		checked(t, p, a)
 		if math.Pow(float64(len(p.Up)), float64(len(p.Input))) <= 2000 {
 			best := bruteForce(p)
 			require.LessOrEqual(t, a.Bound, best*(1+1e-8))

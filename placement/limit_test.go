@@ -60,7 +60,7 @@ func TestExhaustiveProves(t *testing.T) {
 		require.NoError(t, err)
 		a, err := Assign(p, Exhaustive)
 		require.NoError(t, err)
-		check(t, p, a)
+		checked(t, p, a)
 		assert.True(t, a.Optimal, family)
 		assert.LessOrEqual(t, a.Seconds, usual.Seconds*(1+precise), family)
 		assert.GreaterOrEqual(t, a.Seconds, usual.Bound*(1-precise), family)
@@ -79,6 +79,6 @@ func TestExhaustiveEndsWhereDataIsNearlyLocal(t *testing.T) {
 	}
 	a, err := Assign(p, Exhaustive)
 	require.NoError(t, err)
-	check(t, p, a)
+	checked(t, p, a)
 	assert.InDelta(t, bruteForce(p), a.Seconds, 1e-8*a.Seconds)
 }

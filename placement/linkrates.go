@@ -1,10 +1,10 @@
 package placement
 
 import (
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -61,11 +61,11 @@ func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 	}
 	switch {
 	case c.Racks < 1 || c.Racks > 1<<20:
-		return nil, fmt.Errorf("placement: LinkRatesConfig.Racks is %d, want 1 to %d", c.Racks, 1<<20)
+		return nil, check.Badf("placement", "LinkRatesConfig.Racks", c.Racks, "1 to %d", 1<<20)
 	case c.Window < 0:
-		return nil, fmt.Errorf("placement: LinkRatesConfig.Window is %v, want a positive duration, or 0 for 10s", c.Window)
+		return nil, check.Bad("placement", "LinkRatesConfig.Window", c.Window, "a positive duration, or 0 for 10s")
 	case c.Memory < 2 || c.Memory > 1000:
-		return nil, fmt.Errorf("placement: LinkRatesConfig.Memory is %d, want 2 to 1000 windows, or 0 for 30", c.Memory)
+		return nil, check.Bad("placement", "LinkRatesConfig.Memory", c.Memory, "2 to 1000 windows, or 0 for 30")
 	}
 	return &LinkRates{
 		config: c, traffic: make([]linkWindow, 2*c.Racks*c.Memory), longest: make([]time.Duration, c.Memory),

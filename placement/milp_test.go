@@ -113,7 +113,7 @@ func TestWithinOnePercentOfSolver(t *testing.T) {
 		p := m.problem()
 		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
-		check(t, p, a)
+		checked(t, p, a)
 		// The solver's own tolerance and the digits of its output.
 		assert.GreaterOrEqual(t, a.Seconds, row.bound*(1-2e-6), "%v: shorter than what is possible", m)
 		assert.LessOrEqual(t, a.Bound, row.best*(1+2e-6), "%v: our bound exceeds the solver's placement", m)

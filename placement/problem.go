@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -64,13 +65,13 @@ func (p *Problem) check() error {
 	}
 	for j := range r {
 		if !(p.Up[j] >= 0) {
-			return fmt.Errorf("placement: Problem.Up[%d] is %v, want a bandwidth of at least 0", j, p.Up[j])
+			return check.Bad("placement", check.At("Problem.Up", j, ""), p.Up[j], "a bandwidth of at least 0")
 		}
 		if !(p.Down[j] >= 0) {
-			return fmt.Errorf("placement: Problem.Down[%d] is %v, want a bandwidth of at least 0", j, p.Down[j])
+			return check.Bad("placement", check.At("Problem.Down", j, ""), p.Down[j], "a bandwidth of at least 0")
 		}
 		if p.Slots != nil && p.Slots[j] < 0 {
-			return fmt.Errorf("placement: Problem.Slots[%d] is %d, want at least 0", j, p.Slots[j])
+			return check.Bad("placement", check.At("Problem.Slots", j, ""), p.Slots[j], "at least 0")
 		}
 	}
 	return p.checkInput()
@@ -84,7 +85,7 @@ func (p *Problem) checkInput() error {
 		}
 		for j, bytes := range row {
 			if !(bytes >= 0) || math.IsInf(bytes, 1) {
-				return fmt.Errorf("placement: Problem.Input[%d][%d] is %v, want a finite number of at least 0", k, j, bytes)
+				return check.Bad("placement", fmt.Sprintf("Problem.Input[%d][%d]", k, j), bytes, "a finite number of at least 0")
 			}
 			total += bytes
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // check asserts what holds for every assignment, with any effort.
-func check(t *testing.T, p Problem, a Assignment) {
+func checked(t *testing.T, p Problem, a Assignment) {
 	t.Helper()
 	require.Len(t, a.Rack, len(p.Input))
 	for k, j := range a.Rack {
@@ -55,13 +55,13 @@ func TestEqualsBruteForceOnRandomProblems(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, "%+v", p)
-		check(t, p, a)
+		checked(t, p, a)
 		require.True(t, a.Optimal, "%+v: %v", p, a)
 		require.InDelta(t, want, a.Seconds, 1e-8*want, "%+v", p)
 
 		hasty, err := Assign(p, 1)
 		require.NoError(t, err)
-		check(t, p, hasty)
+		checked(t, p, hasty)
 		require.LessOrEqual(t, hasty.Bound, want*(1+1e-8), "the bound exceeds the optimum: %+v", p)
 	}
 	assert.Greater(t, infeasible, 100)
@@ -106,7 +106,7 @@ func TestNeverWorseThanSimplePlacements(t *testing.T) {
 				for _, effort := range []Effort{1, 100_000, DefaultEffort} {
 					a, err := Assign(p, effort)
 					require.NoError(t, err)
-					check(t, p, a)
+					checked(t, p, a)
 					name := instanceName(family, size[0], size[1], seed)
 					assert.LessOrEqual(t, a.Seconds, dealtOut(p)*(1+1e-12), "%s, effort %d: worse than in turn", name, effort)
 					assert.LessOrEqual(t, a.Seconds, tracked(p)*(1+1e-12), "%s, effort %d: worse than one by one", name, effort)
@@ -205,7 +205,7 @@ func TestNearlyLocalData(t *testing.T) {
 		want := bruteForce(p)
 		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
-		check(t, p, a)
+		checked(t, p, a)
 		require.InDelta(t, want, a.Seconds, 1e-8*want)
 		require.LessOrEqual(t, a.Bound, want*(1+1e-8))
 		if a.Optimal {

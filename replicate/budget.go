@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -82,7 +83,7 @@ func newAccount(kind string, share float64) (account, error) {
 		return account{unlimited: true}, nil
 	}
 	if !(share >= 0 && share <= 1) {
-		return account{}, badField("share of the "+kind, share, "a share in (0, 1], 0 for the default, or Off")
+		return account{}, check.Bad("replicate", "share of the "+kind, share, "a share in (0, 1], 0 for the default, or Off")
 	}
 	if share > 0 {
 		return account{billionths: max(1, billionths(share))}, nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 )
 
@@ -24,7 +25,8 @@ type LossBurstsConfig struct {
 	Weight float64
 }
 
-func (c LossBurstsConfig) withDefaults() LossBurstsConfig {
+// Effective returns the configuration with its defaults filled in.
+func (c LossBurstsConfig) Effective() LossBurstsConfig {
 	if c.Losses == 0 {
 		c.Losses = 1
 	}
@@ -43,18 +45,20 @@ func (c LossBurstsConfig) withDefaults() LossBurstsConfig {
 	return c
 }
 
-func (c LossBurstsConfig) validate() error {
+// Validate reports the first field that is out of range, with its value and its range.
+func (c LossBurstsConfig) Validate() error {
+	c = c.Effective()
 	switch {
 	case c.Losses < 0 && c.Losses != Off:
-		return badField("LossBurstsConfig.Losses", c.Losses, "a positive number, 0 for the default, or Off")
+		return check.Bad("replicate", "LossBurstsConfig.Losses", c.Losses, "a positive number, 0 for the default, or Off")
 	case c.Losses > maxBurstLosses:
-		return badField("LossBurstsConfig.Losses", c.Losses, fmt.Sprintf("at most %d", maxBurstLosses))
+		return check.Bad("replicate", "LossBurstsConfig.Losses", c.Losses, fmt.Sprintf("at most %d", maxBurstLosses))
 	case c.Window < 0:
-		return badField("LossBurstsConfig.Window", c.Window, "a positive duration, or 0 for the default")
+		return check.Bad("replicate", "LossBurstsConfig.Window", c.Window, "a positive duration, or 0 for the default")
 	case !(c.Prior > 0 && c.Prior < 1):
-		return badField("LossBurstsConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
+		return check.Bad("replicate", "LossBurstsConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
 	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
-		return badField("LossBurstsConfig.Weight", c.Weight, "a positive number, or 0 for the default")
+		return check.Bad("replicate", "LossBurstsConfig.Weight", c.Weight, "a positive number, or 0 for the default")
 	}
 	return nil
 }
@@ -88,12 +92,12 @@ type LossBursts struct {
 // NewLossBursts returns a LossBursts for n machines, or an error that names the field that is out of range. It
 // allocates 8*(1+Losses) bytes a machine, and nothing after that.
 func NewLossBursts(n int, c LossBurstsConfig) (*LossBursts, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if n < 0 {
-		return nil, badField("the number of machines", n, "0 or more")
+		return nil, check.Bad("replicate", "the number of machines", n, "0 or more")
 	}
 	b := &LossBursts{config: c}
 	b.Resize(n)
@@ -101,7 +105,7 @@ func NewLossBursts(n int, c LossBurstsConfig) (*LossBursts, error) {
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *LossBursts) Config() LossBurstsConfig { return b.config.withDefaults() }
+func (b *LossBursts) Config() LossBurstsConfig { return b.config.Effective() }
 
 // Resize changes the number of machines. New ones come without a past, and those beyond the number are forgotten. A
 // number below 0 counts as 0. O(m) with m new machines; allocates only to grow.
@@ -184,8 +188,4 @@ func resized[T any](s []T, n int) []T {
 		return s[:n]
 	}
 	return append(s, make([]T, n-len(s))...)
-}
-
-func badField(name string, value any, want string) error {
-	return fmt.Errorf("replicate: %s is %v, want %s", name, value, want)
 }

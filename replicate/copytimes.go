@@ -3,6 +3,7 @@ package replicate
 import (
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -17,7 +18,8 @@ type CopyTimesConfig struct {
 	Keep int
 }
 
-func (c CopyTimesConfig) withDefaults() CopyTimesConfig {
+// Effective returns the configuration with its defaults filled in.
+func (c CopyTimesConfig) Effective() CopyTimesConfig {
 	if c.MinSamples == 0 {
 		c.MinSamples = 5
 	}
@@ -27,14 +29,16 @@ func (c CopyTimesConfig) withDefaults() CopyTimesConfig {
 	return c
 }
 
-func (c CopyTimesConfig) validate() error {
+// Validate reports the first field that is out of range, with its value and its range.
+func (c CopyTimesConfig) Validate() error {
+	c = c.Effective()
 	switch {
 	case !(c.Bandwidth >= 0) || !num.Finite(c.Bandwidth):
-		return badField("CopyTimesConfig.Bandwidth", c.Bandwidth, "a finite rate, 0 or more")
+		return check.Bad("replicate", "CopyTimesConfig.Bandwidth", c.Bandwidth, "a finite rate, 0 or more")
 	case c.MinSamples < 0:
-		return badField("CopyTimesConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
+		return check.Bad("replicate", "CopyTimesConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
 	case c.Keep < c.MinSamples || c.Keep > 1<<30:
-		return badField("CopyTimesConfig.Keep", c.Keep, "MinSamples to 2^30, or 0 for the default")
+		return check.Bad("replicate", "CopyTimesConfig.Keep", c.Keep, "MinSamples to 2^30, or 0 for the default")
 	}
 	return nil
 }
@@ -52,15 +56,15 @@ type CopyTimes struct {
 
 // NewCopyTimes returns a CopyTimes that has seen nothing, or an error that names the field that is out of range.
 func NewCopyTimes(c CopyTimesConfig) (*CopyTimes, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	return &CopyTimes{config: c}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (c *CopyTimes) Config() CopyTimesConfig { return c.config.withDefaults() }
+func (c *CopyTimes) Config() CopyTimesConfig { return c.config.Effective() }
 
 // Observe records that a copy of so many bytes took so long. It reports whether that was used: a negative size is not,
 // nor is a time that is not positive. O(1), no allocation.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -43,12 +44,12 @@ func (g *Graph) Len() int { return len(g.nodes) }
 // allocates only as the graph grows.
 func (g *Graph) Add(o Output) (int, error) {
 	k := len(g.nodes)
-	if err := o.check(k); err != nil {
+	if err := o.validate(k); err != nil {
 		return 0, err
 	}
 	for i, j := range o.Inputs {
 		if j < 0 || j >= k {
-			return 0, fmt.Errorf("replicate: outputs[%d].Inputs[%d] is %d, want an output added before", k, i, j)
+			return 0, check.Bad("replicate", fmt.Sprintf("outputs[%d].Inputs[%d]", k, i), j, "an output added before")
 		}
 	}
 	n := node{run: o.Run.Seconds(), loss: o.Loss, domain: o.Domain, first: len(g.inputs)}

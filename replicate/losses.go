@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 )
 
@@ -20,7 +21,8 @@ type LossesConfig struct {
 	Weight float64
 }
 
-func (c LossesConfig) withDefaults() LossesConfig {
+// Effective returns the configuration with its defaults filled in.
+func (c LossesConfig) Effective() LossesConfig {
 	if c.Window == 0 {
 		c.Window = 7 * 24 * time.Hour
 	}
@@ -33,14 +35,16 @@ func (c LossesConfig) withDefaults() LossesConfig {
 	return c
 }
 
-func (c LossesConfig) validate() error {
+// Validate reports the first field that is out of range, with its value and its range.
+func (c LossesConfig) Validate() error {
+	c = c.Effective()
 	switch {
 	case c.Window < sixteenths:
-		return badField("LossesConfig.Window", c.Window, "at least 16ns, or 0 for the default")
+		return check.Bad("replicate", "LossesConfig.Window", c.Window, "at least 16ns, or 0 for the default")
 	case !(c.Prior > 0 && c.Prior < 1):
-		return badField("LossesConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
+		return check.Bad("replicate", "LossesConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
 	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
-		return badField("LossesConfig.Weight", c.Weight, "a positive number, or 0 for the default")
+		return check.Bad("replicate", "LossesConfig.Weight", c.Weight, "a positive number, or 0 for the default")
 	}
 	return nil
 }
@@ -75,18 +79,18 @@ type record struct {
 // NewLosses returns a Losses for n machines, or an error that names the field that is out of range. It allocates 280
 // bytes a machine, and nothing after that.
 func NewLosses(n int, c LossesConfig) (*Losses, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if n < 0 {
-		return nil, badField("the number of machines", n, "0 or more")
+		return nil, check.Bad("replicate", "the number of machines", n, "0 or more")
 	}
 	return &Losses{config: c, machine: make([]record, n)}, nil
 }
 
 // Config returns the configuration with its defaults filled in.
-func (l *Losses) Config() LossesConfig { return l.config.withDefaults() }
+func (l *Losses) Config() LossesConfig { return l.config.Effective() }
 
 // Resize changes the number of machines. New ones come without a past; those beyond the number are forgotten, except in
 // the cluster's share. A number below 0 counts as 0. O(m) with m new machines; allocates only to grow.

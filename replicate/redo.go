@@ -3,6 +3,8 @@ package replicate
 import (
 	"fmt"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Output is what a task left for others to read, as the host knows it.
@@ -107,34 +109,33 @@ func Redo(outputs []Output) ([]Cost, error) {
 }
 
 // check reports the first output that cannot be used; cycles are found later.
-func check(outputs []Output) error {
+func validate(outputs []Output) error {
 	for k, o := range outputs {
-		if err := o.check(k); err != nil {
+		if err := o.validate(k); err != nil {
 			return err
 		}
 		for i, j := range o.Inputs {
 			if j < 0 || j >= len(outputs) {
-				return fmt.Errorf("replicate: outputs[%d].Inputs[%d] is %d, want an index below %d",
-					k, i, j, len(outputs))
+				return check.Badf("replicate", fmt.Sprintf("outputs[%d].Inputs[%d]", k, i), j, "an index below %d", len(outputs))
 			}
 		}
 	}
 	return nil
 }
 
-func (o *Output) check(k int) error {
+func (o *Output) validate(k int) error {
 	if o.Run < 0 {
-		return fmt.Errorf("replicate: outputs[%d].Run is %v, want 0 or more", k, o.Run)
+		return check.Bad("replicate", check.At("outputs", k, "Run"), o.Run, "0 or more")
 	}
 	if !(o.Loss >= 0 && o.Loss <= 1) {
-		return fmt.Errorf("replicate: outputs[%d].Loss is %v, want a probability in [0, 1]", k, o.Loss)
+		return check.Bad("replicate", check.At("outputs", k, "Loss"), o.Loss, "a probability in [0, 1]")
 	}
 	return nil
 }
 
 // topological returns the outputs in an order in which inputs come before what reads them.
 func topological(outputs []Output) ([]int, error) {
-	if err := check(outputs); err != nil {
+	if err := validate(outputs); err != nil {
 		return nil, err
 	}
 	missing := make([]int, len(outputs)) // inputs that are not in the order yet
@@ -187,8 +188,7 @@ func cycle(outputs []Output, missing []int) error {
 				continue
 			}
 			if seen[j] {
-				return fmt.Errorf("replicate: outputs[%d].Inputs[%d] is %d, want one that does not need it: a cycle",
-					k, i, j)
+				return check.Bad("replicate", fmt.Sprintf("outputs[%d].Inputs[%d]", k, i), j, "one that does not need it: a cycle")
 			}
 			k = j
 			break

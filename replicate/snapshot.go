@@ -48,7 +48,8 @@ func (l *Losses) UnmarshalBinary(data []byte) error {
 	var got Losses
 	got.config = LossesConfig{Window: r.Duration(), Prior: r.Float(), Weight: r.Float()}
 	if r.OK() {
-		r.Fail(got.config.validate())
+		r.Check(got.config == got.config.Effective(), "has a configuration out of range")
+		r.Fail(got.config.Validate())
 	}
 	got.clock = r.Clock()
 	var latest int64
@@ -112,7 +113,8 @@ func (b *LossBursts) UnmarshalBinary(data []byte) error {
 	got.config.Prior, got.config.Weight = r.Float(), r.Float()
 	if r.OK() {
 		r.Check(got.config.Losses != 0, "has 0 losses")
-		r.Fail(got.config.validate())
+		r.Check(got.config == got.config.Effective(), "has a configuration out of range")
+		r.Fail(got.config.Validate())
 	}
 	got.clock = r.Clock()
 	got.wanted = r.Number(0, keepWanted)
@@ -154,7 +156,8 @@ func (c *CopyTimes) UnmarshalBinary(data []byte) error {
 	var got CopyTimes
 	got.config = CopyTimesConfig{Bandwidth: r.Amount(), MinSamples: r.Number(1, 1<<30), Keep: r.Number(1, 1<<30)}
 	if r.OK() {
-		r.Fail(got.config.validate())
+		r.Check(got.config == got.config.Effective(), "has a configuration out of range")
+		r.Fail(got.config.Validate())
 	}
 	got.samples = r.Number(0, got.config.Keep)
 	got.weight, got.bytes, got.seconds = r.Amount(), r.Amount(), r.Amount()

@@ -1,12 +1,12 @@
 package skew
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -98,7 +98,7 @@ func Assign(p Problem) (Plan, error) { return Policy{}.Assign(p) }
 // are not positive or an estimate that is negative, either above 1e280, an unknown rule. O(p log p + p R), of which p R
 // are calls of Reducer.Seconds; it allocates the plan and two slices of its size.
 func (c Policy) Assign(p Problem) (Plan, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return Plan{}, err
 	}
 	if err := p.validate(); err != nil {
@@ -108,12 +108,8 @@ func (c Policy) Assign(p Problem) (Plan, error) {
 	return c.assign(p.Sizes, &t)
 }
 
-func (c Policy) validate() error {
-	if int(c.Rule) >= len(ruleNames) {
-		return fmt.Errorf("skew: Policy.Rule is %d, want EarliestEnd, LoadBalance or ByHash", c.Rule)
-	}
-	return nil
-}
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule, ruleNames[:]) }
 
 func (p Problem) validate() error {
 	if err := validateReducers(p.Reducers, len(p.Sizes)); err != nil {
@@ -122,8 +118,7 @@ func (p Problem) validate() error {
 	var sum int64
 	for i, size := range p.Sizes {
 		if size < 0 || size > math.MaxInt64-sum {
-			return fmt.Errorf("skew: Problem.Sizes[%d] is %d, want 0 or more, and at most %d in all",
-				i, size, int64(math.MaxInt64))
+			return check.Badf("skew", check.At("Problem.Sizes", i, ""), size, "0 or more, and at most %d in all", int64(math.MaxInt64))
 		}
 		sum += size
 	}
@@ -132,19 +127,17 @@ func (p Problem) validate() error {
 
 func validateReducers(reducers []Reducer, partitions int) error {
 	if len(reducers) == 0 {
-		return errors.New("skew: Problem.Reducers has 0 rows, want 1 or more")
+		return check.Bad("skew", "len(Problem.Reducers)", 0, "1 or more")
 	}
 	if partitions < len(reducers) {
-		return fmt.Errorf("skew: Problem.Sizes has %d rows, want %d or more, one for each of the Reducers",
-			partitions, len(reducers))
+		return check.Badf("skew", "len(Problem.Sizes)", partitions, "%d or more, one for each of the Reducers", len(reducers))
 	}
 	for r, reducer := range reducers {
 		if reducer.Seconds == nil && !(reducer.SecondsPerUnit > 0 && reducer.SecondsPerUnit <= maxSeconds) {
-			return fmt.Errorf("skew: Reducers[%d].SecondsPerUnit is %v, want more than 0 and at most %g",
-				r, reducer.SecondsPerUnit, maxSeconds)
+			return check.Badf("skew", check.At("Reducers", r, "SecondsPerUnit"), reducer.SecondsPerUnit, "more than 0 and at most %g", maxSeconds)
 		}
 		if reducer.KnownTo < 0 {
-			return fmt.Errorf("skew: Reducers[%d].KnownTo is %d, want 0 or more", r, reducer.KnownTo)
+			return check.Bad("skew", check.At("Reducers", r, "KnownTo"), reducer.KnownTo, "0 or more")
 		}
 	}
 	return nil

@@ -45,8 +45,8 @@ func TestBadInputIsNamed(t *testing.T) {
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, err := range map[string]error{
-		"Problem.Reducers has 0 rows":                                                assign(of()),
-		"Problem.Sizes has 2 rows, want 3 or more":                                   assign(of(one[0], one[0], one[0])),
+		"len(Problem.Reducers) is 0":                                                 assign(of()),
+		"len(Problem.Sizes) is 2, want 3 or more":                                    assign(of(one[0], one[0], one[0])),
 		"Problem.Sizes[1] is -1":                                                     assign(Problem{Sizes: []int64{1, -1}, Reducers: one}),
 		"Problem.Sizes[1] is 9223372036854775807":                                    assign(Problem{Sizes: []int64{1, math.MaxInt64}, Reducers: one}),
 		"Reducers[0].SecondsPerUnit is 0":                                            assign(of(Reducer{})),
@@ -56,9 +56,9 @@ func TestBadInputIsNamed(t *testing.T) {
 		"Reducers[0].Seconds(2) is NaN, want 0 to":                                   assign(always(nan)),
 		"Reducers[0].Seconds(2) is -1":                                               assign(always(-1)),
 		"Reducers[0].Seconds(2) is +Inf":                                             assign(always(inf)),
-		"Policy.Rule is 3":                                                           onSketch(Policy{Rule: 3}, full, one...),
+		"Policy.Rule is Rule(3)":                                                     onSketch(Policy{Rule: 3}, full, one...),
 		"rows is 0, want 1 or more: the sketch has no":                               onSketch(Policy{}, nil, one...),
-		"Problem.Sizes has 3 rows, want 4 or more":                                   onSketch(Policy{}, full, make([]Reducer, 4)...),
+		"len(Problem.Sizes) is 3, want 4 or more":                                    onSketch(Policy{}, full, make([]Reducer, 4)...),
 		"Reducers[0].Seconds(9223372036854775807) is -":                              onSketch(Policy{}, full, always(-2).Reducers...),
 		"partitions is 0":                                                            sizes(0, 1),
 		"maps is 0":                                                                  sizes(1, 0),
@@ -83,7 +83,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		assert.Contains(t, err.Error(), want)
 		assert.Contains(t, err.Error(), "skew: ")
 	}
-	assert.Equal(t, "skew: Policy.Rule is 3, want EarliestEnd, LoadBalance or ByHash", onRule(3).Error())
+	assert.Equal(t, "skew: Policy.Rule is Rule(3), want one of: earliest-end, load-balance, by-hash", onRule(3).Error())
 }
 
 func onRule(r Rule) error {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // halfTick is half of what a deadline can tell apart. It keeps rounding from deciding: 3 times 0.1 s is above 0.3 s.
@@ -113,7 +115,7 @@ func (g *greedy) estimate(r int, size int64) float64 {
 	}
 	seconds := reducer.Seconds(asked)
 	if !(seconds >= 0 && seconds <= maxSeconds) && g.err == nil {
-		g.err = fmt.Errorf("skew: Reducers[%d].Seconds(%d) is %v, want 0 to %g", r, asked, seconds, maxSeconds)
+		g.err = check.Badf("skew", fmt.Sprintf("Reducers[%d].Seconds(%d)", r, asked), seconds, "0 to %g", maxSeconds)
 	}
 	return float64(seconds * factor)
 }

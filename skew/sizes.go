@@ -3,6 +3,8 @@ package skew
 import (
 	"fmt"
 	"math"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Sizes adds up the sizes of a job's partitions from the reports of its map tasks: S(i), the sum of S_m(i) over m
@@ -19,10 +21,10 @@ type Sizes struct {
 // number is less than 1.
 func NewSizes(partitions, maps int) (*Sizes, error) {
 	if partitions < 1 {
-		return nil, fmt.Errorf("skew: partitions is %d, want 1 or more", partitions)
+		return nil, check.Bad("skew", "partitions", partitions, "1 or more")
 	}
 	if maps < 1 {
-		return nil, fmt.Errorf("skew: maps is %d, want 1 or more", maps)
+		return nil, check.Bad("skew", "maps", maps, "1 or more")
 	}
 	return &Sizes{total: make([]int64, partitions), reported: make([]bool, maps), missing: maps}, nil
 }
@@ -33,7 +35,7 @@ func NewSizes(partitions, maps int) (*Sizes, error) {
 // allocation.
 func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	if m < 0 || m >= len(s.reported) {
-		return false, fmt.Errorf("skew: map task is %d, want 0 to %d", m, len(s.reported)-1)
+		return false, check.Badf("skew", "map task", m, "0 to %d", len(s.reported)-1)
 	}
 	if len(sizes) != len(s.total) {
 		return false, fmt.Errorf("skew: map task %d reports %d sizes, want %d", m, len(sizes), len(s.total))
@@ -44,8 +46,7 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	sum := s.sum
 	for i, size := range sizes {
 		if size < 0 || size > math.MaxInt64-sum {
-			return false, fmt.Errorf("skew: sizes[%d] of map task %d is %d, want 0 or more, and at most %d in all",
-				i, m, size, int64(math.MaxInt64))
+			return false, check.Badf("skew", fmt.Sprintf("sizes[%d] of map task %d", i, m), size, "0 or more, and at most %d in all", int64(math.MaxInt64))
 		}
 		sum += size
 	}

@@ -1,11 +1,12 @@
 package skew
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // prime is the Mersenne prime 2^61 - 1, modulo which the hash functions compute.
@@ -34,7 +35,7 @@ type Sketch struct {
 }
 
 // errNoRows is the answer of a sketch that neither NewSketch nor UnmarshalBinary made.
-var errNoRows = errors.New("skew: rows is 0, want 1 or more: the sketch has no hash functions")
+var errNoRows = check.Bad("skew", "rows", 0, "1 or more: the sketch has no hash functions")
 
 type hash struct{ a1, a2, b uint64 }
 
@@ -43,12 +44,11 @@ type hash struct{ a1, a2, b uint64 }
 func NewSketch(rows, partitions int, seed uint64) (*Sketch, error) {
 	switch {
 	case rows < 1:
-		return nil, fmt.Errorf("skew: rows is %d, want 1 or more", rows)
+		return nil, check.Bad("skew", "rows", rows, "1 or more")
 	case partitions < 1:
-		return nil, fmt.Errorf("skew: partitions is %d, want 1 or more", partitions)
+		return nil, check.Bad("skew", "partitions", partitions, "1 or more")
 	case rows > maxCells/partitions:
-		return nil, fmt.Errorf("skew: rows is %d, want %d at most with %d partitions",
-			rows, maxCells/partitions, partitions)
+		return nil, check.Badf("skew", "rows", rows, "%d at most with %d partitions", maxCells/partitions, partitions)
 	}
 	s := &Sketch{rows: make([]hash, rows), partitions: partitions, seed: seed, cells: make([]int64, rows*partitions)}
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -115,7 +115,7 @@ func (s *Sketch) Add(key uint64, n int64) error {
 		return errNoRows
 	}
 	if n < 0 || n > math.MaxInt64-s.total {
-		return fmt.Errorf("skew: the number of values is %d, want 0 to %d", n, math.MaxInt64-s.total)
+		return check.Badf("skew", "the number of values", n, "0 to %d", math.MaxInt64-s.total)
 	}
 	for row, h := range s.rows {
 		s.cells[row*s.partitions+h.of(key, s.partitions)] += n

@@ -7,7 +7,7 @@ import "math"
 // one that ends first. Under LoadBalance, the one with the best [Balance]. Ties go to the lower row. Errors are those
 // of Policy.Assign. O(d (p log p + p R)), of which d p R are calls of Reducer.Seconds; it allocates the plans.
 func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan, err error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return 0, Plan{}, err
 	}
 	if s == nil || len(s.rows) == 0 {

@@ -18,7 +18,7 @@ func TestBadArguments(t *testing.T) {
 		assert.Zero(t, best)
 		o, again := m.At(time.Second)
 		assert.Zero(t, o)
-		assert.Equal(t, err, again)
+		assert.EqualError(t, again, err.Error())
 		return err
 	}
 	table := func(c WindowTableConfig) error { _, err := NewWindowTable(c); return err }
@@ -55,7 +55,7 @@ func TestBadArguments(t *testing.T) {
 		{inputs(ManyToOne, 0, 3, 4), "upstream is 3, want no fewer tasks than downstream, which is 4"},
 		{inputs(Pattern(8), 0, 1, 1), "the pattern is Pattern(8), want AllToAll, ManyToOne or OneToOne"},
 	} {
-		assert.EqualError(t, b.err, "assign: "+b.want)
+		assert.EqualError(t, b.err, "delay/assign: "+b.want)
 	}
 }
 
@@ -94,12 +94,12 @@ func TestNames(t *testing.T) {
 	var c WindowTableConfig
 	require.NoError(t, json.Unmarshal([]byte(`{"Pairing":"coordinated"}`), &c))
 	assert.Equal(t, Coordinated, c.Pairing)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Pairing":"x"}`), &c), `assign: Pairing is "x", want one of: spread, coordinated`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Pairing":"x"}`), &c), `delay/assign: Pairing is "x", want one of: spread, coordinated`)
 	var p Pattern
 	require.NoError(t, p.UnmarshalText([]byte("many-to-one")))
 	assert.Equal(t, ManyToOne, p)
 	text, err := p.MarshalText()
 	require.NoError(t, err)
 	assert.Equal(t, "many-to-one", string(text))
-	assert.ErrorContains(t, p.UnmarshalText([]byte("all")), `assign: Pattern is "all", want one of: all-to-all`)
+	assert.ErrorContains(t, p.UnmarshalText([]byte("all")), `delay/assign: Pattern is "all", want one of: all-to-all`)
 }

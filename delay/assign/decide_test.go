@@ -19,7 +19,7 @@ func TestPatterns_Dolly4(t *testing.T) {
 				for task := range downstream {
 					first, end, err := p.Inputs(task, upstream, downstream)
 					if p == OneToOne && upstream != downstream || p == ManyToOne && upstream < downstream {
-						require.ErrorContains(t, err, "assign: upstream is ")
+						require.ErrorContains(t, err, "delay/assign: upstream is ")
 						continue
 					}
 					require.NoError(t, err)

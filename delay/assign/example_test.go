@@ -32,7 +32,7 @@ func ExampleWindow() {
 	// 10s <nil>
 	// task 25.3125s at once 31.3125s in turn 25.3125s
 	// at 2s: sharing 0.4 own 10s 12s shared 18s 20s
-	// assign: Model.Bandwidth is -1, want a finite rate above 0
+	// delay/assign: Model.Bandwidth is -1, want a finite rate above 0
 }
 
 // The window of jobs of each size, learned from what their clones saw.
@@ -97,5 +97,5 @@ func ExamplePattern() {
 	// Output:
 	// all-to-all 0 10 <nil>
 	// many-to-one 3 6 <nil>
-	// one-to-one 0 0 assign: upstream is 10, want as many tasks as downstream, which is 4
+	// one-to-one 0 0 delay/assign: upstream is 10, want as many tasks as downstream, which is 4
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -76,10 +77,10 @@ const longest = 1e9
 
 func (m *Model) validate() error {
 	if m.InverseLag < 0 {
-		return badField("Model.InverseLag", m.InverseLag, "a duration, 0 or more")
+		return check.Bad("delay/assign", "Model.InverseLag", m.InverseLag, "a duration, 0 or more")
 	}
 	if len(m.Lags)+len(m.Cut) == 0 && m.InverseLag == 0 {
-		return badField("the number of Model.Lags", 0, "1 or more, or InverseLag")
+		return check.Bad("delay/assign", "the number of Model.Lags", 0, "1 or more, or InverseLag")
 	}
 	if err := validateDurations("Model.Lags", m.Lags); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (m *Model) validate() error {
 func validateDurations(name string, durations []time.Duration) error {
 	for i, d := range durations {
 		if d < 0 {
-			return badField(fmt.Sprintf("%s[%d]", name, i), d, "a duration, 0 or more")
+			return check.Bad("delay/assign", fmt.Sprintf("%s[%d]", name, i), d, "a duration, 0 or more")
 		}
 	}
 	return nil
@@ -107,25 +108,21 @@ func (m *Model) validateReads() error {
 	all := m.Size / m.Bandwidth / m.Contention * float64(m.inputs())
 	switch {
 	case !(m.Size >= 0) || !num.Finite(m.Size):
-		return badField("Model.Size", m.Size, "a finite number of bytes, 0 or more")
+		return check.Bad("delay/assign", "Model.Size", m.Size, "a finite number of bytes, 0 or more")
 	case !(m.Bandwidth > 0) || !num.Finite(m.Bandwidth):
-		return badField("Model.Bandwidth", m.Bandwidth, "a finite rate above 0")
+		return check.Bad("delay/assign", "Model.Bandwidth", m.Bandwidth, "a finite rate above 0")
 	case !(m.Contention > 0 && m.Contention <= 1):
-		return badField("Model.Contention", m.Contention, "a share in (0, 1]")
+		return check.Bad("delay/assign", "Model.Contention", m.Contention, "a share in (0, 1]")
 	case m.Clones < 0 || m.Clones == 1 || m.Clones > maxClones:
-		return badField("Model.Clones", m.Clones, fmt.Sprintf("2 to %d, or 0 for 2", maxClones))
+		return check.Bad("delay/assign", "Model.Clones", m.Clones, fmt.Sprintf("2 to %d, or 0 for 2", maxClones))
 	case m.Inputs < 0:
-		return badField("Model.Inputs", m.Inputs, "1 or more, or 0 for 1")
+		return check.Bad("delay/assign", "Model.Inputs", m.Inputs, "1 or more, or 0 for 1")
 	case !(all < longest):
-		return badField("Model.Inputs*Size/Bandwidth/Contention", all, "less than 1e9 seconds")
+		return check.Bad("delay/assign", "Model.Inputs*Size/Bandwidth/Contention", all, "less than 1e9 seconds")
 	case int(m.Pairing) >= len(pairingNames):
-		return badField("Model.Pairing", m.Pairing, "Spread or Coordinated")
+		return check.Bad("delay/assign", "Model.Pairing", m.Pairing, "Spread or Coordinated")
 	}
 	return nil
 }
 
 const maxClones = 1000
-
-func badField(name string, value any, want string) error {
-	return fmt.Errorf("assign: %s is %v, want %s", name, value, want)
-}

@@ -3,6 +3,7 @@ package assign
 import (
 	"fmt"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
@@ -39,9 +40,9 @@ func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNa
 func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err error) {
 	switch {
 	case upstream < 1:
-		return 0, 0, badField("upstream", upstream, "1 task or more")
+		return 0, 0, check.Bad("delay/assign", "upstream", upstream, "1 task or more")
 	case task < 0 || task >= downstream:
-		return 0, 0, badField("task", task, fmt.Sprintf("0 or more, and less than downstream, which is %d", downstream))
+		return 0, 0, check.Bad("delay/assign", "task", task, fmt.Sprintf("0 or more, and less than downstream, which is %d", downstream))
 	}
 	switch p {
 	case AllToAll:
@@ -49,13 +50,13 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 	case OneToOne:
 		if upstream != downstream {
 			want := fmt.Sprintf("as many tasks as downstream, which is %d", downstream)
-			return 0, 0, badField("upstream", upstream, want)
+			return 0, 0, check.Bad("delay/assign", "upstream", upstream, want)
 		}
 		return task, task + 1, nil
 	case ManyToOne:
 		if upstream < downstream {
 			want := fmt.Sprintf("no fewer tasks than downstream, which is %d", downstream)
-			return 0, 0, badField("upstream", upstream, want)
+			return 0, 0, check.Bad("delay/assign", "upstream", upstream, want)
 		}
 		each, more := upstream/downstream, upstream%downstream
 		first = task*each + min(task, more)
@@ -65,5 +66,5 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 		}
 		return first, end, nil
 	}
-	return 0, 0, badField("the pattern", p, "AllToAll, ManyToOne or OneToOne")
+	return 0, 0, check.Bad("delay/assign", "the pattern", p, "AllToAll, ManyToOne or OneToOne")
 }

@@ -65,7 +65,7 @@ func appendTransfers(dst []byte, r *ring[transfer]) []byte {
 // UnmarshalBinary replaces w, its configuration included, by what data holds. It is an error, and leaves w as it was,
 // if data is not what MarshalBinary returns.
 func (w *WindowTable) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("assign: WindowTable", tableVersion, data)
+	r := snapshot.NewReader("delay/assign: WindowTable", tableVersion, data)
 	var got WindowTable
 	c := WindowTableConfig{Bins: make([]int, r.Count(1))}
 	for i := range c.Bins {
@@ -74,7 +74,7 @@ func (w *WindowTable) UnmarshalBinary(data []byte) error {
 	c.Contention, c.MinSamples, c.Keep = r.Share(), r.Number(1, maxKeep), r.Number(1, maxKeep)
 	c.Pairing = Pairing(r.Number(0, len(pairingNames)-1))
 	if r.OK() {
-		r.Fail(c.validate())
+		r.Fail(c.Validate())
 	}
 	if !r.OK() {
 		return r.Close()

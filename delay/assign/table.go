@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -25,7 +26,8 @@ type WindowTableConfig struct {
 	Pairing Pairing
 }
 
-func (c WindowTableConfig) withDefaults() WindowTableConfig {
+// Effective returns the configuration with its defaults filled in.
+func (c WindowTableConfig) Effective() WindowTableConfig {
 	if c.Bins == nil {
 		c.Bins = []int{10, 50, 150, 500}
 	}
@@ -47,26 +49,28 @@ const (
 	maxBins = 1 << 16
 )
 
-func (c WindowTableConfig) validate() error {
+// Validate reports the first field that is out of range, with its value and its range.
+func (c WindowTableConfig) Validate() error {
+	c = c.Effective()
 	if len(c.Bins) > maxBins {
-		return badField("the number of WindowTableConfig.Bins", len(c.Bins), fmt.Sprintf("at most %d", maxBins))
+		return check.Bad("delay/assign", "the number of WindowTableConfig.Bins", len(c.Bins), fmt.Sprintf("at most %d", maxBins))
 	}
 	for i, size := range c.Bins {
 		if size < 1 || i > 0 && size <= c.Bins[i-1] {
 			place := fmt.Sprintf("WindowTableConfig.Bins[%d]", i)
-			return badField(place, size, "1 or more, and more than the one before")
+			return check.Bad("delay/assign", place, size, "1 or more, and more than the one before")
 		}
 	}
 	switch {
 	case !(c.Contention > 0 && c.Contention <= 1):
-		return badField("WindowTableConfig.Contention", c.Contention, "a share in (0, 1], or 0 for the default")
+		return check.Bad("delay/assign", "WindowTableConfig.Contention", c.Contention, "a share in (0, 1], or 0 for the default")
 	case c.MinSamples < 0:
-		return badField("WindowTableConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
+		return check.Bad("delay/assign", "WindowTableConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
 	case c.Keep < c.MinSamples || c.Keep > maxKeep:
-		return badField("WindowTableConfig.Keep", c.Keep,
+		return check.Bad("delay/assign", "WindowTableConfig.Keep", c.Keep,
 			fmt.Sprintf("MinSamples, which is %d, to %d, or 0 for the default", c.MinSamples, maxKeep))
 	case int(c.Pairing) >= len(pairingNames):
-		return badField("WindowTableConfig.Pairing", c.Pairing, "Spread or Coordinated")
+		return check.Bad("delay/assign", "WindowTableConfig.Pairing", c.Pairing, "Spread or Coordinated")
 	}
 	return nil
 }
@@ -93,8 +97,8 @@ type Job struct {
 
 // NewWindowTable returns a WindowTable without samples, or an error that names the field that is out of range.
 func NewWindowTable(c WindowTableConfig) (*WindowTable, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	w := &WindowTable{config: c}
@@ -107,7 +111,7 @@ func (w *WindowTable) settle() {
 	if w.bins != nil {
 		return
 	}
-	w.config = w.config.withDefaults()
+	w.config = w.config.Effective()
 	w.bins = make([]bin, len(w.config.Bins)+1)
 	for i := range w.bins {
 		b := &w.bins[i]
@@ -117,7 +121,7 @@ func (w *WindowTable) settle() {
 }
 
 // Config returns the configuration with its defaults filled in.
-func (w *WindowTable) Config() WindowTableConfig { return w.config.withDefaults() }
+func (w *WindowTable) Config() WindowTableConfig { return w.config.Effective() }
 
 // ObserveLag records, for a job of so many tasks, a sample as in [Model.Lags]: not of the clone that takes the first
 // copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only until the

@@ -1,8 +1,9 @@
 package causes
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Config holds an analyst's choices. Its zero value has the paper's figures. Safe for concurrent use.
@@ -29,9 +30,9 @@ func (c Config) Effective() Config {
 func (c Config) Validate() error {
 	switch {
 	case c.Outlier != 0 && (!(c.Outlier > 1) || math.IsInf(c.Outlier, 1)):
-		return fmt.Errorf("causes: Config.Outlier is %v, want a finite number over 1, or 0 for 1.5", c.Outlier)
+		return check.Bad("estimate/causes", "Config.Outlier", c.Outlier, "a finite number over 1, or 0 for 1.5")
 	case c.Residual != 0 && !(c.Residual > 0 && c.Residual < 1):
-		return fmt.Errorf("causes: Config.Residual is %v, want a share in (0, 1), or 0 for 0.2", c.Residual)
+		return check.Bad("estimate/causes", "Config.Residual", c.Residual, "a share in (0, 1), or 0 for 0.2")
 	}
 	return nil
 }

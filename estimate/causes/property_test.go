@@ -177,11 +177,11 @@ func TestConfigNamesTheField(t *testing.T) {
 	assert.NoError(t, causes.Config{}.Validate())
 	assert.NoError(t, causes.Config{Outlier: 1.1, Residual: .99}.Validate())
 	for _, c := range []causes.Config{{Outlier: 1}, {Outlier: -1}, {Outlier: math.NaN()}, {Outlier: math.Inf(1)}} {
-		assert.ErrorContains(t, c.Validate(), "causes: Config.Outlier is")
+		assert.ErrorContains(t, c.Validate(), "estimate/causes: Config.Outlier is")
 		assert.Equal(t, 1.5, c.Effective().Outlier)
 	}
 	for _, c := range []causes.Config{{Residual: 1}, {Residual: -1}, {Residual: math.NaN()}} {
-		assert.ErrorContains(t, c.Validate(), "causes: Config.Residual is")
+		assert.ErrorContains(t, c.Validate(), "estimate/causes: Config.Residual is")
 		assert.Equal(t, .2, c.Effective().Residual)
 	}
 }
@@ -196,7 +196,7 @@ func TestNamesRoundTrip(t *testing.T) {
 		assert.NotContains(t, string(text), " ")
 	}
 	_, err := causes.Cause(99).MarshalText()
-	assert.ErrorContains(t, err, "causes: Cause is 99")
+	assert.ErrorContains(t, err, "estimate/causes: Cause is 99")
 	var c causes.Cause
 	assert.ErrorContains(t, c.UnmarshalText([]byte("moon")), "moon")
 	assert.Equal(t, "Cause(99)", causes.Cause(99).String())

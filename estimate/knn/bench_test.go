@@ -11,7 +11,7 @@ import (
 func benchKNN(b testing.TB, runs int) (*Regressor, [][]float64) {
 	r := rand.New(rand.NewPCG(uint64(runs), 1))
 	draw := func() []float64 { return []float64{1e9 * r.Float64(), 100 * r.Float64(), 100 * r.Float64()} }
-	knn, err := New(Config{Neighbours: 100, MaxRuns: runs})
+	knn, err := New(Config{Neighbours: 100, Keep: runs})
 	if err != nil {
 		b.Fatal(err)
 	}

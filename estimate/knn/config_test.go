@@ -32,16 +32,16 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 		"Dimensions is -1":                  config(Config{Dimensions: -1}),
 		"Dimensions is 65, want 0 to 64":    config(Config{Dimensions: 65}),
 		"Neighbours is -1":                  config(Config{Neighbours: -1}),
-		"MaxRuns is -1":                     config(Config{MaxRuns: -1}),
+		"Keep is -1":                        config(Config{Keep: -1}),
 		"Scaling is 2":                      config(Config{Scaling: 2}),
-		"x has 2 parameters, want 3":        add(1, 1, 2),
+		"len(x) is 2, want 3":               add(1, 1, 2),
 		"x[1] is NaN":                       add(1, 1, nan, 3),
 		"x[2] is -Inf":                      add(1, 1, 2, -inf),
 		"x[0] is 1e+200":                    add(1, 1e200, 2, 3),
 		"seconds is NaN":                    add(nan, 1, 2, 3),
 		"seconds is -1":                     add(-1, 1, 2, 3),
 		"seconds is +Inf":                   add(inf, 1, 2, 3),
-		"x has 4 parameters, want 3":        ask(1, 2, 3, 4),
+		"len(x) is 4, want 3":               ask(1, 2, 3, 4),
 		"x[0] is NaN":                       ask(nan, 2, 3),
 		"x[0] is +Inf":                      ask(inf, 2, 3),
 		"Low is NaN":                        histogram(HistogramConfig{Low: nan, High: 1}),
@@ -59,7 +59,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 func TestKNNDefaults(t *testing.T) {
 	knn, err := New(Config{})
 	require.NoError(t, err)
-	assert.Equal(t, Config{Dimensions: 3, MaxRuns: 10000}, knn.Config())
+	assert.Equal(t, Config{Dimensions: 3, Keep: 10000}, knn.Config())
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())
@@ -79,7 +79,7 @@ func TestKNNDefaults(t *testing.T) {
 func TestKNNZeroValues(t *testing.T) {
 	var k Regressor
 	var p Prediction
-	assert.ErrorContains(t, k.Add(nil, 1), "knn: the Regressor has no Dimensions")
+	assert.ErrorContains(t, k.Add(nil, 1), "estimate/knn: Config.Dimensions is 0")
 	assert.Error(t, k.Predict(&p, nil))
 	assert.False(t, p.Known())
 	var h Histogram

@@ -14,7 +14,7 @@ const regressorVersion, histogramVersion = 2, 2
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 	c, from := k.config, len(dst)
 	dst = append(dst, regressorVersion)
-	for _, n := range [...]int{c.Dimensions, c.Neighbours, c.MaxRuns, int(c.Scaling), k.oldest, k.added, k.measured} {
+	for _, n := range [...]int{c.Dimensions, c.Neighbours, c.Keep, int(c.Scaling), k.oldest, k.added, k.measured} {
 		dst = snapshot.AppendInt(dst, int64(n))
 	}
 	for _, x := range k.inverse {
@@ -37,9 +37,9 @@ func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil)
 // stopped. What is not a snapshot is an error, and leaves k as it was. O(n), and O(n log n) with a tree; memory is
 // bounded by a multiple of the length of data.
 func (k *Regressor) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("knn: Regressor", regressorVersion, data)
+	r := snapshot.NewReader("estimate/knn: Regressor", regressorVersion, data)
 	c := Config{
-		Dimensions: r.Number(1, maxDimensions), Neighbours: r.Number(0, math.MaxInt), MaxRuns: r.Number(1, maxRuns),
+		Dimensions: r.Number(1, maxDimensions), Neighbours: r.Number(0, math.MaxInt), Keep: r.Number(1, maxRuns),
 		Scaling: Scaling(r.Number(0, int(ScaleNone))),
 	}
 	oldest, added, measured := r.Number(0, maxRuns), r.Number(0, math.MaxInt/2), r.Number(0, math.MaxInt/2)
@@ -52,8 +52,8 @@ func (k *Regressor) UnmarshalBinary(data []byte) error {
 		restored.inverse[i] = r.Amount()
 	}
 	n := r.Count(8 * (1 + c.Dimensions))
-	whole := n == c.MaxRuns
-	r.Check(n <= c.MaxRuns && n <= added && (whole || n == added), "counts more or fewer runs than there are")
+	whole := n == c.Keep
+	r.Check(n <= c.Keep && n <= added && (whole || n == added), "counts more or fewer runs than there are")
 	r.Check(oldest == 0 || whole && oldest < n, "begins with a run that there is not")
 	r.Check(measured <= added && added-measured <= n && (measured > 0 || n == 0), "measured runs that there are not")
 	if !r.OK() {
@@ -102,7 +102,7 @@ func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil)
 // UnmarshalBinary sets h to what was written, configuration included. What is not a snapshot is an error, and leaves
 // h as it was. O(bins); memory is bounded by a multiple of the length of data.
 func (h *Histogram) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("knn: Histogram", histogramVersion, data)
+	r := snapshot.NewReader("estimate/knn: Histogram", histogramVersion, data)
 	c := HistogramConfig{Low: r.Float(), High: r.Float()}
 	c.Bins = r.Count(1)
 	r.Check(c.Bins > 0, "has no bins")

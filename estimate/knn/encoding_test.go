@@ -17,8 +17,8 @@ func TestRegressorRestored(t *testing.T) {
 		Config
 		runs int
 	}{
-		{Config{Dimensions: 2, MaxRuns: 50}, 0}, {Config{Dimensions: 2, MaxRuns: 50}, 1}, {Config{Dimensions: 1}, 300},
-		{Config{Dimensions: 3, MaxRuns: 50, Scaling: ScaleNone}, 130}, {Config{Dimensions: 2, Neighbours: 20, MaxRuns: 2500}, 4011},
+		{Config{Dimensions: 2, Keep: 50}, 0}, {Config{Dimensions: 2, Keep: 50}, 1}, {Config{Dimensions: 1}, 300},
+		{Config{Dimensions: 3, Keep: 50, Scaling: ScaleNone}, 130}, {Config{Dimensions: 2, Neighbours: 20, Keep: 2500}, 4011},
 	} {
 		r := rand.New(rand.NewPCG(uint64(c.runs), 2))
 		old, err := New(c.Config)

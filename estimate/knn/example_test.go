@@ -39,7 +39,7 @@ func ExampleRegressor() {
 	// known: false mean: +Inf
 	// known: true mean: 8.4 s, 9 runs, 80% within 10.0 s
 	// 8.4s
-	// knn: x has 1 parameters, want 3
+	// estimate/knn: len(x) is 1, want 3
 }
 
 func ExampleHistogram() {

@@ -13,7 +13,7 @@ func FuzzKNN(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef0123456789abcdef"), 1.0, 2.0, 3, false)
 	f.Add(make([]byte, 96), 0.0, 0.0, 0, true)
 	f.Fuzz(func(t *testing.T, data []byte, a, b float64, k int, unscaled bool) {
-		c := Config{Dimensions: 2, Neighbours: k, MaxRuns: 9}
+		c := Config{Dimensions: 2, Neighbours: k, Keep: 9}
 		if unscaled {
 			c.Scaling = ScaleNone
 		}

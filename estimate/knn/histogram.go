@@ -1,33 +1,40 @@
 package knn
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
-
-// DefaultBins is the number of bins of a [Histogram]. The paper gives none.
-const DefaultBins = 20
 
 // HistogramConfig holds the choices of a [Histogram]. Its zero value is for percentages.
 type HistogramConfig struct {
 	// Low and High bound the range that is divided into bins. Values beyond count in the first or last bin. Both 0
 	// means 0 to 100.
 	Low, High float64
-	// Bins is the number of bins, of equal width. 0 means [DefaultBins].
+	// Bins is the number of bins, of equal width. 0 means 20; the paper gives none.
 	Bins int
 }
 
-func (c HistogramConfig) validate() error {
+// Effective returns the configuration with its defaults filled in.
+func (c HistogramConfig) Effective() HistogramConfig {
+	if c.Low == 0 {
+		c.High = check.Or(c.High, 100)
+	}
+	c.Bins = check.Or(c.Bins, 20)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c HistogramConfig) Validate() error {
+	c = c.Effective()
 	switch {
 	case !(math.Abs(c.Low) <= maxParameter):
-		return fmt.Errorf("knn: HistogramConfig.Low is %v, want -%g to %g", c.Low, maxParameter, maxParameter)
+		return check.Badf("estimate/knn", "HistogramConfig.Low", c.Low, "-%g to %g", maxParameter, maxParameter)
 	case !(c.High > c.Low && c.High <= maxParameter):
-		return fmt.Errorf("knn: HistogramConfig.High is %v, want more than Low, %v, and at most %g",
-			c.High, c.Low, maxParameter)
+		return check.Badf("estimate/knn", "HistogramConfig.High", c.High, "more than Low, %v, and at most %g", c.Low, maxParameter)
 	case c.Bins < 0 || c.Bins > maxRuns:
-		return fmt.Errorf("knn: HistogramConfig.Bins is %d, want 0 to %d", c.Bins, maxRuns)
+		return check.Badf("estimate/knn", "HistogramConfig.Bins", c.Bins, "0 to %d", maxRuns)
 	}
 	return nil
 }
@@ -49,14 +56,9 @@ type bin struct {
 
 // NewHistogram returns an empty histogram, or an error that names the field that is out of range.
 func NewHistogram(c HistogramConfig) (*Histogram, error) {
-	if c.Low == 0 && c.High == 0 {
-		c.High = 100
-	}
-	if err := c.validate(); err != nil {
+	c = c.Effective()
+	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if c.Bins == 0 {
-		c.Bins = DefaultBins
 	}
 	return &Histogram{config: c, bins: make([]bin, c.Bins)}, nil
 }

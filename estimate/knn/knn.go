@@ -1,19 +1,14 @@
 package knn
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 const (
-	// DefaultDimensions is the number of parameters of a task: its size, and the CPU and memory that it needs.
-	DefaultDimensions = 3
-	// DefaultMaxRuns is how many past runs a [Regressor] remembers. The paper gives no figure.
-	DefaultMaxRuns = 10000
 	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
 	maxParameter = 1e100
 	// constantSpread is the standard deviation, against the largest value, at and below which a parameter is constant
@@ -37,29 +32,37 @@ const (
 
 // Config holds the choices of a [Regressor]. Its zero value is usable.
 type Config struct {
-	// Dimensions is the number of parameters of a task, 64 at most. 0 means [DefaultDimensions].
+	// Dimensions is the number of parameters of a task, 64 at most. 0 means 3: its size, and the CPU and memory that it needs.
 	Dimensions int
 	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the paper
 	// has it grow as n^(4/5), and gives no factor. For 100,000 runs that is 10,000, so a bound is worth setting for a
 	// long history. It never exceeds the number of runs.
 	Neighbours int
-	// MaxRuns is the number of runs that are remembered; each further one takes the place of the oldest. 0 means
-	// [DefaultMaxRuns].
-	MaxRuns int
+	// Keep is the number of runs that are remembered; each further one takes the place of the oldest. 0 means
+	// 10,000; the paper gives no figure.
+	Keep int
 	// Scaling is the unit of distances. 0 is [ScaleDeviation].
 	Scaling Scaling
 }
 
-func (c Config) validate() error {
+// Effective returns the configuration with its defaults filled in.
+func (c Config) Effective() Config {
+	c.Dimensions = check.Or(c.Dimensions, 3)
+	c.Keep = check.Or(c.Keep, 10000)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error {
 	switch {
 	case c.Dimensions < 0 || c.Dimensions > maxDimensions:
-		return fmt.Errorf("knn: Config.Dimensions is %d, want 0 to %d", c.Dimensions, maxDimensions)
+		return check.Badf("estimate/knn", "Config.Dimensions", c.Dimensions, "0 to %d", maxDimensions)
 	case c.Neighbours < 0:
-		return fmt.Errorf("knn: Config.Neighbours is %d, want 0 or more", c.Neighbours)
-	case c.MaxRuns < 0 || c.MaxRuns > maxRuns:
-		return fmt.Errorf("knn: Config.MaxRuns is %d, want 0 to %d", c.MaxRuns, maxRuns)
+		return check.Bad("estimate/knn", "Config.Neighbours", c.Neighbours, "0 or more")
+	case c.Keep < 0 || c.Keep > maxRuns:
+		return check.Badf("estimate/knn", "Config.Keep", c.Keep, "0 to %d", maxRuns)
 	case c.Scaling > ScaleNone:
-		return fmt.Errorf("knn: Config.Scaling is %d, want ScaleDeviation or ScaleNone", c.Scaling)
+		return check.Bad("estimate/knn", "Config.Scaling", c.Scaling, "ScaleDeviation or ScaleNone")
 	}
 	return nil
 }
@@ -84,7 +87,7 @@ type Regressor struct {
 	config   Config
 	x        []float64 // parameters, run by run
 	y        []float64 // seconds
-	oldest   int       // where the next run goes, once MaxRuns is reached
+	oldest   int       // where the next run goes, once Keep is reached
 	added    int       // ever
 	measured int       // how many runs had been added when inverse was made
 	indexed  int       // how many had been when the tree was made: the same, or more after a snapshot
@@ -94,15 +97,10 @@ type Regressor struct {
 
 // New returns a Regressor without runs, or an error that names the field that is out of range.
 func New(c Config) (*Regressor, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Dimensions == 0 {
-		c.Dimensions = DefaultDimensions
-	}
-	if c.MaxRuns == 0 {
-		c.MaxRuns = DefaultMaxRuns
-	}
+	c = c.Effective()
 	k := &Regressor{config: c, inverse: make([]float64, c.Dimensions)}
 	for i := range k.inverse {
 		k.inverse[i] = 1
@@ -139,9 +137,9 @@ func (k *Regressor) Add(x []float64, seconds float64) error {
 		return err
 	}
 	if !(seconds >= 0 && seconds <= estimate.MaxSample) {
-		return fmt.Errorf("knn: seconds is %v, want 0 to %g", seconds, float64(estimate.MaxSample))
+		return check.Badf("estimate/knn", "seconds", seconds, "0 to %g", float64(estimate.MaxSample))
 	}
-	if len(k.y) < k.config.MaxRuns {
+	if len(k.y) < k.config.Keep {
 		k.x, k.y = append(k.x, x...), append(k.y, seconds)
 	} else {
 		copy(k.x[k.oldest*len(x):], x)
@@ -157,14 +155,14 @@ func (k *Regressor) Add(x []float64, seconds float64) error {
 
 func (k *Regressor) check(x []float64) error {
 	if k.config.Dimensions == 0 {
-		return errors.New("knn: the Regressor has no Dimensions; make it with New")
+		return check.Bad("estimate/knn", "Config.Dimensions", 0, "1 or more: make the Regressor with New")
 	}
 	if len(x) != k.config.Dimensions {
-		return fmt.Errorf("knn: x has %d parameters, want %d", len(x), k.config.Dimensions)
+		return check.Badf("estimate/knn", "len(x)", len(x), "%d", k.config.Dimensions)
 	}
 	for i, v := range x {
 		if !(math.Abs(v) <= maxParameter) {
-			return fmt.Errorf("knn: x[%d] is %v, want -%g to %g", i, v, maxParameter, maxParameter)
+			return check.Badf("estimate/knn", check.At("x", i, ""), v, "-%g to %g", maxParameter, maxParameter)
 		}
 	}
 	return nil

@@ -65,10 +65,10 @@ func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights
 func TestKNNAgainstLinearScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for trial := range 60 {
-		c := Config{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), MaxRuns: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
+		c := Config{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), Keep: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
 		n := 1 + r.IntN(400)
 		if trial%10 == 0 {
-			c.MaxRuns, n = 3000, treeRuns+r.IntN(3000)
+			c.Keep, n = 3000, treeRuns+r.IntN(3000)
 		}
 		grid := []float64{2, 30, 1e6}[r.IntN(3)]
 		knn, err := New(c)
@@ -86,7 +86,7 @@ func TestKNNAgainstLinearScan(t *testing.T) {
 			x := draw()
 			runs = append(runs, knnRun{x, float64(r.IntN(50))})
 			require.NoError(t, knn.Add(x, runs[len(runs)-1].seconds))
-			runs = runs[max(0, len(runs)-c.MaxRuns):]
+			runs = runs[max(0, len(runs)-c.Keep):]
 			require.Equal(t, len(runs), knn.Len())
 			if i%(1+n/20) != 0 && i != n-1 {
 				continue
@@ -137,7 +137,7 @@ func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
 // The tree and a look at every run give the same bits.
 func TestKNNTreeChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	with, err := New(Config{Neighbours: 40, MaxRuns: 5000})
+	with, err := New(Config{Neighbours: 40, Keep: 5000})
 	require.NoError(t, err)
 	for range 6000 {
 		x := []float64{math.Floor(1e3 * r.Float64()), 100 * r.Float64(), math.Floor(5 * r.Float64())}

@@ -1,15 +1,16 @@
 package machines
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Config holds the choices of a [Record]. Its zero value is usable.
 type Config struct {
-	// Memory is the age at which evidence counts half; what is much older hardly counts. 0 means an hour.
-	Memory time.Duration
+	// HalfLife is the age at which evidence counts half; what is much older hardly counts. 0 means an hour.
+	HalfLife time.Duration
 	// Trust is how many attempts' worth of evidence it takes to outvote the assumption that a machine is as its class
 	// is. 0 means 2: a machine is not branded by two slow tasks, and is by three.
 	Trust float64
@@ -25,38 +26,37 @@ type Config struct {
 	MaxMachines int
 }
 
-// fill sets the defaults and reports the field that is out of range, if any.
-func (c *Config) fill() error {
-	if c.Memory == 0 {
-		c.Memory = time.Hour
+// Effective returns the configuration with its defaults filled in.
+func (c Config) Effective() Config {
+	c.HalfLife = check.Or(c.HalfLife, time.Hour)
+	c.Trust = check.Or(c.Trust, 2)
+	c.Limit = check.Or(c.Limit, 100)
+	c.SlowFactor = check.Or(c.SlowFactor, 2)
+	c.MaxShare = check.Or(c.MaxShare, .25)
+	c.MaxMachines = check.Or(c.MaxMachines, 1<<16)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error {
+	const place = "estimate/machines: Config"
+	c = c.Effective()
+	within := func(field string, v, least, most float64) error {
+		if v >= least && v <= most {
+			return nil
+		}
+		return check.Badf(place, field, v, "%v to %v, or 0 for the default", least, most)
 	}
-	if c.MaxMachines == 0 {
-		c.MaxMachines = 1 << 16
-	}
-	if c.Memory < 0 {
-		return fmt.Errorf("machines: Config.Memory is %v, want a positive duration, or 0 for the default", c.Memory)
-	}
+	var machines error
 	if c.MaxMachines < 0 || c.MaxMachines > maxMachines {
-		return fmt.Errorf("machines: Config.MaxMachines is %d, want 1 to %d, or 0 for the default",
-			c.MaxMachines, maxMachines)
+		machines = check.Badf(place, "MaxMachines", c.MaxMachines, "1 to %d, or 0 for the default", maxMachines)
 	}
-	for _, f := range [...]struct {
-		name               string
-		value              *float64
-		usual, least, most float64
-	}{
-		{"Trust", &c.Trust, 2, 0, 1e6},
-		{"Limit", &c.Limit, 100, 1, 1e6},
-		{"SlowFactor", &c.SlowFactor, 2, 1, 1e6},
-		{"MaxShare", &c.MaxShare, .25, 0, .5},
-	} {
-		if *f.value == 0 {
-			*f.value = f.usual
-		}
-		if !(*f.value >= f.least && *f.value <= f.most) || math.IsInf(*f.value, 0) {
-			return fmt.Errorf("machines: Config.%s is %v, want %v to %v, or 0 for the default",
-				f.name, *f.value, f.least, f.most)
-		}
-	}
-	return nil
+	return cmp.Or(
+		check.Length(place, "HalfLife", c.HalfLife),
+		within("Trust", c.Trust, 0, 1e6),
+		within("Limit", c.Limit, 1, 1e6),
+		within("SlowFactor", c.SlowFactor, 1, 1e6),
+		within("MaxShare", c.MaxShare, 0, .5),
+		machines,
+	)
 }

@@ -23,7 +23,7 @@
 //     first report shows little more than how tasks start.
 //   - Attempts worth Trust are added that are as the machine's class is. So one slow task never brands a machine, nor
 //     do two; and three that agree are believed in full. A mean drawn towards 1 would need a dozen.
-//   - Evidence fades with its age, to half in a Memory; the latest 16 attempts count, and 8 that run.
+//   - Evidence fades with its age, to half in a HalfLife; the latest 16 attempts count, and 8 that run.
 //
 // Factors are locations against the lower median of all machines: the bad one does not drag the scale, and half of the
 // machines have a factor of at most 1. Machines are called slow against the lower median of their own class.

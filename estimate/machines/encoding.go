@@ -14,7 +14,7 @@ const version = 2
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	c := r.Config()
 	from := len(dst)
-	dst = snapshot.AppendInt(append(dst, version), int64(c.Memory))
+	dst = snapshot.AppendInt(append(dst, version), int64(c.HalfLife))
 	for _, x := range [...]float64{c.Trust, c.Limit, c.SlowFactor, c.MaxShare} {
 		dst = snapshot.AppendFloat(dst, x)
 	}
@@ -61,9 +61,9 @@ func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 // stopped. What is not a snapshot is an error, and leaves r as it was. O(m log m); memory is bounded by a multiple of
 // the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
-	in := snapshot.NewReader("machines: Record", version, data)
+	in := snapshot.NewReader("estimate/machines: Record", version, data)
 	c := Config{
-		Memory: in.Duration(), Trust: in.Amount(), Limit: in.Amount(), SlowFactor: in.Amount(), MaxShare: in.Amount(),
+		HalfLife: in.Duration(), Trust: in.Amount(), Limit: in.Amount(), SlowFactor: in.Amount(), MaxShare: in.Amount(),
 		MaxMachines: in.Number(1, maxMachines),
 	}
 	restored, err := New(c)

@@ -61,7 +61,7 @@ func TestRecordRestored(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		c := Config{}
 		if seed%2 == 0 {
-			c = Config{Memory: time.Minute, Trust: 1, MaxMachines: 6, SlowFactor: 1.2, Limit: 20, MaxShare: .5}
+			c = Config{HalfLife: time.Minute, Trust: 1, MaxMachines: 6, SlowFactor: 1.2, Limit: 20, MaxShare: .5}
 		}
 		old := newRecord(t, c)
 		now := time.Unix(1e9, 0)
@@ -96,7 +96,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	data, err := r.MarshalBinary()
 	require.NoError(t, err)
 	for n := range data {
-		assert.ErrorContains(t, r.UnmarshalBinary(data[:n]), "machines: Record: snapshot: ", "cut to %d", n)
+		assert.ErrorContains(t, r.UnmarshalBinary(data[:n]), "estimate/machines: Record: snapshot: ", "cut to %d", n)
 	}
 	assert.Error(t, r.UnmarshalBinary(append(data[:len(data):len(data)], 0)))
 	snapshottest.Flips(t, data, r.UnmarshalBinary)

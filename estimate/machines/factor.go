@@ -5,7 +5,7 @@ import "slices"
 // find brings what is concluded about a machine up to date with its evidence and with the time.
 func (r *Record) find(i int32) {
 	m := &r.machines[i]
-	now, memory := r.clock.Since, r.config.Memory
+	now, memory := r.clock.Since, r.config.HalfLife
 	r.take(m)
 	var s sample
 	var ended, failed float64
@@ -51,7 +51,7 @@ func (r *Record) take(m *machine) {
 
 // refresh finds a machine's factor again if its evidence has faded since.
 func (r *Record) refresh(i int32) {
-	if r.clock.Since-r.machines[i].found > r.config.Memory/16 {
+	if r.clock.Since-r.machines[i].found > r.config.HalfLife/16 {
 		r.find(i)
 	}
 }

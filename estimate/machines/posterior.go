@@ -52,7 +52,7 @@ type told struct {
 
 // tell returns a piece of evidence as the grid sees it, with what is left of it now.
 func (r *Record) tell(e evidence) told {
-	weight := int(math.Round(8 * e.weight(r.clock.Since, r.config.Memory)))
+	weight := int(math.Round(8 * e.weight(r.clock.Since, r.config.HalfLife)))
 	return told{bin(float64(e.ratio)), weight, e.kind == bound}
 }
 

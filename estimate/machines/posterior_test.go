@@ -123,7 +123,7 @@ func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
 				if e.kind == silent {
 					continue
 				}
-				w := math.Round(8*e.weight(r.clock.Since, r.config.Memory)) / 8
+				w := math.Round(8*e.weight(r.clock.Since, r.config.HalfLife)) / 8
 				p := 0.
 				for at, share := range map[int]float64{bin(float64(e.ratio)) - 4*k: 31. / 32, bin(float64(e.ratio)): 1. / 32} {
 					if k == 0 {

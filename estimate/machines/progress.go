@@ -32,7 +32,7 @@ func (p *progress) leave(total int64) {
 // AddProgress adds to a machine's total progress, the measure by which LATE knows slow nodes: "the sum of progress
 // scores for all tasks which have succeeded or are in progress" there [LATE §4]. What an attempt adds as it goes on
 // is positive; when it is killed or fails, all that it has added is taken away again. Totals are halved once in a
-// Memory, so that a machine that joined late, or was busy elsewhere, can catch up; the paper has one job and no such
+// HalfLife, so that a machine that joined late, or was busy elsewhere, can catch up; the paper has one job and no such
 // rule. Changes count in steps of 2^-24, to the nearest: if the scores that they are the differences of are rounded
 // to such steps, machines that have done the same compare equal, whatever the steps of their reports. It reports
 // whether the machine is one and the change a finite number of at most a million tasks.
@@ -52,7 +52,7 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 			p.totals.Insert(0)
 		}
 	}
-	if at-p.halved >= r.config.Memory {
+	if at-p.halved >= r.config.HalfLife {
 		r.halve(at)
 	}
 	m := &r.machines[i]
@@ -62,11 +62,11 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	return true
 }
 
-// halve halves the totals for each Memory that has passed. O(m log m).
+// halve halves the totals for each HalfLife that has passed. O(m log m).
 func (r *Record) halve(at time.Duration) {
 	p := &r.progress
-	times := int64(at-p.halved) / int64(r.config.Memory)
-	p.halved += time.Duration(times) * r.config.Memory
+	times := int64(at-p.halved) / int64(r.config.HalfLife)
+	p.halved += time.Duration(times) * r.config.HalfLife
 	p.totals.Reset()
 	for i := r.newest; i != none; i = r.machines[i].older {
 		r.machines[i].total >>= min(times, 63)

@@ -78,7 +78,7 @@ type machine struct {
 
 // New returns an empty record, or an error that names the field that is out of range.
 func New(c Config) (*Record, error) {
-	if err := c.fill(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	r := &Record{config: c}
@@ -91,7 +91,7 @@ func (r *Record) begin() {
 	if r.places != nil {
 		return
 	}
-	_ = r.config.fill() // of New, or the defaults, which are valid
+	r.config = r.config.Effective()
 	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), map[int]int32{}, none, none
 	r.classes = []classRecord{{base: 1}}
 }

@@ -281,7 +281,7 @@ func TestProgressOfMachines(t *testing.T) {
 func TestConfig(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, c := range map[string]Config{
-		"Config.Memory is -1ns":       {Memory: -1},
+		"Config.HalfLife is -1ns":     {HalfLife: -1},
 		"Config.Trust is -1":          {Trust: -1},
 		"Config.Trust is NaN":         {Trust: nan},
 		"Config.Limit is 0.5":         {Limit: .5},
@@ -296,7 +296,7 @@ func TestConfig(t *testing.T) {
 		assert.ErrorContains(t, err, "machines: ")
 	}
 	assert.Equal(t, Config{
-		Memory: time.Hour, Trust: 2, Limit: 100, SlowFactor: 2, MaxShare: .25, MaxMachines: 65536,
+		HalfLife: time.Hour, Trust: 2, Limit: 100, SlowFactor: 2, MaxShare: .25, MaxMachines: 65536,
 	}, newRecord(t, Config{}).Config())
 }
 

@@ -21,7 +21,7 @@ func (s *Shape) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 // UnmarshalBinary takes a snapshot. One of a phase still teaches the kind that it was made of. What is not a snapshot
 // is an error, and changes nothing.
 func (s *Shape) UnmarshalBinary(data []byte) error {
-	c := snapshot.Codec{In: snapshot.NewReader("survival: Shape", snapshotVersion, data)}
+	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Shape", snapshotVersion, data)}
 	read := Shape{kind: s.kind}
 	read.code(&c)
 	if err := c.In.Close(); err != nil {
@@ -71,7 +71,7 @@ func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
 
 // UnmarshalBinary takes a snapshot. What is none is an error, and changes nothing.
 func (t *Trail) UnmarshalBinary(data []byte) error {
-	c := snapshot.Codec{In: snapshot.NewReader("survival: Trail", snapshotVersion, data)}
+	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Trail", snapshotVersion, data)}
 	var read Trail
 	read.code(&c)
 	if err := c.In.Close(); err != nil {
@@ -105,7 +105,7 @@ func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
 
 // UnmarshalBinary takes a snapshot, and fits. What is not a snapshot is an error, and changes nothing. O(n log n).
 func (c *Curve) UnmarshalBinary(data []byte) error {
-	in := snapshot.Codec{In: snapshot.NewReader("survival: Curve", snapshotVersion, data)}
+	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", snapshotVersion, data)}
 	var read Curve
 	read.code(&in)
 	if err := in.In.Close(); err != nil {

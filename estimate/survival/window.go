@@ -1,9 +1,9 @@
 package survival
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
@@ -40,7 +40,7 @@ type over struct {
 // NewWindow returns an empty window, or an error if keep is not positive.
 func NewWindow(keep time.Duration) (*Window, error) {
 	if keep <= 0 {
-		return nil, fmt.Errorf("survival: a window of %v, want a positive duration", keep)
+		return nil, check.Bad("estimate/survival", "keep", keep, "a positive duration")
 	}
 	return &Window{keep: keep}, nil
 }
@@ -137,7 +137,7 @@ func (w *Window) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 // UnmarshalBinary takes a snapshot, and goes on as the window that was written. What is not a snapshot is an error, and
 // changes nothing. O(n log n).
 func (w *Window) UnmarshalBinary(data []byte) error {
-	c := snapshot.Codec{In: snapshot.NewReader("survival: Window", windowVersion, data)}
+	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Window", windowVersion, data)}
 	var read Window
 	read.code(&c)
 	if err := c.In.Close(); err != nil {

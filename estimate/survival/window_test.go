@@ -50,7 +50,7 @@ func ExampleWindow() {
 
 func TestWindow(t *testing.T) {
 	_, err := survival.NewWindow(0)
-	require.ErrorContains(t, err, "survival: a window of 0s, want")
+	require.ErrorContains(t, err, "estimate/survival: a window of 0s, want")
 	w, err := survival.NewWindow(time.Minute)
 	require.NoError(t, err)
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
@@ -155,7 +155,7 @@ func TestWindowRefuses(t *testing.T) {
 	data, err := w.MarshalBinary()
 	require.NoError(t, err)
 	for n := range data {
-		assert.ErrorContains(t, new(survival.Window).UnmarshalBinary(data[:n]), "survival: Window", "%d bytes", n)
+		assert.ErrorContains(t, new(survival.Window).UnmarshalBinary(data[:n]), "estimate/survival: Window", "%d bytes", n)
 	}
 	assert.Error(t, new(survival.Window).UnmarshalBinary(append(data, 0)))
 	snapshottest.Flips(t, data, new(survival.Window).UnmarshalBinary)

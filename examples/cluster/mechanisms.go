@@ -36,7 +36,7 @@ var mechanisms = []mechanism{
 	}},
 	{"laxity", func(c *cluster.Config) error {
 		c.Order.Laxity, c.Overload = &laxity.Policy{}, &outlier.Config{}
-		c.Forecast = &knn.Config{MaxRuns: 500} // enough for two numbers a task
+		c.Forecast = &knn.Config{Keep: 500} // enough for two numbers a task
 		return nil
 	}},
 	{"restart=mantri", func(c *cluster.Config) error {

@@ -367,11 +367,11 @@ func TestZeroValues(t *testing.T) {
 
 func TestBadPoolsAreNamed(t *testing.T) {
 	for want, p := range map[string]Pool{
-		"pools[0].Task has 0 entries, want one for each of the 2 resources": {},
-		"pools[0].Min has 1 entries":                                        {Task: []int64{1, 1}, Min: []int64{1}},
-		"pools[0].Max[1] is -2":                                             {Task: []int64{1, 1}, Max: []int64{1, -2}},
-		"pools[0].Task[0] is -1":                                            {Task: []int64{-1, 1}},
-		"pools[0].Min[1] is 3, above its Max of 0": {Task: []int64{1, 1}, Min: []int64{1, 3},
+		"len(pools[0].Task) is 0, want one for each of the 2 resources": {},
+		"len(pools[0].Min) is 1": {Task: []int64{1, 1}, Min: []int64{1}},
+		"pools[0].Max[1] is -2":  {Task: []int64{1, 1}, Max: []int64{1, -2}},
+		"pools[0].Task[0] is -1": {Task: []int64{-1, 1}},
+		"pools[0].Min[1] is 3, want at most its Max of 0": {Task: []int64{1, 1}, Min: []int64{1, 3},
 			Max: []int64{0, fairshare.Zero}},
 		"pools[0].Weight is -2": {Task: []int64{1, 1}, Weight: -2},
 		"pools[0].Parent leads through pool 0": {Task: []int64{1, 1},
@@ -383,5 +383,5 @@ func TestBadPoolsAreNamed(t *testing.T) {
 	_, err := New(nil, []int64{1, -1}, Policy{})
 	assert.EqualError(t, err, "fairshare/dominant: capacity[1] is -1, want at least 0")
 	_, err = New(nil, nil, Policy{Surplus: 9})
-	assert.ErrorContains(t, err, "Policy.Surplus is 9")
+	assert.ErrorContains(t, err, "Policy.Surplus is Surplus(9)")
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
@@ -58,8 +59,7 @@ func Shares(pools []Pool, capacity []int64) ([]Share, error) {
 // [Index.Add] for every task. It allocates O(n·m).
 func (t *Tree) Shares(demand []int64) ([]Share, error) {
 	if demand != nil && len(demand) != len(t.nodes) {
-		return nil, fmt.Errorf("fairshare/dominant: demand has %d entries, want one for each of the %d pools", len(demand),
-			len(t.nodes))
+		return nil, check.Badf("fairshare/dominant", "len(demand)", len(demand), "one for each of the %d pools", len(t.nodes))
 	}
 	tasks := make([]int64, len(t.nodes)) // wanted, by position
 	for i := range t.nodes {
@@ -68,7 +68,7 @@ func (t *Tree) Shares(demand []int64) ([]Share, error) {
 			tasks[i] = demand[n.pool]
 		}
 		if tasks[i] < 0 {
-			return nil, fmt.Errorf("fairshare/dominant: demand[%d] is %d, want at least 0", n.pool, tasks[i])
+			return nil, check.Bad("fairshare/dominant", check.At("demand", n.pool, ""), tasks[i], "at least 0")
 		}
 	}
 	shares := make([]Share, len(t.nodes))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // Pool is one claimant of several resources: a queue, a user or a job whose tasks need the same, or a group of them.
@@ -76,7 +77,7 @@ type group struct {
 func New(pools []Pool, capacity []int64, policy Policy) (*Tree, error) {
 	for r, c := range capacity {
 		if c < 0 {
-			return nil, fmt.Errorf("fairshare/dominant: capacity[%d] is %d, want at least 0", r, c)
+			return nil, check.Bad("fairshare/dominant", check.At("capacity", r, ""), c, "at least 0")
 		}
 	}
 	shape := make([]fairshare.Pool, len(pools))
@@ -150,12 +151,11 @@ func (t *layout) fill(i int, p *Pool) error {
 		given  bool
 	}{{"Min", p.Min, 0, p.Min != nil}, {"Max", p.Max, fairshare.Zero, p.Max != nil}, {"Task", p.Task, 0, leaf}} {
 		if v.given && len(v.values) != m {
-			return fmt.Errorf("fairshare/dominant: pools[%d].%s has %d entries, want one for each of the %d resources", i,
-				v.name, len(v.values), m)
+			return check.Badf("fairshare/dominant", fmt.Sprintf("len(pools[%d].%s)", i, v.name), len(v.values), "one for each of the %d resources", m)
 		}
 		for r, x := range v.values {
 			if v.given && x < v.least {
-				return fmt.Errorf("fairshare/dominant: pools[%d].%s[%d] is %d, want at least %d", i, v.name, r, x, v.least)
+				return check.Badf("fairshare/dominant", fmt.Sprintf("pools[%d].%s[%d]", i, v.name, r), x, "at least %d", v.least)
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (t *layout) fill(i int, p *Pool) error {
 			t.min[row] = p.Min[r]
 		}
 		if t.min[row] > t.max[row] {
-			return fmt.Errorf("fairshare/dominant: pools[%d].Min[%d] is %d, above its Max of %d", i, r, t.min[row], t.max[row])
+			return check.Badf("fairshare/dominant", fmt.Sprintf("pools[%d].Min[%d]", i, r), t.min[row], "at most its Max of %d", t.max[row])
 		}
 		if leaf {
 			t.task[row] = p.Task[r]

@@ -1,9 +1,9 @@
 package gate
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -67,31 +67,28 @@ type Reducer struct {
 
 // New checks the configuration and fills in its defaults. Errors name the field.
 func New(config Config) (Gate, error) {
-	c := config.withDefaults()
+	c := config.Effective()
 	switch {
 	case c.MaxComputing < 0:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.MaxComputing is %d, want at least 1, or 0 for 2", c.MaxComputing)
+		return Gate{}, check.Bad("fairshare/gate", "Config.MaxComputing", c.MaxComputing, "at least 1, or 0 for 2")
 	case c.MaxReducers < c.MaxComputing:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.MaxReducers is %d, want at least MaxComputing, which is %d",
-			c.MaxReducers, c.MaxComputing)
+		return Gate{}, check.Badf("fairshare/gate", "Config.MaxReducers", c.MaxReducers, "at least MaxComputing, which is %d", c.MaxComputing)
 	case c.MaxCopying < 0:
-		return Gate{}, fmt.Errorf(
-			"fairshare/gate: Config.MaxCopying is %d, want at least 1, 0 for MaxComputing, or NoLimit", c.MaxCopying)
+		return Gate{}, check.Bad("fairshare/gate", "Config.MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or NoLimit")
 	case c.Reserved < 0 || c.Reserved >= c.MaxReducers:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.Reserved is %d, want 0 to less than MaxReducers, which is %d",
-			c.Reserved, c.MaxReducers)
+		return Gate{}, check.Badf("fairshare/gate", "Config.Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
 	case c.Memory < 0:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.Memory is %d, want at least 1, or 0 not to look at it", c.Memory)
+		return Gate{}, check.Bad("fairshare/gate", "Config.Memory", c.Memory, "at least 1, or 0 not to look at it")
 	case !num.Finite(c.MaxNetwork) || c.MaxNetwork < 0 || c.MaxNetwork > 1:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.MaxNetwork is %v, want more than 0 to 1, or 0 not to look at it",
-			c.MaxNetwork)
+		return Gate{}, check.Bad("fairshare/gate", "Config.MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
 	case c.DiskReserve < 0:
-		return Gate{}, fmt.Errorf("fairshare/gate: Config.DiskReserve is %d, want at least 0", c.DiskReserve)
+		return Gate{}, check.Bad("fairshare/gate", "Config.DiskReserve", c.DiskReserve, "at least 0")
 	}
 	return Gate{config: c}, nil
 }
 
-func (c Config) withDefaults() Config {
+// Effective returns the configuration with its defaults filled in.
+func (c Config) Effective() Config {
 	if c.MaxComputing == 0 {
 		c.MaxComputing = 2
 	}
@@ -108,7 +105,7 @@ func (c Config) withDefaults() Config {
 }
 
 // Config returns the configuration with the defaults filled in.
-func (g Gate) Config() Config { return g.config.withDefaults() }
+func (g Gate) Config() Config { return g.config.Effective() }
 
 // Launch says whether a reducer may start to copy on the node. It asks, in this order, for a place on the node, for
 // one that is not reserved, for the user's cap, for the job's copiers, and for the link, the memory and the disk.

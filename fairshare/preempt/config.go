@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -86,9 +87,9 @@ func (t *Target) UnmarshalText(text []byte) error { return enum.Parse(targetName
 func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {
 	switch {
 	case t.Min < Never:
-		return t, fmt.Errorf("fairshare/preempt: %s.Min is %v, want more than 0, 0 to inherit, or Never", where, t.Min)
+		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "more than 0, 0 to inherit, or Never")
 	case t.Fair < Never:
-		return t, fmt.Errorf("fairshare/preempt: %s.Fair is %v, want more than 0, 0 to inherit, or Never", where, t.Fair)
+		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Fair", where), t.Fair, "more than 0, 0 to inherit, or Never")
 	}
 	if t.Min == 0 {
 		t.Min = from.Min
@@ -97,8 +98,7 @@ func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {
 		t.Fair = from.Fair
 	}
 	if t.Min != Never && t.Fair != Never && t.Min > t.Fair {
-		return t, fmt.Errorf("fairshare/preempt: %s.Min is %v, want at most %s.Fair, which is %v", where, t.Min, where,
-			t.Fair)
+		return t, check.Badf("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "at most %s.Fair, which is %v", where, t.Fair)
 	}
 	return t, nil
 }
@@ -120,15 +120,13 @@ func (c Config) withDefaults(n int) (Config, error) {
 	}
 	switch {
 	case !num.Finite(c.Threshold) || c.Threshold < 1e-6 || c.Threshold > 1:
-		return c, fmt.Errorf("fairshare/preempt: Config.Threshold is %v, want 1e-6 to 1, or 0 for 1", c.Threshold)
+		return c, check.Bad("fairshare/preempt", "Config.Threshold", c.Threshold, "1e-6 to 1, or 0 for 1")
 	case c.Target > ToThreshold:
-		return c, fmt.Errorf("fairshare/preempt: Config.Target is %d, want ToShare or ToThreshold", c.Target)
+		return c, check.Bad("fairshare/preempt", "Config.Target", c.Target, "ToShare or ToThreshold")
 	case c.Cooldown < 0:
-		return c, fmt.Errorf("fairshare/preempt: Config.Cooldown is %v, want more than 0, 0 for 15s, or NoCooldown",
-			c.Cooldown)
+		return c, check.Bad("fairshare/preempt", "Config.Cooldown", c.Cooldown, "more than 0, 0 for 15s, or NoCooldown")
 	case c.Pools != nil && len(c.Pools) != n:
-		return c, fmt.Errorf("fairshare/preempt: Config.Pools has %d entries, want one for each of the %d pools",
-			len(c.Pools), n)
+		return c, check.Badf("fairshare/preempt", "len(Config.Pools)", len(c.Pools), "one for each of the %d pools", n)
 	}
 	return c, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/fairshare"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/exact"
 	"github.com/straggler-go/straggler/internal/num"
@@ -89,8 +90,7 @@ func (p *Preemptor) Config() Config {
 // Cost: O(n), no allocation.
 func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 	if len(from) != len(p.watch) {
-		return fmt.Errorf("fairshare/preempt: from has %d entries, want one for each of the %d pools", len(from),
-			len(p.watch))
+		return check.Badf("fairshare/preempt", "len(from)", len(from), "one for each of the %d pools", len(p.watch))
 	}
 	p.clock = old.clock
 	for pool, was := range from {

@@ -92,6 +92,6 @@ func TestNames(t *testing.T) {
 	var r Reason
 	require.NoError(t, r.UnmarshalText([]byte("not-low")))
 	assert.Equal(t, NotLow, r)
-	assert.ErrorContains(t, r.UnmarshalText([]byte("no")), "outlier: Reason is")
+	assert.ErrorContains(t, r.UnmarshalText([]byte("no")), "laxity/outlier: Reason is")
 	assert.Equal(t, "Reason(99)", Reason(99).String())
 }

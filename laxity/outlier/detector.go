@@ -1,11 +1,11 @@
 package outlier
 
 import (
-	"fmt"
 	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/laxity"
 )
@@ -53,13 +53,13 @@ type Config struct {
 func (c Config) Validate() error {
 	switch {
 	case c.Neighbours < 0:
-		return fmt.Errorf("outlier: Config.Neighbours is %d, want 0 or more", c.Neighbours)
+		return check.Bad("laxity/outlier", "Config.Neighbours", c.Neighbours, "0 or more")
 	case c.Threshold != 0 && !(c.Threshold >= 1 && c.Threshold <= math.MaxFloat64):
-		return fmt.Errorf("outlier: Config.Threshold is %v, want a finite number of 1 or more, or 0 for 2", c.Threshold)
+		return check.Bad("laxity/outlier", "Config.Threshold", c.Threshold, "a finite number of 1 or more, or 0 for 2")
 	case c.Spread != AnySpread && !(c.Spread >= 0 && c.Spread <= math.MaxFloat64):
-		return fmt.Errorf("outlier: Config.Spread is %v, want a finite number of 0 or more, or AnySpread", c.Spread)
+		return check.Bad("laxity/outlier", "Config.Spread", c.Spread, "a finite number of 0 or more, or AnySpread")
 	case c.Resolution < 0 && c.Resolution != NoResolution:
-		return fmt.Errorf("outlier: Config.Resolution is %v, want 0 or more, or NoResolution", c.Resolution)
+		return check.Bad("laxity/outlier", "Config.Resolution", c.Resolution, "0 or more, or NoResolution")
 	}
 	return nil
 }

@@ -36,5 +36,5 @@ func ExampleLOF() {
 	fmt.Println(err)
 	// Output:
 	// [1.00 1.00 1.00 1.00 11.67] <nil>
-	// outlier: l is 2, want 1 to 1, less than the number of values
+	// laxity/outlier: l is 2, want 1 to 1, less than the number of values
 }

@@ -1,9 +1,10 @@
 package outlier
 
 import (
-	"fmt"
 	"math"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 const (
@@ -85,17 +86,17 @@ func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, 
 
 func checkLOF(values []float64, l int, floor float64) error {
 	if len(values) < 2 {
-		return fmt.Errorf("outlier: the number of values is %d, want 2 or more", len(values))
+		return check.Bad("laxity/outlier", "the number of values", len(values), "2 or more")
 	}
 	if l < 1 || l >= len(values) {
-		return fmt.Errorf("outlier: l is %d, want 1 to %d, less than the number of values", l, len(values)-1)
+		return check.Badf("laxity/outlier", "l", l, "1 to %d, less than the number of values", len(values)-1)
 	}
 	if !(floor >= 0 && floor <= maxValue) {
-		return fmt.Errorf("outlier: floor is %v, want 0 to %g", floor, maxValue)
+		return check.Badf("laxity/outlier", "floor", floor, "0 to %g", maxValue)
 	}
 	for i, v := range values {
 		if !(math.Abs(v) <= maxValue) {
-			return fmt.Errorf("outlier: values[%d] is %v, want -%g to %g", i, v, maxValue, maxValue)
+			return check.Badf("laxity/outlier", check.At("values", i, ""), v, "-%g to %g", maxValue, maxValue)
 		}
 	}
 	return nil
