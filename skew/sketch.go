@@ -34,8 +34,10 @@ type Sketch struct {
 	total      int64
 }
 
-// errNoRows is the answer of a sketch that neither NewSketch nor UnmarshalBinary made.
-var errNoRows = check.Bad("skew", "rows", 0, "1 or more: the sketch has no hash functions")
+// noRows is the error of the zero Sketch.
+func noRows() error {
+	return check.Bad("skew", "rows", 0, "1 or more: the sketch has no hash functions")
+}
 
 type hash struct{ a1, a2, b uint64 }
 
@@ -112,7 +114,7 @@ func HashKey[K ~string | ~[]byte](key K) uint64 {
 // would exceed the largest int64. O(d), no allocation.
 func (s *Sketch) Add(key uint64, n int64) error {
 	if len(s.rows) == 0 {
-		return errNoRows
+		return noRows()
 	}
 	if n < 0 || n > math.MaxInt64-s.total {
 		return check.Badf("skew", "the number of values", n, "0 to %d", math.MaxInt64-s.total)

@@ -11,7 +11,7 @@ func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan,
 		return 0, Plan{}, err
 	}
 	if s == nil || len(s.rows) == 0 {
-		return 0, Plan{}, errNoRows
+		return 0, Plan{}, noRows()
 	}
 	if err := validateReducers(reducers, s.partitions); err != nil {
 		return 0, Plan{}, err
