@@ -2,6 +2,7 @@ package dominant
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/straggler-go/straggler/fairshare/preempt"
@@ -122,8 +123,9 @@ func (l *planner) claim(c preempt.Claim) {
 	}
 	g := Grant{Pool: c.Pool}
 	need := t.row(l.p.needs, at)
-	if one := l.p.part(need, 1); one > 0 {
-		g.Tasks = (c.Deficit + one/2) / one // shares are whole tasks
+	if r, _ := fullest(need, t.capacity, nil); r >= 0 && need[r] > 0 {
+		tasks := float64(t.capacity[r]) / float64(need[r]) // that the cluster holds
+		g.Tasks = int64(math.Round(float64(c.Deficit) / whole * tasks))
 	}
 	for r, n := range need {
 		l.lacking[r] = exact.Add(l.lacking[r], exact.Mul(g.Tasks, n))
@@ -196,8 +198,8 @@ func (l *planner) advance(r int, units int64) {
 	}
 }
 
-// grant gives the claims whole tasks, in their order, of what is free and freed.
-func (l *planner) grant() {
+// grant gives the claims whole tasks, in their order, of what is free and freed, and says so in the claims.
+func (l *planner) grant(claims []preempt.Claim) {
 	for k := range l.grants {
 		g := &l.grants[k]
 		need := l.p.tree.row(l.p.needs, l.p.tree.at[g.Pool])
@@ -209,6 +211,10 @@ func (l *planner) grant() {
 		for r, n := range need {
 			l.freed[r] -= g.Tasks * n
 		}
+		for claims[0].Pool != g.Pool { // one of a pool with children, which is granted nothing by itself
+			claims = claims[1:]
+		}
+		claims[0].Granted = l.p.part(need, g.Tasks)
 	}
 }
 

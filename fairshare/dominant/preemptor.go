@@ -1,27 +1,28 @@
 package dominant
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/fairshare"
 	"github.com/straggler-go/straggler/fairshare/preempt"
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// whole is a dominant share of 1, as a Preemptor counts: 2^-40 of the cluster is one unit.
-const whole = 1 << 40
+// whole is a dominant share of 1, as a Preemptor counts: 2^-52 of the cluster is one unit, so that even of tasks that are
+// tiny beside the cluster none is lost to rounding, and the shares of 2^11 pools still add up.
+const whole = 1 << 52
 
 // Preemptor watches which pools have had less than their dominant share for how long, and plans whose tasks to kill
-// for them. It is a [preempt.Preemptor] that counts dominant shares in units of 2^-40, and a choice of victims that
+// for them. The zero value watches no pools. It is a [preempt.Preemptor] that counts dominant shares in units of 2^-52, and a choice of victims that
 // looks at each resource: no task is killed that holds nothing of what is lacking. A pool with children counts the
 // sum of their dominant shares. It is not safe for concurrent use; one per scheduler.
 type Preemptor struct {
-	watch  *preempt.Preemptor
+	watch  preempt.Preemptor
 	tree   *Tree
 	config preempt.Config
-	facts  []fairshare.Share // by pool, in units of 2^-40
+	facts  []fairshare.Share // by pool, in units of 2^-52
 	parts  []int64           // by pool: usage in the same units
 	usage  []int64           // one row a position
 	needs  []int64           // one row a position
@@ -33,6 +34,9 @@ type Preemptor struct {
 //
 // Cost: O(n·m) time and memory.
 func NewPreemptor(t *Tree, config preempt.Config) (*Preemptor, error) {
+	if t == nil {
+		return nil, check.Bad("fairshare/dominant", "t", "nil", "a tree of pools")
+	}
 	shape := make([]fairshare.Pool, t.Len())
 	for i := range t.nodes {
 		if n := &t.nodes[i]; n.parent >= 0 {
@@ -47,7 +51,7 @@ func NewPreemptor(t *Tree, config preempt.Config) (*Preemptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preemptor{watch: watch, tree: t, config: watch.Config(), facts: make([]fairshare.Share, t.Len()),
+	p := &Preemptor{watch: *watch, tree: t, config: watch.Config(), facts: make([]fairshare.Share, t.Len()),
 		parts: make([]int64, t.Len())}
 	p.usage, p.needs = make([]int64, len(t.task)), make([]int64, len(t.task))
 	return p, nil
@@ -63,9 +67,14 @@ func (p *Preemptor) MarshalBinary() ([]byte, error) { return p.watch.MarshalBina
 func (p *Preemptor) UnmarshalBinary(data []byte) error { return p.watch.UnmarshalBinary(data) }
 
 // Resume takes over the waits of an older Preemptor; see [preempt.Preemptor.Resume].
-func (p *Preemptor) Resume(old *Preemptor, from []int) error { return p.watch.Resume(old.watch, from) }
+func (p *Preemptor) Resume(old *Preemptor, from []int) error {
+	if old == nil {
+		return p.watch.Resume(nil, from)
+	}
+	return p.watch.Resume(&old.watch, from)
+}
 
-// Claims returns the claims that are due now, in units of 2^-40 of the cluster; see [preempt.Preemptor.Claims].
+// Claims returns the claims that are due now, in units of 2^-52 of the cluster; see [preempt.Preemptor.Claims].
 func (p *Preemptor) Claims(now time.Time) []preempt.Claim { return p.watch.Claims(now) }
 
 // Observe tells what the pools are due, from [Tree.Shares], and what they have, want and need next, from the index. It
@@ -78,9 +87,13 @@ func (p *Preemptor) Claims(now time.Time) []preempt.Claim { return p.watch.Claim
 //
 // Cost: O(n·m), no allocation.
 func (p *Preemptor) Observe(now time.Time, shares []Share, x *Index) error {
-	if len(shares) != p.tree.Len() || x.layout != &p.tree.layout {
-		return fmt.Errorf("fairshare/dominant: %d shares, want one for each of the %d pools, and an index of the same tree",
-			len(shares), p.tree.Len())
+	switch {
+	case p.tree == nil:
+		return check.Bad("fairshare/dominant", "Preemptor", "zero", "one that NewPreemptor returned")
+	case len(shares) != p.tree.Len():
+		return check.Badf("fairshare/dominant", "len(shares)", len(shares), "one for each of the %d pools", p.tree.Len())
+	case x == nil || x.layout != &p.tree.layout:
+		return check.Bad("fairshare/dominant", "x", "of another tree, or nil", "an index of the same tree")
 	}
 	copy(p.usage, x.usage)
 	copy(p.needs, x.needs)
@@ -109,7 +122,7 @@ func (p *Preemptor) Observe(now time.Time, shares []Share, x *Index) error {
 	return p.watch.Observe(now, p.facts, p.parts)
 }
 
-// part is the dominant share of so many times a need, rounded down.
+// part is the dominant share of a need, taken times times, rounded down.
 func (p *Preemptor) part(need []int64, times int64) int64 {
 	r, _ := fullest(need, p.tree.capacity, nil)
 	if r < 0 {
@@ -133,7 +146,7 @@ type Grant struct {
 
 // Plan says which tasks to kill. Its slices are valid until the next call on the [Preemptor] that made it.
 type Plan struct {
-	Claims   []preempt.Claim   // what was due, in units of 2^-40 of the cluster
+	Claims   []preempt.Claim   // what was due, in units of 2^-52 of the cluster
 	Grants   []Grant           // what was found, for claims of pools without children; one a claim, in their order
 	Victims  []preempt.Victim  // in the order in which they were chosen; For is the first claimant that lacked something
 	Outcomes []preempt.Outcome // one a task; nil if nothing was claimed
@@ -159,7 +172,7 @@ func (p *Preemptor) Plan(now time.Time, tasks []Task, free []int64) Plan {
 	for _, task := range l.candidates {
 		l.try(int(task))
 	}
-	l.grant()
+	l.grant(claims)
 	for _, v := range slices.Backward(l.victims) {
 		l.spare(v.Task)
 	}

@@ -197,7 +197,7 @@ func TestPreemptorOfRubbish(t *testing.T) {
 	assert.ErrorContains(t, err, "Config.Threshold is 2")
 	x := tree.Index()
 	x.Add(0, 10, nil)
-	assert.ErrorContains(t, p.Observe(time.Unix(0, 0), nil, x), "0 shares")
+	assert.ErrorContains(t, p.Observe(time.Unix(0, 0), nil, x), "len(shares) is 0")
 	shares, err := tree.Shares(nil)
 	require.NoError(t, err)
 	assert.Error(t, p.Observe(time.Unix(0, 0), shares, new(Index)))

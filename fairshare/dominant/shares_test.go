@@ -181,7 +181,7 @@ func TestSharesCheck(t *testing.T) {
 		"capacity[0] is -1":             {one, []int64{-1}},
 		"pools[0].Weight is -2":         {[]Pool{{Weight: -2, Task: []int64{1}}}, []int64{1}},
 		"pools[0].Demand is -1":         {[]Pool{{Demand: -1, Task: []int64{1}}}, []int64{1}},
-		"pools[0].Task has 1 entries":   {one, []int64{1, 1}},
+		"len(pools[0].Task) is 1":       {one, []int64{1, 1}},
 		"pools[1].Task[0] is -3, want ": {append(one, Pool{Task: []int64{-3}}), []int64{1}},
 	} {
 		_, err := Shares(c.pools, c.capacity)

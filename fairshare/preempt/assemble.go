@@ -194,53 +194,68 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 	return true
 }
 
+// trial is a set of tasks, chosen in the planner, that is being gathered for a claim.
+type trial struct {
+	claim     int
+	size, sum int64 // units that are wanted, and those there are
+	scope     int32 // the outermost yet
+	cross     bool
+}
+
 // gather takes tasks of the list, from the nearest common ancestor outwards, until they make up the size with what
 // there is, and lets go of those that turn out not to be needed. It returns the sum and the outermost scope.
 func (l *planner) gather(c int, list []int32, size, have int64, cross bool) (sum int64, scope int32) {
 	claimant := int32(l.p.claims[c].Pool)
-	sum, scope = have, claimant
-	for depth := l.p.depth[claimant] - 1; depth >= 0 && sum < size; depth-- {
-		scope = l.p.ancestor(claimant, depth)
-		level, ok := l.levelAfter(claimant, scope, size)
+	t := trial{claim: c, size: size, sum: have, scope: claimant, cross: cross}
+	for depth := l.p.depth[claimant] - 1; depth >= 0 && t.sum < size; depth-- {
+		t.scope = l.p.ancestor(claimant, depth)
+		level, ok := l.levelAfter(claimant, t.scope, size)
 		if !ok || !cross && level.usage > level.share {
 			break
 		}
-		for _, task := range list {
+		for i := 0; i < len(list) && t.sum < size; i++ {
 			if l.steps--; l.steps < 0 {
 				break
 			}
-			if l.outcomes[task] != Spared || !l.permits(task, claimant, scope, depth, level, cross) {
-				continue
-			}
-			x, units := piece{task, scope}, l.tasks[task].slots()
-			l.take(task, scope, units)
-			if size == 1 { // it is the only one, and what it frees beyond the claim is known
-				if ok, _ := l.spares(c, scope, units-l.most(c, x), cross); !ok {
-					l.take(task, scope, -units)
-					continue
-				}
-			}
-			l.chosen = append(l.chosen, x)
-			if sum = exact.Add(sum, units); sum >= size {
-				break
-			}
+			l.add(&t, list[i], depth, level)
 		}
 	}
-	if sum < size {
-		return sum, scope
+	l.prune(&t)
+	return t.sum, t.scope
+}
+
+// add takes one task for now, if its pools can do without it.
+func (l *planner) add(t *trial, task, depth int32, level served) {
+	claimant := int32(l.p.claims[t.claim].Pool)
+	if l.outcomes[task] != Spared || !l.permits(task, claimant, t.scope, depth, level, t.cross) {
+		return
 	}
-	kept := 0
-	for _, x := range l.chosen {
-		if units := l.tasks[x.task].slots(); sum-units >= size {
-			sum -= units
-			l.take(x.task, x.scope, -units)
-			continue
+	x, units := piece{task, t.scope}, l.tasks[task].slots()
+	l.take(task, t.scope, units)
+	if t.size == 1 { // it is the only one, and what it frees beyond the claim is known
+		if ok, _ := l.spares(t.claim, t.scope, units-l.most(t.claim, x), t.cross); !ok {
+			l.take(task, t.scope, -units)
+			return
 		}
-		l.chosen[kept] = x
-		kept++
 	}
-	l.chosen = l.chosen[:kept]
-	return sum, scope
+	l.chosen = append(l.chosen, x)
+	t.sum = exact.Add(t.sum, units)
+}
+
+// prune lets go of tasks without which the rest is enough.
+func (l *planner) prune(t *trial) {
+	if t.sum < t.size {
+		return
+	}
+	l.chosen = slices.DeleteFunc(l.chosen, func(x piece) bool {
+		units := l.tasks[x.task].slots()
+		if t.sum-units < t.size {
+			return false
+		}
+		t.sum -= units
+		l.take(x.task, x.scope, -units)
+		return true
+	})
 }
 
 // release lets go of all that was taken for now.

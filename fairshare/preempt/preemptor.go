@@ -42,6 +42,9 @@ type watch struct {
 //
 // Cost: O(n) time and memory.
 func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
+	if tree == nil {
+		return nil, check.Bad("fairshare/preempt", "tree", "nil", "a tree of pools")
+	}
 	config, err := config.withDefaults(tree.Len())
 	if err != nil {
 		return nil, err
@@ -92,6 +95,9 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 	if len(from) != len(p.watch) {
 		return check.Badf("fairshare/preempt", "len(from)", len(from), "one for each of the %d pools", len(p.watch))
 	}
+	if old == nil {
+		return check.Bad("fairshare/preempt", "old", "nil", "the Preemptor to go on from")
+	}
 	p.clock = old.clock
 	for pool, was := range from {
 		if !old.known(was) {
@@ -129,9 +135,13 @@ func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
 //
 // Cost: O(n), no allocation.
 func (p *Preemptor) Observe(now time.Time, shares []fairshare.Share, usage []int64) error {
-	if len(shares) != len(p.watch) || len(usage) != len(p.watch) {
-		return fmt.Errorf("fairshare/preempt: shares has %d entries and usage %d, want one for each of the %d pools",
-			len(shares), len(usage), len(p.watch))
+	for _, got := range [...]struct {
+		name string
+		n    int
+	}{{"len(shares)", len(shares)}, {"len(usage)", len(usage)}} {
+		if got.n != len(p.watch) {
+			return check.Badf("fairshare/preempt", got.name, got.n, "one for each of the %d pools", len(p.watch))
+		}
 	}
 	at := p.clock.At(now)
 	for i := range p.watch {

@@ -80,9 +80,9 @@ func TestPreemptionIsChecked(t *testing.T) {
 		"Config.Timeouts.Min is 5m0.000000001s": {Timeouts: Timeouts{Min: 5*time.Minute + 1}},
 		"Config.Threshold is 1.01":              {Threshold: 1.01},
 		"Config.Threshold is -1":                {Threshold: -1},
-		"Config.Target is 2":                    {Target: 2},
+		"Config.Target is Target(2)":            {Target: 2},
 		"Config.Cooldown is -2ns":               {Cooldown: -2},
-		"Config.Pools has 1 entries":            {Pools: make([]PoolConfig, 1)},
+		"len(Config.Pools) is 1":                {Pools: make([]PoolConfig, 1)},
 		"Config.Pools[1].Timeouts.Min is 1h0m0s, want at most": {Pools: []PoolConfig{{},
 			{Timeouts: Timeouts{Min: time.Hour}}}},
 	} {
@@ -91,7 +91,7 @@ func TestPreemptionIsChecked(t *testing.T) {
 	}
 	s, err := New(tree, Config{Timeouts: Timeouts{Min: time.Hour, Fair: Never}})
 	require.NoError(t, err)
-	assert.ErrorContains(t, s.Observe(time.Time{}, nil, nil), "fairshare/preempt: shares has 0 entries and usage 0")
+	assert.ErrorContains(t, s.Observe(time.Time{}, nil, nil), "fairshare/preempt: len(shares) is 0")
 }
 
 func TestConfigReadsBack(t *testing.T) {
@@ -124,5 +124,5 @@ func TestResume(t *testing.T) {
 	require.NoError(t, next.Observe(start.Add(5*time.Minute), shares, []int64{0, 4, 8}))
 	assert.Empty(t, next.Claims(start.Add(5*time.Minute+15*time.Second-1)))
 	assert.Len(t, next.Claims(start.Add(5*time.Minute+15*time.Second)), 1)
-	assert.ErrorContains(t, next.Resume(s, nil), "fairshare/preempt: from has 0 entries")
+	assert.ErrorContains(t, next.Resume(s, nil), "fairshare/preempt: len(from) is 0")
 }
