@@ -14,30 +14,44 @@ import (
 	"straggler-examples/internal/cluster"
 )
 
-// deadlines runs 8 and 10 jobs of 59 maps and 23 reduces on 82 cores by least laxity, deadline, arrival and fair
+// deadlines runs 6, 8 and 10 jobs of 59 maps and 23 reduces on 82 cores by least laxity, deadline, arrival and fair
 // shares.
 func deadlines(seed uint64) []float64 {
-	missed := func(jobs int, set func(*cluster.Config)) float64 {
-		late, n := 0.0, 0.0
-		for i := range uint64(100) {
-			c := deadlineJobs(seed<<8+i, jobs)
-			set(&c)
-			for k, j := range must(c).Jobs {
-				n++
-				if j.End > c.Jobs[k].Deadline {
-					late++
-				}
+	ways := []func(*cluster.Config){
+		func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{} },
+		func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{Rule: laxity.DeadlineFirst} },
+		func(c *cluster.Config) { c.Order.Policy.Discipline = fairshare.FIFO },
+		func(c *cluster.Config) {},
+	}
+	counts := []int{6, 8, 10}
+	less, own := make([]float64, len(counts)*(len(ways)-1)), make([]float64, len(counts))
+	for k, jobs := range counts {
+		for w, way := range ways {
+			late := missed(seed, jobs, way)
+			if w == 0 {
+				own[k] = late
+			} else {
+				less[(w-1)*len(counts)+k] = own[k] - late
 			}
 		}
-		return late / n
 	}
-	llf := func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{} }
-	edf := func(c *cluster.Config) { c.Order.Laxity = &laxity.Policy{Rule: laxity.DeadlineFirst} }
-	fifo := func(c *cluster.Config) { c.Order.Policy.Discipline = fairshare.FIFO }
-	fair := func(c *cluster.Config) {}
-	l8, e8, f8, s8 := missed(8, llf), missed(8, edf), missed(8, fifo), missed(8, fair)
-	l10, e10, f10 := missed(10, llf), missed(10, edf), missed(10, fifo)
-	return []float64{l8 - e8, l8 - f8, l8 - s8, l10 - e10, l10 - f10, l8, e8, f8, s8}
+	return append(less, own...)
+}
+
+// missed is the share of the deadlines that a hundred workloads of so many jobs miss.
+func missed(seed uint64, jobs int, way func(*cluster.Config)) float64 {
+	const workloads = 100
+	late := 0.0
+	for i := range uint64(workloads) {
+		c := deadlineJobs(seed<<8+i, jobs)
+		way(&c)
+		for k, j := range must(c).Jobs {
+			if j.End > c.Jobs[k].Deadline {
+				late++
+			}
+		}
+	}
+	return late / float64(workloads*jobs)
 }
 
 // deadlineJobs are Twitter's jobs, to end in 15 or 20 s, and YouTube's, in 2 or 4 s; 70 % have the stricter one.
@@ -77,6 +91,9 @@ func deadlineJobs(seed uint64, n int) cluster.Config {
 	return c
 }
 
+// inSeconds converts a number of seconds.
+func inSeconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+
 // lowLaxities: of 84 laxities around 1650 ms five are far below.
 func lowLaxities(seed uint64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 6))
@@ -100,19 +117,7 @@ func lowLaxities(seed uint64) []float64 {
 			wrong++
 		}
 	}
-	took := fastest(func() { detector.Detect(nil, values) })
-	return []float64{right, wrong, took.Seconds() * 1e3}
-}
-
-// fastest is the shortest of twenty times that something takes: what the machine does besides only makes it longer.
-func fastest(do func()) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range 20 {
-		began := time.Now()
-		do()
-		least = min(least, time.Since(began))
-	}
-	return least
+	return []float64{right, wrong}
 }
 
 // workerScatter is the cv of the workers' speeds.
@@ -171,19 +176,36 @@ func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
 	return planned(p, skew.ByHash).Seconds, planned(p, skew.EarliestEnd).Seconds
 }
 
-// sketches picks the best of four hash functions for skewed keys.
+// sketches shares the same keys out by the best of four hash functions: at as many partitions as reducers and at 45, by
+// dynamic partitioning and by load balance. Each is the mean over twenty sets of keys and workers.
 func sketches(seed uint64) []float64 {
+	const sets = 20
 	rng := rand.New(rand.NewPCG(seed, 11))
-	s, err := skew.NewSketch(4, 45, seed)
+	mean := make([]float64, 4)
+	for i := range uint64(sets) {
+		reducers := partitioned(rng, 45, 23, 0.5).Reducers
+		few, _, saved23 := sketched(seed<<8+i, 23, reducers)
+		many, even, saved45 := sketched(seed<<8+i, 45, reducers)
+		for k, x := range []float64{many / few, even / many, saved45, saved23} {
+			mean[k] += x / sets
+		}
+	}
+	return mean
+}
+
+// sketched hashes skewed keys to partitions. It returns the times by the best of four rows, of dynamic partitioning and of
+// load balance, and which part of the first row's time the best saves.
+func sketched(seed uint64, partitions int, reducers []skew.Reducer) (dynamic, even, saved float64) {
+	s, err := skew.NewSketch(4, partitions, seed)
 	check(err)
 	for key := range uint64(200) {
 		check(s.Add(key, int64(1e6/(1+float64(key)))))
 	}
-	reducers := partitioned(rng, 45, 23, 0.5).Reducers
 	first, err := skew.Assign(skew.Problem{Sizes: s.Append(nil, 0), Reducers: reducers})
 	check(err)
 	_, best, err := skew.Policy{}.AssignSketch(s, reducers)
 	check(err)
-	took := fastest(func() { _, _, _ = skew.Policy{}.AssignSketch(s, reducers) })
-	return []float64{took.Seconds() * 1e3, best.Seconds / first.Seconds}
+	_, balanced, err := skew.Policy{Rule: skew.LoadBalance}.AssignSketch(s, reducers)
+	check(err)
+	return best.Seconds, balanced.Seconds, 1 - best.Seconds/first.Seconds
 }

@@ -1,18 +1,19 @@
 // Command claims shows the results of the papers again that this library follows, as far as a simulation can: one row a
-// claim, with the paper's figure, the band in which ours must lie, what came out, and a verdict. Experiments run in
+// claim, with the paper's figure, the band around it, what came out, and a verdict. Experiments run in
 // examples/internal/cluster, which asks the library for every decision; the parameters have the papers' names.
 //
 //	go run ./claims                 every row, 20 seeds
 //	go run ./claims -quick          all exact rows and a sample of the others, in under a minute
 //	go run ./claims -row L6,M5      some rows
-//	go run ./claims -page ../docs/claims.md -seed 6001
+//	go run ./claims -page ../docs/claims.md -seed 1 -again 1001
 //
 // # Seeds
 //
 // A seed is one repetition of an experiment, and all luck in it comes from the seed: the workload from a generator that
 // is seeded with it, and what befalls each copy of a task from a draw that belongs to the seed, the task and the copy, so
 // that policies are compared on the same luck. Seeds are independent of each other, however small and close. The table is
-// that of the seeds N to N+M-1 for -seed N -seeds M; a row is judged by its mean over them. Rows without luck run once.
+// that of the seeds N to N+M-1 for -seed N -seeds M; a row is judged by its mean over them and that mean's standard error.
+// -again runs the rows on a second set, which the page shows beside the first. Rows without luck run once.
 // The same seeds make the same table, on any number of cores.
 package main
 
@@ -46,6 +47,7 @@ type options struct {
 	quick, json bool
 	seeds       int
 	seed        uint64
+	again       uint64
 	page        string
 }
 
@@ -58,6 +60,7 @@ func run(args []string, out, progress io.Writer) error {
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.IntVar(&o.seeds, "seeds", 0, "how many seeds (default 20, or 5 with -quick)")
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
+	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: there is none")
 	flags.StringVar(&o.page, "page", "", "write the table to this file, as Markdown")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -77,7 +80,13 @@ func run(args []string, out, progress io.Writer) error {
 	}
 	outcomes := runAll(rows, o, progress)
 	if o.page != "" {
-		if err := writePage(o.page, outcomes, o); err != nil {
+		var again []outcome
+		if o.again > 0 {
+			second := o
+			second.seed = o.again
+			again = runAll(rows, second, progress)
+		}
+		if err := writePage(o.page, outcomes, again, o); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,29 +33,70 @@ func TestRowsAreWellFormed(t *testing.T) {
 		assert.NotEmpty(t, r.where, r.id)
 		assert.NotEmpty(t, r.claim, r.id)
 		if r.run == nil {
-			assert.NotEmpty(t, r.note, "%s says why it cannot be run", r.id)
+			assert.NotEmpty(t, notes[r.id], "%s says why it cannot be run", r.id)
 			continue
 		}
 		assert.NotEmpty(t, r.measures, r.id)
+		if r.tier == experiment {
+			assert.Contains(t, notes[r.id], "Inputs:", r.id)
+		}
+		assert.True(t, slices.ContainsFunc(r.measures, func(m measure) bool { return m.role == judged }), "%s judges nothing", r.id)
 		for _, m := range r.measures {
 			assert.LessOrEqual(t, m.lo, m.hi, "%s: %s", r.id, m.name)
 		}
 	}
 }
 
-func TestJudgeHoldsTheMeanAgainstTheBand(t *testing.T) {
-	r := row{tier: inBand, run: func(uint64) []float64 { return nil }, measures: []measure{within("x", "", 1, 2), atMost("y", "", 0)}}
-	o := r.judge([][]float64{{1, -1}, {2, 0.5}})
-	assert.Equal(t, shown, o.Verdict)
-	assert.Equal(t, 1.5, o.Figures[0].Mean)
-	assert.InDelta(t, math.Sqrt(0.5), o.Figures[0].Spread, 1e-12)
-	o = r.judge([][]float64{{1, 1}, {2, 0.5}})
-	assert.Equal(t, outside, o.Verdict)
-	assert.True(t, o.Figures[0].Inside)
-	assert.False(t, o.Figures[1].Inside)
-	o = r.judge([][]float64{{math.NaN(), 0}})
-	assert.Equal(t, outside, o.Verdict, "what is no number is in no band")
+// around are values of which the mean is x and the standard error err.
+func around(x, err float64) [][]float64 {
+	return [][]float64{{x - err}, {x + err}} // a standard deviation of err*sqrt(2), of two values
+}
+
+func TestJudgeHoldsTheMeanAndItsErrorAgainstTheBand(t *testing.T) {
+	ran := func(uint64) []float64 { return nil }
+	for _, c := range []struct {
+		mean, err float64
+		want      string
+	}{
+		{0.40, 0, shown}, {0.33, 0.004, shown}, {0.33, 0.006, edge}, {0.31, 0.006, edge}, {0.31, 0.004, outside},
+		{0.47, 0.004, shown}, {0.49, 0.006, edge}, {0.49, 0.004, outside}, {math.NaN(), 0, outside},
+	} {
+		r := row{run: ran, measures: []measure{share("x", "40 %", 0.40)}}
+		o := r.judge(around(c.mean, c.err))
+		assert.Equal(t, c.want, o.Verdict, "%v", c)
+		if c.mean == c.mean {
+			assert.InDelta(t, c.err, o.Figures[0].Error, 1e-12)
+		}
+	}
 	assert.Equal(t, notRepeated, row{}.judge(nil).Verdict)
+}
+
+func TestBandsAreOnBothSidesOfThePapersFigure(t *testing.T) {
+	for _, m := range []measure{share("", "", 0.5), times("", "", 2), flat("", ""), gain("", "", 0.5), faster("", "", 2)} {
+		assert.False(t, math.IsInf(m.lo, 0) || math.IsInf(m.hi, 0))
+	}
+	assert.Zero(t, gain("", "", 0.05).lo, "a loss is no gain of 5 %")
+	assert.Equal(t, 1.0, faster("", "", 1.05).lo)
+	assert.Equal(t, outside, faster("", "", 1.085).verdict(0.98, 0), "a sign that is wrong is outside")
+	assert.Equal(t, shown, share("", "", 0).verdict(-0.07, 0))
+}
+
+// A row is as bad as the worst figure that is judged; what it was calibrated to, and what the paper has not, is none of them.
+func TestARowIsAsBadAsItsWorstJudgedFigure(t *testing.T) {
+	r := row{
+		run:      func(uint64) []float64 { return nil },
+		measures: []measure{times("a", "1", 1), times("b", "1", 1), input("c", "1"), besides("d")},
+	}
+	verdict := func(a, b float64) string { return r.judge([][]float64{{a, b, 99, 99}}).Verdict }
+	assert.Equal(t, shown, verdict(1, 1))
+	assert.Equal(t, outside, verdict(1, 2))
+	assert.Equal(t, edge, worse(edge, shown))
+	assert.Equal(t, outside, worse(edge, outside))
+	o := r.judge([][]float64{{1, 1, 99, 99}})
+	assert.Empty(t, o.Figures[2].Verdict)
+	assert.Equal(t, "calibrated", o.Figures[2].standing())
+	assert.Equal(t, edge, both(shown, outside), "what two sets of seeds do not agree on")
+	assert.Equal(t, outside, both(outside, outside))
 }
 
 func TestSameSeedsSameTable(t *testing.T) {
@@ -79,8 +121,8 @@ func TestJSONAndPage(t *testing.T) {
 	assert.Equal(t, notRepeated, outcomes[1].Verdict)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "| L1 (A) | §5.4.3 |")
-	assert.Contains(t, string(text), "Seeds 1 to 20")
+	assert.Contains(t, string(text), "| L1 (A) **shown** | §5.4.3 |")
+	assert.Contains(t, string(text), "Seeds from 1, 20 of them.")
 }
 
 func TestUnknownRow(t *testing.T) {

@@ -42,7 +42,7 @@ func figure9(uint64) []float64 {
 			}
 		}
 	}
-	return []float64{float64(worst), 5, float64(duplicates), float64(restarts), float64(better) / float64(all)}
+	return []float64{float64(worst), float64(duplicates), float64(restarts), float64(better) / float64(all)}
 }
 
 // pseudocode1 tries Mantri's rule on a grid of t_new against t_rem and numbers of copies and restarts.

@@ -73,7 +73,7 @@ func outlier(r *rand.Rand) float64 {
 	return 10 + 2*r.Float64()
 }
 
-// withoutOutliers runs jobs of about eight phases and eleven edges, of which half are barriers, with all outliers,
+// withoutOutliers runs jobs of eight phases and eleven edges, of which half are barriers, with all outliers,
 // without those that data do not explain, and with tasks that all take their phase's mean, as in NoSkew.
 func withoutOutliers(seed uint64) []float64 {
 	var runtime, none weighted
@@ -95,8 +95,8 @@ func withoutOutliers(seed uint64) []float64 {
 	return []float64{runtime.quantile(0.5), none.quantile(0.5)}
 }
 
-// dag is a job of eight phases. Each reads the one before it, and every other one more: eleven edges; a little over
-// half of the phases may begin task by task, as their inputs end.
+// dag is a job of eight phases. Each reads the one before it, and the last four the one before that, too: eleven edges; a
+// little over half of the phases may begin task by task, as their inputs end.
 func dag(r *rand.Rand, seed uint64) cluster.Config {
 	c := cluster.Config{Seed: seed}
 	slots := 20 + r.IntN(60)
@@ -110,7 +110,7 @@ func dag(r *rand.Rand, seed uint64) cluster.Config {
 		p := outlierPhase(r, n, 60*math.Exp(0.5*r.NormFloat64()))
 		if k > 0 {
 			p.After = []int{k - 1}
-			if k%2 == 1 && k > 1 {
+			if k >= 4 {
 				p.After = append(p.After, k-2)
 			}
 			if r.Float64() >= 0.47 {

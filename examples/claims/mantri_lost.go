@@ -12,10 +12,12 @@ import (
 
 // lostOutputs runs three clusters of machines that lose what they have: as they are, with replication, and without losses.
 func lostOutputs(seed uint64) []float64 {
-	var lost, guarded, ideal, copied, processed, saved, recomputed float64
+	var guarded, unguarded, ideal, copied, processed, saved, recomputed, replicas float64
+	var sooner weighted
 	for i := range uint64(3) {
 		base, known := losingCluster(seed<<8 + i)
-		lost += meanTime(must(base))
+		lost := must(base)
+		unguarded += meanTime(lost)
 		safe := base
 		safe.Machines = slices.Clone(base.Machines)
 		for i := range safe.Machines {
@@ -27,10 +29,17 @@ func lostOutputs(seed uint64) []float64 {
 		}
 		with := must(base)
 		guarded += meanTime(with)
+		for k := range with.Jobs {
+			sooner.add(1-ratio(with.Jobs[k].Took(), lost.Jobs[k].Took()), 1)
+		}
 		copied, processed = copied+with.Replicated, processed+with.Processed
 		saved, recomputed = saved+float64(with.Saved), recomputed+float64(with.Recomputed)
+		replicas += float64(with.Replicas)
 	}
-	return []float64{guarded / ideal, lost / ideal, copied / processed, saved / max(1, saved+recomputed)}
+	return []float64{
+		guarded / ideal, unguarded / ideal, sooner.quantile(0.5), sooner.quantile(0.75), copied / processed,
+		saved / max(1, saved+recomputed), saved / max(1, replicas),
+	}
 }
 
 // losingCluster is jobs of four phases, which read 160 GB and 7.6 GB of intermediate output, on machines that lose what

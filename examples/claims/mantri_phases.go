@@ -25,10 +25,13 @@ var policies = []restart.Policy{
 	restart.Mantri{}, rules.LATE{}, rules.Hadoop{}, rules.MapReduce{}, rules.Dryad{}, rules.LATE{Early: true},
 }
 
-// survey is what many phases came to under each policy, against what they take when nothing is done.
+// survey is what many phases came to under each policy, against what they take when nothing is done. All policies begin
+// tasks in the same order.
 type survey struct {
 	policies         [6]tally
 	noSkew, chopTail tally
+	// Largest first [Mantri §5.4] alone, with Mantri's restarts, and with them against largest first alone.
+	order, whole, overOrder tally
 	// Of the phases of which data explain no outlier.
 	pureMantri, pureNoSkew tally
 }
@@ -54,11 +57,23 @@ func (t *tally) saved(p float64) float64 { return t.used.quantile(p) }
 
 func (t *tally) meanSaved() float64 { return t.used.mean() }
 
+// notHelped is the share of the phases, by weight, that end no sooner.
+func (t *tally) notHelped() float64 {
+	sum, all := 0.0, 0.0
+	for _, v := range t.time {
+		all += v.weight
+		if v.value <= 0 {
+			sum += v.weight
+		}
+	}
+	return sum / all
+}
+
 func (t *tally) success() float64 { return float64(t.better) / float64(max(1, t.copies+t.restarts)) }
 
 func (t *tally) perTask() float64 { return float64(t.copies+t.restarts) / float64(t.tasks) }
 
-const phasesPerSeed = 800
+const phasesPerSeed = 400
 
 // phasesOf runs the phases of a seed under every policy, once, whichever rows ask.
 var phasesOf = oncePerSeed(func(seed uint64) *survey {
@@ -68,7 +83,7 @@ var phasesOf = oncePerSeed(func(seed uint64) *survey {
 		base := must(c)
 		for k, p := range policies {
 			with := c
-			with.Restart, with.LargestFirst = p, k == mantri
+			with.Restart = p
 			s.policies[k].tasks += len(phase.Tasks)
 			r := must(with)
 			s.policies[k].add(base, r)
@@ -76,6 +91,14 @@ var phasesOf = oncePerSeed(func(seed uint64) *survey {
 				s.pureMantri.add(base, r)
 			}
 		}
+		c.LargestFirst = true
+		order := must(c)
+		s.order.add(base, order)
+		c.Restart = restart.Mantri{}
+		whole := must(c)
+		c.Restart, c.LargestFirst = nil, false
+		s.whole.add(base, whole)
+		s.overOrder.add(order, whole)
 		var took []float64
 		for _, run := range base.Runs {
 			took = append(took, (run.End - run.Begin).Seconds())

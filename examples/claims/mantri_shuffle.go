@@ -8,10 +8,12 @@ import (
 	"straggler-examples/internal/cluster"
 )
 
+// placedAndNot is what the reduce phases of a seed came to, placed and ad hoc: what M10 and M11 return.
+type placedAndNot struct{ rates, spread []float64 }
+
 // shuffles runs the reduce phases of M10 and M11: on racks whose links others use to different degrees, with the slots
-// that happen to be free. It returns the medians of slowest over median read, placed and ad hoc, how much sooner the
-// phase ends, and the reduces a rack in use, placed and ad hoc.
-var shuffles = oncePerSeed(func(seed uint64) []float64 {
+// that happen to be free. A reducer's rate is what it reads over how long that takes.
+var shuffles = oncePerSeed(func(seed uint64) placedAndNot {
 	var slow, spread [2][]float64
 	var sooner []float64
 	for i := range 20 {
@@ -21,22 +23,31 @@ var shuffles = oncePerSeed(func(seed uint64) []float64 {
 			c.Place = place
 			r := must(c)
 			end[k] = r.Jobs[0].Phases[1].End - r.Jobs[0].Phases[1].Opened
-			var reads []float64
+			var rates []float64
 			racks := map[int]bool{}
 			for _, run := range r.Runs {
 				if run.Phase == 1 {
-					reads = append(reads, (run.Work - run.Begin).Seconds())
+					rates = append(rates, c.Jobs[0].Phases[1].Tasks[run.Task].Bytes/(run.Work-run.Begin).Seconds())
 					racks[c.Machines[run.Machine].Rack] = true
 				}
 			}
-			slices.Sort(reads)
-			slow[k] = append(slow[k], reads[len(reads)-1]/reads[len(reads)/2])
-			spread[k] = append(spread[k], float64(len(reads))/float64(len(racks)))
+			slices.Sort(rates)
+			slow[k] = append(slow[k], rates[len(rates)/2]/rates[0])
+			spread[k] = append(spread[k], float64(len(rates))/float64(len(racks)))
 		}
 		sooner = append(sooner, 1-ratio(end[0], end[1]))
 	}
-	return []float64{middle(slow[0]), middle(slow[1]), middle(sooner), middle(spread[0]), middle(spread[1])}
+	return placedAndNot{
+		rates:  []float64{middle(slow[0]), slices.Max(slow[0]), middle(slow[1]), upper(slow[1]), middle(sooner)},
+		spread: []float64{middle(spread[0]), middle(spread[1]), middle(spread[0]) / middle(spread[1])},
+	}
 })
+
+// upper is the 75th percentile.
+func upper(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	return sorted[len(sorted)*3/4]
+}
 
 func middle(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))

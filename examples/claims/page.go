@@ -10,22 +10,18 @@ import (
 
 func writeTable(w io.Writer, outcomes []outcome) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ROW\tTIER\tMEASURE\tPAPER\tBAND\tMEASURED\tSPREAD\tVERDICT")
+	fmt.Fprintln(t, "ROW\tTIER\tMEASURE\tPAPER\tBAND\tMEASURED\tERROR\tFIGURE\tVERDICT")
 	for _, o := range outcomes {
 		if len(o.Figures) == 0 {
-			fmt.Fprintf(t, "%s\t%s\t\t\t\t\t\t%s: %s\n", o.ID, o.Tier, o.Verdict, o.Note)
+			fmt.Fprintf(t, "%s\t%s\t\t\t\t\t\t\t%s: %s\n", o.ID, o.Tier, o.Verdict, o.Note)
 		}
 		for i, f := range o.Figures {
 			id, tier, verdict := "", "", ""
 			if i == 0 {
 				id, tier, verdict = o.ID, string(o.Tier), o.Verdict
 			}
-			mark := ""
-			if !f.Inside {
-				mark = " !"
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\n",
-				id, tier, f.Name, f.Paper, f.Band, f.text, mark, spread(f, o.Seeds), verdict)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+				id, tier, f.Name, f.Paper, f.Band, f.text, f.error(), f.standing(), verdict)
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -35,11 +31,20 @@ func writeTable(w io.Writer, outcomes []outcome) error {
 	return err
 }
 
-func spread(f figure, seeds int) string {
-	if seeds < 2 {
+// error is the standard error in two digits; nothing where there is no luck.
+func (f figure) error() string {
+	if f.Error == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2g", f.Spread)
+	return fmt.Sprintf("%.2g", f.Error)
+}
+
+// standing is the figure's verdict, or why it has none.
+func (f figure) standing() string {
+	if f.Input {
+		return "calibrated"
+	}
+	return f.Verdict
 }
 
 // summary counts the verdicts by tier.
@@ -48,23 +53,24 @@ func summary(outcomes []outcome) string {
 	for _, t := range []struct {
 		tier tier
 		name string
-	}{{exact, "exact"}, {inBand, "in a band"}, {direction, "direction"}, {reported, "reported"}} {
-		all, good := 0, 0
+	}{{exact, "exact"}, {experiment, "experiments"}} {
+		all, count := 0, map[string]int{}
 		for _, o := range outcomes {
 			if o.Tier == t.tier {
 				all++
-				if o.Verdict == shown {
-					good++
-				}
+				count[o.Verdict]++
 			}
 		}
-		switch {
-		case all == 0:
-		case t.tier == reported:
-			parts = append(parts, fmt.Sprintf("%d stated without a verdict", all))
-		default:
-			parts = append(parts, fmt.Sprintf("%s (%s): %d of %d shown", t.tier, t.name, good, all))
+		if all == 0 {
+			continue
 		}
+		part := fmt.Sprintf("%s (%s): %d of %d shown", t.tier, t.name, count[shown], all)
+		for _, v := range []string{edge, outside, notRepeated} {
+			if count[v] > 0 {
+				part += fmt.Sprintf(", %d %s", count[v], v)
+			}
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -81,67 +87,111 @@ const pageHead = `# What the papers claim, and what comes out here
 
 Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
 
-Each row is a figure that a paper states in its text or in a table. **A** rows are formulas or worked examples and match
-to the precision in print. **B** rows are experiments with luck: the mean over the seeds must lie in a band that was fixed
-before. **C** rows rest on private hardware or traces; only their direction is asked for. **R** rows are stated without a
-verdict. Experiments run on a simulated cluster (` + "`examples/internal/cluster`" + `) that asks the library for every decision; no
-model was bent towards a number. What a paper leaves open has the value that other figures of it imply, or is varied, and
-the notes say so. What falls outside is listed as outside, with what looking has shown.
+Each row is a figure, or a contrast, that a paper states in its text or in a table. **A** rows are formulas or worked
+examples and match to the precision in print. **B** rows are experiments with luck, on a simulated cluster
+(` + "`examples/internal/cluster`" + `) that asks the library for every decision. A figure is judged on both sides: the band
+is the paper's own figure and 8 points of a share, 10 %% of a ratio, a time or a count, or 5 %% of what the paper calls flat;
+a gain must be one. Where the paper states only a direction, so does the band.
+
+- **shown**: the mean and two standard errors on either side lie in the band.
+- **at the edge**: an edge of the band lies within two standard errors of the mean, so that other seeds may say otherwise.
+- **outside**: the mean lies further out than that. The note under the table says why, and what was tried.
+- **calibrated**: an input of the row was chosen so that this figure comes out. It is no evidence of itself, and not judged.
+
+A row is as bad as the worst of its judged figures. Lines without a paper's figure help to read the others. Models are
+calibrated only where a line says so; no input was changed to move a judged figure into its band.
 
 A seed is one repetition; of rows that vary much and cost little, several. It seeds the workload, and what befalls each
-copy of a task is a draw that belongs to the seed, the task and the copy. Seeds are independent of each other, and the same
-seeds make the same table. Rows are judged by their mean over the seeds, and **Spread** is the standard deviation between
-them; rows without luck run once. Nobody looked at seeds 6001 to 6020 while rows were developed.
-
+copy of a task is a draw that belongs to the seed, the task and the copy, so that policies are compared on the same luck.
+The same seeds make the same table.
 `
 
 // command is the one that makes the page.
 func (o options) command() string {
 	s := fmt.Sprintf("go run ./claims -page ../docs/claims.md -seed %d", o.seed)
+	if o.again > 0 {
+		s += fmt.Sprintf(" -again %d", o.again)
+	}
 	if o.seeds != defaultSeeds {
 		s += fmt.Sprintf(" -seeds %d", o.seeds)
 	}
 	return s
 }
 
-func writePage(name string, outcomes []outcome, o options) error {
+// twice says what two sets of seeds agree on.
+func twice(first, second []outcome, o options) string {
+	var differ []string
+	for i := range first {
+		if a, b := first[i].Verdict, second[i].Verdict; a != b {
+			differ = append(differ, fmt.Sprintf("%s (%s, %s)", first[i].ID, a, b))
+		}
+	}
+	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that nobody had looked at while rows were developed: "+
+		"%d to %d, and, in the column **Again**, %d to %d. A row that they do not agree on is at the edge: ",
+		o.seed, o.seed+uint64(o.seeds)-1, o.again, o.again+uint64(o.seeds)-1)
+	if len(differ) == 0 {
+		return s + "there is none.\n"
+	}
+	return s + strings.Join(differ, ", ") + ".\n"
+}
+
+func writePage(name string, outcomes, again []outcome, o options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, pageHead, o.command())
-	fmt.Fprintf(&b, "Seeds %d to %d. %s\n", o.seed, o.seed+uint64(o.seeds)-1, summary(outcomes))
+	rows := outcomes
+	if again != nil {
+		b.WriteString(twice(outcomes, again, o))
+		rows = append([]outcome(nil), outcomes...)
+		for i := range rows {
+			rows[i].Verdict = both(rows[i].Verdict, again[i].Verdict)
+		}
+	}
+	fmt.Fprintf(&b, "\nSeeds from %d, %d of them. %s\n", o.seed, o.seeds, summary(rows))
 	for _, p := range papers {
 		fmt.Fprintf(&b, "\n## %s\n\n", p.name)
-		b.WriteString("| Row | Where | Measure | Paper | Band | Measured | Spread | Verdict |\n|---|---|---|---|---|---|---|---|\n")
-		var notes []string
-		for _, o := range outcomes {
+		b.WriteString("| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n" +
+			"|---|---|---|---|---|---|---|---|---|\n")
+		var said []string
+		for i, o := range rows {
 			if !strings.HasPrefix(o.ID, p.prefix) {
 				continue
 			}
-			writeRow(&b, o)
+			var second []figure
+			if again != nil {
+				second = again[i].Figures
+			}
+			writeRow(&b, o, second)
 			if o.Note != "" {
-				notes = append(notes, fmt.Sprintf("- **%s** %s", o.ID, o.Note))
+				said = append(said, fmt.Sprintf("- **%s** %s", o.ID, o.Note))
 			}
 		}
-		if len(notes) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", strings.Join(notes, "\n"))
+		if len(said) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", strings.Join(said, "\n"))
 		}
 	}
 	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
-func writeRow(b *strings.Builder, o outcome) {
+func writeRow(b *strings.Builder, o outcome, second []figure) {
+	title := fmt.Sprintf("%s (%s) **%s**", o.ID, o.Tier, o.Verdict)
 	if len(o.Figures) == 0 {
-		fmt.Fprintf(b, "| %s (%s) | %s | %s | | | | | %s |\n", o.ID, o.Tier, o.Where, o.Claim, o.Verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | | | | | | |\n", title, o.Where, o.Claim)
 	}
 	for i, f := range o.Figures {
-		id, where, verdict := "", "", ""
-		if i == 0 {
-			id, where, verdict = fmt.Sprintf("%s (%s)", o.ID, o.Tier), o.Where, o.Verdict
+		where, repeated, standing := o.Where, "", f.standing()
+		if i > 0 {
+			title, where = "", ""
 		}
-		measured := f.text
-		if !f.Inside {
-			measured = "**" + measured + "**"
+		if second != nil {
+			repeated = second[i].text
+			if f.Verdict != second[i].Verdict {
+				standing = fmt.Sprintf("%s; %s", f.Verdict, second[i].Verdict)
+			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-			id, where, f.Name, f.Paper, f.Band, measured, spread(f, o.Seeds), verdict)
+		if f.Verdict == outside {
+			standing = "**" + standing + "**"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			title, where, f.Name, f.Paper, f.Band, f.text, f.error(), repeated, standing)
 	}
 }

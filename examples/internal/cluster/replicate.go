@@ -82,6 +82,7 @@ func (s *sim) produced(id int32) {
 	if d.Action == replicate.Replicate && g.budget.Spend(int64(bytes)) {
 		s.tasks[id].replica = machines[where]
 		s.disks.put(s, s.tasks[id].phase, machines[where])
+		s.result.Replicas++
 		s.result.Replicated += bytes
 		g.graphs[p.job].SetLoss(int(node), replicate.AllLost(loss, g.losses.Probability(now, int(s.tasks[id].replica))))
 	}

@@ -25,11 +25,11 @@ type Result struct {
 	Node, InRack, Off int
 	// Bytes crossed links between racks.
 	Bytes float64
-	// Recomputed counts tasks whose output was lost and that ran again, Replicated is the bytes copied against that, and
-	// Saved how many lost outputs were there a second time. Processed is the bytes that finished tasks had to read.
-	Recomputed, Saved int
-	Replicated        float64
-	Processed         float64
+	// Recomputed counts tasks whose output was lost and that ran again, Replicas the copies of outputs made against that,
+	// Replicated their bytes, and Saved how many lost outputs were there a second time. Processed is the bytes that finished
+	// tasks had to read.
+	Recomputed, Replicas, Saved int
+	Replicated, Processed       float64
 	// DiskFull counts the slots that were not used because the machine's disk had no room for what the task would write,
 	// DiskMost is the most that a machine held, Evicted counts jobs that lost EvictedBytes so that others could go on.
 	DiskFull, Evicted      int

@@ -1,0 +1,24 @@
+package main
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// notesText has for each row its inputs (what is from the paper's text, chosen, or calibrated, and to which figure), and,
+// for one that comes out differently, the physical reason and what was tried.
+//
+//go:embed notes.md
+var notesText string
+
+// notes are those of notesText by row, each in one line.
+var notes = readNotes(notesText)
+
+func readNotes(text string) map[string]string {
+	m := map[string]string{}
+	for _, part := range strings.Split(text, "\n## ")[1:] {
+		id, note, _ := strings.Cut(part, "\n")
+		m[strings.TrimSpace(id)] = strings.Join(strings.Fields(note), " ")
+	}
+	return m
+}
