@@ -49,6 +49,7 @@ func (p *Phase) Close(now time.Time) []Action {
 	p.start(now, nil)
 	p.close()
 	p.log.note(p)
+	p.restored = false
 	return p.scratch.actions
 }
 
@@ -77,7 +78,6 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 	if p.time.tick(now, p.past(now, told)) {
 		p.hosts.set.ForgetClocks()
 	}
-	p.restored = false
 }
 
 // past returns how far what is told at the first call goes back.
@@ -122,5 +122,6 @@ func (p *Phase) answer(all bool) []Action {
 	p.remind()
 	p.decide(all)
 	p.log.note(p)
+	p.restored = false
 	return p.scratch.actions
 }

@@ -28,10 +28,13 @@ func (p *Phase) remindOf(a *attempt) bool {
 	}
 	now := p.time.clock.Since
 	switch {
+	case op == Publish && p.restored:
+		p.say(a, op)
+		return true
 	case a.asked == now:
 		return true
 	case op == Publish && !p.confirms: // it was given at the call before, and so is carried out
-		a.published = a.asked != never
+		a.published = true
 	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= p.missable(a) && !p.sight.isBlind(p.time.now):
 		p.miss(a)
 		return false

@@ -1,0 +1,358 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// queue is an engine that survives its scheduler: it keeps what it is told by name, runs it on hosts of slots, all at the
+// same speed unless said, and shows all that it ever had, dated by the clocks of its hosts.
+type queue struct {
+	now       time.Time
+	hosts     []engine.Host
+	attempts  []*engine.Attempt
+	published map[int]string
+	took      []time.Duration // by task
+	slow      map[string]float64
+	skew      map[string]time.Duration
+	dies      time.Duration // from a cancellation to the end
+	dying     map[string]time.Time
+	submitted map[string]time.Time
+	lag       time.Duration
+	silent    bool // it does not say what is published
+	forgets   bool // it does not show what waits
+}
+
+func newQueue(tasks, hosts, slots int, took func(task int) time.Duration) *queue {
+	q := &queue{
+		now: epoch, published: map[int]string{}, slow: map[string]float64{}, skew: map[string]time.Duration{},
+		dying: map[string]time.Time{}, submitted: map[string]time.Time{}, dies: 300 * time.Millisecond,
+	}
+	for i := range hosts {
+		q.hosts = append(q.hosts, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+	}
+	for i := range tasks {
+		q.took = append(q.took, took(i))
+	}
+	return q
+}
+
+func (q *queue) carryOut(t *testing.T, a engine.Action) {
+	i := slices.IndexFunc(q.attempts, func(x *engine.Attempt) bool { return x.ID == a.ID })
+	switch {
+	case a.Op == engine.Publish:
+		if was, is := q.published[a.Task]; is {
+			require.Equal(t, was, a.ID, "a result is published once")
+		}
+		require.Equal(t, engine.Succeeded, q.attempts[i].State)
+		q.published[a.Task] = a.ID
+	case a.Op == engine.Submit && i < 0:
+		q.attempts = append(q.attempts, &engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host})
+		q.submitted[a.ID] = q.now
+	case a.Op == engine.Cancel && i >= 0 && q.dying[a.ID].IsZero():
+		q.dying[a.ID] = q.now
+	}
+}
+
+// step runs the engine for a moment.
+func (q *queue) step(d time.Duration) {
+	q.now = q.now.Add(d)
+	for _, a := range q.attempts {
+		dated := q.now.Add(q.skew[a.Host])
+		told, isTold := q.dying[a.ID]
+		switch {
+		case a.State >= engine.Succeeded:
+		case a.State == engine.Queued && isTold, isTold && q.now.Sub(told) >= q.dies:
+			a.State, a.Ended = engine.Cancelled, dated
+		case a.State == engine.Queued && q.now.Sub(q.submitted[a.ID]) >= q.lag && q.room(a.Host):
+			a.State, a.Begun = engine.Running, dated
+		case a.State == engine.Running:
+			share := q.now.Add(q.skew[a.Host]).Sub(a.Begun).Seconds() / q.took[a.Task].Seconds() / max(q.slow[a.Host], 1)
+			a.Progress.Done, a.AsOf = min(share, 1), dated
+			if share >= 1 {
+				a.State, a.Ended = engine.Succeeded, dated
+			}
+		}
+	}
+}
+
+func (q *queue) room(host string) bool {
+	n := 0
+	for _, a := range q.attempts {
+		if a.Host == host && a.State == engine.Running {
+			n++
+		}
+	}
+	return n < q.hosts[slices.IndexFunc(q.hosts, func(h engine.Host) bool { return h.Name == host })].Slots
+}
+
+func (q *queue) list() (all []engine.Attempt) {
+	for _, a := range q.attempts {
+		if q.forgets && a.State == engine.Queued {
+			continue
+		}
+		seen := *a
+		seen.Published = !q.silent && q.published[a.Task] == a.ID
+		all = append(all, seen)
+	}
+	return all
+}
+
+// scheduler runs a phase over a queue, and dies at a point of its life: before or after a poll, a save, an action.
+type scheduler struct {
+	t      *testing.T
+	q      *queue
+	config engine.Config
+	phase  *engine.Phase
+	left   int // points until it dies; never if negative
+	disk   []saved
+	log    []byte
+}
+
+// saved is what is on a disk after a save.
+type saved struct{ phase, hosts []byte }
+
+func (s *scheduler) start(state saved, log []byte) {
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: s.q.hosts})
+	require.NoError(s.t, err)
+	config := s.config
+	config.Hosts = hosts
+	if state.phase == nil {
+		s.phase, err = engine.New(config)
+	} else {
+		require.NoError(s.t, hosts.UnmarshalBinary(state.hosts))
+		s.phase, err = engine.Restore(config, engine.Saved{Snapshot: state.phase, Changes: log})
+	}
+	require.NoError(s.t, err)
+	s.config.Hosts, s.log = hosts, log
+	s.log = s.phase.AppendChanges(s.log)
+	if state.phase == nil || log != nil {
+		s.save(true)
+	}
+}
+
+// dies reports whether the scheduler dies here.
+func (s *scheduler) dies() bool {
+	s.left--
+	return s.left == -1
+}
+
+// save appends what has changed to the log, or writes a snapshot.
+func (s *scheduler) save(whole bool) {
+	if !whole {
+		s.log = s.phase.AppendChanges(s.log)
+		return
+	}
+	phase, err := s.phase.MarshalBinary()
+	require.NoError(s.t, err)
+	hosts, err := s.config.Hosts.MarshalBinary()
+	require.NoError(s.t, err)
+	s.disk = append(s.disk, saved{phase, hosts})
+	s.log = nil
+}
+
+// run polls until the phase is done, and returns false if the scheduler has died before.
+func (s *scheduler) run(saveFirst, logged bool) bool {
+	for k := 0; !s.phase.Done(); k++ {
+		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
+		if s.dies() {
+			return false
+		}
+		if saveFirst {
+			s.save(!logged || k%16 == 0)
+			if s.dies() {
+				return false
+			}
+		}
+		for _, a := range actions {
+			s.q.carryOut(s.t, a)
+			if s.dies() {
+				return false
+			}
+		}
+		if !saveFirst {
+			s.save(!logged || k%16 == 0)
+			if s.dies() {
+				return false
+			}
+		}
+		for range 5 {
+			s.q.step(200 * time.Millisecond)
+		}
+		require.Less(s.t, s.q.now.Sub(epoch), time.Hour, "never ends: %v", s.phase.Outstanding())
+	}
+	return true
+}
+
+// A scheduler that dies at any point, and is started again with the state of then, with one that is old, or with none: every
+// task ends, each result is published once, and no crash costs more than one attempt that was not needed.
+func TestCrashMatrix(t *testing.T) {
+	runs := 10_000
+	if testing.Short() {
+		runs = 400
+	}
+	most, needless := 0, 0
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		q := newQueue(4+rng.IntN(20), 1+rng.IntN(4), 1+rng.IntN(3), func(int) time.Duration { return 8 * time.Second })
+		q.lag = time.Duration(rng.IntN(3)) * 700 * time.Millisecond
+		q.silent, q.forgets = rng.IntN(2) == 0, rng.IntN(2) == 0
+		if seed%3 == 0 { // copies, restarts and races besides
+			q.slow["h0"] = 10
+		}
+		s := &scheduler{t: t, q: q, config: engine.Config{Tasks: len(q.took), Interval: time.Second}}
+		saveFirst, logged := rng.IntN(2) == 0, rng.IntN(2) == 0
+		s.left = rng.IntN(120)
+		s.start(saved{}, nil)
+		crashes := 0
+		for ; !s.run(saveFirst, logged); crashes++ {
+			for range rng.IntN(4) * rng.IntN(20) { // it takes a while to come back
+				q.step(200 * time.Millisecond)
+			}
+			s.left = -1
+			if crashes < 2 {
+				s.left = rng.IntN(120)
+			}
+			switch state := rng.IntN(3); {
+			case state == 0 && len(s.disk) > 0:
+				s.start(s.disk[len(s.disk)-1], s.log)
+			case state == 1 && len(s.disk) > 0:
+				s.start(s.disk[rng.IntN(len(s.disk))], nil) // an old one, without its log
+			default:
+				s.disk = nil
+				s.start(saved{}, nil)
+			}
+		}
+		for task := range q.took {
+			require.NotEmpty(t, q.published[task], "seed %d, task %d", seed, task)
+			id, won := s.phase.Winner(task)
+			require.True(t, won)
+			require.Equal(t, q.published[task], id, "seed %d, task %d", seed, task)
+		}
+		extra := len(q.attempts) - len(q.took)
+		if seed%3 == 0 {
+			continue
+		}
+		require.LessOrEqual(t, extra, crashes, "seed %d: %d crashes, silent %t, forgets %t", seed, crashes, q.silent, q.forgets)
+		most, needless = max(most, extra), needless+extra
+	}
+	t.Logf("%d crashes or fewer a run: %d attempts that were not needed in %d runs, at most %d in one", 3, needless, runs, most)
+}
+
+// Where nothing is wrong and progress is linear, a scheduler that is attached at any moment, without a state, kills nothing
+// and copies nothing.
+func TestAttachedAtAnyMoment(t *testing.T) {
+	for half := range 80 {
+		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })
+		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
+		first.start(saved{}, nil)
+		for q.now.Before(at(float64(half) / 2)) && !first.phase.Done() {
+			for _, a := range first.phase.Poll(q.now, q.list()) {
+				q.carryOut(t, a)
+			}
+			q.step(500 * time.Millisecond)
+		}
+		second := &scheduler{t: t, q: q, config: first.config, left: -1}
+		second.start(saved{}, nil)
+		require.True(t, second.run(true, false))
+		assert.Len(t, q.attempts, 48, "attached after %d s", half/2)
+		assert.Zero(t, second.phase.Ledger().Restarts+second.phase.Ledger().Copies)
+		if mean := second.phase.UnitTimes().Mean(); half > 20 {
+			assert.InDelta(t, 8, mean, 0.3, "what has ended before is known")
+		}
+	}
+}
+
+// Clocks of hosts that are off, by seconds or a minute, make no straggler of a healthy task.
+func TestClocksThatAreOff(t *testing.T) {
+	for _, skew := range []time.Duration{0, 3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
+		for _, seed := range []uint64{1, 2, 3} {
+			rng := rand.New(rand.NewPCG(seed, 12))
+			q := newQueue(200, 4, 8, func(int) time.Duration { return time.Duration(500+rng.IntN(1500)) * time.Millisecond })
+			q.skew["h1"], q.skew["h2"] = skew, -skew/2
+			work := make([]float64, 200)
+			for i := range work {
+				work[i] = q.took[i].Seconds()
+			}
+			hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: q.hosts})
+			require.NoError(t, err)
+			p, err := engine.New(engine.Config{Work: work, Interval: 200 * time.Millisecond, Hosts: hosts})
+			require.NoError(t, err)
+			for !p.Done() {
+				list := q.list()
+				for i := range list {
+					list[i].Progress.Done *= work[list[i].Task]
+				}
+				for _, a := range p.Poll(q.now, list) {
+					q.carryOut(t, a)
+				}
+				for range 4 {
+					q.step(50 * time.Millisecond)
+				}
+			}
+			l := p.Ledger()
+			assert.LessOrEqual(t, l.Restarts+l.Copies, 1, "off by %v, seed %d: %v", skew, seed, l)
+			assert.InDelta(t, skew.Seconds(), hosts.ClockOffset("h1").Seconds(), 0.25, "off by %v, seed %d", skew, seed)
+			assert.Zero(t, hosts.ClockOffset("h0"))
+		}
+	}
+}
+
+// A cancellation that nobody hears is asked for again, ever more rarely, with the host.
+func TestLostCancelIsRepeated(t *testing.T) {
+	q := newQueue(8, 3, 2, func(int) time.Duration { return 8 * time.Second })
+	q.slow["h2"] = 20
+	s := &scheduler{t: t, q: q, config: engine.Config{Tasks: 8, Interval: time.Second}, left: -1}
+	s.start(saved{}, nil)
+	asked := map[string]int{}
+	for range 60 {
+		for _, a := range s.phase.Poll(q.now, q.list()) {
+			if a.Op == engine.Cancel {
+				asked[a.ID]++
+				assert.Equal(t, "h2", a.Host)
+				continue // lost
+			}
+			q.carryOut(t, a)
+		}
+		q.step(time.Second)
+	}
+	require.NotEmpty(t, asked)
+	for id, n := range asked {
+		assert.True(t, n >= 3 && n <= 6, "%s: %d times in a minute", id, n)
+	}
+	for _, r := range s.phase.Outstanding() {
+		assert.Equal(t, engine.Cancel, r.Op)
+	}
+}
+
+// A submit that leaves no trace is asked for again, and then tried elsewhere under another name; what was taken for missing
+// and turns up all the same is told to end.
+func TestSubmitWithoutATrace(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: 10 * time.Second},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	var all []string
+	for s := range 14 {
+		all = append(all, lines(p.Poll(at(float64(s)), nil))...)
+	}
+	assert.Equal(t, []string{"submit 0.0 on a", "submit 0.0 on a", "submit 0.0 on a", "cancel 0.0 on a", "submit 0.1 on b not on a", "submit 0.1 on b not on a"}, all)
+	open := p.Outstanding()
+	require.Len(t, open, 1)
+	assert.Equal(t, engine.Request{Op: engine.Submit, ID: "0.1", Host: "b", Since: at(10)}, open[0])
+	actions := p.Poll(at(15), []engine.Attempt{
+		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "0.1", State: engine.Running, Host: "b"},
+	})
+	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(actions))
+	p.Poll(at(16), []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Host: "a"}})
+	id, won := p.Winner(0)
+	assert.True(t, won)
+	assert.Equal(t, "0.0", id, "its result is as good as any")
+}
