@@ -221,5 +221,5 @@ func TestReportFromTheFuture(t *testing.T) {
 			{ID: "0.0", State: engine.Running, Begun: epoch, AsOf: asOf, Progress: tracker.Report{Score: float64(s+1) / 100}},
 		})
 	}
-	assert.Equal(t, 3, strings.Count(string(p.Journal()), " report "), "the same time again, or an earlier one, is no news")
+	assert.Equal(t, 3, strings.Count(string(p.Journal()), " progress "), "the same time again, or an earlier one, is no news")
 }

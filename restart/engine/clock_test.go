@@ -65,5 +65,5 @@ func TestReportsAndRestsAfterAStep(t *testing.T) {
 	p.Poll(back.Add(time.Second), []engine.Attempt{running})
 	running.AsOf, running.Progress.Done = back.Add(2*time.Second), 0.5
 	p.Poll(back.Add(2*time.Second), []engine.Attempt{running})
-	assert.Equal(t, 2, strings.Count(string(p.Journal()), " report "), "the second is not older than the first:\n%s", p.Journal())
+	assert.Equal(t, 2, strings.Count(string(p.Journal()), " progress "), "the second is not older than the first:\n%s", p.Journal())
 }

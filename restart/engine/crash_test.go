@@ -255,7 +255,7 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })
 		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
 		first.start(saved{}, nil)
-		for q.now.Before(at(float64(half) / 2)) && !first.phase.Done() {
+		for q.now.Before(at(float64(half)/2)) && !first.phase.Done() {
 			for _, a := range first.phase.Poll(q.now, q.list()) {
 				q.carryOut(t, a)
 			}

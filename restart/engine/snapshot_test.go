@@ -34,11 +34,18 @@ func (w *twins) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	}
 	actions := w.Phase.Poll(now, attempts)
 	others := w.other.Poll(now, slices.Clone(attempts))
-	require.Equal(w.t, len(actions), len(others))
-	for i := range actions {
-		require.Equal(w.t, actions[i], others[i])
-	}
+	require.Equal(w.t, withoutPublish(actions), withoutPublish(others))
 	return actions
+}
+
+// withoutPublish drops what a restored phase asks for again, since it can't know that it was carried out.
+func withoutPublish(actions []engine.Action) (others []engine.Action) {
+	for _, a := range actions {
+		if a.Op != engine.Publish {
+			others = append(others, a)
+		}
+	}
+	return others
 }
 
 func (w *twins) restore() {

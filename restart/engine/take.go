@@ -256,5 +256,5 @@ func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 	}
 	a.asOf, a.ahead = asOf, asOf.After(p.time.wall)
 	p.moves.move(p.time.clock.Since)
-	p.tracker.Report(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
+	p.tracker.Record(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
 }

@@ -31,6 +31,7 @@
 //	TIME begin task=T attempt=A machine=M        Begin; without a machine it is the one that it was submitted for
 //	TIME report task=T attempt=A done=X score=X remaining=D saved=X
 //	                                             Report; what is left out is not known, and A is 0
+//	TIME progress task=T attempt=A done=X ...    Record: a report that asks nothing
 //	TIME decide task=T                           Decide
 //	TIME next machine=M                          Next; without a machine it does not matter
 //	TIME sweep                                   Sweep

@@ -33,7 +33,7 @@ func appendFields(dst []byte, e *tracker.Event) []byte {
 		return dst
 	case tracker.Started, tracker.Submitted:
 		return appendMachine(appendInt(dst, " task=", e.Task), e)
-	case tracker.Reported:
+	case tracker.Reported, tracker.Recorded:
 		return appendReport(appendAttempt(dst, e), &e.Report)
 	case tracker.Asked, tracker.GivenUp:
 		return appendInt(dst, " task=", e.Task)

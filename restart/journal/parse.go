@@ -227,7 +227,7 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
 		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
 	}
-	for k := tracker.Started; k <= tracker.Swept; k++ {
+	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
 		if words[0] == k.String() { // never a kind of two words
 			return k, words[1:], nil
 		}
@@ -250,7 +250,7 @@ func names(timed bool) string {
 	if !timed {
 		all = append(all, wordPhase, wordWork, wordSince)
 	}
-	for k := tracker.Started; k <= tracker.Swept; k++ {
+	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
 		if k.Timed() || !timed {
 			all = append(all, k.String())
 		}
@@ -290,7 +290,7 @@ func fieldsOf(e *tracker.Event) (fields []kv.Field, required int) {
 		return []kv.Field{task, machine}, 1
 	case tracker.Begun:
 		return []kv.Field{task, attempt, machine}, 1
-	case tracker.Reported:
+	case tracker.Reported, tracker.Recorded:
 		r := &e.Report
 		return []kv.Field{
 			task, attempt, {Key: "done", Value: &r.Done}, {Key: "score", Value: &r.Score},
