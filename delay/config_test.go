@@ -97,18 +97,18 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "Heat(9)", Heat(9).String())
 	d := Decision{Reason: Delayed, Level: 2, NextLevelIn: 1500 * time.Millisecond, Misses: 3}
 	assert.Equal(t, "wait delayed level=2 allowed=0 next-level-in=1.5s misses=3", d.String())
-	assert.Equal(t, "[action=wait reason=delayed level=2 allowed=0 next-level-in=1.5s misses=3]", d.LogValue().String())
+	assert.Equal(t, "[action=wait reason=delayed level=2 allowed=0 next-level-in=1.5 misses=3]", d.LogValue().String())
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"Action":"wait","Reason":"delayed","Level":2,"Allowed":0,"NextLevelIn":1500000000,"Misses":3}`, string(data))
+	assert.JSONEq(t, `{"action":"wait","reason":"delayed","level":2,"allowed":0,"next-level-in":1.5,"misses":3}`, string(data))
 	h := HotSpot{Heat: Hot, Replicas: 5, Drains: 40 * time.Second, Limit: 30 * time.Second}
 	assert.Equal(t, "hot replicas=5 drains=40s limit=30s", h.String())
-	assert.Equal(t, "[heat=hot replicas=5 drains=40s limit=30s]", h.LogValue().String())
+	assert.Equal(t, "[heat=hot replicas=5 drains=40 limit=30]", h.LogValue().String())
 	assert.Equal(t, "unknown replicas=0", HotSpot{}.String())
 	assert.Equal(t, "[heat=unknown replicas=0]", HotSpot{}.LogValue().String())
 	data, err = json.Marshal(h)
 	require.NoError(t, err)
-	assert.Contains(t, string(data), `"Heat":"hot"`)
+	assert.Contains(t, string(data), `"heat":"hot"`)
 	var c Config
 	require.NoError(t, json.Unmarshal([]byte(`{"Reset":"no-rejection"}`), &c))
 	assert.Equal(t, NoRejection, c.Reset)

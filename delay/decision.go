@@ -2,8 +2,9 @@ package delay
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Decision answers an offer. It is a plain value: it can be compared with ==, prints as one line, logs as structured
@@ -27,32 +28,19 @@ type Decision struct {
 // Rejected reports whether the slot was declined because of the delay.
 func (d Decision) Rejected() bool { return d.Reason == Delayed }
 
-// String returns the decision as one line.
-func (d Decision) String() string {
-	b := make([]byte, 0, 64)
-	b = append(b, d.Action.String()...)
-	b = append(append(b, ' '), d.Reason.String()...)
-	b = strconv.AppendInt(append(b, " level="...), int64(d.Level), 10)
-	b = strconv.AppendInt(append(b, " allowed="...), int64(d.Allowed), 10)
-	if d.NextLevelIn != 0 {
-		b = append(strconv.AppendFloat(append(b, " next-level-in="...), d.NextLevelIn.Seconds(), 'g', 6, 64), 's')
-	}
-	if d.Misses != 0 {
-		b = strconv.AppendInt(append(b, " misses="...), int64(d.Misses), 10)
-	}
-	return string(b)
+func (d *Decision) wire(c *wire.Codec) {
+	c.Word("action", &d.Action)
+	c.Word("reason", &d.Reason)
+	c.When(true).Int("level", &d.Level)
+	c.When(true).Int("allowed", &d.Allowed)
+	c.Duration("next-level-in", &d.NextLevelIn)
+	c.Int("misses", &d.Misses)
 }
 
-// LogValue returns the decision as a group of fields, for log/slog.
-func (d Decision) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, 6)
-	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()),
-		slog.Int("level", d.Level), slog.Int("allowed", d.Allowed))
-	if d.NextLevelIn != 0 {
-		attrs = append(attrs, slog.Duration("next-level-in", d.NextLevelIn))
-	}
-	if d.Misses != 0 {
-		attrs = append(attrs, slog.Int("misses", d.Misses))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (d Decision) String() string                   { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
+func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
+func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }

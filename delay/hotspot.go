@@ -3,11 +3,11 @@ package delay
 import (
 	"log/slog"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // File is a file that tasks read, or a block of one, as the host sees it now.
@@ -89,22 +89,17 @@ func DecideReplicas(f File, limit time.Duration, most int) HotSpot {
 	return h
 }
 
-// String returns the hot spot as one line.
-func (h HotSpot) String() string {
-	b := append(make([]byte, 0, 64), h.Heat.String()...)
-	b = strconv.AppendInt(append(b, " replicas="...), int64(h.Replicas), 10)
-	if h.Heat == Unknown {
-		return string(b)
-	}
-	b = append(strconv.AppendFloat(append(b, " drains="...), h.Drains.Seconds(), 'g', 6, 64), 's')
-	return string(append(strconv.AppendFloat(append(b, " limit="...), h.Limit.Seconds(), 'g', 6, 64), 's'))
+func (h *HotSpot) wire(c *wire.Codec) {
+	c.Word("heat", &h.Heat)
+	c.When(true).Int("replicas", &h.Replicas)
+	c.When(h.Heat != Unknown).Duration("drains", &h.Drains)
+	c.When(h.Heat != Unknown).Duration("limit", &h.Limit)
 }
 
-// LogValue returns the hot spot as a group of fields, for log/slog.
-func (h HotSpot) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("heat", h.Heat.String()), slog.Int("replicas", h.Replicas)}
-	if h.Heat != Unknown {
-		attrs = append(attrs, slog.Duration("drains", h.Drains), slog.Duration("limit", h.Limit))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the hot spot as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (h HotSpot) String() string                   { return wire.Line(h.wire) }
+func (h HotSpot) LogValue() slog.Value             { return wire.Log(h.wire) }
+func (h HotSpot) MarshalJSON() ([]byte, error)     { return wire.JSON(h.wire) }
+func (h *HotSpot) UnmarshalJSON(data []byte) error { return wire.Read(data, h, (*HotSpot).wire) }
+func (h *HotSpot) UnmarshalText(line []byte) error { return wire.Scan(line, h, (*HotSpot).wire) }

@@ -121,14 +121,14 @@ func TestNames(t *testing.T) {
 		"fair": Fair, "multi-level": MultiLevel, "refuse": Refuse, "by-weight": ByWeight, "demanded": Demanded, "steady": Steady,
 		"demand": AtDemand, "cut": AtCut, "nobody-wants": NobodyWants, "in-turn": InTurn, "Bound(99)": Bound(99),
 		"water-level": WaterLevel, "above-minimum": AboveMinimum, "least-usage": LeastUsage, "smallest-part": SmallestPart,
-		"share demand slots=0 min=0 max=none level=0": Share{Max: Unlimited},
+		"share demand slots=0 min=0 max=off level=0": Share{Max: Unlimited},
 	} {
 		assert.Equal(t, want, got.String())
 	}
 	for want, got := range map[string]slog.LogValuer{
-		"[slots=1 real=1.5 bound=level min=0 max=2 demand=3 needed=0 level=1.5]": Share{Slots: 1, Real: 1.5, Max: 2,
+		"[bound=level slots=1 real=1.5 demand=3 needed=0 min=0 max=2 level=1.5]": Share{Slots: 1, Real: 1.5, Max: 2,
 			Demand: 3, Level: 1.5, Bound: AtLevel},
-		"[pool=2 reason=leftover usage=4 per=1]": Pick{2, Leftover, 4, 1},
+		"[reason=leftover pool=2 usage=4 per=1]": Pick{2, Leftover, 4, 1},
 	} {
 		assert.Equal(t, want, got.LogValue().String())
 	}
@@ -138,11 +138,11 @@ func TestNames(t *testing.T) {
 
 func TestJSONHasNames(t *testing.T) {
 	for want, v := range map[string]any{
-		`{"Slots":3,"Real":3,"Min":0,"Max":3,"Demand":3,"Needed":0,"Bound":"demand","Level":null}`: Share{
+		`{"bound":"demand","slots":3,"real":3,"demand":3,"needed":0,"min":0,"max":3,"level":null}`: Share{
 			Slots: 3, Real: 3, Max: 3, Demand: 3, Level: math.Inf(1)},
-		`{"Slots":1,"Real":1.5,"Min":0,"Max":2,"Demand":3,"Needed":0,"Bound":"level","Level":1.5}`: Share{
+		`{"bound":"level","slots":1,"real":1.5,"demand":3,"needed":0,"min":0,"max":2,"level":1.5}`: Share{
 			Slots: 1, Real: 1.5, Max: 2, Demand: 3, Level: 1.5, Bound: AtLevel},
-		`{"Pool":2,"Reason":"below-share","Usage":4,"Per":9}`: Pick{2, BelowShare, 4, 9},
+		`{"reason":"below-share","pool":2,"usage":4,"per":9}`: Pick{2, BelowShare, 4, 9},
 		`{"OnInfeasible":"scale","Basis":"steady","Discipline":"fifo","Surplus":"above-minimum","Order":"smallest-part"}`: Policy{
 			Scale, Steady, FIFO, AboveMinimum, SmallestPart},
 	} {

@@ -1,10 +1,10 @@
 package fairshare
 
 import (
-	"fmt"
 	"log/slog"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Reason is why a pool is next.
@@ -49,19 +49,25 @@ type Pick struct {
 	Usage, Per int64
 }
 
-// String returns the pick as one line, such as "serve below-minimum pool=2 usage=0 per=1".
-func (p Pick) String() string {
-	if p.Pool < 0 {
-		return "wait " + p.Reason.String()
+func (p *Pick) wire(c *wire.Codec) {
+	verb := 0
+	if p.Pool >= 0 {
+		verb = 1
 	}
-	return fmt.Sprintf("serve %v pool=%d usage=%d per=%d", p.Reason, p.Pool, p.Usage, p.Per)
+	c.Kind(verb, "wait", "serve")
+	c.Word("reason", &p.Reason)
+	c.Index("pool", &p.Pool)
+	c.When(p.Pool >= 0).Int64("usage", &p.Usage)
+	c.When(p.Pool >= 0).Int64("per", &p.Per)
 }
 
-// LogValue implements [slog.LogValuer].
-func (p Pick) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()),
-		slog.Int64("usage", p.Usage), slog.Int64("per", p.Per))
-}
+// String returns the pick as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (p Pick) String() string                   { return wire.Line(p.wire) }
+func (p Pick) LogValue() slog.Value             { return wire.Log(p.wire) }
+func (p Pick) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
+func (p *Pick) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Pick).wire) }
+func (p *Pick) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Pick).wire) }
 
 // pick says why the pool at position i of its group is next.
 func (x *Index) pick(g group, i int32) Pick {

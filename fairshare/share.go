@@ -1,11 +1,11 @@
 package fairshare
 
 import (
-	"fmt"
 	"log/slog"
 	"strconv"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Shares divides total among the pools by the paper's rule and returns one share a pool, in the pools' order. It is
@@ -80,22 +80,28 @@ func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b
 // UnmarshalText sets the bound by its name.
 func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
-// String returns the share as one line, such as "share level slots=14 min=10 max=18 level=14".
-func (s Share) String() string {
-	most := "none"
-	if s.Max != Unlimited {
-		most = strconv.FormatInt(s.Max, 10)
+func (s *Share) wire(c *wire.Codec) {
+	c.Kind(0, "share")
+	c.Word("bound", &s.Bound)
+	c.When(true).Int64("slots", &s.Slots)
+	if !c.InLine() {
+		c.When(true).Float("real", &s.Real)
+		wire.Limit(c.When(true), "demand", &s.Demand)
+		wire.Limit(c.When(true), "needed", &s.Needed)
 	}
-	return fmt.Sprintf("share %v slots=%d min=%d max=%s level=%.6g", s.Bound, s.Slots, s.Min, most, s.Level)
+	wire.Limit(c.When(true), "min", &s.Min)
+	wire.Limit(c.When(true), "max", &s.Max)
+	wire.Limit(c.When(true), "level", &s.Level)
 }
 
-// LogValue implements [slog.LogValuer].
-func (s Share) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int64("slots", s.Slots), slog.Float64("real", s.Real), slog.String("bound", s.Bound.String()),
-		slog.Int64("min", s.Min), slog.Int64("max", s.Max), slog.Int64("demand", s.Demand), slog.Int64("needed",
-			s.Needed), slog.Float64("level", s.Level))
-}
+// String returns the share as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the
+// same fields, and those that the line leaves out.
+func (s Share) String() string                   { return wire.Line(s.wire) }
+func (s Share) LogValue() slog.Value             { return wire.Log(s.wire) }
+func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
+func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
+func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
 
 // InfeasibleError reports that the minimums of the top level do not fit in the total. It cannot happen further down: a
 // pool is guaranteed what its children are, and New refuses a maximum below that.

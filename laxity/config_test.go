@@ -143,11 +143,11 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "deadline-first", DeadlineFirst.String())
 	assert.Equal(t, "Rule(9)", Rule(9).String())
 	assert.Equal(t, "no-job", Choice{Ticket: -1, Reason: NoJob}.String())
-	assert.Equal(t, "only-late ticket=0 laxity=unknown time-left=none",
+	assert.Equal(t, "only-late ticket=0 laxity=? time-left=inf",
 		Choice{Reason: OnlyLate, Laxity: estimate.Unknown, TimeLeft: NoDeadline}.String())
-	assert.Equal(t, "[reason=least-laxity ticket=3 laxity=1ms time-left=none]",
+	assert.Equal(t, "[reason=least-laxity ticket=3 laxity=0.001 time-left=9.223372036854776e+09]",
 		Choice{3, LeastLaxity, 1e6, NoDeadline}.LogValue().String())
-	assert.Equal(t, "[move=true reason=makes-room laxity=1ns]", Transfer{true, MakesRoom, 1}.LogValue().String())
+	assert.Equal(t, "[move=true reason=makes-room laxity=1e-09]", Transfer{true, MakesRoom, 1}.LogValue().String())
 	text, err := json.Marshal([]any{NegativeLast, OnlyLate})
 	require.NoError(t, err)
 	assert.Equal(t, `["negative-last","only-late"]`, string(text))

@@ -56,10 +56,10 @@ func ExampleQueue() {
 	q.Remove(tight)
 	fmt.Println(q.Peek(now))
 	// Output:
-	// least-laxity ticket=0 laxity=300ms time-left=1.8s true
-	// least-laxity ticket=1 laxity=100ms time-left=3.8s true
-	// least-laxity ticket=0 laxity=100ms time-left=1.6s true
-	// only-late ticket=1 laxity=-100ms time-left=3.6s true
+	// least-laxity ticket=0 laxity=0.3s time-left=1.8s true
+	// least-laxity ticket=1 laxity=0.1s time-left=3.8s true
+	// least-laxity ticket=0 laxity=0.1s time-left=1.6s true
+	// only-late ticket=1 laxity=-0.1s time-left=3.6s true
 }
 
 func ExampleQueue_Preempt() {
@@ -89,9 +89,9 @@ func ExampleOffload() {
 	}
 	// Output:
 	// task 0 stay started
-	// task 1 stay ends-in-time laxity=500ms
-	// task 2 move makes-room laxity=100ms
-	// task 3 stay ends-in-time laxity=400ms
+	// task 1 stay ends-in-time laxity=0.5s
+	// task 2 move makes-room laxity=0.1s
+	// task 3 stay ends-in-time laxity=0.4s
 }
 
 func ExamplePerWorker() {

@@ -2,67 +2,39 @@ package laxity
 
 import (
 	"log/slog"
-	"strconv"
-	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// text writes a time that may be unknown or endless.
-func text(d time.Duration) string {
-	switch d {
-	case estimate.Unknown:
-		return "unknown"
-	case NoDeadline:
-		return "none"
-	}
-	return d.String()
+func (h *Choice) wire(c *wire.Codec) {
+	c.Word("reason", &h.Reason)
+	c.Index("ticket", &h.Ticket)
+	c.When(h.Ticket >= 0).Duration("laxity", &h.Laxity)
+	c.When(h.Ticket >= 0).Duration("time-left", &h.TimeLeft)
 }
 
-// field is text for log/slog.
-func field(name string, d time.Duration) slog.Attr {
-	if d == estimate.Unknown || d == NoDeadline {
-		return slog.String(name, text(d))
+// String returns the choice as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (h Choice) String() string                   { return wire.Line(h.wire) }
+func (h Choice) LogValue() slog.Value             { return wire.Log(h.wire) }
+func (h Choice) MarshalJSON() ([]byte, error)     { return wire.JSON(h.wire) }
+func (h *Choice) UnmarshalJSON(data []byte) error { return wire.Read(data, h, (*Choice).wire) }
+func (h *Choice) UnmarshalText(line []byte) error { return wire.Scan(line, h, (*Choice).wire) }
+
+func (t *Transfer) wire(c *wire.Codec) {
+	c.Flag("move", &t.Move, "stay", "move")
+	c.Word("reason", &t.Reason)
+	if c.Reading() {
+		t.Laxity = estimate.Unknown
 	}
-	return slog.Duration(name, d)
+	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 
-// String returns the choice as one line.
-func (c Choice) String() string {
-	if c.Ticket < 0 {
-		return c.Reason.String()
-	}
-	return c.Reason.String() + " ticket=" + strconv.Itoa(c.Ticket) + " laxity=" + text(c.Laxity) +
-		" time-left=" + text(c.TimeLeft)
-}
-
-// LogValue returns the choice as a group of fields, for log/slog.
-func (c Choice) LogValue() slog.Value {
-	if c.Ticket < 0 {
-		return slog.GroupValue(slog.String("reason", c.Reason.String()))
-	}
-	return slog.GroupValue(slog.String("reason", c.Reason.String()), slog.Int("ticket", c.Ticket),
-		field("laxity", c.Laxity), field("time-left", c.TimeLeft))
-}
-
-// String returns the transfer as one line.
-func (t Transfer) String() string {
-	s := "stay "
-	if t.Move {
-		s = "move "
-	}
-	s += t.Reason.String()
-	if t.Laxity != estimate.Unknown {
-		s += " laxity=" + text(t.Laxity)
-	}
-	return s
-}
-
-// LogValue returns the transfer as a group of fields, for log/slog.
-func (t Transfer) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.Bool("move", t.Move), slog.String("reason", t.Reason.String())}
-	if t.Laxity != estimate.Unknown {
-		attrs = append(attrs, field("laxity", t.Laxity))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the transfer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (t Transfer) String() string                   { return wire.Line(t.wire) }
+func (t Transfer) LogValue() slog.Value             { return wire.Log(t.wire) }
+func (t Transfer) MarshalJSON() ([]byte, error)     { return wire.JSON(t.wire) }
+func (t *Transfer) UnmarshalJSON(data []byte) error { return wire.Read(data, t, (*Transfer).wire) }
+func (t *Transfer) UnmarshalText(line []byte) error { return wire.Scan(line, t, (*Transfer).wire) }

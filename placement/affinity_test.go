@@ -125,7 +125,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, 0.25, a.Gap())
 	assert.Equal(t, []int{1, 2, 0}, a.Spread(3))
 	assert.Equal(t, []int{1}, a.Spread(1))
-	assert.Equal(t, "[tasks=3 bottleneck=rack-1-up seconds=2.5 bound=2 optimal=false]", a.LogValue().String())
+	assert.Equal(t, "[tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2 optimal=false]", a.LogValue().String())
 	a.Optimal, a.Bound = true, a.Seconds
 	assert.Equal(t, "tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2.5 optimal=true", a.String())
 	assert.True(t, slices.Equal([]int{0, 1, 2}, sequence(3)))

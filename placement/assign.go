@@ -1,13 +1,13 @@
 package placement
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Effort limits how much work [Assign] does, and so how long it takes. It counts work and not time, so that the answer
@@ -64,22 +64,25 @@ func (a Assignment) Spread(racks int) []int {
 	return count
 }
 
-// String returns the assignment's quality as one line.
-func (a Assignment) String() string {
-	return fmt.Sprintf("tasks=%d seconds=%.6g bottleneck=%v bound=%.6g optimal=%t",
-		len(a.Rack), a.Seconds, a.Bottleneck, a.Bound, a.Optimal)
+func (a *Assignment) wire(c *wire.Codec) {
+	if c.Brief() {
+		tasks := len(a.Rack)
+		c.When(true).Int("tasks", &tasks)
+	} else {
+		wire.Numbers(c, "rack", &a.Rack)
+	}
+	c.When(true).Float("seconds", &a.Seconds)
+	c.Enum("bottleneck", &a.Bottleneck)
+	c.When(true).Float("bound", &a.Bound)
+	c.When(true).Bool("optimal", &a.Optimal)
 }
 
-// LogValue returns the assignment's quality as structured fields.
-func (a Assignment) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int("tasks", len(a.Rack)),
-		slog.String("bottleneck", a.Bottleneck.String()),
-		slog.Float64("seconds", a.Seconds),
-		slog.Float64("bound", a.Bound),
-		slog.Bool("optimal", a.Optimal),
-	)
-}
+// String returns a summary of the assignment as one line, and LogValue the same for log/slog; MarshalJSON writes it whole, and
+// UnmarshalJSON reads that.
+func (a Assignment) String() string                   { return wire.Line(a.wire) }
+func (a Assignment) LogValue() slog.Value             { return wire.Log(a.wire) }
+func (a Assignment) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
+func (a *Assignment) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Assignment).wire) }
 
 // Assign places every task so that the longest transfer over the 2r links of the racks is as short as possible
 // [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from

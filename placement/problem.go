@@ -3,6 +3,8 @@ package placement
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
@@ -50,6 +52,27 @@ type Link struct {
 
 // String returns the link as "rack-3-down".
 func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direction) }
+
+// MarshalText returns what String does; it is an error for a direction that does not exist.
+func (l Link) MarshalText() ([]byte, error) {
+	_, err := l.Direction.MarshalText()
+	return []byte(l.String()), err
+}
+
+// UnmarshalText sets the link by its text.
+func (l *Link) UnmarshalText(text []byte) error {
+	rack, direction, ok := strings.Cut(strings.TrimPrefix(string(text), "rack-"), "-")
+	var read Link
+	if err := read.Direction.UnmarshalText([]byte(direction)); ok && err != nil {
+		return err
+	}
+	n, err := strconv.ParseUint(rack, 10, 31)
+	if read.Rack = int(n); err != nil || read.String() != string(text) {
+		return check.Bad("placement", "Link", string(text), "such as rack-3-up")
+	}
+	*l = read
+	return nil
+}
 
 // check reports the first thing that is wrong with the problem's figures, whatever the placement.
 func (p *Problem) check() error {

@@ -2,9 +2,9 @@ package replicate
 
 import (
 	"log/slog"
-	"math"
-	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Decision is an action, why it is taken, and the numbers that it rests on. It is a plain value: it can be compared
@@ -22,53 +22,21 @@ type Decision struct {
 	Allowed time.Duration
 }
 
-// String returns the decision as one line: action, reason, and the numbers that were compared.
-func (d Decision) String() string {
-	b := make([]byte, 0, 96)
-	b = append(b, d.Action.String()...)
-	b = append(append(b, ' '), d.Reason.String()...)
-	if d.Reason == NoEstimate || d.Reason == NoReason {
-		return string(b)
-	}
-	b = appendSeconds(append(b, " saves="...), d.Saves)
-	b = appendSeconds(append(b, " takes="...), d.Takes)
-	if d.Bytes != 0 || d.Tokens != 0 {
-		b = strconv.AppendInt(append(b, " bytes="...), d.Bytes, 10)
-		b = append(b, " tokens="...)
-		if d.Tokens == math.MaxInt64 {
-			b = append(b, "off"...)
-		} else {
-			b = strconv.AppendInt(b, d.Tokens, 10)
-		}
-	}
-	if d.Allowed == math.MaxInt64 {
-		b = append(b, " allowed=off"...)
-	} else if d.Allowed != 0 {
-		b = appendSeconds(append(b, " allowed="...), d.Allowed)
-	}
-	return string(b)
+func (d *Decision) wire(c *wire.Codec) {
+	c.Word("action", &d.Action)
+	c.Word("reason", &d.Reason)
+	compared, asked := d.Reason != NoEstimate && d.Reason != NoReason, d.Bytes != 0 || d.Tokens != 0
+	c.When(compared).Duration("saves", &d.Saves)
+	c.When(compared).Duration("takes", &d.Takes)
+	c.When(compared && asked).Int64("bytes", &d.Bytes)
+	wire.Limit(c.When(compared && asked), "tokens", &d.Tokens)
+	wire.Limit(c.When(compared && d.Allowed != 0), "allowed", &d.Allowed)
 }
 
-func appendSeconds(b []byte, d time.Duration) []byte {
-	return append(strconv.AppendFloat(b, d.Seconds(), 'g', 6, 64), 's')
-}
-
-// LogValue returns the decision as a group of fields, for log/slog. A budget without limit is left out.
-func (d Decision) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, 7)
-	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()))
-	if d.Reason == NoEstimate || d.Reason == NoReason {
-		return slog.GroupValue(attrs...)
-	}
-	attrs = append(attrs, slog.Duration("saves", d.Saves), slog.Duration("takes", d.Takes))
-	if d.Bytes != 0 || d.Tokens != 0 {
-		attrs = append(attrs, slog.Int64("bytes", d.Bytes))
-		if d.Tokens != math.MaxInt64 {
-			attrs = append(attrs, slog.Int64("tokens", d.Tokens))
-		}
-	}
-	if d.Allowed != 0 && d.Allowed != math.MaxInt64 {
-		attrs = append(attrs, slog.Duration("allowed", d.Allowed))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (d Decision) String() string                   { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
+func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
+func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }

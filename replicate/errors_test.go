@@ -99,7 +99,7 @@ func TestUnknownFacts(t *testing.T) {
 		assert.Equal(t, Decision{Reason: NoEstimate}, Decide(c, 100), "%+v", c)
 	}
 	for _, e := range []AtRisk{
-		{Missing: math.NaN()}, {Missing: 1.5}, {Missing: -1}, {Missing: 1, Cost: Cost{Redo: -1}}, {Missing: 1, Cost: Cost{Work: -1}},
+		{Missing: math.NaN()}, {Missing: 1.5}, {Missing: -1}, {Missing: 1, Cost: Cost{Redo: -1}}, {Missing: 1, Cost: Cost{ClusterTime: -1}},
 	} {
 		e.Readers = 1
 		assert.Equal(t, Decision{Reason: NoEstimate}, DecideRecompute(e, time.Hour), "%+v", e)
@@ -134,7 +134,7 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 	c := mustRedo(t, chain)[199]
-	assert.Equal(t, Cost{Redo: longest, Stall: longest, Expected: longest, Work: longest}, c, "times saturate")
+	assert.Equal(t, Cost{Redo: longest, Stall: longest, Expected: longest, ClusterTime: longest}, c, "times saturate")
 	assert.Equal(t, Replicate, Decide(Candidate{Cost: c, Copy: time.Hour}, 0).Action)
 	assert.Equal(t, Leave, Decide(Candidate{Cost: c, Copy: longest}, 0).Action)
 
@@ -149,8 +149,8 @@ func TestExtremes(t *testing.T) {
 	diamonds = append(diamonds, Output{Run: time.Second, Inputs: []int{len(diamonds) - 1}})
 	costs := mustRedo(t, diamonds)
 	assert.Equal(t, 4002*time.Second, costs[len(costs)-2].Redo)
-	assert.Equal(t, longest, costs[len(costs)-2].Work)
-	assert.Equal(t, Cost{Redo: time.Second, Work: time.Second}, costs[len(costs)-1], "its input cannot be lost")
+	assert.Equal(t, longest, costs[len(costs)-2].ClusterTime)
+	assert.Equal(t, Cost{Redo: time.Second, ClusterTime: time.Second}, costs[len(costs)-1], "its input cannot be lost")
 
 	// The same input a thousand times is one input.
 	same := []Output{{Run: time.Second, Loss: 0.5}, {Run: time.Second, Loss: 0.5}, {Inputs: make([]int, 1000)}}
@@ -268,14 +268,14 @@ func TestNames(t *testing.T) {
 	d.Tokens = math.MaxInt64
 	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=off", d.String())
 	assert.Equal(t, "[action=replicate reason=saves-time saves=3s takes=2s bytes=70]", d.LogValue().String())
-	d = DecideRecompute(AtRisk{Cost: Cost{Redo: 9e9, Work: 8e9}, Missing: 1, Readers: 1}, 7*time.Second)
+	d = DecideRecompute(AtRisk{Cost: Cost{Redo: 9e9, ClusterTime: 8e9}, Missing: 1, Readers: 1}, 7*time.Second)
 	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=7s", d.String())
 	assert.Equal(t, "[action=leave reason=over-budget saves=9s takes=8s allowed=7s]", d.LogValue().String())
 	d.Allowed = math.MaxInt64
 	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=off", d.String())
 	assert.Equal(t, "leave no-estimate", Decide(Candidate{Copy: -1}, 5).String())
 	assert.Equal(t, "[action=leave reason=no-estimate]", Decide(Candidate{Copy: -1}, 5).LogValue().String())
-	assert.Equal(t, "redo=2s stall=1s expected=1s work=2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, Work: 2e9}.String())
+	assert.Equal(t, "redo=2s stall=1s expected=1s work=2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, ClusterTime: 2e9}.String())
 
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())

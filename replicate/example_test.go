@@ -126,8 +126,8 @@ func ExampleRedo_domain() {
 	costs, _ = replicate.Redo(job)
 	fmt.Println("independently:", costs[4])
 	// Output:
-	// together:      redo=50s stall=20s expected=5s work=92s
-	// independently: redo=36.878s stall=6.878s expected=3.6878s work=38s
+	// together:      redo=50s stall=20s expected=5s cluster-time=92s
+	// independently: redo=36.878s stall=6.878s expected=3.6878s cluster-time=38s
 }
 
 // Three machines of the rack could take a copy: a fast one that loses every fourth output, a slow safe one, and one
@@ -169,7 +169,7 @@ func ExampleChooseRecompute() {
 	fmt.Println(bursts.Lost(start.Add(3*time.Minute), 17))
 	missing, _ := bursts.Missing(start.Add(3*time.Minute), 17) // 0.93 until it has been seen
 	cost := func(redo, work time.Duration) replicate.Cost {
-		return replicate.Cost{Redo: redo * time.Second, Work: work * time.Second}
+		return replicate.Cost{Redo: redo * time.Second, ClusterTime: work * time.Second}
 	}
 	held := []replicate.AtRisk{
 		{Cost: cost(50, 50), Missing: missing, Readers: 20},

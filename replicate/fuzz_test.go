@@ -30,7 +30,7 @@ func FuzzRedo(f *testing.F) {
 			require.GreaterOrEqual(t, c.Redo, o.Run)
 			require.GreaterOrEqual(t, c.Stall, time.Duration(0))
 			require.LessOrEqual(t, c.Expected, c.Redo)
-			require.LessOrEqual(t, c.Redo, c.Work+1)
+			require.LessOrEqual(t, c.Redo, c.ClusterTime+1)
 			longest, lossy := time.Duration(0), false
 			for _, j := range o.Inputs {
 				longest = max(longest, costs[j].Redo)

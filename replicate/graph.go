@@ -87,7 +87,7 @@ func (g *Graph) Cost(k int) Cost {
 	n := &g.nodes[k]
 	return Cost{
 		Redo: duration(n.redo), Stall: duration(n.redo - n.run),
-		Expected: duration(n.loss * n.redo), Work: duration(n.work),
+		Expected: duration(n.loss * n.redo), ClusterTime: duration(n.work),
 	}
 }
 

@@ -19,11 +19,11 @@ func TestSection53Figure11aChain(t *testing.T) {
 		{Run: 30 * time.Second, Loss: 0.2, Inputs: []int{0}},
 		{Run: 40 * time.Second, Loss: 0.5, Inputs: []int{1}},
 	})
-	assert.Equal(t, Cost{Redo: 20 * time.Second, Expected: 2 * time.Second, Work: 20 * time.Second}, costs[0])
+	assert.Equal(t, Cost{Redo: 20 * time.Second, Expected: 2 * time.Second, ClusterTime: 20 * time.Second}, costs[0])
 	// 30 + .1*20 = 32; .2*32 = 6.4
-	assert.Equal(t, Cost{Redo: 32 * time.Second, Stall: 2 * time.Second, Expected: 6400 * time.Millisecond, Work: 32 * time.Second}, costs[1])
+	assert.Equal(t, Cost{Redo: 32 * time.Second, Stall: 2 * time.Second, Expected: 6400 * time.Millisecond, ClusterTime: 32 * time.Second}, costs[1])
 	// 40 + .2*32 = 46.4; .5*46.4 = 23.2
-	assert.Equal(t, Cost{Redo: 46400 * time.Millisecond, Stall: 6400 * time.Millisecond, Expected: 23200 * time.Millisecond, Work: 46400 * time.Millisecond}, costs[2])
+	assert.Equal(t, Cost{Redo: 46400 * time.Millisecond, Stall: 6400 * time.Millisecond, Expected: 23200 * time.Millisecond, ClusterTime: 46400 * time.Millisecond}, costs[2])
 }
 
 // §5.3, Figure 11b: replicating "reduces the likelihood of recomputation to the case when all replicas are
@@ -48,7 +48,7 @@ func TestSection53Figure11cManyToOne(t *testing.T) {
 	}
 	costs := mustRedo(t, append(outputs, last))
 	assert.Equal(t, 15420*time.Millisecond, costs[3].Redo) // 10 + 20*(1 - .9^3) = 15.42
-	assert.Equal(t, 16*time.Second, costs[3].Work)         // 10 + 3*.1*20
+	assert.Equal(t, 16*time.Second, costs[3].ClusterTime)  // 10 + 3*.1*20
 
 	// Inputs of 30, 20 and 10 s with r = .5, .2, .1: the longest that is lost, .5*30 + .5*.2*20 + .5*.8*.1*10 = 17.4.
 	costs = mustRedo(t, []Output{
@@ -70,7 +70,7 @@ func TestSection53Diamond(t *testing.T) {
 	// 40 + .5*35 + .5*.5*25 = 63.75; half of that is expected; work 40 + .5*25 + .5*35 = 70.
 	assert.Equal(t, 63750*time.Millisecond, costs[3].Redo)
 	assert.Equal(t, 31875*time.Millisecond, costs[3].Expected)
-	assert.Equal(t, 70*time.Second, costs[3].Work)
+	assert.Equal(t, 70*time.Second, costs[3].ClusterTime)
 }
 
 // §4.2: recomputations cluster by machine, so what lies on one machine is lost together. Ten equal inputs on one
@@ -93,8 +93,8 @@ func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
 	assert.Equal(t, 12*time.Second, together.Redo)                            // 10 + .1*20
 	assert.Equal(t, 13800*time.Millisecond, halves.Redo)                      // 10 + 20*(1-.9^2)
 	assert.Equal(t, 30*time.Second, local.Redo)                               // 10 + 20
-	assert.Equal(t, 210*time.Second, local.Work)                              // all ten of them
-	assert.Equal(t, together.Work, apart.Work, "on average as many are lost")
+	assert.Equal(t, 210*time.Second, local.ClusterTime)                       // all ten of them
+	assert.Equal(t, together.ClusterTime, apart.ClusterTime, "on average as many are lost")
 }
 
 // §5.3: t_rep is the time to move the data to another machine of the rack, and which machine is the one where that is
@@ -210,7 +210,7 @@ func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 // §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost", and takes a
 // recomputation as the onset of a problem of the machine; §6.5 compares with waiting for two in quick succession.
 func TestSection53RecomputeAhead(t *testing.T) {
-	cost := Cost{Redo: 60 * time.Second, Work: 90 * time.Second}
+	cost := Cost{Redo: 60 * time.Second, ClusterTime: 90 * time.Second}
 	lost := AtRisk{Cost: cost, Missing: 1, Readers: 3}
 	d := DecideRecompute(lost, 90*time.Second)
 	assert.Equal(t, Decision{Action: Recompute, Reason: LossForeseen, Saves: time.Minute, Takes: 90 * time.Second, Allowed: 90 * time.Second}, d)
@@ -242,10 +242,10 @@ func TestSection53RecomputeAhead(t *testing.T) {
 // §5.3: the cluster time for recomputing ahead of need has a budget too; what avoids most stall for it goes first.
 func TestSection53MostValuableFirst(t *testing.T) {
 	atRisk := []AtRisk{
-		{Cost: Cost{Redo: 10 * time.Second, Work: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s a second
-		{Cost: Cost{Redo: 27 * time.Second, Work: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
-		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
-		{Cost: Cost{Redo: 20 * time.Second, Work: 20 * time.Second}, Missing: 1, Readers: 0},
+		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s a second
+		{Cost: Cost{Redo: 27 * time.Second, ClusterTime: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
+		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
+		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 0},
 	}
 	assert.Equal(t, []int{7, 2, 0}, ChooseRecompute([]int{7}, atRisk, 100*time.Second), "the second no longer fits")
 	assert.Equal(t, []int{2, 0, 1}, ChooseRecompute(nil, atRisk, 120*time.Second))

@@ -19,10 +19,10 @@ type AtRisk struct {
 // to be, no copy is left elsewhere, tasks still need it, and the budget covers the cluster time that it takes. Saves is
 // the stall that is avoided, Missing times Cost.Redo. The paper has the rule in words only. O(1), no allocation.
 func DecideRecompute(a AtRisk, budget time.Duration) Decision {
-	if !(a.Missing >= 0 && a.Missing <= 1) || a.Cost.Redo < 0 || a.Cost.Work < 0 {
+	if !(a.Missing >= 0 && a.Missing <= 1) || a.Cost.Redo < 0 || a.Cost.ClusterTime < 0 {
 		return Decision{Reason: NoEstimate}
 	}
-	d := Decision{Saves: a.saves(), Takes: a.Cost.Work, Allowed: budget}
+	d := Decision{Saves: a.saves(), Takes: a.Cost.ClusterTime, Allowed: budget}
 	switch {
 	case a.Copies > 0:
 		d.Reason = CopyLeft

@@ -2,9 +2,11 @@ package replicate
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Output is what a task left for others to read, as the host knows it.
@@ -29,18 +31,25 @@ type Cost struct {
 	Redo, Stall time.Duration
 	// Expected is Loss times Redo, what the next phase must expect to wait: the cost to recompute of the paper.
 	Expected time.Duration
-	// Work is the cluster time that a recomputation takes, that of lost inputs included, which run in parallel. An
-	// output that several lost inputs need counts for each of them, so Work errs on the high side.
-	Work time.Duration
+	// ClusterTime is what a recomputation takes, that of lost inputs included, which run in parallel. An
+	// output that several lost inputs need counts for each of them, so this errs on the high side.
+	ClusterTime time.Duration
 }
 
-// String returns the cost as one line.
-func (c Cost) String() string {
-	b := appendSeconds(append(make([]byte, 0, 64), "redo="...), c.Redo)
-	b = appendSeconds(append(b, " stall="...), c.Stall)
-	b = appendSeconds(append(b, " expected="...), c.Expected)
-	return string(appendSeconds(append(b, " work="...), c.Work))
+func (k *Cost) wire(c *wire.Codec) {
+	c.When(true).Duration("redo", &k.Redo)
+	c.When(true).Duration("stall", &k.Stall)
+	c.When(true).Duration("expected", &k.Expected)
+	c.When(true).Duration("cluster-time", &k.ClusterTime)
 }
+
+// String returns the cost as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (k Cost) String() string                   { return wire.Line(k.wire) }
+func (k Cost) LogValue() slog.Value             { return wire.Log(k.wire) }
+func (k Cost) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
+func (k *Cost) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Cost).wire) }
+func (k *Cost) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Cost).wire) }
 
 // AllLost returns the probability that all copies of an output are lost: the product of their machines' probabilities,
 // taking machines to fail independently [Mantri §5.3, Figure 11b]. Without a copy it is 1.

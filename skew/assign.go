@@ -1,13 +1,13 @@
 package skew
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // maxSeconds bounds the times, so that no sum and no product with a size overflows.
@@ -77,17 +77,29 @@ func (p Plan) Duration() time.Duration {
 // Balance returns the [Balance] of the loads.
 func (p Plan) Balance() float64 { return Balance(p.Load) }
 
-// String sums the plan up in one line.
-func (p Plan) String() string {
-	return fmt.Sprintf("partitions=%d reducers=%d ends=%v balance=%.3g unfit=%d",
-		len(p.Reducer), len(p.Load), p.Duration(), p.Balance(), len(p.Unfit))
+func (p *Plan) wire(c *wire.Codec) {
+	if c.Brief() {
+		partitions, reducers, unfit, ends, balance := len(p.Reducer), len(p.Load), len(p.Unfit), p.Duration(), p.Balance()
+		c.When(true).Int("partitions", &partitions)
+		c.When(true).Int("reducers", &reducers)
+		c.When(true).Duration("ends", &ends)
+		c.When(true).Float("balance", &balance)
+		c.When(true).Int("unfit", &unfit)
+		return
+	}
+	wire.Numbers(c, "reducer", &p.Reducer)
+	wire.Numbers(c, "load", &p.Load)
+	c.Floats("end", &p.End)
+	wire.Numbers(c, "unfit", &p.Unfit)
+	c.Float("seconds", &p.Seconds)
 }
 
-// LogValue returns what String shows as a group of fields, for log/slog.
-func (p Plan) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("partitions", len(p.Reducer)), slog.Int("reducers", len(p.Load)),
-		slog.Duration("ends", p.Duration()), slog.Float64("balance", p.Balance()), slog.Int("unfit", len(p.Unfit)))
-}
+// String returns a summary of the plan as one line, and LogValue the same for log/slog; MarshalJSON writes it whole, and
+// UnmarshalJSON reads that.
+func (p Plan) String() string                   { return wire.Line(p.wire) }
+func (p Plan) LogValue() slog.Value             { return wire.Log(p.wire) }
+func (p Plan) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
+func (p *Plan) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Plan).wire) }
 
 // Assign gives partitions to reduce tasks as DynamicShare's Simple Partitions does [§4.2]. It is short for
 // Policy{}.Assign.

@@ -215,7 +215,7 @@ func TestNames(t *testing.T) {
 	assert.EqualError(t, err, "skew: Rule is 9, want 0 to 2")
 	plan := Plan{Reducer: []int{0, 0, -1}, Load: []int64{5}, Unfit: []int{2}, Seconds: 2.5}
 	assert.Equal(t, "partitions=3 reducers=1 ends=2.5s balance=1 unfit=1", plan.String())
-	assert.Equal(t, "[partitions=3 reducers=1 ends=2.5s balance=1 unfit=1]", plan.LogValue().String())
+	assert.Equal(t, "[partitions=3 reducers=1 ends=2.5 balance=1 unfit=1]", plan.LogValue().String())
 	assert.Equal(t, time.Duration(math.MaxInt64), Plan{Seconds: 1e300}.Duration())
 }
 

@@ -71,7 +71,7 @@ func ExampleReducer_seconds() {
 	fmt.Println(plan, err)
 	fmt.Println(plan.Reducer, plan.Load)
 	// Output:
-	// partitions=6 reducers=2 ends=2.121428571s balance=0.667 unfit=0 <nil>
+	// partitions=6 reducers=2 ends=2.12143s balance=0.666667 unfit=0 <nil>
 	// [0 0 0 0 1 1] [1800 600]
 }
 

@@ -86,9 +86,9 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "[action=share reason=window-over input=1 copy=2 kill-rest=true]", d.LogValue().String())
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"Action":"share","Reason":"window-over","Input":1,"Copy":2,"KillRest":true,"Wait":0}`, string(data))
+	assert.JSONEq(t, `{"action":"share","reason":"window-over","input":1,"copy":2,"kill-rest":true}`, string(data))
 	d = Decision{Reason: WindowOpen, Wait: time.Second}
-	assert.Equal(t, "[action=wait reason=window-open wait=1s]", d.LogValue().String())
+	assert.Equal(t, "[action=wait reason=window-open wait=1]", d.LogValue().String())
 	assert.Equal(t, "wait no-reason", Decision{}.String())
 
 	var c WindowTableConfig

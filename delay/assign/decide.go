@@ -4,8 +4,9 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Forever is a wait that never ends.
@@ -118,36 +119,19 @@ func (in *Input) look() (own, shared int, running bool) {
 	return own, shared, running
 }
 
-// String returns the decision as one line.
-func (d Decision) String() string {
-	b := make([]byte, 0, 64)
-	b = append(b, d.Action.String()...)
-	b = append(append(b, ' '), d.Reason.String()...)
-	if d.Action != Wait {
-		b = strconv.AppendInt(append(b, " input="...), int64(d.Input), 10)
-		b = strconv.AppendInt(append(b, " copy="...), int64(d.Copy), 10)
-	}
-	if d.KillRest {
-		b = append(b, " kill-rest=true"...)
-	}
-	if d.Wait != 0 {
-		b = append(strconv.AppendFloat(append(b, " wait="...), d.Wait.Seconds(), 'g', 6, 64), 's')
-	}
-	return string(b)
+func (d *Decision) wire(c *wire.Codec) {
+	c.Word("action", &d.Action)
+	c.Word("reason", &d.Reason)
+	c.When(d.Action != Wait).Int("input", &d.Input)
+	c.When(d.Action != Wait).Int("copy", &d.Copy)
+	c.Bool("kill-rest", &d.KillRest)
+	c.Duration("wait", &d.Wait)
 }
 
-// LogValue returns the decision as a group of fields, for log/slog.
-func (d Decision) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, 6)
-	attrs = append(attrs, slog.String("action", d.Action.String()), slog.String("reason", d.Reason.String()))
-	if d.Action != Wait {
-		attrs = append(attrs, slog.Int("input", d.Input), slog.Int("copy", d.Copy))
-	}
-	if d.KillRest {
-		attrs = append(attrs, slog.Bool("kill-rest", true))
-	}
-	if d.Wait != 0 {
-		attrs = append(attrs, slog.Duration("wait", d.Wait))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (d Decision) String() string                   { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
+func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
+func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }

@@ -25,8 +25,8 @@ func ExampleShares() {
 		fmt.Println(a)
 	}
 	// Output:
-	// share blocked tasks=3 resource=1 part=0.6667 by=0
-	// share blocked tasks=2 resource=0 part=0.6667 by=0
+	// share tasks=3 resource=1 part=0.666667 blocked=0
+	// share tasks=2 resource=0 part=0.666667 blocked=0
 }
 
 // The index says whose task is next as the same cluster fills up.
@@ -53,10 +53,10 @@ func ExampleIndex_Next() {
 	// serve below-minimum pool=2 resource=0 share=0
 	// serve least-served pool=0 resource=0 share=0
 	// serve least-served pool=1 resource=0 share=0
-	// serve least-served pool=0 resource=1 share=0.2222
-	// serve least-served pool=1 resource=0 share=0.3333
-	// hold least-served pool=0 resource=1 share=0.4444 lacking=0 limit=-1
-	// hold least-served pool=1 resource=0 share=0.6667 lacking=0 limit=-1
+	// serve least-served pool=0 resource=1 share=0.222222
+	// serve least-served pool=1 resource=0 share=0.333333
+	// hold least-served pool=0 resource=1 share=0.444444 lacking=0
+	// hold least-served pool=1 resource=0 share=0.666667 lacking=0
 }
 
 // A pool has had nothing for an hour: memory is what it lacks, so tasks that hold processors alone are left in peace.

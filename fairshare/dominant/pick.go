@@ -1,11 +1,11 @@
 package dominant
 
 import (
-	"fmt"
 	"log/slog"
 
 	"github.com/straggler-go/straggler/fairshare"
 	"github.com/straggler-go/straggler/internal/exact"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Pick is whose task is next, and why, as compared with its siblings. It is comparable and holds no NaN.
@@ -28,24 +28,30 @@ func nobody() Pick { return Pick{Pool: -1, Resource: -1, Lacking: -1, Limit: -1}
 // Fits reports whether there is a pool whose task fits in what the cluster has and in the maximums above it.
 func (p Pick) Fits() bool { return p.Pool >= 0 && p.Lacking < 0 }
 
-// String returns the pick as one line, such as "serve least-served pool=2 resource=0 share=0.25".
-func (p Pick) String() string {
+func (p *Pick) wire(c *wire.Codec) {
+	verb := 0
 	switch {
-	case p.Pool < 0:
-		return "wait " + p.Reason.String()
 	case p.Lacking >= 0:
-		return fmt.Sprintf("hold %v pool=%d resource=%d share=%.4g lacking=%d limit=%d", p.Reason, p.Pool, p.Resource,
-			p.Share, p.Lacking, p.Limit)
+		verb = 2
+	case p.Pool >= 0:
+		verb = 1
 	}
-	return fmt.Sprintf("serve %v pool=%d resource=%d share=%.4g", p.Reason, p.Pool, p.Resource, p.Share)
+	c.Kind(verb, "wait", "serve", "hold")
+	c.Word("reason", &p.Reason)
+	c.Index("pool", &p.Pool)
+	c.Index("resource", &p.Resource)
+	c.When(p.Pool >= 0).Float("share", &p.Share)
+	c.Index("lacking", &p.Lacking)
+	c.Index("limit", &p.Limit)
 }
 
-// LogValue implements [slog.LogValuer].
-func (p Pick) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("pool", p.Pool), slog.String("reason", p.Reason.String()),
-		slog.Int("resource", p.Resource),
-		slog.Float64("share", p.Share), slog.Int("lacking", p.Lacking), slog.Int("limit", p.Limit))
-}
+// String returns the pick as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (p Pick) String() string                   { return wire.Line(p.wire) }
+func (p Pick) LogValue() slog.Value             { return wire.Log(p.wire) }
+func (p Pick) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
+func (p *Pick) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Pick).wire) }
+func (p *Pick) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Pick).wire) }
 
 // pick says why the pool at position i of its group is next, and whether its task fits.
 func (x *Index) pick(g group, i int32) Pick {

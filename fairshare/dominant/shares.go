@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/exact"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Share is what a pool should have of several resources. It is comparable and holds no NaN.
@@ -17,19 +18,21 @@ type Share struct {
 	Blocked  int     // the resource of which no further task would fit; -1 if it has all it may have, or has children
 }
 
-// String returns the share as one line, such as "share blocked tasks=3 resource=1 part=0.6667 by=0".
-func (s Share) String() string {
-	if s.Blocked >= 0 {
-		return fmt.Sprintf("share blocked tasks=%d resource=%d part=%.4g by=%d", s.Tasks, s.Resource, s.Part, s.Blocked)
-	}
-	return fmt.Sprintf("share demand tasks=%d resource=%d part=%.4g", s.Tasks, s.Resource, s.Part)
+func (s *Share) wire(c *wire.Codec) {
+	c.Kind(0, "share")
+	c.When(true).Int64("tasks", &s.Tasks)
+	c.Index("resource", &s.Resource)
+	c.When(true).Float("part", &s.Part)
+	c.Index("blocked", &s.Blocked)
 }
 
-// LogValue implements [slog.LogValuer].
-func (s Share) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int64("tasks", s.Tasks), slog.Int("resource", s.Resource), slog.Float64("part", s.Part),
-		slog.Int("blocked", s.Blocked))
-}
+// String returns the share as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (s Share) String() string                   { return wire.Line(s.wire) }
+func (s Share) LogValue() slog.Value             { return wire.Log(s.wire) }
+func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
+func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
+func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
 
 // Shares divides several resources among pools by dominant resource fairness (Ghodsi et al., NSDI 2011): max-min
 // fairness, with weights, of what each pool has of the resource of which its tasks need the largest part. It is short

@@ -1,10 +1,10 @@
 package gate
 
 import (
-	"fmt"
 	"log/slog"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Action is what a gate says.
@@ -79,13 +79,17 @@ type Answer struct {
 // OK reports whether the task may go on.
 func (a Answer) OK() bool { return a.Action == Admit }
 
-// String returns the answer as one line, such as "wait node-full have=6 limit=6".
-func (a Answer) String() string {
-	return fmt.Sprintf("%v %v have=%d limit=%d", a.Action, a.Reason, a.Have, a.Limit)
+func (a *Answer) wire(c *wire.Codec) {
+	c.Word("action", &a.Action)
+	c.Word("reason", &a.Reason)
+	c.When(true).Int64("have", &a.Have)
+	wire.Limit(c.When(true), "limit", &a.Limit)
 }
 
-// LogValue implements [slog.LogValuer].
-func (a Answer) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("action", a.Action.String()), slog.String("reason", a.Reason.String()),
-		slog.Int64("have", a.Have), slog.Int64("limit", a.Limit))
-}
+// String returns the answer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (a Answer) String() string                   { return wire.Line(a.wire) }
+func (a Answer) LogValue() slog.Value             { return wire.Log(a.wire) }
+func (a Answer) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
+func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
+func (a *Answer) UnmarshalText(line []byte) error { return wire.Scan(line, a, (*Answer).wire) }

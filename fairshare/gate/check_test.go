@@ -84,7 +84,7 @@ func TestNames(t *testing.T) {
 	} {
 		assert.Equal(t, want, got.LogValue().String())
 	}
-	assert.Equal(t, "keep no-jobs", LatestSubmitted.Evict(nil).String())
+	assert.Equal(t, "keep latest-submitted", LatestSubmitted.Evict(nil).String())
 }
 
 func TestEvictCorners(t *testing.T) {
@@ -113,5 +113,5 @@ func TestEvictCorners(t *testing.T) {
 		assert.Equal(t, c.latest, LatestSubmitted.Evict(c.jobs), name)
 		assert.Equal(t, c.behind, LeastProgress.Evict(c.jobs), name)
 	}
-	assert.Equal(t, "keep only-leader leader=0", LatestSubmitted.Evict([]Job{{Bytes: 9}}).String())
+	assert.Equal(t, "keep latest-submitted leader=0", LatestSubmitted.Evict([]Job{{Bytes: 9}}).String())
 }

@@ -1,12 +1,12 @@
 package gate
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/exact"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Job is a running job that holds intermediate results.
@@ -48,22 +48,25 @@ type Eviction struct {
 	Bytes  int64
 }
 
-// String returns the answer as one line, such as "evict latest-submitted job=2 leader=0 bytes=50".
-func (e Eviction) String() string {
-	switch {
-	case e.Leader < 0:
-		return "keep no-jobs"
-	case e.Job < 0:
-		return fmt.Sprintf("keep only-leader leader=%d", e.Leader)
+func (e *Eviction) wire(c *wire.Codec) {
+	verb := 0
+	if e.Job >= 0 {
+		verb = 1
 	}
-	return fmt.Sprintf("evict %v job=%d leader=%d bytes=%d", e.Rule, e.Job, e.Leader, e.Bytes)
+	c.Kind(verb, "keep", "evict")
+	c.Word("rule", &e.Rule)
+	c.Index("job", &e.Job)
+	c.Index("leader", &e.Leader)
+	c.When(e.Job >= 0).Int64("bytes", &e.Bytes)
 }
 
-// LogValue implements [slog.LogValuer].
-func (e Eviction) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("rule", e.Rule.String()), slog.Int("job", e.Job), slog.Int("leader", e.Leader),
-		slog.Int64("bytes", e.Bytes))
-}
+// String returns the answer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (e Eviction) String() string                   { return wire.Line(e.wire) }
+func (e Eviction) LogValue() slog.Value             { return wire.Log(e.wire) }
+func (e Eviction) MarshalJSON() ([]byte, error)     { return wire.JSON(e.wire) }
+func (e *Eviction) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Eviction).wire) }
+func (e *Eviction) UnmarshalText(line []byte) error { return wire.Scan(line, e, (*Eviction).wire) }
 
 // Evict returns the job to evict among those that hold bytes, and never the leader among all of the jobs. To make more
 // room, call it again without the evicted job's bytes. An evicted job starts again from nothing: its Done is then 0.

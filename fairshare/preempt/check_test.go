@@ -62,9 +62,9 @@ func TestNames(t *testing.T) {
 		assert.Equal(t, want, got.String())
 	}
 	for want, got := range map[string]slog.LogValuer{
-		"[pool=1 cause=below-minimum deficit=2 waited=1m0s usage=3 due=5 granted=1]": Claim{1, BelowMinimum, 2, time.Minute,
+		"[cause=below-minimum pool=1 deficit=2 waited=60 usage=3 due=5 granted=1]": Claim{1, BelowMinimum, 2, time.Minute,
 			3, 5, 1},
-		"[task=3 for=1 reason=across-share]": Victim{3, 1, AcrossShare},
+		"[reason=across-share task=3 for=1]": Victim{3, 1, AcrossShare},
 	} {
 		assert.Equal(t, want, got.LogValue().String())
 	}
@@ -72,8 +72,8 @@ func TestNames(t *testing.T) {
 
 func TestJSONHasNames(t *testing.T) {
 	for want, v := range map[string]any{
-		`{"Task":3,"For":1,"Reason":"across-share"}`: Victim{3, 1, AcrossShare},
-		`{"Pool":1,"Cause":"below-minimum","Deficit":2,"Waited":60000000000,"Usage":3,"Due":5,"Granted":1}`: Claim{
+		`{"reason":"across-share","task":3,"for":1}`: Victim{3, 1, AcrossShare},
+		`{"cause":"below-minimum","pool":1,"deficit":2,"waited":60,"usage":3,"due":5,"granted":1}`: Claim{
 			1, BelowMinimum, 2, time.Minute, 3, 5, 1},
 		`["spared","at-share"]`: []Outcome{Spared, AtShare},
 		`"to-share"`:            ToShare,

@@ -1,11 +1,11 @@
 package preempt
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Cause is the timeout on which a claim rests.
@@ -42,20 +42,24 @@ type Claim struct {
 	Granted int64         // units that a plan found for it, free ones and those of victims: a multiple of Waiting.Units
 }
 
-// String returns the claim as one line, such as
-// "claim below-minimum pool=1 deficit=2 waited=1m0s usage=0 due=2 granted=2".
-func (c Claim) String() string {
-	return fmt.Sprintf("claim %v pool=%d deficit=%d waited=%v usage=%d due=%d granted=%d",
-		c.Cause, c.Pool, c.Deficit, c.Waited, c.Usage, c.Due, c.Granted)
+func (k *Claim) wire(c *wire.Codec) {
+	c.Kind(0, "claim")
+	c.Word("cause", &k.Cause)
+	c.When(true).Int("pool", &k.Pool)
+	c.When(true).Int64("deficit", &k.Deficit)
+	c.When(true).Duration("waited", &k.Waited)
+	c.When(true).Int64("usage", &k.Usage)
+	c.When(true).Int64("due", &k.Due)
+	c.When(true).Int64("granted", &k.Granted)
 }
 
-// LogValue implements [slog.LogValuer].
-func (c Claim) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int("pool", c.Pool), slog.String("cause", c.Cause.String()), slog.Int64("deficit", c.Deficit),
-		slog.Duration("waited", c.Waited), slog.Int64("usage", c.Usage), slog.Int64("due", c.Due), slog.Int64("granted",
-			c.Granted))
-}
+// String returns the claim as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (k Claim) String() string                   { return wire.Line(k.wire) }
+func (k Claim) LogValue() slog.Value             { return wire.Log(k.wire) }
+func (k Claim) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
+func (k *Claim) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Claim).wire) }
+func (k *Claim) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Claim).wire) }
 
 // Waiting is what a pool has to run next: the units that its tasks need, and whether those of one task must lie on one
 // machine. The zero value is a pool that can use every single unit.

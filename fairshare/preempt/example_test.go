@@ -50,11 +50,11 @@ func ExamplePreemptor_Plan() {
 	// Output:
 	// minute 0
 	// minute 1
-	//   claim below-minimum pool=1 deficit=2 waited=1m0s usage=0 due=2 granted=2
+	//   claim below-minimum pool=1 deficit=2 waited=60s usage=0 due=2 granted=2
 	//   kill above-share task=5 for=1
 	//   kill above-share task=4 for=1
 	// minute 5
-	//   claim below-share pool=1 deficit=3 waited=5m0s usage=0 due=3 granted=3
+	//   claim below-share pool=1 deficit=3 waited=300s usage=0 due=3 granted=3
 	//   kill above-share task=5 for=1
 	//   kill above-share task=4 for=1
 	//   kill above-share task=3 for=1

@@ -1,11 +1,11 @@
 package preempt
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Task is a running task that might be killed. The order of the tasks is the host's.
@@ -81,15 +81,20 @@ type Victim struct {
 	Reason    Reason
 }
 
-// String returns the victim as one line, such as "kill above-share task=3 for=1".
-func (v Victim) String() string {
-	return fmt.Sprintf("kill %v task=%d for=%d", v.Reason, v.Task, v.For)
+func (v *Victim) wire(c *wire.Codec) {
+	c.Kind(0, "kill")
+	c.Word("reason", &v.Reason)
+	c.When(true).Int("task", &v.Task)
+	c.When(true).Int("for", &v.For)
 }
 
-// LogValue implements [slog.LogValuer].
-func (v Victim) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("task", v.Task), slog.Int("for", v.For), slog.String("reason", v.Reason.String()))
-}
+// String returns the victim as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (v Victim) String() string                   { return wire.Line(v.wire) }
+func (v Victim) LogValue() slog.Value             { return wire.Log(v.wire) }
+func (v Victim) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
+func (v *Victim) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Victim).wire) }
+func (v *Victim) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Victim).wire) }
 
 // Plan says which tasks to kill. Its slices are valid until the next call on the [Preemptor] that made it.
 type Plan struct {

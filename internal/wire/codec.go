@@ -55,6 +55,9 @@ func (c *Codec) When(used bool) *Codec {
 // Brief reports whether the value is printed or logged, so that a list too long to read may be summed up.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
+// InLine reports whether the value is a line, written or read, which may leave out what only a machine wants.
+func (c *Codec) InLine() bool { return c.mode == line || c.mode == reading && c.in.line }
+
 // Check refuses what was read under a key unless it is right, as for a list that is too long.
 func (c *Codec) Check(right bool, key string, value any, want string) {
 	if c.mode == reading && !right {
@@ -211,7 +214,7 @@ func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v,
 
 // Part is a number and its limit: used=3/10 in lines, each under its key elsewhere.
 func (c *Codec) Part(key string, used *int, of string, limit *int) {
-	if c.mode == line || c.mode == reading && c.in.line {
+	if c.InLine() {
 		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
 		return
 	}

@@ -67,7 +67,7 @@ func TestResolution(t *testing.T) {
 	paper, _ := NewDetector(Config{Spread: AnySpread, Resolution: NoResolution})
 	v := paper.Detect(nil, laxities)[4]
 	assert.True(t, v.Overloaded)
-	assert.True(t, math.IsInf(v.Factor, 1))
+	assert.True(t, math.IsInf(v.LOF, 1))
 	assert.Equal(t, time.Duration(5e6), v.Bar)
 }
 
@@ -83,8 +83,8 @@ func TestTiesAtTheBars(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, "fine no-laxity", Verdict{Reason: NoLaxity, Laxity: laxity.NoDeadline}.String())
-	assert.Equal(t, "[overloaded=true reason=stands-apart laxity=1ms bar=2ms factor=5 threshold=2]",
+	assert.Equal(t, "fine no-laxity laxity=inf", Verdict{Reason: NoLaxity, Laxity: laxity.NoDeadline}.String())
+	assert.Equal(t, "[overloaded=true reason=stands-apart laxity=0.001 bar=0.002 lof=5 threshold=2]",
 		Verdict{true, StandsApart, 1e6, 2e6, 5, 2}.LogValue().String())
 	text, err := StandsApart.MarshalText()
 	require.NoError(t, err)

@@ -106,9 +106,9 @@ type Verdict struct {
 	Reason     Reason
 	// Laxity is the worker's, and Bar is what it had to be less than to be low; 0 if no factor was computed.
 	Laxity, Bar time.Duration
-	// Factor is the local outlier factor, +Inf beside a block of equal laxities under NoResolution, and Threshold what
+	// LOF is the local outlier factor, +Inf beside a block of equal laxities under NoResolution, and Threshold what
 	// it was held against. Both are 0 if no factor was computed.
-	Factor, Threshold float64
+	LOF, Threshold float64
 }
 
 // Detect appends one verdict for each of the laxities of one job's tasks on its workers to dst. A laxity that is
@@ -172,7 +172,7 @@ func (d *Detector) bar(c Config) float64 {
 }
 
 func (v *Verdict) judge(factor, threshold, own, bar float64) {
-	v.Factor, v.Threshold = factor, threshold
+	v.LOF, v.Threshold = factor, threshold
 	v.Bar, _ = num.Duration(bar / 1e9)
 	switch {
 	case !(own < bar):

@@ -25,8 +25,8 @@ func ExampleDetector() {
 		}
 	}
 	// Output:
-	// worker 4 overloaded stands-apart laxity=420ms bar=1.5835s factor=124.197 threshold=2
-	// worker 8 fine not-low laxity=2.4s bar=1.5835s factor=78.3103 threshold=2
+	// worker 4 overloaded stands-apart laxity=0.42s bar=1.5835s lof=124.197 threshold=2
+	// worker 8 fine not-low laxity=2.4s bar=1.5835s lof=78.3103 threshold=2
 }
 
 func ExampleLOF() {

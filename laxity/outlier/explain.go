@@ -2,35 +2,25 @@ package outlier
 
 import (
 	"log/slog"
-	"strconv"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// String returns the verdict as one line.
-func (v Verdict) String() string {
-	s := "fine"
-	if v.Overloaded {
-		s = "overloaded"
+func (v *Verdict) wire(c *wire.Codec) {
+	c.Flag("overloaded", &v.Overloaded, "fine", "overloaded")
+	c.Word("reason", &v.Reason)
+	c.When(true).Duration("laxity", &v.Laxity)
+	if c.Reading() || v.Threshold != 0 {
+		c.When(true).Duration("bar", &v.Bar)
+		wire.Limit(c.When(true), "lof", &v.LOF)
+		c.Float("threshold", &v.Threshold)
 	}
-	s += " " + v.Reason.String()
-	if known(v.Laxity) {
-		s += " laxity=" + v.Laxity.String()
-	}
-	if v.Threshold == 0 {
-		return s
-	}
-	return s + " bar=" + v.Bar.String() + " factor=" + strconv.FormatFloat(v.Factor, 'g', 6, 64) +
-		" threshold=" + strconv.FormatFloat(v.Threshold, 'g', 6, 64)
 }
 
-// LogValue returns the verdict as a group of fields, for log/slog.
-func (v Verdict) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.Bool("overloaded", v.Overloaded), slog.String("reason", v.Reason.String())}
-	if known(v.Laxity) {
-		attrs = append(attrs, slog.Duration("laxity", v.Laxity))
-	}
-	if v.Threshold != 0 {
-		attrs = append(attrs, slog.Duration("bar", v.Bar), slog.Float64("factor", v.Factor),
-			slog.Float64("threshold", v.Threshold))
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the verdict as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (v Verdict) String() string                   { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
+func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
+func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }

@@ -55,7 +55,7 @@ func FuzzDetector(f *testing.F) {
 		verdicts := d.Detect(nil, laxities)
 		require.Len(t, verdicts, len(laxities))
 		for i, v := range verdicts {
-			require.False(t, math.IsNaN(v.Factor))
+			require.False(t, math.IsNaN(v.LOF))
 			require.Equal(t, v.Overloaded, v.Reason == StandsApart)
 			require.Equal(t, laxities[i], v.Laxity)
 			if v.Overloaded {

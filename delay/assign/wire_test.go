@@ -1,0 +1,15 @@
+package assign
+
+import (
+	"testing"
+
+	"github.com/straggler-go/straggler/internal/wire/wiretest"
+)
+
+func TestDecisionsReadBack(t *testing.T) {
+	wiretest.Through(t, Decision{})
+	wiretest.Through(t, Decision{Reason: WindowOpen, Wait: 1})
+	wiretest.Through(t, Decision{Reason: WindowOpen, Wait: Forever})
+	wiretest.Through(t, Decision{Action: Share, Reason: WindowOver, Input: 3, Copy: 2, KillRest: true})
+	wiretest.Through(t, Decision{Action: Read, Reason: OwnCopy})
+}
