@@ -140,3 +140,26 @@ func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 	rates.Drop(held) // it failed: no sample
 	assert.Equal(t, 2, rates.Samples())
 }
+
+// Mantri §5.5: "tasks may speed up or slow down", hence a moving average. Half a window after a report of 10 units/s
+// come 10 s at 5 units/s. What was before counts 1/(1 + .5 + .5²/2) = 8/13, and what is new 8/13 * (1 + .25) = 10/13 of
+// a second for each: 145 units in 21 s, so that the 850 that are left take 123.1 s, where the whole life's rate says
+// 113.3.
+func TestMantri55MovingAverage(t *testing.T) {
+	for window, want := range map[time.Duration]float64{20 * time.Second: 850. * 21 / 145, 0: 850. * 20 / 150} {
+		model := estimate.Linear{Window: window}
+		var p estimate.Progress
+		model.Report(&p, 10*time.Second, 100)
+		assert.Equal(t, 90*time.Second, model.Remaining(&p, 10*time.Second, 1000), "one report has one rate")
+		model.Report(&p, 20*time.Second, 150)
+		assert.InDelta(t, want, model.Remaining(&p, 20*time.Second, 1000).Seconds(), 1e-8, "window %v", window)
+	}
+	model := estimate.Linear{Window: 20 * time.Second}
+	var p estimate.Progress
+	model.Report(&p, 100*time.Second, 1000)
+	for age := 110 * time.Second; age <= 300*time.Second; age += 10 * time.Second {
+		model.Report(&p, age, 1000+(age-100*time.Second).Seconds())
+	}
+	left := model.Remaining(&p, 300*time.Second, 1300).Seconds()
+	assert.InDelta(t, 100, left, 1, "at 1 unit/s for ten windows: what was before is forgotten")
+}

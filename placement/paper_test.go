@@ -92,6 +92,21 @@ func TestSection61AffinityList(t *testing.T) {
 	assert.Equal(t, []int{0, 1, 2, 3, 4, 5}, list)
 }
 
+// §6.1 tries the preferred places in random order. Here task k's list begins with machine k of its rack, so that the
+// first choices of many tasks are spread without a draw; each has the same machines if it has room for them all.
+func TestSection61AffinityListsBeginElsewhere(t *testing.T) {
+	machines := [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}
+	first := map[int]int{}
+	for turn := range 8 {
+		list, err := Affinity(nil, []int{2, 1}, machines, 12, turn)
+		require.NoError(t, err)
+		first[list[0]]++
+		slices.Sort(list)
+		assert.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, list)
+	}
+	assert.Equal(t, map[int]int{0: 2, 1: 2, 2: 2, 3: 2}, first)
+}
+
 // Table 2: Mantri's spread, tasks per rack in use, is 1.5 where the earlier build, which takes any free slot, had 5.5.
 // With 33 tasks whose input is spread over 22 racks, one and a half per rack is what the placement comes to by itself.
 func TestTable2Spread(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -77,4 +78,116 @@ func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 	assert.Equal(t, 30, copies, "all free slots")
 	_, copies = reducers(t, 31, rules.LATE{SlowTask: 1, SlowNode: restart.Off})
 	assert.Equal(t, 10, copies, "10% of the slots")
+}
+
+// LATE §4 measures nodes by their total progress. Without a Record these are of this phase: machine 4 has none more and
+// none less than the others. With one they are of all phases, and there it has done the least.
+func TestLATE4SlowNodesOfARecord(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		c := tracker.Config{Tasks: 10, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}}
+		if shared {
+			c.Record = new(machines.Record)
+		}
+		before := newTracker(t, c)
+		for task := range 9 {
+			before.Start(at(0), task, task%5)
+			before.Finish(at(60), task, 0) // two on each machine, and one on machine 4
+		}
+		tr := newTracker(t, c)
+		for task := range 10 {
+			tr.Start(at(60), task, task%5)
+			tr.Report(at(200), task, 0, tracker.Report{Score: .1})
+		}
+		a := tr.Report(at(201), 0, 0, tracker.Report{Score: .1})
+		require.Equal(t, restart.Duplicate, a.Action, "%v", a)
+		assert.Equal(t, shared, a.Avoid.Has(4), "%v", a)
+		assert.False(t, a.Avoid.Has(3), "%v", a)
+		assert.Equal(t, shared, tr.Next(at(201), 4).Reason == restart.SlowMachine)
+	}
+}
+
+// LATE §4: where a task's data is has no part in which one is copied, nor where. A path that is eight times slower to
+// one machine changes no answer of LATE; Mantri's t_new knows it.
+func TestLATE4CopiesDisregardLocality(t *testing.T) {
+	answers := func(policy restart.Policy, path func(task, machine int) float64) (all []restart.Decision) {
+		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 20, Machines: 10, Interval: time.Second, Policy: policy, Path: path})
+		for task := range 8 {
+			tr.Start(at(0), task, task)
+		}
+		for task := range 6 {
+			tr.Finish(at(60), task, 0)
+		}
+		for task := 6; task < 8; task++ {
+			all = append(all, tr.Report(at(100+float64(task)), task, 0, tracker.Report{Score: .1, Done: .1}).Decision)
+		}
+		return append(all, tr.Next(at(120), 9).Decision)
+	}
+	far := func(task, machine int) float64 { return map[bool]float64{false: 1, true: 8}[task == 7 || machine == 9] }
+	late := rules.LATE{SlowTask: 1, SlowNode: restart.Off}
+	got := answers(late, far)
+	assert.Equal(t, answers(late, nil), got)
+	assert.Equal(t, restart.Duplicate, got[2].Action)
+	assert.NotEqual(t, answers(restart.Mantri{}, nil), answers(restart.Mantri{}, far))
+}
+
+// Mantri §5: "even when Mantri cannot ascertain the cause of an outlier, it experimentally starts copies". Task 0 takes
+// ten times as long as the others, at first or wherever it runs; nothing tells which.
+func TestMantri5ClosedLoop(t *testing.T) {
+	run := func(policy restart.Policy, repeats bool) (time.Duration, tracker.Ledger) {
+		s := newSim(t, tracker.Config{Tasks: 12, Machines: 12, Slots: 12, Interval: time.Second, Policy: policy},
+			func(task, attempt, _ int) time.Duration {
+				if task == 0 && (attempt == 0 || repeats) {
+					return 200 * time.Second
+				}
+				return 20 * time.Second
+			})
+		return s.run(t), s.tracker.Ledger()
+	}
+	took, l := run(restart.Mantri{}, false)
+	assert.Equal(t, 40*time.Second, took, "20 s that it waits for progress, and a copy")
+	assert.Equal(t, [...]int{1, 1}, [...]int{l.Copies, l.Won})
+	took, l = run(restart.Mantri{}, true)
+	never, _ := run(restart.Never{}, true)
+	assert.Equal(t, never, took, "the cause follows the task, and no copy is faster")
+	assert.Equal(t, [...]int{8, 0, 7, 1}, [...]int{l.Copies, l.Won, l.Pruned, l.Lost}, "%v", l)
+	assert.Less(t, l.Wasted, never, "closed loop: eight copies cost less than one that had stayed")
+}
+
+// Mantri §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost": the task waits as
+// soon as the loss is known, whoever may ask for its output.
+func TestMantri53LostOutputIsRecomputed(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Machines: 2, Interval: time.Second})
+	for task := range 2 {
+		tr.Start(at(0), task, task)
+		tr.Finish(at(10), task, 0)
+	}
+	require.Equal(t, restart.Keep, tr.Next(at(10), 0).Action)
+	tr.LoseOutput(at(20), 1)
+	assert.Equal(t, 1, tr.Phase().Waiting)
+	a := tr.Next(at(20), 0)
+	assert.Equal(t, restart.Start, a.Action)
+	assert.Equal(t, 1, a.Task)
+	assert.Equal(t, 1, tr.Start(at(20), 1, 0))
+	tr.Finish(at(30), 1, 1)
+	assert.Equal(t, 2, tr.Phase().Finished)
+}
+
+// Mantri §6.2 counts the copies that ended before what they are a copy of, the copies, and the time that they cost. Of
+// three copies one is first, one is second and one fails.
+func TestMantri62SuccessRateOfCopies(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 6, Machines: 6, Interval: time.Second})
+	for task := range 3 {
+		tr.Start(at(0), task, task)
+	}
+	for task := range 3 {
+		tr.Start(at(10), task, task+3)
+	}
+	tr.Finish(at(15), 0, 1)
+	tr.Finish(at(20), 1, 0)
+	tr.Fail(at(21), 2, 1)
+	tr.Finish(at(22), 2, 0)
+	l := tr.Ledger()
+	assert.Equal(t, [...]int{3, 1, 1, 1}, [...]int{l.Copies, l.Won, l.Lost, l.Failed})
+	assert.Equal(t, 83*time.Second, l.Used)
+	assert.Equal(t, 36*time.Second, l.Wasted, "15 s, 10 s and 11 s")
 }
