@@ -12,6 +12,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/knn"
 	"github.com/straggler-go/straggler/fairshare/gate"
 	"github.com/straggler-go/straggler/laxity/outlier"
+	"github.com/straggler-go/straggler/placement"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -64,12 +65,17 @@ type Config struct {
 	// ClonePreempts lets small jobs have the room that clones of larger ones take.
 	ClonePreempts bool
 	Straggler     float64
+	// Blacklist keeps tasks off machines that have made stragglers of late; nil: none.
+	Blacklist *clone.BlacklistConfig
 	// Order says whose task is next.
 	Order Order
 	// Asked is how many jobs are asked about one free slot at most; 0: all that want one.
 	Asked int
 	// Place puts the tasks of phases that read all of another phase's output where links are least loaded.
 	Place bool
+	// Links has Place learn how fast links are from reads that have ended, and foresee by this how fast they will be for
+	// a phase; nil: it knows what they can carry.
+	Links *placement.BandwidthPolicy
 	// LargestFirst starts the tasks with most to do first.
 	LargestFirst bool
 	// Skew gives the reduce tasks of phases with Keys their parts; nil: keys are hashed, whatever comes out.

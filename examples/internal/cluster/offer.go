@@ -213,6 +213,9 @@ func (s *sim) serveOne(id int32, kind Kind) bool {
 // take lets a job use a slot, for a copy that a policy wants or for a task that waits.
 func (s *sim) take(j, machine int32, kind Kind) bool {
 	s.declined = none
+	if s.banned.bans(s, machine) {
+		return false
+	}
 	for _, id := range s.jobs[j].phase[kind] {
 		p := &s.phases[id]
 		if p.waiting == 0 && !p.wishes {

@@ -73,6 +73,12 @@ func (s *sim) setAdapters() (err error) {
 	if s.clones, err = newCloner(s); err != nil {
 		return err
 	}
+	if s.banned, err = newBanned(s); err != nil {
+		return err
+	}
+	if s.links, err = newLinks(s); err != nil {
+		return err
+	}
 	if s.learned, err = newMachineSpeeds(s); err != nil {
 		return err
 	}

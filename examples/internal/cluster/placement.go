@@ -15,10 +15,7 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	}
 	racks := len(s.c.Racks)
 	problem := placement.Problem{Slots: s.slotsByRack(facts)}
-	for _, r := range s.c.Racks {
-		problem.Up = append(problem.Up, capacity(r.Up))
-		problem.Down = append(problem.Down, capacity(r.Down))
-	}
+	problem.Up, problem.Down = s.links.nominal(s)
 	for _, t := range facts.Tasks {
 		row := make([]float64, racks)
 		for r, share := range p.from {
@@ -26,7 +23,11 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 		}
 		problem.Input = append(problem.Input, row)
 	}
-	a, err := placement.Assign(problem, 0)
+	problem, err := s.links.foresee(problem)
+	a := placement.Assignment{}
+	if err == nil {
+		a, err = placement.Assign(problem, 0)
+	}
 	if err != nil {
 		s.tell(p.job, "phase %d is not placed: %v", id-s.jobs[p.job].phases[0], err)
 		return
@@ -36,6 +37,65 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	for t, r := range a.Rack {
 		p.placed[t] = int32(r)
 	}
+}
+
+// links is what is learned of how fast the racks' links are. Nil: the placement knows it.
+type links struct {
+	rates  *placement.LinkRates
+	policy placement.BandwidthPolicy
+	best   float64 // the capacity that a link is taken to have before anything is known of it
+}
+
+func newLinks(s *sim) (*links, error) {
+	if s.c.Links == nil || len(s.c.Racks) < 2 {
+		return nil, nil
+	}
+	if err := s.c.Links.Validate(); err != nil {
+		return nil, err
+	}
+	rates, err := placement.NewLinkRates(placement.LinkRatesConfig{Racks: len(s.c.Racks)})
+	l := &links{rates: rates, policy: *s.c.Links}
+	for _, r := range s.c.Racks {
+		l.best = max(l.best, capacity(r.Up), capacity(r.Down))
+	}
+	return l, err
+}
+
+// nominal are the bandwidths that the links are sold with: what they can carry or, where that is to be learned, as much
+// as the best of them.
+func (l *links) nominal(s *sim) (up, down []float64) {
+	for _, r := range s.c.Racks {
+		if l != nil {
+			r = Rack{l.best, l.best}
+		}
+		up, down = append(up, capacity(r.Up)), append(down, capacity(r.Down))
+	}
+	return up, down
+}
+
+// foresee puts what was measured in the place of what is nominal, as far as the phase is short enough for it to last.
+func (l *links) foresee(p placement.Problem) (placement.Problem, error) {
+	if l == nil {
+		return p, nil
+	}
+	p, _ = l.rates.Fill(p)
+	p, _, err := l.policy.Estimate(p)
+	return p, err
+}
+
+// hasRead takes note of a copy that has read its part of another phase's output over the links.
+func (l *links) hasRead(s *sim, at int32) {
+	c := &s.copies[at]
+	p := &s.phases[c.phase]
+	if l == nil || p.from == nil {
+		return
+	}
+	bytes := s.taskFacts(c.task).Bytes
+	from := make([]float64, len(p.from))
+	for rack, share := range p.from {
+		from[rack] = bytes * share
+	}
+	l.rates.Observe(s.clock(), int(s.machines[c.machine].rack), from, s.now-c.opened)
 }
 
 // slotsByRack is how many tasks of a phase each rack may get: its free slots, or, where the tasks outnumber those, its

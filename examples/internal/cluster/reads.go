@@ -29,7 +29,7 @@ func (s *sim) beginReading(at int32) {
 // shuffle reads from every rack its share of the bytes.
 func (s *sim) shuffle(at int32, from []float64, bytes float64) {
 	c := &s.copies[at]
-	c.stage, c.since, c.flows, c.flow = reads, s.now, 0, none
+	c.stage, c.since, c.opened, c.flows, c.flow = reads, s.now, s.now, 0, none
 	for _, share := range from {
 		if share > 0 {
 			c.flows++
@@ -77,6 +77,7 @@ func (s *sim) flowEnded(f int32) {
 		s.schedule(at)
 		return
 	}
+	s.links.hasRead(s, at)
 	s.haveRead(at)
 }
 

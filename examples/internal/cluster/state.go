@@ -51,6 +51,8 @@ type sim struct {
 	door     *door
 	wait     locality
 	clones   *cloner
+	banned   *banned
+	links    *links
 	learned  *machineSpeeds
 	forecast *forecast
 	overload *overload
@@ -127,6 +129,7 @@ type phase struct {
 	cloned     int32 // so many of its tasks, from the first, get so many copies
 	grant      grant
 	rates      []float64 // of copies that have ended, for the cloner
+	ran        []ran     // the same and where, for the blacklist
 	queue      []int32   // tasks in the order in which they are to be launched
 	head       int
 	again      []int32 // tasks to be run once more
@@ -193,6 +196,7 @@ type copyOf struct {
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
 	worked         time.Duration // when it began to compute
+	opened         time.Duration // when its first flow began
 	kept           bool          // its task has ended, and it runs on for who is to read it
 	reader         *reader       // of one that reads outputs of its own
 }

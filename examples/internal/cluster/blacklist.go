@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/straggler-go/straggler/clone"
+)
+
+// banned keeps tasks off machines that package clone expects to make stragglers of them [Dolly §2.1.2].
+type banned struct{ list *clone.Blacklist }
+
+// ran is how fast a copy was, in tasks a second, and where.
+type ran struct {
+	rate    float64
+	machine int32
+}
+
+// newBanned returns nil, which bans nobody, if it is not asked for.
+func newBanned(s *sim) (*banned, error) {
+	if s.c.Blacklist == nil {
+		return nil, nil
+	}
+	list, err := clone.NewBlacklist(len(s.machines), *s.c.Blacklist)
+	return &banned{list}, err
+}
+
+// bans reports whether a machine should get no task now.
+func (b *banned) bans(s *sim, machine int32) bool {
+	return b != nil && b.list.Banned(s.clock(), int(machine))
+}
+
+// observe takes note of a copy that ends in any way.
+func (b *banned) observe(s *sim, p *phase, at int32) {
+	if age := (s.now - s.copies[at].begun).Seconds(); b != nil && age > 0 {
+		p.ran = append(p.ran, ran{s.score(at) / age, s.copies[at].machine})
+	}
+}
+
+// phaseEnded tells the list which machines made a straggler: a copy with less than half of the phase's median rate.
+func (b *banned) phaseEnded(s *sim, p *phase) {
+	if b == nil || len(p.ran) == 0 {
+		return
+	}
+	rates := make([]float64, len(p.ran))
+	for i, r := range p.ran {
+		rates[i] = r.rate
+	}
+	slices.Sort(rates)
+	half := rates[len(rates)/2] / 2
+	for _, r := range p.ran {
+		b.list.Observe(s.clock(), int(r.machine), r.rate < half)
+	}
+	p.ran = nil
+}
