@@ -85,32 +85,3 @@ func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success
 func (m *ages) stale(now, interval time.Duration) bool {
 	return m.fitted == noTime || m.since > len(m.closed)/refit || now-m.fitted >= interval
 }
-
-// refresh makes the curve again where enough has happened.
-func (f *forecast) refresh() {
-	m, b := &f.ages, f.book
-	if !m.stale(b.now, f.interval) {
-		return
-	}
-	m.fitted, m.since = b.now, 0
-	m.curve.Reset()
-	ends := 0
-	for _, l := range m.closed {
-		if m.curve.Add(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
-			ends++
-		}
-	}
-	if ends < m.enough { // nobody reads it: most phases are so for most of their time
-		m.curve.Reset()
-		m.curve.Fit()
-		return
-	}
-	for i := range b.copies.all {
-		c := &b.copies.all[i]
-		if c.task != none && c.begun && m.keeps(c.task) {
-			work := float64(b.tasks[c.task].stint(c.resumed))
-			m.curve.Add(b.age(c).Seconds()/f.scale(work), false)
-		}
-	}
-	m.curve.Fit()
-}

@@ -11,46 +11,50 @@ import (
 // What a snapshot holds of each part: one list of fields writes and reads it.
 
 // code codes what the tracker was told.
-func (t *Tracker) code(c *snapshot.Codec) {
-	b, f := &t.book, &t.forecast
+func (x *phase) code(c *snapshot.Codec) {
+	b, f := &x.book, &x.forecast
 	if c.Clock(&b.clock); c.In != nil {
 		b.now = b.clock.Since
 	}
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
-	t.codeLedger(c)
-	t.judge.counts.code(c)
-	t.judge.ranking.code(c, len(b.tasks))
-	t.fleet.code(c)
-	t.peers.code(c)
+	x.codeLedger(c)
+	x.fleet.code(c)
+	x.peers.code(c)
 	f.code(c)
 	snapshot.List(c, &b.histories, 6, func(h *history) { h.code(c) })
-	snapshot.List(c, &b.copies.all, 2, func(s *copyState) { t.codeCopy(c, s) })
+	snapshot.List(c, &b.copies.all, 2, func(s *copyState) { x.codeCopy(c, s) })
 	c.Index(&b.copies.free, len(b.copies.all))
 	for i := range b.tasks {
 		if !c.OK() {
 			return
 		}
-		t.codeTask(c, &b.tasks[i])
+		x.codeTask(c, &b.tasks[i])
 	}
 	snapshot.List(c, &b.candidates.list, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
 	snapshot.List(c, &b.cloning, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
 }
 
-func (t *Tracker) codeLedger(c *snapshot.Codec) {
-	l := t.Ledger()
+func (x *phase) codeLedger(c *snapshot.Codec) {
+	l := x.account()
 	for _, n := range []*int{
 		&l.Started, &l.Finished, &l.Copies, &l.Restarts, &l.Clones, &l.Won, &l.Lost, &l.Pruned, &l.Failed, &l.Late, &l.Ignored,
-		&l.BadUnits, &l.BadAnswers, &l.SmallUnits,
+		&l.BadUnits, &l.SmallUnits,
 	} {
 		c.Number(n, 0, snapshot.Any)
 	}
 	c.Duration(&l.Used)
 	c.Duration(&l.Wasted)
 	if c.In != nil {
-		t.ledger, t.book.ends, t.judge.bad = l, l.Finished, l.BadAnswers
-		t.forecast.doubt.bad, t.forecast.doubt.small = l.BadUnits, l.SmallUnits
+		x.ledger, x.book.ends = l, l.Finished
+		x.forecast.doubt.bad, x.forecast.doubt.small = l.BadUnits, l.SmallUnits
 	}
+}
+
+func (j *judge) code(c *snapshot.Codec) {
+	c.Number(&j.bad, 0, snapshot.Any)
+	j.counts.code(c)
+	j.ranking.code(c, len(j.book.tasks))
 }
 
 func (s *counts) code(c *snapshot.Codec) {
@@ -160,13 +164,13 @@ func (p *part) code(c *snapshot.Codec) {
 // anyIndex is beyond every index.
 const anyIndex = 1<<31 - 1
 
-func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
-	c.Index(&s.task, len(t.book.tasks))
-	c.Index(&s.next, len(t.book.copies.all))
+func (x *phase) codeCopy(c *snapshot.Codec, s *copyState) {
+	c.Index(&s.task, len(x.book.tasks))
+	c.Index(&s.next, len(x.book.copies.all))
 	if s.task == none {
 		return // a free place
 	}
-	c.Index(&s.machine, len(t.fleet.list))
+	c.Index(&s.machine, len(x.fleet.list))
 	c.Index(&s.attempt, anyIndex)
 	c.Index(&s.sample, anyIndex)
 	c.Bool(&s.begun)
@@ -181,31 +185,31 @@ func (t *Tracker) codeCopy(c *snapshot.Codec, s *copyState) {
 	c.Real(&implied)
 	s.implied = float32(implied)
 	c.Part(&s.progress)
-	if t.forecast.ages.on {
+	if x.forecast.ages.on {
 		c.Part(&s.trail)
 		codeFloat(c, &s.atStage)
 	}
-	right := s.start >= 0 && s.start <= t.book.now || s.start == noTime && !s.begun
+	right := s.start >= 0 && s.start <= x.book.now || s.start == noTime && !s.begun
 	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
 }
 
-func (t *Tracker) codeTask(c *snapshot.Codec, s *taskState) {
+func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
 	flags := int(s.flags &^ (queued | cloning))                // who waits is queued again, and who is cloned is listed
 	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
 		s.flags = taskFlags(flags)
 	}
-	c.Index(&s.copies, len(t.book.copies.all))
+	c.Index(&s.copies, len(x.book.copies.all))
 	c.Index(&s.attempts, anyIndex)
 	c.Index(&s.original, anyIndex)
-	c.Index(&s.history, len(t.book.histories))
+	c.Index(&s.history, len(x.book.histories))
 	tried := 0
 	for tried < maxTried && s.tried[tried] != none {
 		tried++
 	}
 	c.Number(&tried, 0, maxTried)
 	for i := range tried {
-		c.Index(&s.tried[i], len(t.fleet.list))
+		c.Index(&s.tried[i], len(x.fleet.list))
 	}
 }
 

@@ -153,10 +153,10 @@ func (t *Tracker) Next(now time.Time, machine int) Answer {
 // decided anew, and visited if there is still something to do. O(copies) decisions.
 func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 	found := t.Apply(Event{Kind: Swept, Time: now}).Found
-	told := t.book.told
+	told := t.phase.book.told
 	t.found = nil // visit may sweep in turn
 	for _, a := range found {
-		if t.book.told != told {
+		if t.phase.book.told != told {
 			a = t.Decide(now, a.Task)
 		}
 		if a.Action != restart.Keep {
@@ -176,7 +176,7 @@ func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 // allocation.
 func (t *Tracker) Candidates() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for _, task := range t.book.candidates.list {
+		for _, task := range t.phase.book.candidates.list {
 			if !yield(int(task)) {
 				return
 			}
@@ -193,3 +193,19 @@ func (t *Tracker) Candidates() iter.Seq[int] {
 // starts nothing, except tasks of which [Tracker.LoseOutput] is told after it: then [Tracker.SetSlots] gives it slots
 // again. O(n) in the number of tasks.
 func (t *Tracker) Close(now time.Time) { t.Apply(Event{Kind: Closed, Time: now}) }
+
+// Decisions ranges over how often each action was answered for each reason, in the order of their values, without those
+// that never were: the counters that a host exports. Each answer counts once: a Sweep gives one for each task that it
+// decided about, Next one for the slot. O(1).
+func (t *Tracker) Decisions() iter.Seq2[restart.Decision, int] {
+	return func(yield func(restart.Decision, int) bool) {
+		for action := range t.judge.counts {
+			for reason, n := range t.judge.counts[action] {
+				d := restart.Decision{Action: restart.Action(action), Reason: restart.Reason(reason)}
+				if n > 0 && !yield(d, n) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
@@ -18,13 +17,14 @@ const snapshotVersion = 4
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
-	if t.forecast.rates == nil {
+	if t.judge.book == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	h := header{policy: describe(t.judge.policy), config: t.config}
 	h.code(&c)
-	t.code(&c)
+	t.phase.code(&c)
+	t.judge.code(&c)
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
@@ -56,10 +56,11 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
-	t.config.Budget, t.judge.budget = c.Budget, c.Budget
-	t.code(&in)
+	t.config.Budget, t.phase.budget, t.judge.budget = c.Budget, c.Budget, c.Budget
+	t.phase.code(&in)
+	t.judge.code(&in)
 	if in.OK() {
-		t.complete(&in)
+		t.phase.complete(&in)
 	}
 	if err := in.In.Close(); err != nil {
 		return nil, err
@@ -143,70 +144,3 @@ func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 
 // leastTask is the least that a task takes in a snapshot: its work, and a byte for each of the rest.
 const leastTask = 8 + 8
-
-// complete works out what follows from what was read, and refuses what does not fit together.
-func (t *Tracker) complete(c *snapshot.Codec) {
-	b := &t.book
-	b.finished, b.waiting.heap, b.waiting.waits = 0, b.waiting.heap[:0], 0
-	for i := range b.tasks {
-		t.completeTask(c, int32(i))
-	}
-	places := 0
-	for i := b.copies.free; i != none && places <= len(b.copies.all); i = b.copies.all[i].next {
-		c.Check(b.copies.all[i].task == none, "lists a copy among the free places")
-		places++
-	}
-	c.Check(places+b.running == len(b.copies.all), "lists its copies wrong")
-	for i, task := range b.candidates.list {
-		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
-			c.Check(false, "lists a candidate that is none")
-			return
-		}
-		b.tasks[task].candidate = int32(i)
-	}
-	for _, task := range b.cloning {
-		if task == none || b.tasks[task].flags&cloning != 0 {
-			c.Check(false, "lists a task wrong that is cloned")
-			return
-		}
-		b.tasks[task].flags |= cloning
-	}
-	t.charged = b.speculative()
-}
-
-func (t *Tracker) completeTask(c *snapshot.Codec, task int32) {
-	b := &t.book
-	s := &b.tasks[task]
-	s.candidate = none
-	copies := 0
-	for i := s.copies; i != none && c.OK(); i = b.copies.all[i].next {
-		one := &b.copies.all[i]
-		copies++
-		if one.sample != estimate.NoSample {
-			t.forecast.sampled++
-		}
-		c.Check(one.task == task && one.attempt < s.attempts && copies <= int(s.attempts), "lists a copy wrong")
-	}
-	isWaiting := s.flags&waits != 0
-	switch {
-	case !c.OK():
-		return
-	case s.attempts < 0 || copies > 0 && (isWaiting || s.flags&(finished|givenUp) != 0) || isWaiting && s.flags&finished != 0:
-		c.Check(false, "holds a task that both waits and does not")
-		return
-	}
-	if s.flags&finished != 0 {
-		b.finished++
-	}
-	if copies > 0 {
-		b.active++
-		b.running += copies
-		b.first += b.firsts(s)
-		if b.runs(s) {
-			b.working++
-		}
-	}
-	if isWaiting {
-		b.waiting.enter(task)
-	}
-}

@@ -32,18 +32,10 @@ import (
 //
 // Not safe for concurrent use; one per phase.
 type Tracker struct {
-	config    Config
-	book      book
-	forecast  forecast
-	fleet     fleet
-	peers     peers
-	judge     judge
-	ledger    Ledger
-	charged   int      // copies that Config.Budget knows of
-	lost      []int32  // copies, in the order of their tasks
-	overtaken []int    // the answer to a Finish
-	waiting   []int    // the answer to a LoseMachine
-	found     []Answer // the answer to a Sweep
+	config Config
+	phase  phase
+	judge  judge
+	found  []Answer // the answer to a Sweep
 }
 
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the
@@ -59,18 +51,20 @@ func New(c Config) (*Tracker, error) {
 	}
 	reads := rules.Describe(c.Policy)
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
-	t := &Tracker{config: c, book: newBook(c.Work, known, c.Slots, c.Clones), peers: peers{reads: reads.Facts}}
+	t := &Tracker{config: c}
 	t.config.Work, t.config.Rates = nil, rates.Config()
-	t.fleet = fleet{known: c.Machines, record: c.Record, path: c.Path}
-	if t.fleet.pace.on = reads.Has(rules.Machines); t.fleet.pace.on {
-		t.fleet.pace.totals.idle = c.Machines
+	x := &t.phase
+	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), peers{reads: reads.Facts}, c.Budget
+	x.fleet = fleet{known: c.Machines, record: c.Record, path: c.Path}
+	if x.fleet.pace.on = reads.Has(rules.Machines); x.fleet.pace.on {
+		x.fleet.pace.totals.idle = c.Machines
 	}
-	t.forecast = forecast{
-		book: &t.book, fleet: &t.fleet, interval: c.Interval, phase: c.Phase, learns: reads.Has(rules.Fresh) || c.Record != nil,
+	x.forecast = forecast{
+		book: &x.book, fleet: &x.fleet, interval: c.Interval, phase: c.Phase, learns: reads.Has(rules.Fresh) || c.Record != nil,
 		expects: c.Rates.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c),
 	}
 	t.judge = judge{
-		book: &t.book, fleet: &t.fleet, forecast: &t.forecast, peers: &t.peers, policy: c.Policy, reads: reads,
+		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
 	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
@@ -93,11 +87,10 @@ func (t *Tracker) Phase() restart.Phase {
 
 // Ledger returns the account of what was launched, won and wasted so far.
 func (t *Tracker) Ledger() Ledger {
-	l := t.ledger
-	l.Finished, l.ClockSteps = t.book.ends, t.book.clock.Steps
-	l.BadUnits, l.SmallUnits, l.BadAnswers = t.forecast.doubt.bad, t.forecast.doubt.small, t.judge.bad
+	l := t.phase.account()
+	l.BadAnswers = t.judge.bad
 	return l
 }
 
 // Rates returns what the tracker has learned of the time that a unit of work takes. Read it only.
-func (t *Tracker) Rates() *estimate.UnitTimes { return t.forecast.rates }
+func (t *Tracker) Rates() *estimate.UnitTimes { return t.phase.forecast.rates }
