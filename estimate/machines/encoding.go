@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const version = 2
+const version = 3
 
 // AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
 // heard of longest ago. It never fails. O(m); up to 350 bytes a machine.
@@ -28,7 +28,7 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		dst = r.machines[i].append(dst)
 	}
 	dst = snapshot.AppendSum(snapshot.AppendSum(dst, r.ended), r.failed)
-	dst = snapshot.AppendBool(dst, r.progress.used)
+	dst = snapshot.AppendBool(snapshot.AppendUint(dst, uint64(r.members)), r.progress.used)
 	return snapshot.Seal(snapshot.AppendInt(dst, int64(r.progress.halved)), from), nil
 }
 
@@ -126,6 +126,9 @@ func (r *Record) read(in *snapshot.Reader) {
 	r.ended, r.failed = in.Sum(), in.Sum()
 	in.Check(math.Abs(r.ended.High-ended) < 1e-3, "holds a sum that is not one")
 	in.Check(math.Abs(r.failed.High-failed) < 1e-3, "holds a sum that is not one")
+	members := in.Uint()
+	in.Check(members <= math.MaxUint16, "holds a member out of range")
+	r.members = Member(members)
 	r.progress.used, r.progress.halved = in.Bool(), in.Duration()
 	in.Check(r.progress.halved <= r.clock.Since, "holds a time to come")
 	for i := r.newest; i != none && r.progress.used; i = r.machines[i].older {

@@ -42,6 +42,8 @@ func act(r *Record, now *time.Time, random *rand.Rand) string {
 		if random.IntN(9) == 0 {
 			r.SetClass(number, random.IntN(3))
 		}
+	case 6:
+		r.Join()
 	default:
 		r.Running(*now, number, key, a)
 	}
@@ -104,7 +106,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, data, after, "an error changes nothing")
 	data[0]++
-	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 3, want 2")
+	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 4, want 3")
 }
 
 func FuzzUnmarshal(f *testing.F) {

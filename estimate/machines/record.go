@@ -43,6 +43,7 @@ type Record struct {
 	ended    num.Sum // what counts of the attempts that have ended, in all
 	failed   num.Sum // what counts of those that failed
 	progress progress
+	members  Member    // the next one
 	asked    []int     // scratch of Elsewhere
 	own      []float64 // scratch of Elsewhere
 }

@@ -69,7 +69,6 @@ const (
 	traceIntervals     = 20
 	defaultMaxFailures = 4
 	defaultMaxLost     = 10
-	phaseNumbers       = 1 << 16 // of [tracker.Config.Phase]; the first one's record is past by the time that it comes again
 )
 
 // place begins the errors about fields.
@@ -110,7 +109,7 @@ func (c *Config) tracker() tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
 		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Model: estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
-		Rates: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Budget: c.Budget, Phase: c.Hosts.phases % phaseNumbers,
+		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Budget: c.Budget,
 	}
 	if c.Hosts.set.Placing() {
 		t.Slots = c.Hosts.set.Slots()

@@ -42,7 +42,6 @@ const (
 type Hosts struct {
 	set    *hosts.Set
 	record tracker.MachineRecord
-	phases uint64 // that know the hosts
 }
 
 // NewHosts returns the hosts, or an error that names the field that is out of range.
@@ -155,7 +154,7 @@ func (h *Hosts) Slots() int {
 	return h.set.Slots()
 }
 
-const hostsVersion = 4
+const hostsVersion = 5
 
 // AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless
 // it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
@@ -184,9 +183,6 @@ func (h *Hosts) UnmarshalBinary(data []byte) error {
 }
 
 func (h *Hosts) code(c *snapshot.Codec) {
-	phases := int(h.phases)
-	c.Number(&phases, 0, snapshot.Any)
-	h.phases = uint64(phases)
 	h.set.Code(c, h.check)
 	record, own := h.record.(snapshot.State)
 	written := own

@@ -69,7 +69,7 @@ func (p *Phase) Moving() Movement {
 	p.ready()
 	m := Movement{Still: p.time.clock.Since - p.moves.last}
 	m.Usual = max(num.Times(max(p.moves.longest, p.sight.usual, p.sight.arrival), pauses), p.config.Interval*pauses)
-	if r := p.tracker.Rates(); r.Known() {
+	if r := p.tracker.UnitTimes(); r.Known() {
 		longest, _ := num.Duration(r.Quantile(1) * p.config.largest())
 		m.Usual = max(m.Usual, longest)
 	}

@@ -72,7 +72,6 @@ func New(c Config) (*Phase, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Hosts.phases++
 	n := max(c.Tasks, len(c.Work))
 	p := &Phase{
 		config: c, hosts: c.Hosts, tracker: t, recorder: record,
@@ -167,7 +166,7 @@ func (p *Phase) Facts() restart.Phase {
 // UnitTimes returns what was learned of the time that a unit of work takes. Read it only.
 func (p *Phase) UnitTimes() *estimate.UnitTimes {
 	p.ready()
-	return p.tracker.Rates()
+	return p.tracker.UnitTimes()
 }
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;

@@ -43,9 +43,9 @@ func configFields(c *tracker.Config) []kv.Field {
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
 		{Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
 		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
-		{Key: "min-samples", Value: &c.Rates.MinSamples}, {Key: "floor", Value: &c.Rates.Floor},
-		{Key: "fixed-overhead", Value: &c.Rates.FixedOverhead},
-		{Key: "keep-first-wave", Value: &c.Rates.KeepFirstWave},
+		{Key: "min-samples", Value: &c.UnitTimes.MinSamples}, {Key: "floor", Value: &c.UnitTimes.Floor},
+		{Key: "fixed-overhead", Value: &c.UnitTimes.FixedOverhead},
+		{Key: "keep-first-wave", Value: &c.UnitTimes.KeepFirstWave},
 	}
 }
 
@@ -78,7 +78,7 @@ func appendConfig(dst []byte, c *tracker.Config) []byte {
 	if c.Budget != nil {
 		dst = appendBudget(kv.AppendKey(append(dst, ' '), keyBudget), c.Budget)
 	}
-	if c.Rates.Prior != nil {
+	if c.UnitTimes.Prior != nil {
 		dst = append(kv.AppendKey(append(dst, ' '), keyPrior), customName...)
 	}
 	if c.Record != nil {
@@ -124,7 +124,7 @@ func parsePart(c *tracker.Config, fields []kv.Field, key, value string) (err err
 	case keyBudget:
 		c.Budget, err = parseBudget(value)
 	case keyPrior:
-		c.Rates.Prior = custom{}
+		c.UnitTimes.Prior = custom{}
 		err = onlyCustom(key, value)
 	case keyRecord:
 		c.Record, err = parseRecord(value)

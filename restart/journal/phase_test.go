@@ -125,7 +125,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 				case "Path":
 					c.Path = noPath
 				case "Prior":
-					c.Rates.Prior = custom{}
+					c.UnitTimes.Prior = custom{}
 				default:
 					t.Fatalf("%s%s: the test does not know how to set it", path, f.Name)
 				}

@@ -201,7 +201,7 @@ func TestRecorderAnswersAsTracker(t *testing.T) {
 		}
 		require.Equal(t, plain.Ledger(), recorded.Ledger())
 		require.Equal(t, plain.Phase().Waiting, recorded.Phase().Waiting)
-		require.Equal(t, plain.Rates().Samples(), recorded.Rates().Samples())
+		require.Equal(t, plain.UnitTimes().Samples(), recorded.UnitTimes().Samples())
 	}
 }
 

@@ -168,7 +168,7 @@ func (p *player) complete(c *tracker.Config) error {
 		return errors.New("the policy is custom, want it in Options.Policy")
 	case c.Budget == custom{}:
 		return errors.New("the budget is custom, want Options.Configure to supply it")
-	case c.Rates.Prior == custom{}:
+	case c.UnitTimes.Prior == custom{}:
 		return errors.New("the prior is custom, want Options.Configure to supply it")
 	case c.Record == customRecord{}:
 		return errors.New("the record of machines is custom, want Options.Configure to supply it")

@@ -142,7 +142,7 @@ func TestReplayErrors(t *testing.T) {
 		"phase tasks=1 interval=1s slots=-1":                            "line 1: restart/tracker: Config.Slots is -1, want 0 to 2^30",
 		"phase interval=1s tasks=1 slots=-1\nphase tasks=1 interval=1s": "line 1: restart/tracker: Config.Slots is -1",
 		"#\nphase policy=mantri,max-restarts=-2":                        "line 2: phase: restart: Mantri.MaxRestarts is -2",
-		"phase tasks=1 interval=1s min-samples=-1":                      "line 1: restart/tracker: Config.Rates: estimate: UnitTimesConfig.MinSamples is -1",
+		"phase tasks=1 interval=1s min-samples=-1":                      "line 1: restart/tracker: Config.UnitTimes: estimate: UnitTimesConfig.MinSamples is -1",
 		"phase policy=custom":                                           "line 1: the policy is custom, want it in Options.Policy",
 		"phase prior=custom":                                            "line 1: the prior is custom, want Options.Configure to supply it",
 		"phase record=custom":                                           "line 1: the record of machines is custom, want Options.Configure to supply it",
@@ -189,7 +189,7 @@ func TestReplayOfCustomParts(t *testing.T) {
 	path := func(int, int) float64 { return 2 }
 	text := AppendPhase(nil, tracker.Config{
 		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Record: record(), Path: path,
-		Rates: estimate.UnitTimesConfig{Prior: constant(1)},
+		UnitTimes: estimate.UnitTimesConfig{Prior: constant(1)},
 	})
 	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom record=custom path=custom\n", string(text))
 	text = append(text, `0s start task=0 machine=0
@@ -198,7 +198,7 @@ func TestReplayOfCustomParts(t *testing.T) {
 `...)
 	o := Options{Policy: twice{}, Configure: func(_ int, c *tracker.Config) {
 		assert.Equal(t, twice{}, c.Policy)
-		c.Record, c.Path, c.Rates.Prior = record(), path, constant(1)
+		c.Record, c.Path, c.UnitTimes.Prior = record(), path, constant(1)
 	}}
 	assert.Equal(t, string(text), replay(t, string(text), o))
 

@@ -58,7 +58,7 @@ func TestCheckpoint(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []int{0}, tr.Finish(at(140), 9, 1))
-	assert.InDelta(t, 100, tr.Rates().Quantile(0), 1, "40 s for 40 % are 100 s for all of it")
+	assert.InDelta(t, 100, tr.UnitTimes().Quantile(0), 1, "40 s for 40 % are 100 s for all of it")
 }
 
 // A copy that is told to find a checkpoint, and shows less than it held, has begun anew.

@@ -1,9 +1,11 @@
 package tracker
 
 import (
+	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -85,6 +87,9 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 
 func (f *fleet) code(c *snapshot.Codec) {
 	c.Number(&f.known, 0, maxTasks)
+	member := int(f.member)
+	c.Number(&member, 0, math.MaxUint16)
+	f.member = machines.Member(member)
 	if c.In != nil {
 		f.index = map[int]int32{}
 	}

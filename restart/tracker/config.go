@@ -36,9 +36,6 @@ type Config struct {
 	// and none is killed for being one too many. [Tracker.Next] asks for those beyond the first once no task waits, so
 	// a phase with more tasks than slots gets few. 0 means 1.
 	Clones int
-	// Phase tells the phase from the others that share Record: give each its own number, from 0 to 65,535. With equal
-	// ones the attempts of one phase overwrite those of another in the record.
-	Phase uint64
 	// Interval is Δ, the period of progress reports; the paper has a task report "once every 10s or ten times in [its]
 	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; to the other policies 0 is none. Less than a
 	// microsecond is an error: 10 without a unit is 10 ns.
@@ -52,8 +49,8 @@ type Config struct {
 	Policy restart.Policy
 	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
 	Model estimate.Linear
-	// Rates says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
-	Rates estimate.UnitTimesConfig
+	// UnitTimes says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
+	UnitTimes estimate.UnitTimesConfig
 	// Record is what is known of the machines. The tracker feeds it and uses it for t_new at the place where a copy would
 	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a
 	// cluster: a bad machine is known after three to six attempts there, for which the first phase pays, and those
@@ -73,9 +70,6 @@ type Config struct {
 
 // maxTasks keeps every index and count within 31 bits.
 const maxTasks = 1 << 30
-
-// maxPhase keeps a phase, a task and an attempt within one key of the record.
-const maxPhase = 1<<16 - 1
 
 // leastInterval is what copies can report in. A shorter one is a number that was meant in another unit.
 const leastInterval = time.Microsecond
@@ -110,10 +104,10 @@ func (c *Config) fill() error {
 	}
 	c.Clones = max(c.Clones, 1)
 	if c.Record != nil {
-		c.Rates.Factors = c.Record
+		c.UnitTimes.Factors = c.Record
 	}
-	if c.Rates.Floor == 0 {
-		c.Rates.Floor = mean / 10
+	if c.UnitTimes.Floor == 0 {
+		c.UnitTimes.Floor = mean / 10
 	}
 	if err := c.Model.Validate(); err != nil {
 		return fmt.Errorf("restart/tracker: Config.Model: %w", err)
@@ -141,8 +135,6 @@ func (c *Config) check() error {
 		return check.Bad(place, "Interval", c.Interval, "at least 1µs: a time.Duration counts nanoseconds, so ten seconds are 10*time.Second")
 	case c.Clones < 0 || c.Clones > maxClones:
 		return check.Bad(place, "Clones", c.Clones, "1 to 100, or 0 for 1")
-	case c.Phase > maxPhase:
-		return check.Bad(place, "Phase", c.Phase, "0 to 65535")
 	case c.Lag < 0:
 		return check.Bad(place, "Lag", c.Lag, "0 or more")
 	case check.Nil(c.Record):

@@ -13,6 +13,7 @@ import (
 // trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
 type MachineRecord interface {
 	estimate.Factors
+	Join() machines.Member
 	Running(now time.Time, machine int, key uint64, a machines.Attempt) bool
 	End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool
 	Elsewhere(machines ...int) (factor float64, known int)
@@ -31,6 +32,7 @@ type fleet struct {
 	leaving int // machines that are known to leave
 	refuses int // machines that are refused
 	record  MachineRecord
+	member  machines.Member
 	path    func(task, machine int) float64
 	pace    pace
 	taken   [maxTried]int

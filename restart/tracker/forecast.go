@@ -15,11 +15,10 @@ type forecast struct {
 	book     *book
 	fleet    *fleet
 	interval time.Duration
-	phase    uint64 // the number of the phase in the record of the machines
-	learns   bool   // somebody reads how long a unit of work takes
-	expects  bool   // a prior says how long tasks take
-	reported bool   // some copy has reported progress that is believed
-	sampled  int    // copies that are samples while they run
+	learns   bool // somebody reads how long a unit of work takes
+	expects  bool // a prior says how long tasks take
+	reported bool // some copy has reported progress that is believed
+	sampled  int  // copies that are samples while they run
 	model    estimate.Linear
 	wrapUp   estimate.WrapUp
 	rates    *estimate.UnitTimes
@@ -194,7 +193,7 @@ func (f *forecast) tellRunning(w stint, c *copyState) {
 		return
 	}
 	c.told = float32(age.Seconds())
-	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(c.machine), f.key(c), f.attempt(w, c))
+	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), f.attempt(w, c))
 }
 
 // tellEnd tells the record that a copy has ended, and how. Long says that the task is known to be long wherever it
@@ -210,7 +209,7 @@ func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long boo
 	if long {
 		a.Usual = 0
 	}
-	f.fleet.record.End(f.book.clock.Last, f.fleet.number(c.machine), f.key(c), a, how)
+	f.fleet.record.End(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), a, how)
 }
 
 // attempt is what the record is told of a copy.
@@ -222,10 +221,4 @@ func (f *forecast) attempt(w stint, c *copyState) machines.Attempt {
 		a.Usual, _ = num.Duration(f.rates.Quantile(0.5) * work)
 	}
 	return a
-}
-
-// key tells an attempt from the others on its machine, also from those of other phases. It is that of the task's attempt
-// of 65,536 attempts ago as well, which is long over.
-func (f *forecast) key(c *copyState) uint64 {
-	return f.phase<<48 ^ uint64(c.task)<<16 ^ uint64(uint16(c.attempt))
 }

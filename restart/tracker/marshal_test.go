@@ -20,7 +20,7 @@ import (
 // What is logged as JSON has names for actions and reasons, seconds for durations, and the machines.
 func TestAnswersAsJSON(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Slots: 1, Machines: 9, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(1.5)},
+		Tasks: 2, Slots: 1, Machines: 9, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1.5)},
 	})
 	tr.Start(at(0), 1, 7)
 	text, err := json.Marshal(tr.Report(at(10), 1, 0, tracker.Report{Done: 0.02, Remaining: 490 * time.Second}))

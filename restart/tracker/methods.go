@@ -142,8 +142,10 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 // where a task's data is [LATE §2.1]. Here a failed task waits by its work, as every other does: [Tracker.GiveUp] is
 // for those.
 //
-// A slot that the policy refuses takes one decision if its Description says CopiesOnly, as those of package rules do,
-// and changes nothing; otherwise O(candidates) decisions. O(log n) besides.
+// The first slot takes a decision for each candidate. That order holds for the slots after it, for as long as nothing is
+// told but the copies that they are given, and at most a 64th of an interval: each takes one decision then, eight where
+// Config.Record knows of machines, and one for each candidate where Config.Path does. A slot that the policy refuses takes one
+// decision if its rules.Description says CopiesOnly, as those of package rules do, and changes nothing. O(log n) besides.
 func (t *Tracker) Next(now time.Time, machine int) Answer {
 	return t.Apply(Event{Kind: Offered, Time: now, Machine: machine})
 }

@@ -69,7 +69,7 @@ type oracleReport struct {
 
 func newOracle(t *tracker.Tracker, work []float64) *oracle {
 	o := &oracle{config: t.Config(), work: work, tasks: make([]oracleTask, len(work))}
-	o.rates, _ = estimate.NewUnitTimes(o.config.Rates)
+	o.rates, _ = estimate.NewUnitTimes(o.config.UnitTimes)
 	for i := range o.tasks {
 		o.tasks[i].sinceCopy, o.tasks[i].killed = -1, estimate.NoSample
 	}

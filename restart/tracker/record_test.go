@@ -24,10 +24,10 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(seed, 12))
 	clock := start
-	for phase := range phases {
+	for range phases {
 		there = 0
 		s := newSim(t, tracker.Config{
-			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Record: record, Phase: uint64(phase),
+			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Record: record,
 		}, func(task, _, machine int) time.Duration {
 			if machine == 9 {
 				there++

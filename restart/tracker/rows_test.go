@@ -280,7 +280,7 @@ func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Recor
 func TestOneSlowMachine(t *testing.T) {
 	for seed := range uint64(6) {
 		_, s, r := cluster{bad: true, record: true, tasks: 800, seed: seed}.run(t)
-		l, fresh := s.tracker.Ledger(), s.tracker.Rates().Mean()
+		l, fresh := s.tracker.Ledger(), s.tracker.UnitTimes().Mean()
 		if seed == 0 {
 			t.Logf("restarts %d, E(t_new) %.1f s, factor %.2f", l.Restarts, fresh, r.Factor(9))
 		}
@@ -342,7 +342,7 @@ func TestOnlyASlowMachineIsLeft(t *testing.T) {
 	}
 	for known, want := range map[bool]restart.Action{false: restart.Restart, true: restart.Keep} {
 		c := tracker.Config{
-			Tasks: 2, Slots: 1, Machines: 2, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
+			Tasks: 2, Slots: 1, Machines: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
 		}
 		if known {
 			c.Record = record
@@ -419,7 +419,7 @@ func TestClonesAreFirstCopies(t *testing.T) {
 // A machine leaves at a known time: what would not end by then is copied elsewhere, and no more starts there than ends.
 func TestAMachineLeaves(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 4, Slots: 6, Machines: 6, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(40)},
+		Tasks: 4, Slots: 6, Machines: 6, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(40)},
 	})
 	for task := range 3 {
 		tr.Start(at(0), task, task)

@@ -75,7 +75,7 @@ func TestScoreAlone(t *testing.T) {
 				}
 				live = next
 			}
-			require.Equal(t, one.Rates().Samples(), two.Rates().Samples())
+			require.Equal(t, one.UnitTimes().Samples(), two.UnitTimes().Samples())
 			require.Equal(t, one.Ledger(), two.Ledger())
 		}
 		if name != "never" {

@@ -54,6 +54,11 @@ func (l *locked) Judge(machine int) (v machines.Verdict) {
 	return v
 }
 
+func (l *locked) Join() (m machines.Member) {
+	l.do(func() { m = l.record.Join() })
+	return m
+}
+
 func (l *locked) Running(now time.Time, machine int, key uint64, a machines.Attempt) (is bool) {
 	l.do(func() { is = l.record.Running(now, machine, key, a) })
 	return is
@@ -97,7 +102,7 @@ func TestSharedByGoroutines(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(phase, 1))
 			s := newSim(t, tracker.Config{
-				Tasks: 60, Machines: 6, Interval: time.Second, Policy: policy, Phase: phase, Record: shared, Budget: shared,
+				Tasks: 60, Machines: 6, Interval: time.Second, Policy: policy, Record: shared, Budget: shared,
 			}, func(_, _, machine int) time.Duration { return seconds((10 + 5*rng.Float64()) * float64(1+machine/5*4)) })
 			s.run(t)
 			s.tracker.Close(at(1e6))

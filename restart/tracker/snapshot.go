@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 4
+const snapshotVersion = 5
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -32,7 +32,7 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
 // Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
-// has no data: a Policy of the host's own, Rates.Prior, Record, Shape, Path, Budget and OnEvent; all else stands in the
+// has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Path, Budget and OnEvent; all else stands in the
 // snapshot. A Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore;
 // they are told nothing here. It is an error that names the field if one is nil, OnEvent aside, that was not nil when
 // the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path
@@ -51,12 +51,10 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if h.config.Tasks == 0 {
 		h.config.Work = []float64{} // a phase without tasks
 	}
-	h.config.Budget = nil // it knows of the phase
-	t, err := New(h.config)
+	t, err := open(h.config)
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
-	t.config.Budget, t.phase.budget, t.judge.budget = c.Budget, c.Budget, c.Budget
 	t.phase.code(&in)
 	t.judge.code(&in)
 	if in.OK() {
@@ -85,7 +83,7 @@ var dataless = [...]struct {
 	name  string
 	given func(c *Config) bool
 }{
-	{"Rates.Prior", func(c *Config) bool { return c.Rates.Prior != nil }},
+	{"UnitTimes.Prior", func(c *Config) bool { return c.UnitTimes.Prior != nil }},
 	{"Record", func(c *Config) bool { return c.Record != nil }},
 	{"Shape", func(c *Config) bool { return c.Shape != nil }},
 	{"Path", func(c *Config) bool { return c.Path != nil }},
@@ -105,13 +103,10 @@ func (h *header) code(c *snapshot.Codec) {
 	} {
 		c.Duration(d)
 	}
-	phase := int(config.Phase)
-	c.Number(&phase, 0, snapshot.Any)
-	config.Phase = uint64(phase)
-	c.Number(&config.Rates.MinSamples, 1, snapshot.Any)
-	c.Amount(&config.Rates.Floor)
-	c.Bool(&config.Rates.FixedOverhead)
-	c.Bool(&config.Rates.KeepFirstWave)
+	c.Number(&config.UnitTimes.MinSamples, 1, snapshot.Any)
+	c.Amount(&config.UnitTimes.Floor)
+	c.Bool(&config.UnitTimes.FixedOverhead)
+	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
 		h.had[i] = dataless[i].given(config) // the host's, if it is read
 		c.Bool(&h.had[i])

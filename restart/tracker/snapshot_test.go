@@ -167,16 +167,16 @@ func TestRestoreOfABudget(t *testing.T) {
 func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	full := tracker.Config{
 		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Budget: new(tracker.Budget),
-		Path: func(int, int) float64 { return 1 }, Rates: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
+		Path: func(int, int) float64 { return 1 }, UnitTimes: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
 	}
 	text, err := newTracker(t, full).MarshalBinary()
 	require.NoError(t, err)
 	for name, drop := range map[string]func(c *tracker.Config){
-		"Config.Record":      func(c *tracker.Config) { c.Record = nil },
-		"Config.Shape":       func(c *tracker.Config) { c.Shape = nil },
-		"Config.Budget":      func(c *tracker.Config) { c.Budget = nil },
-		"Config.Path":        func(c *tracker.Config) { c.Path = nil },
-		"Config.Rates.Prior": func(c *tracker.Config) { c.Rates.Prior = nil },
+		"Config.Record":          func(c *tracker.Config) { c.Record = nil },
+		"Config.Shape":           func(c *tracker.Config) { c.Shape = nil },
+		"Config.Budget":          func(c *tracker.Config) { c.Budget = nil },
+		"Config.Path":            func(c *tracker.Config) { c.Path = nil },
+		"Config.UnitTimes.Prior": func(c *tracker.Config) { c.UnitTimes.Prior = nil },
 	} {
 		given := full
 		drop(&given)

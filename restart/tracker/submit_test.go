@@ -150,7 +150,7 @@ func TestEndsOfACopyThatNeverBegan(t *testing.T) {
 	assert.Equal(t, 1, after.UnitTimes.(*estimate.Empirical).Len())
 	assert.Equal(t, 1, after.ProgressRates.(*estimate.Empirical).Len())
 	assert.Equal(t, before.Throughput, after.Throughput)
-	assert.Equal(t, 1, tr.Rates().Samples())
+	assert.Equal(t, 1, tr.UnitTimes().Samples())
 	assert.Equal(t, 1., record.Factor(3))
 	assert.Equal(t, tracker.Ledger{
 		Started: 7, Finished: 2, Copies: 1, Lost: 1, Failed: 2, Pruned: 1, Restarts: 1, Used: 10 * time.Second,
@@ -161,7 +161,7 @@ func TestEndsOfACopyThatNeverBegan(t *testing.T) {
 
 // The first wave are the tasks that run first, not those that are queued first: of a job array these are all.
 func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Microsecond, Rates: estimate.UnitTimesConfig{MinSamples: 1}})
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Microsecond, UnitTimes: estimate.UnitTimesConfig{MinSamples: 1}})
 	for task := range 3 {
 		tr.Submit(at(0), task, -1)
 	}
@@ -169,8 +169,8 @@ func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
 	tr.Finish(at(30), 2, 0) // warming up
 	tr.Begin(at(30), 0, 0, 0)
 	tr.Finish(at(40), 0, 0)
-	assert.Equal(t, 1, tr.Rates().Samples(), "the later task takes the place of the first")
-	assert.Equal(t, 10., tr.Rates().Mean())
+	assert.Equal(t, 1, tr.UnitTimes().Samples(), "the later task takes the place of the first")
+	assert.Equal(t, 10., tr.UnitTimes().Mean())
 }
 
 // eager duplicates whatever it is asked about.

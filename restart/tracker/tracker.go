@@ -41,18 +41,33 @@ type Tracker struct {
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the
 // policy, that is out of range. O(n) in the number of tasks.
 func New(c Config) (*Tracker, error) {
+	t, err := open(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Record != nil {
+		t.phase.fleet.member = c.Record.Join()
+	}
+	if c.Budget != nil {
+		c.Budget.SlotsChanged(c.Slots)
+	}
+	return t, nil
+}
+
+// open makes a tracker, and tells nothing of it to what it shares with others.
+func open(c Config) (*Tracker, error) {
 	given := c.Work
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	rates, err := estimate.NewUnitTimes(c.Rates)
+	rates, err := estimate.NewUnitTimes(c.UnitTimes)
 	if err != nil {
-		return nil, fmt.Errorf("restart/tracker: Config.Rates: %w", err)
+		return nil, fmt.Errorf("restart/tracker: Config.UnitTimes: %w", err)
 	}
 	reads := rules.Describe(c.Policy)
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
 	t := &Tracker{config: c}
-	t.config.Work, t.config.Rates = nil, rates.Config()
+	t.config.Work, t.config.UnitTimes = nil, rates.Config()
 	x := &t.phase
 	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), peers{reads: reads.Facts}, c.Budget
 	x.fleet = fleet{known: c.Machines, record: c.Record, path: c.Path}
@@ -60,17 +75,14 @@ func New(c Config) (*Tracker, error) {
 		x.fleet.pace.totals.idle = c.Machines
 	}
 	x.forecast = forecast{
-		book: &x.book, fleet: &x.fleet, interval: c.Interval, phase: c.Phase, learns: reads.Has(rules.Fresh) || c.Record != nil,
-		expects: c.Rates.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c),
+		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || c.Record != nil,
+		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c),
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
 	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
-	if c.Budget != nil {
-		c.Budget.SlotsChanged(c.Slots)
-	}
 	return t, nil
 }
 
@@ -92,5 +104,5 @@ func (t *Tracker) Ledger() Ledger {
 	return l
 }
 
-// Rates returns what the tracker has learned of the time that a unit of work takes. Read it only.
-func (t *Tracker) Rates() *estimate.UnitTimes { return t.phase.forecast.rates }
+// UnitTimes returns what the tracker has learned of the time that a unit of work takes. Read it only.
+func (t *Tracker) UnitTimes() *estimate.UnitTimes { return t.phase.forecast.rates }

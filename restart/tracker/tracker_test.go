@@ -33,7 +33,7 @@ func TestTrackerConfig(t *testing.T) {
 		"restart/tracker: Config.Interval is -1ns":                                   {Interval: -1},
 		"restart/tracker: Config.Lag is -1ns":                                        {Lag: -1},
 		"restart/tracker: Config.Model: estimate: ":                                  {Model: estimate.Linear{Window: -1}},
-		"restart/tracker: Config.Rates: estimate: ":                                  {Rates: estimate.UnitTimesConfig{MinSamples: -1}},
+		"restart/tracker: Config.UnitTimes: estimate: ":                              {UnitTimes: estimate.UnitTimesConfig{MinSamples: -1}},
 		"restart/rules: Dryad.Percentile is 2, want a share in (0, 1], or 0 for":     {Policy: rules.Dryad{Percentile: 2}},
 	} {
 		if c.Tasks == 0 && c.Work == nil {
@@ -57,8 +57,8 @@ func TestTrackerConfig(t *testing.T) {
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()
 	assert.Equal(t, restart.Mantri{}, c.Policy)
 	assert.Equal(t, 4, c.Tasks)
-	assert.Equal(t, 2., c.Rates.Floor)
-	assert.Equal(t, 3, c.Rates.MinSamples)
+	assert.Equal(t, 2., c.UnitTimes.Floor)
+	assert.Equal(t, 3, c.UnitTimes.MinSamples)
 	assert.Equal(t, 10*time.Second, c.Model.Window)
 	assert.Equal(t, 2*time.Second, c.Model.Grace)
 	work := []float64{5, 10, math.Inf(1), 30}
@@ -76,7 +76,7 @@ func TestTrackerConfig(t *testing.T) {
 // A third copy whose first report is a moment late was killed as the slowest and made anew after the pause, for ever.
 func TestTrackerGivesASilentCopyItsTime(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 1, Slots: 9, Interval: 10 * time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(20)},
+		Tasks: 1, Slots: 9, Interval: 10 * time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(20)},
 	})
 	for attempt, s := range []float64{0, 30, 60} {
 		require.Equal(t, attempt, tr.Start(at(s), 0, attempt))
@@ -150,7 +150,7 @@ func TestTrackerMachineTotalsAreExact(t *testing.T) {
 func TestTrackerBudgetSpent(t *testing.T) {
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 10, Floor: 1, Rate: 0.001})
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Slots: 10, Interval: time.Second, Budget: budget, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Tasks: 2, Slots: 10, Interval: time.Second, Budget: budget, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
 	for i := range 2 {
 		tr.Start(at(0), i, i)
@@ -191,7 +191,7 @@ func (more) Decide(restart.Task, restart.Phase) restart.Decision {
 // A restart of one of several copies leaves the task to the others for the pause.
 func TestTrackerRestartOfOneOfSeveral(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Work: []float64{1, 1}, Slots: 2, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Tasks: 2, Work: []float64{1, 1}, Slots: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 0, 1)
@@ -236,7 +236,7 @@ func TestTrackerPassesOverTriedTasks(t *testing.T) {
 // A host may leave a decision where it is, and do what nobody told it to: the tracker goes by what has happened.
 func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Slots: 1, Interval: time.Second, Rates: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Tasks: 2, Slots: 1, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
 	tr.Start(at(0), 0, 0)
 	said := tr.Report(at(10), 0, 0, tracker.Report{Done: 0.02})

@@ -55,7 +55,7 @@ func (w *world) facts() restart.Phase {
 func (w *world) sameRates() {
 	w.t.Helper()
 	want := w.oracle.rates
-	for _, r := range []*estimate.UnitTimes{w.tracker.Rates(), w.whole.Rates()} {
+	for _, r := range []*estimate.UnitTimes{w.tracker.UnitTimes(), w.whole.UnitTimes()} {
 		if r.Samples() != want.Samples() {
 			w.fatal("%d samples of t_new, want %d", r.Samples(), want.Samples())
 		}

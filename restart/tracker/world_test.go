@@ -66,7 +66,7 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 		config.Interval = time.Second / 4
 	}
 	if rng.IntN(3) == 0 {
-		config.Rates.MinSamples = 1
+		config.UnitTimes.MinSamples = 1
 	}
 	var err error
 	w.tracker, err = tracker.New(config)

@@ -36,7 +36,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
-		Policy: s.c.Restart, Record: s.learned.record, Phase: uint64(id), Budget: s.shared.limiter,
+		Policy: s.c.Restart, Record: s.learned.record, Budget: s.shared.limiter,
 	})
 	if err != nil {
 		s.err = err

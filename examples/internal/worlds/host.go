@@ -107,7 +107,6 @@ func (h *host) phase(number int) error {
 	h.number, h.left, h.tasks = number, n, make([]state, n)
 	c := tracker.Config{
 		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
-		Phase: uint64(number),
 	}
 	if h.Phases > 1 {
 		c.Shape = &h.kind
