@@ -22,8 +22,8 @@ type Config struct {
 	Interval time.Duration
 	// Hosts are where attempts run. Nil: they are learned as they are seen, and the engine places.
 	Hosts *Hosts
-	// Slots is how many attempts may run at once, if the Hosts have no slots of their own: then no task is started, and no
-	// copy made, before Slots or [Phase.SetSlots] says that there is room.
+	// Slots is how many attempts may run at once, if the Hosts have no slots of their own: then no task is started, and
+	// no copy made, before Slots or [Phase.SetSlots] says that there is room.
 	Slots int
 	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array. Then Poll
 	// submits only copies, restarts, and what was lost; Clones is not read.
@@ -52,11 +52,11 @@ type Config struct {
 	// next stays where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark,
 	// and 10.
 	MaxFailures, MaxLost int
-	// Trace is for how long an attempt may be missing from what the engine shows. One that was submitted, asked for again
-	// twice, and not seen for that long is cancelled, and submitted under another name; the next of the same task gets
-	// twice the time, and so on. One that was seen, and is in no list for that long while others are, is lost; if it was
-	// cancelled, it is over. 0 means 20 intervals, or 8 times the longest that a submitted one took lately until it was
-	// seen, if that is longer.
+	// Trace is for how long an attempt may be missing from what the engine shows. One that was submitted, asked for
+	// again twice, and not seen for that long is cancelled, and submitted under another name; the next of the same task
+	// gets twice the time, and so on. One that was seen, and is in no list for that long while others are, is lost; if
+	// it was cancelled, it is over. 0 means 20 intervals, or 8 times the longest that a submitted one took lately until
+	// it was seen, if that is longer.
 	Trace time.Duration
 	// Journal keeps a journal of all that the tracker is told.
 	Journal bool
@@ -108,7 +108,8 @@ func (c *Config) fill() error {
 func (c *Config) tracker() tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
-		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Model: estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
+		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy,
+		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
 		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Budget: c.Budget,
 	}
 	if c.Hosts.set.Placing() {

@@ -1,14 +1,17 @@
-// Package engine keeps a [tracker.Tracker] in step with an engine that is polled: a workflow server, a batch scheduler,
-// a build farm, whatever lists the attempts that it runs. The adapter of an engine is then the loop around it:
+// Package engine is a reconciler: it keeps a [tracker.Tracker] in step with an engine that runs tasks, by comparing
+// what should run with what the engine shows: a workflow server, a batch scheduler, a build farm, a job queue. The
+// adapter of an engine is then the loop around it:
 //
-//	phase, err := engine.New(engine.Config{Config: tracker.Config{Tasks: 64, Slots: 16, Interval: time.Second}})
+//	phase, err := engine.New(engine.Config{Tasks: 64, Slots: 16, Interval: time.Second})
 //	for !phase.Done() {
-//		for _, a := range phase.Observe(time.Now(), cluster.List()) { // all attempts, also those that ended since
+//		for _, a := range phase.Poll(time.Now(), cluster.List()) { // all attempts, also those that ended since
 //			switch a.Op {
 //			case engine.Submit:
 //				cluster.Submit(a.Task, a.ID, a.Avoid)
 //			case engine.Cancel:
-//				cluster.Cancel(a.ID)
+//				cluster.Cancel(a.ID, a.Host)
+//			case engine.Publish:
+//				cluster.Publish(a.Task, a.ID) // this attempt's result is the task's
 //			}
 //		}
 //		time.Sleep(time.Second)
@@ -17,18 +20,47 @@
 //
 // It starts tasks where there are slots, asks the policy about those that run, launches copies and restarts, lets the
 // first result of a task win and cancels the others, and runs again what was lost. It acts on nothing itself, and reads
-// no clock: the same observations give the same actions, so it may run in deterministic workflow code.
+// no clock: the same calls give the same actions, so it may run in deterministic workflow code.
 //
-// Report each end at least once: an attempt that is left out of a list stays as it was, and is not taken as ended. Do
-// not call Observe within the loop over its actions. Call [Phase.Close] when a phase is done, or when its job is
-// cancelled, so that it holds nothing more of a shared budget, and [Phase.Release] once it is no longer observed, so
-// that hosts that it shares are free for others.
+// Call [Phase.Close] when a phase is done, or when its job is cancelled, so that it holds nothing more of a shared
+// budget, and [Phase.Release] once it is no longer observed, so that hosts that it shares are free for others. Do not
+// call Poll within the loop over its actions.
+//
+// # What an adapter must do
+//
+// Actions are wishes, and may be given more than once. To submit an ID that the engine has, to cancel what has ended,
+// to publish what is published must change nothing: most engines have that for a name that the caller chooses, such as
+// a task ID, an activity ID, a job name. An action that fails needs no retry; it is given again, after twice the lag
+// that was seen lately, then after twice that. [Phase.Outstanding] lists what was asked for and not seen.
+//
+// List what waits, what runs, and what has ended. What waits must be listed if it may wait for longer than
+// [Config.Trace], since what stays without a trace is taken to be lost, and tried elsewhere. An end must be shown until
+// a snapshot that knows it is safe, or for as long as the phase goes on if there are none.
+//
+// Each attempt needs a place of its own for its result. Publish makes one of them the task's: by a rename, by the name
+// of the winner in a record. It names one attempt of a task alone. Attempt.Published tells a phase without a past which
+// one was published; without it, that is the first of those that have succeeded by the times of their ends.
+//
+// # A scheduler that dies
+//
+// It may die at any point, and start again with a snapshot of then, with one that is old, or with none: every task
+// ends, and each result is published once. A snapshot saves learning anew what machines and run times are like, and
+// what of a task has failed and how often. It may be taken before the actions are carried out, or after. Save [Hosts]
+// with it. A snapshot takes some 200 bytes a task; [Phase.AppendChanges] gives what has changed, some 50 bytes for each
+// begin, end and action. Append that to a file after each Poll, and write a snapshot when the file is as large as one:
+// then ten saves a second cost what has changed. Who saves nothing but a snapshot should do so every minute or so.
+//
+// # Whose clock
+//
+// The now of Poll is the caller's clock, and so are all times that come back. Begun, AsOf and Ended of an Attempt are
+// by the clock of its host, or of the server that dates it; all three by the same. A host's clock may be off: what it
+// dates later than the call that tells of it, or earlier than the attempt was asked for, shows by how much, at least,
+// and all times of the host are moved by that ([Hosts.ClockOffset]). A clock that may be right is not moved. The clock
+// of a host that is behind can be seen only by attempts that were submitted by this phase; times of others are taken as
+// told. What is told in one call is taken in the order of those times. At the first call they may lie anywhere in the
+// past; later what was true before the last call counts as true at that one: the tracker's time never falls.
 //
 // # What an engine differs in
-//
-// A poll sees the past. Each attempt may say when it began, as of when its progress was true, and when it ended; what
-// is told in one call is taken in the order of those times. What was true before the last call counts as true at that
-// one: the tracker's time never falls.
 //
 // A submitted copy waits in a queue before it runs. It holds a slot from then on, so that no other is made in the
 // meantime, but it is neither judged nor does it have an age until it is seen to run: queueing is not straggling.
@@ -38,13 +70,14 @@
 //
 // An engine may be away for a while. After a gap of more than five times what usually lies between two polls that see
 // attempts run, all of them look silent. Then no copy is made, restarted or killed for twice what is usual between
-// polls, in which they report.
+// polls, in which they report. Whether anything moves at all, says [Phase.Moving].
 //
 // Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
 // exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names
 // the hosts to Avoid.
 //
-// Some engines hold all tasks from the beginning, such as a job array: see Config.Queued.
+// Some engines hold all tasks from the beginning, such as a job array: see Config.Preloaded. Some list nothing, such as
+// a pull queue, and tell of begins and ends as they happen: see [Phase.Push].
 //
 // # Bad hosts
 //
@@ -59,12 +92,10 @@
 //
 // # Cost and concurrency
 //
-// Observe takes O(log n) for each attempt that it is told of, a decision for each that runs, and O(log hosts) for each
-// submit, for each host that has a free slot, and for each host that a task has to avoid. Where tasks wait and a slot
-// is free it sorts them. A poll of 1,000,000 attempts on 10,000 hosts takes some 0.6 s of one core, the one that
-// submits them all twice as long: see BenchmarkObserveHosts and BenchmarkFirstObserve. It allocates for what is new,
-// attempts and actions, and little besides. Memory grows with the number of attempts, and with all that is told if
-// there is a journal.
+// Poll takes O(log n) for each attempt that it is told of, a decision for each that runs, and O(log hosts) for each
+// submit, for each host that has a free slot as long as copies are wanted, and for each host that a task has to avoid.
+// See BenchmarkPollHosts and BenchmarkFirstPoll. It allocates for what is new, attempts and actions, and little
+// besides. Memory grows with the number of attempts, and with all that is told if there is a journal.
 //
 // Not safe for concurrent use; one Phase per phase.
 package engine

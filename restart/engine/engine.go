@@ -95,8 +95,8 @@ func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], te
 type Action struct {
 	Op   Op
 	Task int
-	// ID is the attempt: to Submit, the name by which Poll is to hear of the new one, "17.2" for attempt 2 of task 17; to
-	// Cancel, the one to end; to Publish, the one that won.
+	// ID is the attempt: to Submit, the name by which Poll is to hear of the new one, "17.2" for attempt 2 of task 17;
+	// to Cancel, the one to end; to Publish, the one that won.
 	ID string
 	// Host is where to submit, if the hosts have slots of their own. To Cancel and to Publish, where it runs or ran, or
 	// was submitted; empty if not known.
@@ -104,9 +104,9 @@ type Action struct {
 	// Avoid are hosts on which the new attempt should not run: those that run a copy of the task or ran one, and those
 	// that rest. It never names all known hosts.
 	Avoid []string
-	// Decision says why: what the policy decided about the task, or that a copy was overtaken. It is the zero Decision for
-	// the first attempts of a task, for those that make up for a failed or lost one, and where an attempt is cancelled
-	// since its hosts are down or its task was given up.
+	// Decision says why: what the policy decided about the task, or that a copy was overtaken. It is the zero Decision
+	// for the first attempts of a task, for those that make up for a failed or lost one, and where an attempt is
+	// cancelled since its hosts are down or its task was given up.
 	Decision restart.Decision
 }
 

@@ -21,11 +21,12 @@ type Host struct {
 
 // HostsConfig describes the hosts of a cluster.
 type HostsConfig struct {
-	// Hosts are the known ones. Either all of them have slots or none has. More are learned as they are seen if none has.
+	// Hosts are the known ones. Either all of them have slots or none has. More are learned as they are seen if none
+	// has.
 	Hosts []Host
-	// Record is what is known of the machines, whose numbers are the hosts'. A host that it calls slow gets nothing new as
-	// long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's phases
-	// the same.
+	// Record is what is known of the machines, whose numbers are the hosts'. A host that it calls slow gets nothing new
+	// as long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's
+	// phases the same.
 	Record tracker.MachineRecord
 	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled. 0 means a minute.
 	Rest time.Duration

@@ -39,9 +39,9 @@ func (s *Standing) UnmarshalText(text []byte) error { return enum.Parse(standing
 type Movement struct {
 	// Why is Moving, or why nothing moves.
 	Why Standing
-	// Still is for how long nothing has begun, reported or ended. Usual is the longest for which that can be explained by
-	// the phase's own past: three times its longest pause, or what its longest task is expected to take, whichever is
-	// longer.
+	// Still is for how long nothing has begun, reported or ended. Usual is the longest for which that can be explained
+	// by the phase's own past: three times its longest pause, or what its longest task is expected to take, whichever
+	// is longer.
 	Still, Usual time.Duration
 }
 

@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Poll takes the list of what the engine shows now, and returns what to do. The list should show all that waits or runs,
-// and what has ended at least until a snapshot of the phase that knows it is safe; what is left out stays as it was, for
-// a while (Config.Trace). An attempt that was never heard of is adopted, with all that is told of it; if the phase is
-// Preloaded, as soon as it does not wait. What makes no sense is passed over and counted in [tracker.Ledger.Ignored].
-// Call it every Interval, and as soon as something ends. Where the clock steps back, no time has passed. The same
-// calls give the same actions; the order of a list counts, so sort one that has none. The actions hold until the next
-// call.
+// Poll takes the list of what the engine shows now, and returns what to do. The list should show all that waits or
+// runs, and what has ended at least until a snapshot of the phase that knows it is safe; what is left out stays as it
+// was, for a while (Config.Trace). An attempt that was never heard of is adopted, with all that is told of it; if the
+// phase is Preloaded, as soon as it does not wait. What makes no sense is passed over and counted in
+// [tracker.Ledger.Ignored]. Call it every Interval, and as soon as something ends. Where the clock steps back, no time
+// has passed. The same calls give the same actions; the order of a list counts, so sort one that has none. The actions
+// hold until the next call.
 //
 // [tracker.Ledger.Ignored]: https://pkg.go.dev/github.com/straggler-go/straggler/restart/tracker#Ledger
 func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
@@ -29,8 +29,8 @@ func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
 	return p.answer(true)
 }
 
-// Push takes events of attempts, from an engine that lists nothing, and returns what to do: an Attempt is what is new of
-// one, and what is left out says nothing. Call it with what there is, and every Interval, with nothing if there is
+// Push takes events of attempts, from an engine that lists nothing, and returns what to do: an Attempt is what is new
+// of one, and what is left out says nothing. Call it with what there is, and every Interval, with nothing if there is
 // nothing: then what runs is decided about. O(events), and a decision for each attempt that runs once an interval.
 func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 	p.start(now, events)

@@ -17,7 +17,12 @@ type event struct {
 	what happening
 }
 
-func before(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) }
+func before(a, b event) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Compare(a.seq, b.seq)
+}
 
 // happening is what an event tells of its attempt.
 type happening uint8

@@ -17,8 +17,8 @@ type timeline struct {
 	wall     time.Time     // of this call, as the caller said
 }
 
-// tick takes the time of a call, and returns whether the clock was set back. Instead of the zero time.Time it is that of
-// the call before. The first call says how far the past goes back that it tells of.
+// tick takes the time of a call, and returns whether the clock was set back. Instead of the zero time.Time it is that
+// of the call before. The first call says how far the past goes back that it tells of.
 func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	now = inRange(now)
 	if !l.clock.Begun {
@@ -34,8 +34,8 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	return l.clock.Steps > steps
 }
 
-// when returns the time of the line at which something was true that the engine dates by a clock of the given offset, or
-// limit if it does not say, or says a later time. What was true before the last call counts as true at that one.
+// when returns the time of the line at which something was true that the engine dates by a clock of the given offset,
+// or limit if it does not say, or says a later time. What was true before the last call counts as true at that one.
 func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration {
 	if t.IsZero() {
 		return limit

@@ -9,8 +9,8 @@ import (
 // leastHost is how many bytes a host takes at least.
 const leastHost = 10
 
-// Code codes what is known of the hosts, without what attempts hold of them. Of what was read, each host has to pass the
-// check before it is added.
+// Code codes what is known of the hosts, without what attempts hold of them. Of what was read, each host has to pass
+// the check before it is added.
 func (s *Set) Code(c *snapshot.Codec, check func(i int, h Host) error) {
 	c.Duration(&s.rest)
 	c.Check(s.rest > 0, "has no rest")

@@ -1,8 +1,8 @@
 // Package hosts knows the hosts of a cluster by number: which of them may get something new, where there is most room,
 // and how far their clocks are off.
 //
-// A host gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow, and
-// once it is known to leave; if that holds for all that are up, they get something all the same. This is one test,
+// A host gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow,
+// and once it is known to leave; if that holds for all that are up, they get something all the same. This is one test,
 // [Set.eligible], and its outcome for each host stands in a tree, in which the roomiest is found in O(log n).
 package hosts
 

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// code codes what the phase knows besides its tracker.
+func (p *Phase) code(c *snapshot.Codec) {
+	for _, b := range []*bool{&p.config.Preloaded, &p.closed, &p.confirms, &p.sight.pushed, &p.moves.any} {
+		c.Bool(b)
+	}
+	c.Number(&p.config.MaxFailures, 1, snapshot.Any)
+	c.Number(&p.config.MaxLost, 1, snapshot.Any)
+	hasWork := p.config.Work != nil
+	if c.Bool(&hasWork); hasWork && c.In != nil {
+		p.config.Work = make([]float64, len(p.book.tasks))
+	}
+	for i := range p.config.Work {
+		c.Amount(&p.config.Work[i])
+	}
+	c.Clock(&p.time.clock)
+	for _, t := range []*time.Time{&p.time.epoch, &p.time.now, &p.time.wall, &p.sight.seen, &p.sight.blind} {
+		c.Time(t)
+	}
+	for _, d := range []*time.Duration{
+		&p.config.Trace, &p.time.earliest, &p.sight.usual, &p.sight.arrival, &p.sight.parting, &p.sight.listed,
+		&p.sight.checked, &p.moves.last, &p.moves.longest, &p.moves.decided,
+	} {
+		c.Duration(d)
+	}
+	for _, n := range []*int{
+		&p.slots, &p.told, &p.ignored, &p.cloned, &p.heard.losses, &p.heard.departures, &p.log.calls,
+	} {
+		c.Number(n, 0, snapshot.Any)
+	}
+	snapshot.List(c, &p.heard.leaves, 2, func(at *time.Time) { c.Time(at) })
+	hosts := p.hosts.set.Len()
+	c.Number(&hosts, 0, snapshot.Any)
+	known := hosts <= p.hosts.set.Len() && len(p.heard.leaves) <= hosts
+	c.Check(known, "knows hosts that Config.Hosts lacks: restore these first")
+	for i := range p.book.tasks {
+		if !c.OK() {
+			return
+		}
+		p.codeTask(c, &p.book.tasks[i])
+	}
+	c.Bool(&p.book.sorted)
+	snapshot.List(c, &p.book.waiting, 1, func(n *int) { c.Number(n, 0, len(p.book.tasks)-1) })
+	p.codeAttempts(c)
+}
+
+func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
+	for _, n := range []*int{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
+		c.Number(n, 0, snapshot.Any)
+	}
+	for _, b := range []*bool{&t.alone, &t.waits, &t.over, &t.givenUp} {
+		c.Bool(b)
+	}
+	snapshot.List(c, &t.tried, 1, func(host *int) { c.Number(host, 0, p.hosts.set.Len()-1) })
+	codeWhy(c, &t.why)
+}
+
+// codeAttempts codes the attempts: of each task those that go on, in their order, and then the others; those with a
+// request first come first.
+func (p *Phase) codeAttempts(c *snapshot.Codec) {
+	var all []*attempt
+	if c.In == nil {
+		for i := range p.book.tasks {
+			all = append(all, p.book.tasks[i].live...)
+		}
+		others := slices.SortedFunc(maps.Values(p.book.attempts), func(a, b *attempt) int { return cmp.Compare(a.id, b.id) })
+		all = append(all, slices.DeleteFunc(others, func(a *attempt) bool { return !a.dying && !a.ended })...)
+	}
+	snapshot.List(c, &all, leastAttempt, func(a **attempt) {
+		if c.In != nil {
+			*a = &attempt{}
+		}
+		p.codeAttempt(c, *a)
+	})
+	if c.In != nil && c.OK() {
+		for _, a := range all {
+			c.Check(p.book.attempts[a.id] == nil, "names an attempt twice")
+			p.book.attempts[a.id] = a
+		}
+		p.settle(all)
+	}
+	pending := make([]string, len(p.book.pending))
+	for i, a := range p.book.pending {
+		pending[i] = a.id
+	}
+	snapshot.List(c, &pending, 1, func(id *string) { c.Text(id) })
+	if c.In == nil {
+		return
+	}
+	for _, id := range pending {
+		a := p.book.attempts[id]
+		c.Check(a != nil && !a.pending, "asks for an attempt that it does not know, or twice")
+		if c.OK() {
+			p.book.note(a)
+		}
+	}
+}
+
+// leastAttempt is how many bytes an attempt takes at least.
+const leastAttempt = 22
+
+func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
+	c.Text(&a.id)
+	c.Number(&a.task, 0, len(p.book.tasks)-1)
+	c.Number(&a.number, 0, snapshot.Any)
+	c.Number(&a.host, nowhere, p.hosts.set.Len()-1)
+	snapshot.List(c, &a.avoid, 1, func(name *string) { c.Text(name) })
+	if c.In != nil && len(a.avoid) == 0 {
+		a.avoid = nil
+	}
+	c.Time(&a.asOf)
+	for _, d := range []*time.Duration{&a.since, &a.asked, &a.seen} {
+		c.Duration(d)
+	}
+	again := int(a.again)
+	c.Number(&again, 0, maxDoublings)
+	a.again = uint8(again)
+	won := a == p.book.tasks[a.task].winner
+	for _, b := range []*bool{&won, &a.ahead, &a.adopted, &a.begun, &a.dying, &a.ended, &a.gone, &a.published} {
+		c.Bool(b)
+	}
+	if c.In != nil && won && c.OK() {
+		p.book.tasks[a.task].winner = a
+	}
+	var why restart.Decision
+	if a.why != nil {
+		why = *a.why
+	}
+	if codeWhy(c, &why); why != (restart.Decision{}) {
+		a.why = &why
+	}
+}
+
+// settle counts what follows from the attempts that were read.
+func (p *Phase) settle(all []*attempt) {
+	for i := range p.book.tasks {
+		if p.book.tasks[i].over {
+			p.book.over++
+		}
+	}
+	for _, a := range all {
+		t := &p.book.tasks[a.task]
+		if a.ended {
+			continue
+		}
+		p.hold(a.host, 1)
+		if a.dying {
+			t.dying++
+			p.book.dying++
+		} else {
+			t.live = append(t.live, a)
+			p.book.live++
+		}
+	}
+}
+
+// codeWhy codes a decision, which most things have none of.
+func codeWhy(c *snapshot.Codec, d *restart.Decision) {
+	has := *d != restart.Decision{}
+	if c.Bool(&has); has {
+		codeDecision(c, d)
+	}
+}
+func codeDecision(c *snapshot.Codec, d *restart.Decision) {
+	action, reason, basis := int(d.Action), int(d.Reason), int(d.Basis)
+	for _, n := range []*int{&action, &reason, &basis} {
+		c.Number(n, 0, 255)
+	}
+	d.Action, d.Reason, d.Basis = restart.Action(action), restart.Reason(reason), restart.Basis(basis)
+	c.Number(&d.Copy, 0, snapshot.Any)
+	for _, t := range []*time.Duration{&d.Remaining, &d.Fresh, &d.Bar, &d.Gain} {
+		c.Duration(t)
+	}
+	c.Real(&d.Value)
+	c.Real(&d.Threshold)
+	machines := make([]int, d.Avoid.Len())
+	for i := range machines {
+		machines[i] = d.Avoid.At(i)
+	}
+	snapshot.List(c, &machines, 1, func(n *int) { c.Number(n, 0, snapshot.Any) })
+	if c.In != nil {
+		d.Avoid = restart.Avoid(restart.Task{Tried: machines}, restart.Phase{})
+	}
+}
