@@ -46,6 +46,8 @@ func (h Heat) MarshalText() ([]byte, error) { return enum.Text(heatNames[:], h) 
 // UnmarshalText sets the heat by its name.
 func (h *Heat) UnmarshalText(text []byte) error { return enum.Parse(heatNames[:], text, h) }
 
+// Experimental: no host of this repository calls it yet.
+//
 // HotSpot says how many copies a file should have. It is a plain value: it can be compared with ==, prints as one line,
 // logs as structured fields and marshals to JSON by names.
 type HotSpot struct {
@@ -56,6 +58,8 @@ type HotSpot struct {
 	Drains, Limit time.Duration
 }
 
+// Experimental: no host of this repository calls it yet.
+//
 // DecideReplicas finds hot spots. A node that many jobs want becomes a bottleneck while others idle, and if that is due
 // to one file that many read, "another solution is to increase its replication level" [FAIR §4.3.2]. With s slots that
 // have the file, w tasks that wait for one are served in w * Task / s; if that is longer than limit, some would run

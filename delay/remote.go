@@ -47,6 +47,8 @@ func (c RemoteCostConfig) Validate() error {
 	return nil
 }
 
+// Experimental: no host of this repository calls it yet.
+//
 // RemoteCost learns D of [Gain] for a class of jobs: how much longer a task takes where its data is not [FAIR §4.3.1].
 // It is the difference of the mean times at the two levels. The paper takes D as known; it is near 0 where tasks
 // compute, which is what [ByReadRate] tells apart by rate.

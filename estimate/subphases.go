@@ -8,6 +8,8 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
+// Experimental: no host of this repository calls it yet.
+//
 // Subphases keeps the books of a phase whose tasks go through the same subphases in order, such as the copy, sort and
 // reduce of Hadoop's reduce tasks: each task's progress score [LATE §2.1], and the time that it still needs, by its own
 // rate in a subphase that it has begun and the mean rate of the others in one that it has not [LATE §4.2]; see

@@ -6,6 +6,8 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
+// Experimental: no host of this repository calls it yet.
+//
 // Affinity appends to dst the machines that a task of the phase should prefer: at most length of them, spread over the
 // racks in proportion to the tasks that an [Assignment] puts there [Mantri §6.1]. It is for a host that does not bind a
 // task to a rack but tries the machines of its list in turn, or at random, and takes the first free slot if all fail.

@@ -66,6 +66,8 @@ func Nearest(free, replicas []Place) (int, Level) {
 	return best, level
 }
 
+// Experimental: no host of this repository calls it yet.
+//
 // LocalityFactors learns what reading costs at each level, for the locationFactor of Mantri's equation 3:
 // estimate.Fresh wants it relative to the average task of the phase, so that no copy starts where it has little chance
 // to end first [Mantri §5.2]. The zero value is ready for use. Not safe for concurrent use; one per phase.

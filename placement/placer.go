@@ -5,6 +5,8 @@ import (
 	"math"
 )
 
+// Experimental: no host of this repository calls it yet.
+//
 // Placer places the tasks of a phase one at a time, for a host that learns of free slots one at a time. It keeps the
 // seconds of every link under the tasks placed so far; a task that is not placed, or was removed, burdens none.
 // [Assign], which sees all tasks at once, finds shorter placements.

@@ -43,6 +43,8 @@ func (c CopyTimesConfig) Validate() error {
 	return nil
 }
 
+// Experimental: no host of this repository calls it yet.
+//
 // CopyTimes learns t_rep, the time to move an output to another machine in the rack [Mantri §5.3], from the copies that
 // were made: the line of least squares, a part that every copy takes and a time per byte, neither below 0, over about
 // the latest Keep of them. The paper takes t_rep as given. The zero value is a CopyTimes with the defaults. Not safe

@@ -39,6 +39,8 @@ func (c HistogramConfig) Validate() error {
 	return nil
 }
 
+// Experimental: no host of this repository calls it yet.
+//
 // Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [Regressor] wants to
 // know before the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with
 // the same number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent

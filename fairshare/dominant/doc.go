@@ -1,5 +1,5 @@
-// Package dominant divides several resources among pools: how much each should have, who is next for a task, and
-// whose tasks to kill for a pool that starves. It follows dominant resource fairness (A. Ghodsi et al., "Dominant
+// Package dominant, which is experimental as no host of this repository calls it yet, divides several resources among
+// pools: how much each should have, who is next for a task, and whose tasks to kill for a pool that starves. It follows dominant resource fairness (A. Ghodsi et al., "Dominant
 // Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011), with minimums, weights, maximums and
 // trees as Hadoop YARN, YuniKorn, Kueue and Volcano have them, on the pools of package fairshare.
 //

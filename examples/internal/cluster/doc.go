@@ -3,7 +3,8 @@
 // library, through its public calls, and carries the answer out; it has no rule of its own about who runs next, where,
 // with how many copies, or what is killed. What it asks of each package is in one file with the package's name
 // (restart.go, delay.go, fairshare.go and so on; assign.go for delay/assign, overload.go for laxity/outlier, disk.go
-// for the disks of fairshare/gate, blacklist.go for those of clone), which is meant to be read, and copied, by who writes such a host.
+// for the disks of fairshare/gate, blacklist.go for the machines that clone bans), which is meant to be read, and
+// copied, by who writes such a host.
 //
 // # Time
 //
