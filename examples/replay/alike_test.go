@@ -177,3 +177,40 @@ func TestPassedOverIsSaid(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, errors, "passed over: started: 1; did not run: aborted results: 1")
 }
+
+// The bill, another run beside this one, and what the log's own engine could be told.
+func TestAdviceAndComparison(t *testing.T) {
+	this := file(t, healthy)
+	last := file(t, strings.Replace(healthy, "60000", "6000", 1)+`{"phase":"gone","task":0,"start":0,"finish":1000}`)
+	code, out, errors := call("-json", "-policy", "mantri", "-cost", "3600", "-against", last, this)
+	require.Zero(t, code, errors)
+	var r report.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.NotNil(t, r.Money)
+	assert.InDelta(t, r.NoAction.Used, r.Money.Before, 1e-9, "a slot-second costs 1")
+	assert.Contains(t, r.Headline, "At 3600 a slot-hour the bill is 66.00, and with mantri")
+	require.NotNil(t, r.Against)
+	require.Len(t, r.Against.Phases, 1)
+	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Seconds)
+	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Slowest)
+	assert.Equal(t, 1, r.Against.OnlyThere)
+	assert.Equal(t, "b", r.Workers[0].Host)
+	assert.Nil(t, r.Setting, "these lines are of no engine")
+	for _, wrong := range [][]string{{"-cost", "-1", this}, {"-against", last}, {"-against", filepath.Join(t.TempDir(), "absent"), this}} {
+		code, _, _ = call(wrong...)
+		assert.Equal(t, 2, code, wrong)
+	}
+
+	var tasks []string
+	for i := range 12 {
+		took := 1000
+		if i == 0 {
+			took = 2500
+		}
+		tasks = append(tasks, fmt.Sprintf(`{"taskId":%d,"index":%d,"launchTime":"2026-03-01T10:00:00.000GMT","duration":%d,"executorId":"1","host":"h","status":"SUCCESS"}`, i, i, took))
+	}
+	code, out, errors = call("-policy", "mantri,spark", file(t, "["+strings.Join(tasks, ",")+"]"))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "In Spark: spark.speculation=true would have changed the phases' time by 0.0% and the slots' by 0.0%. "+
+		"Its rule asks for 3 times the median of the tasks that have ended: 0 of the 1 stragglers ever take that.")
+}

@@ -60,6 +60,7 @@ func (l *loaded) add(path string, log *trace.Log) {
 	for _, hint := range log.Hints {
 		l.hints = append(l.hints, name+": "+hint)
 	}
+	l.note(log)
 	if attempts > 0 {
 		print := fingerprint(log)
 		if first, again := l.seen[print]; again {
@@ -121,6 +122,7 @@ func (l *loaded) take(alike bool) {
 	}
 	d := workload.Divide(phases, alike)
 	l.phases, l.unlike = d.Alike, d.Unlike
+	l.numbers = make([][]int32, len(d.Alike))
 	for i, p := range d.Alike {
 		switch log := from[p]; {
 		case d.Place[i] < 0:
@@ -128,7 +130,9 @@ func (l *loaded) take(alike bool) {
 		case log.Arrivals != nil: // its tasks are generated
 			l.tasks = append(l.tasks, why.FromPhase(p))
 		default:
-			l.tasks = append(l.tasks, why.FromLog(log, p.Source, &l.hosts))
+			tasks, numbers := why.FromLog(log, p.Source, &l.hosts)
+			l.tasks = append(l.tasks, tasks)
+			l.numbers[i] = numbers
 		}
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {

@@ -22,11 +22,14 @@ type loaded struct {
 	read    []*trace.Log   // and not taken yet
 	phases  []*sim.Phase   // whose tasks are alike
 	tasks   []causes.Phase // of the phases
+	numbers [][]int32      // of these tasks in the log
 	unlike  []*sim.Phase   // of whose tasks that is not known
 	hosts   why.Machines
 	copies  why.Copies
-	racks   []*trace.Log // topologies
-	logs    []string     // a line each
+	names   map[string]bool // of hosts
+	first   int64           // when the first attempt began, in milliseconds; 0 if not known
+	racks   []*trace.Log    // topologies
+	logs    []string        // a line each
 	seen    map[uint64]string
 	notRun  map[string]int // what the logs hold that did not run, by kind
 	formats map[trace.Format]int
@@ -39,7 +42,7 @@ type loaded struct {
 
 // load reads the logs, or generates phases.
 func (o options) load() (*loaded, error) {
-	l := &loaded{seed: o.seed, formats: map[trace.Format]int{}, seen: map[uint64]string{}, notRun: map[string]int{}}
+	l := &loaded{seed: o.seed, formats: map[trace.Format]int{}, seen: map[uint64]string{}, notRun: map[string]int{}, names: map[string]bool{}}
 	if len(o.logs) == 0 {
 		l.phases = workload.Generate(o.phases, o.seed)
 		for _, p := range l.phases {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -28,6 +29,8 @@ type options struct {
 	phasesSet bool
 	generate  bool
 	alike     bool
+	cost      float64
+	against   string
 	logs      []string
 }
 
@@ -41,6 +44,10 @@ func (o options) check() error {
 		return usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
 	case o.phasesSet && !o.generate && !o.list:
 		return usage("-phases goes with -list, or with a generated workload; a log is replayed whole")
+	case !(o.cost >= 0) || math.IsInf(o.cost, 1):
+		return usage("-cost is %v, want what a slot costs for an hour", o.cost)
+	case o.against != "" && o.generate:
+		return usage("-against compares two logs, and there is none")
 	case !(o.copies >= 0 && o.copies <= 1):
 		return usage("-copies is %v, want a share of the slots, 0 to 1", o.copies)
 	case o.seeds < 1 || o.seeds > mostSeeds:
@@ -88,9 +95,22 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	r.Notes = l.notes()
-	r.Explain(l.tasks, l.hosts.Names)
+	r.Explain(l.phases, l.tasks, l.numbers, l.hosts.Names)
 	if c := l.copies; c.Launched > 0 {
 		r.Recorded = &report.Copies{Launched: c.Launched, Won: c.Won, Unmarked: c.Unmarked, Wasted: c.Wasted.Seconds()}
+	}
+	r.Price(o.cost)
+	if len(l.formats) == 1 {
+		for format := range l.formats {
+			r.Input.Engine = format.String()
+			r.Advise(r.Input.Engine, l.phases)
+		}
+	}
+	r.Input.Began, r.Input.Hosts = l.began(), len(l.names)
+	if o.against != "" {
+		if err := o.compareWith(r, l); err != nil {
+			return err
+		}
 	}
 	if o.html == standardInput { // or rather output
 		return r.HTML(stdout)

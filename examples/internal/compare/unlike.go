@@ -21,10 +21,11 @@ type Packing struct {
 
 // Pack says what starting the longest tasks first would make of the phases, given that how long each takes is known
 // beforehand, from an earlier run, and that none waits for another. Phases in which all tasks start at once, or one
-// slot runs them all, are left out: order is nothing there. The largest gain comes first.
+// slot runs them all, are left out: order is nothing there. So are those whose slots rest for more than a quarter of the
+// time that they work: their tasks wait for something else than a slot. The largest gain comes first.
 func Pack(phases []*sim.Phase) (packed []Packing, err error) {
 	for i, p := range phases {
-		if len(p.Slots) < 2 || len(p.Tasks) <= len(p.Slots) {
+		if len(p.Slots) < 2 || len(p.Tasks) <= len(p.Slots) || !queued(p) {
 			continue
 		}
 		own := *p
@@ -50,6 +51,22 @@ func Pack(phases []*sim.Phase) (packed []Packing, err error) {
 	}
 	slices.SortStableFunc(packed, func(a, b Packing) int { return cmp.Compare(b.Time-b.Largest, a.Time-a.Largest) })
 	return packed, nil
+}
+
+// queued says whether the phase's tasks waited for slots, and for little else.
+func queued(p *sim.Phase) bool {
+	var rests, works time.Duration
+	for _, s := range p.Slots {
+		for _, rest := range s.Rests {
+			rests += rest
+		}
+	}
+	for _, t := range p.Tasks {
+		for _, a := range t.Attempts {
+			works += a.Duration
+		}
+	}
+	return 4*rests <= works
 }
 
 // Chain returns the phases, by index, that the one which ends last waited for, the first of them first: of those that

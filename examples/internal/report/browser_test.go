@@ -87,16 +87,42 @@ func TestPageInBrowser(t *testing.T) {
 		chromedp.Click("#phases thead th:first-child button", chromedp.ByQuery),
 		chromedp.Evaluate(fmt.Sprintf(column, 0), &ids),
 	))
-	assert.Equal(t, 10, headers)
+	assert.Equal(t, 12, headers)
 	assert.Equal(t, []string{"11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}, ids, "numbers sort as numbers, most first")
 	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#phases thead th:first-child button", chromedp.ByQuery), chromedp.Evaluate(fmt.Sprintf(column, 0), &ids)))
 	assert.Equal(t, "0", ids[0])
 
 	var shown string
 	require.NoError(t, chromedp.Run(ctx, chromedp.SendKeys("#filter", "alert(1)", chromedp.ByQuery),
-		chromedp.Evaluate(fmt.Sprintf(column, 1), &jobs), chromedp.Text("#shown", &shown, chromedp.ByQuery)))
+		chromedp.Evaluate(fmt.Sprintf(column, 11), &jobs), chromedp.Text("#shown", &shown, chromedp.ByQuery)))
 	assert.Equal(t, []string{hostile}, jobs, "a hostile name is text")
 	assert.Equal(t, "1 of 12", shown)
+	assert.Empty(t, complaints())
+}
+
+// A picture tells which bar stands out, and by the keyboard of every other: the slowest task's host and cause are one step
+// away.
+func TestBarsAnswer(t *testing.T) {
+	r := sample(t)
+	first := r.Schedules[0].Before
+	require.NotEmpty(t, first)
+	var html bytes.Buffer
+	require.NoError(t, r.HTML(&html))
+	ctx, complaints := browser(t, html.Bytes())
+	var told, afterKey, afterHover string
+	var stops int
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Text("figure.ask .asked", &told, chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelectorAll('figure.ask svg[tabindex]').length`, &stops),
+		chromedp.Focus("svg.gantt", chromedp.ByQuery), chromedp.KeyEvent("\ue014"), // the right arrow
+		chromedp.Text("figure.ask .asked", &afterKey, chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelectorAll('svg.gantt rect[data-d]')[0].dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`, nil),
+		chromedp.Text("figure.ask .asked", &afterHover, chromedp.ByQuery),
+	))
+	assert.Regexp(t, `^task \d+: .*from .* to .*straggler, cause: `, told)
+	assert.Equal(t, told, afterKey, "the longest comes first")
+	assert.Equal(t, first[0].String(), afterHover)
+	assert.Equal(t, 2*len(r.Schedules), stops, "a stop a picture, not a bar")
 	assert.Empty(t, complaints())
 }
 
@@ -112,7 +138,7 @@ func TestPageIsAccessible(t *testing.T) {
 	require.NoError(t, sample(t).HTML(&html))
 	ctx, _ := browser(t, html.Bytes())
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1100, 390} {
+		for _, width := range []int64{1400, 420} {
 			dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 			var violations []string
 			var picture []byte

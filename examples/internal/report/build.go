@@ -57,6 +57,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	r.Slowdown = slowdown(phases)
 	r.Headline = headline(r)
 	r.Work = Work{c.Events, c.Elapsed.Seconds(), float64(c.Events) / max(c.Busy.Seconds(), 1e-9)}
+	r.AddWorkers(phases)
 	return r, r.draw(phases, policies, c.Outcomes)
 }
 
@@ -112,6 +113,7 @@ func phase(p *sim.Phase, id int, c compare.Comparison) Phase {
 	row := Phase{
 		ID: id, Job: p.Job, Name: p.Name, Tasks: len(p.Tasks), Slots: len(p.Slots), Time: c.NoAction[id].Time.Seconds(),
 		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest, SlowestTime: compare.Last(p, slowest).Seconds(),
+		SlowestName: p.TaskName(slowest), SlowestHost: p.Tasks[slowest].Host,
 	}
 	for _, o := range c.Outcomes {
 		row.With = append(row.With, o.Results[id].Time.Seconds())
@@ -159,6 +161,15 @@ func sortParts(parts []Part) {
 	slices.SortStableFunc(parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Share, a.Share))
 	})
+}
+
+// mainCause is the part with the largest share, known or not; nil of none.
+func mainCause(parts []Part) *Part {
+	if len(parts) == 0 {
+		return nil
+	}
+	most := slices.MaxFunc(parts, func(a, b Part) int { return cmp.Compare(a.Share, b.Share) })
+	return &most
 }
 
 func rank(p Part) int {

@@ -2,10 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/causes"
+
+	"straggler-examples/internal/sim"
+	"straggler-examples/internal/why"
 )
 
 // Causes says why stragglers were slow, as far as the log tells: package estimate/causes, on every phase.
@@ -20,6 +24,9 @@ type Causes struct {
 	// Machines are those at fault, the worst first; MachinesLeftOut is how many more there are.
 	Machines        []Machine `json:"machines,omitempty"`
 	MachinesLeftOut int       `json:"machines_left_out"`
+	// Recurring are tasks that are slow in most phases of their kind, wherever they run, the worst first.
+	Recurring        []Recurring `json:"recurring,omitempty"`
+	RecurringLeftOut int         `json:"recurring_left_out"`
 	// Known says what there was to judge by: nothing can be blamed on what the log does not tell.
 	Known Known `json:"known"`
 }
@@ -49,11 +56,33 @@ type Machine struct {
 	Phases int     `json:"phases"`
 }
 
+// Recurring is a task that is slow in most phases.
+type Recurring struct {
+	Job    string  `json:"job"`
+	Task   string  `json:"task"`
+	Ratio  float64 `json:"ratio"`
+	Phases int     `json:"phases"`
+	Slow   int     `json:"slow_phases"`
+}
+
 const mostMachines = 20
 
-// Explain adds why stragglers were slow. The phases are those of the replay, by their numbers; names are the machines'.
-func (r *Report) Explain(phases []causes.Phase, names []string) {
+// SameTask is the cause of stragglers whose task is slow in most phases; it is taken from what is unknown.
+const SameTask = "same-task"
+
+const sameTaskRemedy = "look at what the task is given to do; a copy would do the same"
+
+// Explain adds why stragglers were slow. The phases are those of the replay, by their numbers, with their tasks as
+// replayed; numbers are the tasks' numbers in the log, where they stand in another order; names are the machines'.
+func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) {
 	c := &Causes{}
+	bill := causes.Charge(phases)
+	recurring, beyond := why.Recur(replayed)
+	for _, t := range recurring[:min(len(recurring), mostMachines)] {
+		c.Recurring = append(c.Recurring, Recurring{t.Job, t.Task, t.Ratio, t.Phases, t.Slow})
+	}
+	c.RecurringLeftOut = len(recurring) - len(c.Recurring)
+	same := 0.0
 	var excess time.Duration
 	parts := map[causes.Cause]float64{}
 	rows := map[int]*Phase{}
@@ -62,25 +91,56 @@ func (r *Report) Explain(phases []causes.Phase, names []string) {
 	}
 	for i, p := range phases {
 		c.Known.add(p)
+		if len(bill.Machines) > 0 {
+			p.Factor = bill.Factor
+		}
 		found := causes.Explain(p)
+		r.causeOfBars(i, replayed[i], found, numbers)
 		excess += found.Excess
+		own := 0.0 // of the excess, as far as it is unknown
+		if found.Excess > 0 {
+			own = min(beyond[i].Seconds()/found.Excess.Seconds(), found.Parts.Unknown)
+			found.Parts.Unknown -= own
+			same += own * found.Excess.Seconds()
+		}
 		for cause := range everyCause {
 			parts[cause] += found.Parts.Of(cause) * found.Excess.Seconds()
 		}
 		if row := rows[i]; row != nil && found.Excess > 0 {
-			row.Causes = shares(func(cause causes.Cause) float64 { return found.Parts.Of(cause) })
+			row.Causes = shares(func(cause causes.Cause) float64 { return found.Parts.Of(cause) }, own)
 		}
 	}
 	c.Excess = excess.Seconds()
-	c.Parts = shares(func(cause causes.Cause) float64 { return parts[cause] / max(c.Excess, 1e-9) })
-	bill := causes.Charge(phases)
+	c.Parts = shares(func(cause causes.Cause) float64 { return parts[cause] / max(c.Excess, 1e-9) }, same/max(c.Excess, 1e-9))
 	c.Wait = bill.Wait.Seconds()
-	c.WaitParts = shares(bill.Parts().Of)
+	c.WaitParts = shares(bill.Parts().Of, 0)
 	for _, s := range bill.Machines[:min(len(bill.Machines), mostMachines)] {
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
 	r.Causes = c
+}
+
+// causeOfBars notes the causes of the stragglers in the pictures of a phase.
+func (r *Report) causeOfBars(phase int, p *sim.Phase, found causes.Report, numbers [][]int32) {
+	for k := range r.Schedules {
+		if r.Schedules[k].Phase != phase {
+			continue
+		}
+		cause := map[int32]string{} // by number in the log
+		for _, o := range found.Outliers {
+			number := int32(o.Task)
+			if phase < len(numbers) && numbers[phase] != nil {
+				number = numbers[phase][o.Task]
+			}
+			cause[number] = o.Cause.String()
+		}
+		r.Schedules[k].eachBar(func(b *Bar) {
+			if b.Kind == kindStraggler {
+				b.Cause = cause[p.Tasks[b.Task].Number]
+			}
+		})
+	}
 }
 
 func (k *Known) add(p causes.Phase) {
@@ -105,8 +165,11 @@ func everyCause(yield func(causes.Cause) bool) {
 }
 
 // shares lists the causes with a part of at least a thousandth, largest first, what is unknown last.
-func shares(of func(causes.Cause) float64) []Part {
+func shares(of func(causes.Cause) float64, same float64) []Part {
 	list := []Part{}
+	if same >= 0.0005 {
+		list = append(list, Part{SameTask, same, sameTaskRemedy})
+	}
 	for c := range everyCause {
 		if share := of(c); share >= 0.0005 {
 			list = append(list, Part{c.String(), share, c.Remedy()})
@@ -130,6 +193,18 @@ func (c *Causes) String() string {
 		m := c.Machines[0]
 		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %s", m.Name, m.Ratio, counted(m.Phases, "phase"))
 		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
+			text += fmt.Sprintf(", and %d more", more)
+		}
+		text += "."
+		if !slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Cause == causes.Machine.String() }) {
+			text += " That shows over many phases only: in none was a straggler's time charged to its machine, since no more of " +
+				"the tasks beside it were slow than chance would have it."
+		}
+	}
+	if len(c.Recurring) > 0 {
+		t := c.Recurring[0]
+		text += fmt.Sprintf(" The same task is slow in most phases: %s, in %d of %d, %.1f times at the median", t.Task, t.Slow, t.Phases, t.Ratio)
+		if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
 			text += fmt.Sprintf(", and %d more", more)
 		}
 		text += "."

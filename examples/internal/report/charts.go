@@ -4,124 +4,65 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"strings"
 )
 
-// savings draws by how much each policy changes the time and the slots' time.
-func savings(r *Report) (template.HTML, error) {
-	p := newPlot("change against no action, %", "")
-	var labels []string
-	n := len(r.Policies)
-	times, slots := make(plotter.Values, n), make(plotter.Values, n)
-	text := "Change of the phases' time and of the slots' time under each policy. "
-	for i, policy := range r.Policies {
-		k := n - 1 - i // the first policy stands at the top
-		times[k], slots[k] = -100*policy.All.Mean, -100*policy.Resource.Mean
-		text += fmt.Sprintf("%s: time %s, slot time %s. ", policy.Name, Change(policy.All.Mean), Change(policy.Resource.Mean))
-	}
-	for i := range r.Policies {
-		labels = append(labels, r.Policies[n-1-i].Name)
-	}
-	for i, series := range []plotter.Values{times, slots} {
-		bars, err := plotter.NewBarChart(series, vg.Points(6))
-		if err != nil {
-			return "", err
-		}
-		bars.Horizontal = true
-		bars.LineStyle.Width = 0
-		bars.Color = paint([]string{"accent", "second"}[i])
-		bars.Offset = vg.Points([]float64{3.5, -3.5}[i])
-		p.Add(bars)
-	}
-	zero, err := plotter.NewLine(plotter.XYs{{X: 0, Y: -0.5}, {X: 0, Y: float64(n) - 0.5}})
-	if err != nil {
-		return "", err
-	}
-	zero.Color = paint("rule")
-	p.Add(zero)
-	p.NominalY(labels...)
-	return vector(p, 640, float64(70+24*n), "What each policy changes", text)
+// chart is a picture with its axis.
+type chart struct {
+	Picture template.HTML
+	Axis    []string
+	// First is what the part is that stands out most; it is told before anyone asks.
+	First string
 }
 
 // farthest is the multiple of the median at which slower tasks are drawn.
 const farthest = 10
 
 // slowdowns draws the distribution of the tasks' times over their phase's median.
-func slowdowns(r *Report) (template.HTML, error) {
-	p := newPlot("time of a task, as a multiple of its phase's median", "share of tasks, %")
-	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 3), farthest)
-	points := make(plotter.XYs, 0, len(r.Slowdown))
-	for _, d := range r.Slowdown {
-		points = append(points, plotter.XY{X: min(d.X, far), Y: 100 * d.Share})
+func slowdowns(r *Report) *chart {
+	if len(r.Slowdown) == 0 {
+		return nil
 	}
-	line, err := plotter.NewLine(points)
-	if err != nil {
-		return "", err
-	}
-	line.Color, line.Width = paint("accent"), vg.Points(2)
-	line.StepStyle = plotter.PostStep
-	mark, err := plotter.NewLine(plotter.XYs{{X: 1.5, Y: 0}, {X: 1.5, Y: 100}})
-	if err != nil {
-		return "", err
-	}
-	mark.Color, mark.Dashes = paint(kindStraggler), []vg.Length{4, 3}
-	p.Add(line, mark)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, far, 0, 100
-	p.X.Tick.Marker, p.Y.Tick.Marker = every(1), every(25)
-	return vector(p, 640, 280, "How slow the slow tasks are",
+	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 4), farthest)
+	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
 		fmt.Sprintf("Cumulative distribution. %s of the tasks take over 1.5 times their phase's median; the slowest %.3g times.",
 			Percent(r.Stragglers.Share), r.Slowdown[len(r.Slowdown)-1].X))
-}
-
-// every marks each multiple of a step.
-func every(step float64) plot.Ticker {
-	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-		for k := math.Ceil(low / step); k*step <= high; k++ {
-			ticks = append(ticks, plot.Tick{Value: k * step, Label: fmt.Sprintf("%g", k*step)})
-		}
-		return ticks
-	})
-}
-
-// gantt draws a phase's slots, one lane each, over time.
-type gantt struct{ bars []Bar }
-
-// Plot draws the bars; it makes a gantt a plot.Plotter.
-func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, b := range g.bars {
-		left, right := x(b.Start), x(b.End)
-		right = max(right, left+vg.Points(0.4))
-		low, high := y(-float64(b.Lane)-0.4), y(-float64(b.Lane)+0.4)
-		c.FillPolygon(paint(b.Kind), []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+	for quarter := range 5 {
+		y := 62.5 * float64(quarter)
+		p.line([][2]float64{{0, y}, {1000, y}}, "grid")
 	}
-}
-
-func timeline(bars []Bar, lanes int, end float64, title, text string) (template.HTML, error) {
-	p := newPlot("seconds since the phase began", "slots")
-	p.Add(gantt{bars})
-	p.X.Min, p.X.Max = 0, end
-	p.Y.Min, p.Y.Max = -float64(lanes)+0.5, 0.5
-	p.Y.Tick.Marker = plot.ConstantTicks(nil)
-	return vector(p, 640, math.Max(90, 44+5*float64(lanes)), title, text)
+	p.line([][2]float64{{1500 / far, 0}, {1500 / far, 250}}, "mark")
+	points := [][2]float64{{0, 250}}
+	for _, d := range r.Slowdown {
+		x := 1000 * clampTo(d.X, far) / far
+		points = append(points, [2]float64{x, points[len(points)-1][1]}, [2]float64{x, 250 * (1 - d.Share)})
+	}
+	p.line(points, "data")
+	return &chart{Picture: p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) })}
 }
 
 // timelines draws a phase before and after, on one scale.
-func timelines(s Schedule) (before, after template.HTML, err error) {
-	endBefore, endAfter := lastEnd(s.Before), lastEnd(s.After)
-	end := math.Max(math.Max(endBefore, endAfter), 1e-3)
-	before, err = timeline(s.Before, s.Lanes, end, "Without action",
-		fmt.Sprintf("Phase %d without action: %d copies on %d slots, the last ends after %s.", s.Phase, len(s.Before), s.Lanes, Span(endBefore)))
-	if err != nil {
-		return "", "", err
+func timelines(s Schedule) (before, after *chart) {
+	end := math.Max(math.Max(lastEnd(s.Before), lastEnd(s.After)), 1e-3)
+	return timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
+}
+
+func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
+	height := 10 * float64(max(s.Lanes, 1))
+	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d copies on %d slots, the last ends after %s.",
+		s.Phase, strings.ToLower(title[:1])+title[1:], len(bars), s.Lanes, Span(lastEnd(bars))))
+	slowest := -1
+	for i, b := range bars {
+		if slowest < 0 || b.End-b.Start > bars[slowest].End-bars[slowest].Start {
+			slowest = i
+		}
+		p.rect(1000*b.Start/end, 10*float64(b.Lane)+1, 1000*(b.End-b.Start)/end, 8, "k-"+b.Kind, b.String())
 	}
-	after, err = timeline(s.After, s.Lanes, end, "With "+s.Policy,
-		fmt.Sprintf("Phase %d under %s: %d copies on %d slots, the last ends after %s.", s.Phase, s.Policy, len(s.After), s.Lanes, Span(endAfter)))
-	return before, after, err
+	c := &chart{Picture: p.html(), Axis: axis(end, secondsAs(end))}
+	if slowest >= 0 {
+		c.First = bars[slowest].String()
+	}
+	return c
 }
 
 func lastEnd(bars []Bar) (end float64) {
@@ -129,4 +70,64 @@ func lastEnd(bars []Bar) (end float64) {
 		end = max(end, b.End)
 	}
 	return end
+}
+
+// String says what a bar is: the task, where it ran, when, how much it read, why it was slow, and what was decided.
+func (b Bar) String() string {
+	text := "task " + b.Name
+	if b.Host != "" {
+		text += " on " + b.Host
+	}
+	text += fmt.Sprintf(": %s, from %s to %s", Span(b.End-b.Start), Span(b.Start), Span(b.End))
+	if b.Bytes > 0 {
+		text += ", read " + Bytes(b.Bytes)
+	}
+	switch b.Kind {
+	case kindTask:
+	case kindStraggler:
+		if text += "; straggler"; b.Cause != "" {
+			text += ", cause: " + b.Cause
+		}
+	default:
+		text += "; " + b.Kind
+	}
+	if b.Decision != "" {
+		text += "; decided: " + b.Decision
+	}
+	return text
+}
+
+// Bytes writes a count of bytes.
+func Bytes(n float64) string {
+	for _, unit := range []string{"B", "kB", "MB", "GB", "TB"} {
+		if n < 999.5 {
+			return fmt.Sprintf("%.3g %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.3g PB", n)
+}
+
+// warmth draws the heat map: a row a host, a column a time.
+func warmth(h *Heat) *chart {
+	if h == nil {
+		return nil
+	}
+	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by host and time",
+		"Each cell says how many times the median of their phases the tasks took that ran on the host then.")
+	worst, first := 0.0, ""
+	for row, cells := range h.Cells {
+		for column, ratio := range cells {
+			if ratio == nil {
+				continue
+			}
+			what := fmt.Sprintf("%s, from %s to %s: %.3g times the median", h.Hosts[row], Span(float64(column)*h.Seconds),
+				Span(float64(column+1)*h.Seconds), *ratio)
+			if *ratio > worst {
+				worst, first = *ratio, what
+			}
+			p.rect(float64(column), float64(row), 1, 1, hotness(*ratio), what)
+		}
+	}
+	return &chart{Picture: p.html(), Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first}
 }

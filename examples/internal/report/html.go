@@ -4,6 +4,8 @@ import (
 	"embed"
 	"html/template"
 	"io"
+	"math"
+	"strings"
 )
 
 //go:embed page
@@ -15,16 +17,18 @@ type view struct {
 	Chained   bool
 	Style     template.CSS
 	Script    template.JS
-	Savings   template.HTML
-	Slowdowns template.HTML
+	Far       float64 // the largest change of a policy, in percent
+	Slowdowns *chart
+	Warmth    *chart
 	Timelines []pictures
+	Line      string // to copy into a chat
 }
 
 type pictures struct {
 	Schedule
 	Row    Phase
-	Before template.HTML
-	After  template.HTML
+	Before *chart
+	After  *chart
 }
 
 // HTML writes the report as one page that needs nothing else: no network, no other file. Names from logs are escaped.
@@ -38,34 +42,28 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
-		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
-		"saved": func(was, is float64) float64 {
-			if was == 0 {
-				return 0
-			}
-			return (was - is) / was
+		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won, "main": mainCause,
+		"times100": func(share float64) float64 { return 100 * share },
+		"pair": func(p view, reduction float64, class string) any {
+			return struct {
+				Value, Part float64
+				Class       string
+			}{reduction, p.part(reduction), class}
 		},
 	}).ParseFS(files, "page/page.tmpl")
 	if err != nil {
 		return err
 	}
 	p := view{Report: r, Chained: r.Input.Chained > 0, Style: template.CSS(style), Script: template.JS(script)}
-	if err := p.draw(); err != nil {
-		return err
-	}
+	p.draw()
 	return t.Execute(w, p)
 }
 
-func (p *view) draw() (err error) {
-	if len(p.Policies) > 0 {
-		if p.Savings, err = savings(p.Report); err != nil {
-			return err
-		}
-	}
-	if len(p.Slowdown) > 0 {
-		if p.Slowdowns, err = slowdowns(p.Report); err != nil {
-			return err
-		}
+// draw makes the pictures.
+func (p *view) draw() {
+	p.Slowdowns, p.Warmth, p.Line = slowdowns(p.Report), warmth(p.Heat), p.line()
+	for _, policy := range p.Policies {
+		p.Far = max(p.Far, math.Abs(policy.All.Mean), math.Abs(policy.Resource.Mean))
 	}
 	for _, s := range p.Schedules {
 		drawn := pictures{Schedule: s}
@@ -74,10 +72,27 @@ func (p *view) draw() (err error) {
 				drawn.Row = row
 			}
 		}
-		if drawn.Before, drawn.After, err = timelines(s); err != nil {
-			return err
-		}
+		drawn.Before, drawn.After = timelines(s)
 		p.Timelines = append(p.Timelines, drawn)
 	}
-	return nil
+}
+
+// part is a change as the width of a bar, in percent of the half of a scale.
+func (p *view) part(reduction float64) float64 {
+	if p.Far == 0 {
+		return 0
+	}
+	return 50 * math.Abs(reduction) / p.Far
+}
+
+// line says the report in one line.
+func (r *Report) line() string {
+	parts := []string{r.Input.Name}
+	if r.Input.Engine != "" {
+		parts = append(parts, r.Input.Engine)
+	}
+	if r.Input.Began != "" {
+		parts = append(parts, r.Input.Began)
+	}
+	return strings.Join(parts, ", ") + ": " + r.Headline
 }

@@ -32,6 +32,16 @@ type Report struct {
 	// Apart is what can be said of the tasks that are not known to be alike, which no policy is replayed on; null if all
 	// are.
 	Apart *Apart `json:"not_alike,omitempty"`
+	// Workers are the machines, those first on which stragglers cost most; WorkersLeftOut is how many more there are.
+	Workers        []Worker `json:"workers,omitempty"`
+	WorkersLeftOut int      `json:"workers_left_out"`
+	// Heat is slowness by machine and time; null if machines are not known.
+	Heat *Heat `json:"heat,omitempty"`
+	// Setting is what the log's own engine could be told; null if it is none that is known.
+	Setting *Setting `json:"setting,omitempty"`
+	Money   *Money   `json:"money,omitempty"`
+	// Against is another run that this one was compared with.
+	Against *Against `json:"against,omitempty"`
 	// Recorded is what the log's own engine did about stragglers; null if it launched no copies.
 	Recorded    *Copies  `json:"recorded_copies,omitempty"`
 	Assumptions []string `json:"assumptions"`
@@ -42,13 +52,17 @@ type Report struct {
 // Input is what was read or generated.
 type Input struct {
 	// Name is how people call it: the logs' names, or the generated workload's.
-	Name      string   `json:"name"`
-	Logs      []string `json:"logs,omitempty"`
-	Generated bool     `json:"generated"`
-	Seed      uint64   `json:"seed"`
-	Seeds     int      `json:"seeds"`
-	Phases    int      `json:"phases"`
-	Tasks     int      `json:"tasks"`
+	Name string   `json:"name"`
+	Logs []string `json:"logs,omitempty"`
+	// Engine is the kind of log; Began is when its first attempt did, Hosts how many machines it names.
+	Engine    string `json:"engine,omitempty"`
+	Began     string `json:"began,omitempty"`
+	Hosts     int    `json:"hosts,omitempty"`
+	Generated bool   `json:"generated"`
+	Seed      uint64 `json:"seed"`
+	Seeds     int    `json:"seeds"`
+	Phases    int    `json:"phases"`
+	Tasks     int    `json:"tasks"`
 	// Chained is of how many phases it is known which others' output they read.
 	Chained int `json:"phases_with_known_inputs"`
 }
@@ -160,6 +174,8 @@ type Phase struct {
 	// Slowest is the task whose last attempt took longest, and SlowestTime how long.
 	Slowest     int     `json:"slowest_task"`
 	SlowestTime float64 `json:"slowest_task_seconds"`
+	SlowestName string  `json:"slowest_task_name"`
+	SlowestHost string  `json:"slowest_task_host,omitempty"`
 	// Causes share out what its stragglers took beyond its median.
 	Causes []Part `json:"causes,omitempty"`
 }
@@ -182,6 +198,13 @@ type Bar struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Kind  string  `json:"kind"` // "task", "straggler", "copy", "failed", "killed"
+	// Name is what the log calls the task; Host ran it, and it read Bytes, as far as that is known.
+	Name  string  `json:"name"`
+	Host  string  `json:"host,omitempty"`
+	Bytes float64 `json:"bytes,omitempty"`
+	// Cause is the main one of a straggler, Decision the policy's line about it.
+	Cause    string `json:"cause,omitempty"`
+	Decision string `json:"decision,omitempty"`
 }
 
 // Copies are attempts that ran beside another of their task.

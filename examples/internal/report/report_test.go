@@ -54,7 +54,7 @@ func sample(t testing.TB) *Report {
 	for _, p := range phases {
 		explained = append(explained, why.FromPhase(p))
 	}
-	r.Explain(explained, nil)
+	r.Explain(phases, explained, nil, nil)
 	r.Causes.Machines = []Machine{{"host " + hostile, 2.5, 12, 9, 3}}
 	r.Notes = []string{"a note about " + hostile}
 	return r
@@ -180,5 +180,8 @@ func TestWords(t *testing.T) {
 		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
 		assert.Equal(t, c.want, headline(r))
 	}
+	r.NoAction.Time = 2430
+	assert.Equal(t, "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). The policy mantri would have made it 48.6 s (2.0%) longer, "+
+		"for 5.0% more slot time.", headline(r))
 	assert.Contains(t, headline(&Report{}), "no stragglers")
 }

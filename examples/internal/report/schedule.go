@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 
 	"straggler-examples/internal/compare"
 	"straggler-examples/internal/sim"
@@ -23,25 +24,55 @@ func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, outcomes []
 		if row.Stragglers == 0 {
 			continue
 		}
-		before, err := spans(phases[row.ID], compare.Entry{Policy: restart.Never{}}, r.Input.Seed, row.ID, nil)
+		before, _, err := spans(phases[row.ID], compare.Entry{Policy: restart.Never{}}, r.Input.Seed, row.ID, nil)
 		if err != nil {
 			return err
 		}
-		after, err := spans(phases[row.ID], policies[i], r.Input.Seed, row.ID, known[row.ID].Known)
+		after, decided, err := spans(phases[row.ID], policies[i], r.Input.Seed, row.ID, known[row.ID].Known)
 		if err != nil {
 			return err
 		}
-		r.Schedules = append(r.Schedules, schedule(phases[row.ID], row.ID, policies[i].Name, before, after))
+		s := schedule(phases[row.ID], row.ID, policies[i].Name, before, after)
+		for k := range s.After {
+			s.After[k].Decision = decided[s.After[k].Task]
+		}
+		if !r.Input.Generated {
+			s.eachBar(func(b *Bar) { b.Bytes = phases[row.ID].Tasks[b.Task].Work })
+		}
+		r.Schedules = append(r.Schedules, s)
 	}
 	return nil
 }
 
-func spans(p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape) (all []sim.Span, err error) {
+// spans replays a phase and returns its copies, and by task what was last decided and carried out.
+func spans(p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape) (all []sim.Span, decided acts, err error) {
+	decided = acts{}
 	o := e.Options(seed, id)
-	o.Shape = known
+	o.Shape, o.Witness = known, decided
 	o.Spans = func(s sim.Span) { all = append(all, s) }
 	_, err = sim.Run(p, o)
-	return all, err
+	return all, decided, err
+}
+
+// acts are the decisions that were carried out, by task. It is a sim.Witness.
+type acts map[int]string
+
+// Begins, Reported and Launched do nothing.
+func (acts) Begins(*sim.Phase)                           {}
+func (acts) Reported(tracker.Answer, []sim.Running, int) {}
+func (acts) Launched(int, time.Duration)                 {}
+
+// Acts notes a decision.
+func (a acts) Acts(d tracker.Answer, _ []sim.Running) { a[d.Task] = d.String() }
+
+// eachBar hands out the bars, to be changed.
+func (s *Schedule) eachBar(change func(b *Bar)) {
+	for i := range s.Before {
+		change(&s.Before[i])
+	}
+	for i := range s.After {
+		change(&s.After[i])
+	}
 }
 
 // schedule picks the slots that were in use last in either picture: they are what the phase waited for.
@@ -70,8 +101,19 @@ func schedule(p *sim.Phase, id int, policy string, before, after []sim.Span) Sch
 	}
 	s.Lanes, s.LanesLeftOut = len(lanes), len(order)-len(lanes)
 	slow := slowTasks(p)
-	s.Before, s.After = toBars(before, lanes, slow), toBars(after, lanes, slow)
+	s.Before, s.After = toBars(p, before, lanes, slow), toBars(p, after, lanes, slow)
 	return s
+}
+
+// hostOf is the machine of a slot; empty if it is not known.
+func hostOf(p *sim.Phase, slot int32) string {
+	if slot < 0 || int(slot) >= len(p.Slots) {
+		return ""
+	}
+	if m := p.Slots[slot].Machine; m >= 0 && m < len(p.Hosts) {
+		return p.Hosts[m]
+	}
+	return ""
 }
 
 func slowTasks(p *sim.Phase) []bool {
@@ -82,14 +124,17 @@ func slowTasks(p *sim.Phase) []bool {
 	return slow
 }
 
-func toBars(spans []sim.Span, lanes map[int32]int, slow []bool) []Bar {
+func toBars(p *sim.Phase, spans []sim.Span, lanes map[int32]int, slow []bool) []Bar {
 	bars := []Bar{}
 	for _, s := range spans {
 		lane, shown := lanes[s.Slot]
 		if !shown {
 			continue
 		}
-		bars = append(bars, Bar{lane, int(s.Task), s.Start.Seconds(), s.End.Seconds(), kind(s, slow[s.Task])})
+		bars = append(bars, Bar{
+			Lane: lane, Task: int(s.Task), Start: s.Start.Seconds(), End: s.End.Seconds(), Kind: kind(s, slow[s.Task]),
+			Name: p.TaskName(int(s.Task)), Host: hostOf(p, s.Slot),
+		})
 	}
 	return bars
 }

@@ -47,6 +47,9 @@ func (r *Report) Text(w io.Writer, style Style) error {
 	if r.Causes != nil && r.Causes.Excess > 0 {
 		out.f("%v\n", r.Causes)
 	}
+	if r.Setting != nil {
+		out.f("%s\n", r.Setting.Text)
+	}
 	if r.Recorded != nil {
 		out.f("%v\n", r.Recorded)
 	}

@@ -21,17 +21,20 @@ func headline(r *Report) string {
 		return "No task took over 1.5 times the median of its phase: there are no stragglers to mitigate."
 	}
 	text := fmt.Sprintf("Stragglers cost %s of the phases' time.", Percent(r.Stragglers.Cost))
+	if time := r.NoAction.Time; time > 0 {
+		text = fmt.Sprintf("Stragglers cost %s of the phases' %s (%s).", Span(time*r.Stragglers.Cost), Span(time), Percent(r.Stragglers.Cost))
+	}
 	if len(r.Policies) == 0 {
 		return text
 	}
 	p := r.Policies[0]
 	change, resource := p.All.Mean, p.Resource.Mean
-	verb := "would have saved " + Percent(change)
+	verb := "would have saved " + amount(r, change)
 	switch {
 	case Percent(change) == "0.0%":
 		verb = "would have changed nothing"
 	case change < 0:
-		verb = "would have made it " + Percent(-change) + " longer"
+		verb = "would have made it " + amount(r, -change) + " longer"
 	}
 	cost := ", for " + Percent(resource) + " less slot time"
 	switch {
@@ -45,6 +48,14 @@ func headline(r *Report) string {
 		text += " That is more than stragglers cost: it also helps tasks that are slow, but not 1.5 times, and changes their order."
 	}
 	return text
+}
+
+// amount writes a share of the phases' time, and how long that is.
+func amount(r *Report, share float64) string {
+	if r.NoAction.Time > 0 {
+		return Span(share*r.NoAction.Time) + " (" + Percent(share) + ")"
+	}
+	return Percent(share)
 }
 
 // plural chooses a word by a number.

@@ -44,8 +44,9 @@ type Phase struct {
 	// Order lists, by task index, which attempts were started in which order: a task with a failed attempt stands in it
 	// twice.
 	Order []int32
-	// Machines is how many machines the slots are on; 0 if that is not known.
+	// Machines is how many machines the slots are on; 0 if that is not known. Hosts are their names, if they are.
 	Machines int
+	Hosts    []string
 	// Interval is Δ, the time between two reports of a copy.
 	Interval time.Duration
 	// Rest is how long a slot rests between two tasks beyond those recorded.
@@ -68,6 +69,8 @@ type Task struct {
 	Number int32
 	// Host is the machine of its last attempt; empty if it is not known.
 	Host string
+	// Start is when its last attempt began in the recording, since the phase's first start.
+	Start time.Duration
 	// Work is the size of its input in units that are the same for the whole phase; 0 if not known.
 	Work float64
 	// First says that it is of the phase's first wave: its last attempt was the first on its slot.

@@ -6,6 +6,14 @@ import (
 	"io"
 )
 
+var (
+	errSyntax = errors.New("broken JSON")
+	errCut    = errors.New("a new record where the old one had not ended")
+	errLong   = errors.New("over-long value")
+
+	errForeign = errors.New("a record of another kind")
+)
+
 // resync moves to the next object that begins a record, from where the last value began.
 func (s *stream) resync() error {
 	s.start = s.mark

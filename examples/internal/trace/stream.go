@@ -22,14 +22,6 @@ type stream struct {
 	wrapped    bool   // the records are in an array within something else, which is of no interest
 }
 
-var (
-	errSyntax = errors.New("broken JSON")
-	errCut    = errors.New("a new record where the old one had not ended")
-	errLong   = errors.New("over-long value")
-
-	errForeign = errors.New("a record of another kind")
-)
-
 func newStream(r io.Reader, limit int, isRecord func(firstKey []byte) bool) *stream {
 	return &stream{r: r, buf: make([]byte, min(firstBuffer, limit)), limit: limit, isRecord: isRecord}
 }

@@ -34,8 +34,9 @@ func (m *Machines) number(name string) int {
 	return len(m.Names) - 1
 }
 
-// FromLog returns a phase of a log: of each task the attempt that succeeded first, in the order in which the log has them.
-func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase) {
+// FromLog returns a phase of a log: of each task the attempt that succeeded first, in the order in which the log has
+// them, and beside it the tasks' numbers in the log.
+func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase, numbers []int32) {
 	source := &log.Phases[phase]
 	first := make([]int, source.Tasks) // place in p.Tasks, plus 1
 	for i := range source.Attempts {
@@ -54,13 +55,13 @@ func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase) {
 		}
 		switch at := first[a.Task]; {
 		case at == 0:
-			p.Tasks = append(p.Tasks, task)
+			p.Tasks, numbers = append(p.Tasks, task), append(numbers, a.Task)
 			first[a.Task] = len(p.Tasks)
 		case task.Start+task.Took < p.Tasks[at-1].Start+p.Tasks[at-1].Took:
 			p.Tasks[at-1] = task
 		}
 	}
-	return p
+	return p, numbers
 }
 
 // FromRuns returns a phase of the runs of one task.

@@ -25,12 +25,14 @@ func TestFromLog(t *testing.T) {
 	require.NoError(t, err)
 	var m Machines
 	m.number("elsewhere")
-	p := FromLog(log, 0, &m)
+	p, numbers := FromLog(log, 0, &m)
+	assert.Equal(t, []int32{0, 1}, numbers)
 	assert.Equal(t, []string{"elsewhere", "a", "b"}, m.Names)
 	assert.ElementsMatch(t, []causes.Task{
 		{Took: time.Second, Start: 2 * time.Second, Machine: 2}, {Took: time.Second, Start: time.Second, Machine: 2, Bytes: 10},
 	}, p.Tasks)
-	assert.Equal(t, []causes.Task{{Took: time.Second, Start: time.Second, Machine: unknown}}, FromLog(log, 1, &m).Tasks)
+	q, _ := FromLog(log, 1, &m)
+	assert.Equal(t, []causes.Task{{Took: time.Second, Start: time.Second, Machine: unknown}}, q.Tasks)
 }
 
 // An attempt that begins while another of its task runs is a copy; the first success has won.

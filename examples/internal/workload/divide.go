@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -144,7 +145,7 @@ func phaseOfRuns(of []*sim.Task) *sim.Phase {
 	b.tasks(attempts)
 	p.Recorded = 0
 	for i, t := range of {
-		p.Tasks[i].Name, p.Tasks[i].Number, p.Tasks[i].Host = t.Name, int32(i), t.Host
+		p.Tasks[i].Name, p.Tasks[i].Number, p.Tasks[i].Host = fmt.Sprintf("%s, run %d", t.Name, i+1), int32(i), t.Host
 	}
 	for _, a := range attempts {
 		if a.ok {

@@ -151,13 +151,17 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 
 // name notes what the tasks are called in the log, and where they ran.
 func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded) {
+	b.phase.Hosts = make([]string, b.phase.Machines)
 	for i := range attempts {
 		a := &attempts[i]
 		if a.loser {
 			continue
 		}
 		t := &b.phase.Tasks[a.task]
-		t.Number, t.Host = int32(a.source), log.Hosts[a.host].Name
+		if m := b.phase.Slots[a.slot].Machine; m >= 0 && m < b.phase.Machines {
+			b.phase.Hosts[m] = log.Hosts[a.host].Name
+		}
+		t.Number, t.Host, t.Start = int32(a.source), log.Hosts[a.host].Name, a.start
 		if a.source < len(p.Names) {
 			t.Name = p.Names[a.source]
 		}

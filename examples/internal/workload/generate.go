@@ -78,7 +78,7 @@ func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 		samples[i] = sample{work: work, seconds: typical * work * slowness}
 		duration := time.Duration(samples[i].seconds * float64(time.Second))
 		longest = max(longest, duration)
-		phase.Tasks = append(phase.Tasks, sim.Task{Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}}})
+		phase.Tasks = append(phase.Tasks, sim.Task{Number: int32(i), Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}}})
 		phase.Order = append(phase.Order, int32(i))
 	}
 	for i := range slots {

@@ -1,5 +1,6 @@
 'use strict';
-// Sorting and filtering of the tables. Without scripts the page is complete, but for these.
+// Sorting and filtering of the tables, and the asking of pictures. Without scripts the page is complete, except for
+// these: what stands out most in a picture is told in any case.
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
@@ -42,3 +43,46 @@ if (filter) {
     document.getElementById('shown').textContent = wanted ? `${shown} of ${rows.length}` : '';
   });
 }
+
+// A picture tells what its parts are: the one under the pointer or finger, or, by the arrow keys, one after the other,
+// the longest first.
+for (const figure of document.querySelectorAll('figure.ask')) {
+  const svg = figure.querySelector('svg');
+  const told = figure.querySelector('.asked');
+  if (!svg || !told) continue;
+  const size = rect => (rect.classList.contains('h4') ? 1e6 : rect.classList.contains('h3') ? 1e5 : 0) + Number(rect.getAttribute('width'));
+  let order = null;
+  let at = -1;
+  const tell = rect => {
+    figure.querySelector('.on')?.classList.remove('on');
+    rect.classList.add('on');
+    told.textContent = rect.dataset.d;
+  };
+  const point = event => {
+    if (event.target.dataset && event.target.dataset.d) tell(event.target);
+  };
+  svg.addEventListener('pointerover', point);
+  svg.addEventListener('click', point);
+  svg.setAttribute('tabindex', '0');
+  svg.addEventListener('keydown', event => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    order ??= [...svg.querySelectorAll('rect[data-d]')].sort((a, b) => size(b) - size(a));
+    if (!order.length) return;
+    at = (at + step + order.length) % order.length;
+    tell(order[at]);
+  });
+}
+const copy = document.getElementById('copy');
+copy?.addEventListener('click', async () => {
+  const line = document.getElementById('line');
+  let how = 'copied';
+  try {
+    await navigator.clipboard.writeText(line.textContent);
+  } catch {
+    getSelection().selectAllChildren(line);
+    how = 'selected: press Ctrl+C';
+  }
+  document.getElementById('copied').textContent = how;
+});

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/compare"
+	"straggler-examples/internal/sim"
+)
+
+// Against is this run beside another one, phase by phase, by their names.
+type Against struct {
+	Name   string    `json:"name"` // of the other run
+	Phases []Changed `json:"phases"`
+	// Only are the phases that one run has and the other not: this one, the other.
+	OnlyHere  int `json:"only_here"`
+	OnlyThere int `json:"only_there"`
+	LeftOut   int `json:"left_out"` // phases of both that are not listed
+}
+
+// Changed is the phases of one name in both runs, as recorded: the other run's figures, then this one's.
+type Changed struct {
+	Phase      string     `json:"phase"`
+	Tasks      [2]int     `json:"tasks"`
+	Seconds    [2]float64 `json:"seconds"`
+	Stragglers [2]int     `json:"stragglers"`
+	Slowest    [2]float64 `json:"slowest_seconds"`
+}
+
+const mostChanged = 100
+
+// Compare sets this run beside another one. The largest change comes first.
+func (r *Report) Compare(name string, here, there []*sim.Phase) {
+	rows := map[string]*Changed{}
+	seen := map[string][2]bool{}
+	for side, phases := range [2][]*sim.Phase{there, here} {
+		for _, p := range phases {
+			row := rows[p.Name]
+			if row == nil {
+				row = &Changed{Phase: p.Name}
+				rows[p.Name] = row
+			}
+			both := seen[p.Name]
+			both[side] = true
+			seen[p.Name] = both
+			row.Tasks[side] += len(p.Tasks)
+			row.Seconds[side] += p.Recorded.Seconds()
+			row.Stragglers[side] += compare.Survey([]*sim.Phase{p}).Stragglers
+			longest := time.Duration(0)
+			for i := range p.Tasks {
+				longest = max(longest, compare.Last(p, i))
+			}
+			row.Slowest[side] = max(row.Slowest[side], longest.Seconds())
+		}
+	}
+	a := &Against{Name: name, Phases: []Changed{}}
+	for name, both := range seen {
+		switch {
+		case both[0] && both[1]:
+			a.Phases = append(a.Phases, *rows[name])
+		case both[1]:
+			a.OnlyHere++
+		default:
+			a.OnlyThere++
+		}
+	}
+	slices.SortFunc(a.Phases, func(x, y Changed) int {
+		change := func(c Changed) float64 { return math.Abs(c.Seconds[1] - c.Seconds[0]) }
+		return cmp.Or(cmp.Compare(change(y), change(x)), cmp.Compare(x.Phase, y.Phase))
+	})
+	a.LeftOut = max(0, len(a.Phases)-mostChanged)
+	a.Phases = a.Phases[:len(a.Phases)-a.LeftOut]
+	r.Against = a
+}

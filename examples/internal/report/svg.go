@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+)
+
+// Pictures are drawn without text, in units that stretch to the width of the page; axes stand below them as text, so that
+// they can be read at any width. What a picture's parts are is in the attribute data-d of each, which the page's script
+// shows on hover, touch and by the arrow keys.
+
+// picture is an SVG of a size in units.
+type picture struct {
+	text   strings.Builder
+	width  float64
+	height float64
+}
+
+func newPicture(width, height float64, class, title, description string) *picture {
+	p := &picture{width: width, height: height}
+	fmt.Fprintf(&p.text, `<svg class="%s" viewBox="0 0 %g %g" preserveAspectRatio="none" role="img"><title>%s</title><desc>%s</desc>`,
+		class, width, height, template.HTMLEscapeString(title), template.HTMLEscapeString(description))
+	return p
+}
+
+// rect draws a rectangle of a class. What it is, if that is not empty, can be asked.
+func (p *picture) rect(x, y, width, height float64, class, what string) {
+	fmt.Fprintf(&p.text, `<rect x="%.5g" y="%.5g" width="%.4g" height="%.4g" class="%s"`, x, y, max(width, 1), height, class)
+	if what != "" {
+		fmt.Fprintf(&p.text, ` data-d="%s"`, template.HTMLEscapeString(what))
+	}
+	p.text.WriteString("/>")
+}
+
+// line draws a line through points.
+func (p *picture) line(points [][2]float64, class string) {
+	p.text.WriteString(`<polyline class="` + class + `" points="`)
+	for _, at := range points {
+		fmt.Fprintf(&p.text, "%.5g,%.5g ", at[0], at[1])
+	}
+	p.text.WriteString(`"/>`)
+}
+
+func (p *picture) html() template.HTML { return template.HTML(p.text.String() + "</svg>") }
+
+// axis makes the ticks below a picture, evenly spread from 0 to the end, in one unit.
+func axis(end float64, write func(float64) string) []string {
+	const ticks = 4
+	labels := make([]string, 0, ticks+1)
+	for k := range ticks + 1 {
+		labels = append(labels, write(end*float64(k)/ticks))
+	}
+	return labels
+}
+
+// secondsAs writes times of an axis in the unit of its end.
+func secondsAs(end float64) func(float64) string {
+	switch {
+	case end < 120:
+		return func(s float64) string { return fmt.Sprintf("%.3g s", s) }
+	case end < 2*3600:
+		return func(s float64) string { return fmt.Sprintf("%.3g min", s/60) }
+	case end < 3*86400:
+		return func(s float64) string { return fmt.Sprintf("%.3g h", s/3600) }
+	}
+	return func(s float64) string { return fmt.Sprintf("%.4g d", s/86400) }
+}
+
+// hotness is the class of a cell of the heat map, by how many times the usual its tasks took.
+func hotness(ratio float64) string {
+	for i, bar := range []float64{1.2, 1.5, 2, 3} {
+		if ratio <= bar {
+			return fmt.Sprintf("h%d", i)
+		}
+	}
+	return "h4"
+}
+
+func clampTo(x, far float64) float64 { return math.Min(x, far) }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"straggler-examples/internal/report"
+	"straggler-examples/internal/trace"
+)
+
+// compareWith sets the run beside another one.
+func (o options) compareWith(r *report.Report, l *loaded) error {
+	other := o
+	other.logs = []string{o.against}
+	there, err := other.load()
+	if err != nil {
+		return err
+	}
+	r.Compare(trace.Printable(filepath.Base(o.against)), slices.Concat(l.phases, l.unlike), slices.Concat(there.phases, there.unlike))
+	return nil
+}
+
+// note notes when a log begins, and the hosts that it names.
+func (l *loaded) note(log *trace.Log) {
+	for i := 1; i < len(log.Hosts); i++ {
+		l.names[log.Hosts[i].Name] = true
+	}
+	for i := range log.Phases {
+		if a := log.Phases[i].Attempts; len(a) > 0 {
+			if start, ok := a[0].Start.Get(); ok && (l.first == 0 || start < l.first) {
+				l.first = start
+			}
+		}
+	}
+}
+
+// began is the time of the first attempt, if the log has a real clock; else it is empty.
+func (l *loaded) began() string {
+	first := time.UnixMilli(l.first).UTC()
+	if first.Year() < 2000 {
+		return ""
+	}
+	return first.Format("2006-01-02 15:04 UTC")
+}
