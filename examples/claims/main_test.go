@@ -125,6 +125,19 @@ func TestJSONAndPage(t *testing.T) {
 	assert.Contains(t, string(text), "Seeds from 1, 20 of them.")
 }
 
+func TestPageHoldsTwoSetsOfSeedsAgainstEachOther(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "claims.md")
+	require.NoError(t, run([]string{"-row", "L1,L5", "-seeds", "3", "-again", "9", "-page", page}, io.Discard, io.Discard))
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "-seed 1 -again 9 -seeds 3`")
+	assert.Contains(t, string(text), "1 to 3, and, in the column **Again**, 9 to 11.")
+	a := []outcome{{ID: "X", Verdict: shown}, {ID: "Y", Verdict: outside}}
+	b := []outcome{{ID: "X", Verdict: edge}, {ID: "Y", Verdict: outside}}
+	assert.Contains(t, twice(a, b, options{seeds: 20}), "X (shown, at the edge).")
+	assert.Contains(t, twice(a, a, options{seeds: 20}), "there is none")
+}
+
 func TestUnknownRow(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-row", "Z9"}, io.Discard, io.Discard), "Z9")
 	assert.ErrorContains(t, run([]string{"-seeds", "-1"}, io.Discard, io.Discard), "-seeds")

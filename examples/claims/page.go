@@ -126,13 +126,27 @@ func twice(first, second []outcome, o options) string {
 			differ = append(differ, fmt.Sprintf("%s (%s, %s)", first[i].ID, a, b))
 		}
 	}
-	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that nobody had looked at while rows were developed: "+
-		"%d to %d, and, in the column **Again**, %d to %d. A row that they do not agree on is at the edge: ",
+	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that nobody had looked at while rows were developed:\n"+
+		"%d to %d, and, in the column **Again**, %d to %d. A row that they do not agree on is at the edge:\n",
 		o.seed, o.seed+uint64(o.seeds)-1, o.again, o.again+uint64(o.seeds)-1)
 	if len(differ) == 0 {
 		return s + "there is none.\n"
 	}
 	return s + strings.Join(differ, ", ") + ".\n"
+}
+
+// fewer names the rows that run on fewer seeds than were asked for, because they take long.
+func fewer(outcomes []outcome, o options) string {
+	var rows []string
+	for _, r := range outcomes {
+		if r.Seeds > 1 && r.Seeds < o.seeds {
+			rows = append(rows, fmt.Sprintf("%s %d", r.ID, r.Seeds))
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return " Rows that take long or vary little have fewer: " + strings.Join(rows, ", ") + "."
 }
 
 func writePage(name string, outcomes, again []outcome, o options) error {
@@ -146,7 +160,7 @@ func writePage(name string, outcomes, again []outcome, o options) error {
 			rows[i].Verdict = both(rows[i].Verdict, again[i].Verdict)
 		}
 	}
-	fmt.Fprintf(&b, "\nSeeds from %d, %d of them. %s\n", o.seed, o.seeds, summary(rows))
+	fmt.Fprintf(&b, "\nSeeds from %d, %d of them.%s\n\n%s\n", o.seed, o.seeds, fewer(rows, o), summary(rows))
 	for _, p := range papers {
 		fmt.Fprintf(&b, "\n## %s\n\n", p.name)
 		b.WriteString("| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n" +

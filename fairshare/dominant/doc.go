@@ -1,7 +1,8 @@
 // Package dominant, which is experimental as no host of this repository calls it yet, divides several resources among
-// pools: how much each should have, who is next for a task, and whose tasks to kill for a pool that starves. It follows dominant resource fairness (A. Ghodsi et al., "Dominant
-// Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011), with minimums, weights, maximums and
-// trees as Hadoop YARN, YuniKorn, Kueue and Volcano have them, on the pools of package fairshare.
+// pools: how much each should have, who is next for a task, and whose tasks to kill for a pool that starves. It follows
+// dominant resource fairness (A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource
+// Types", NSDI 2011), with minimums, weights, maximums and trees as Hadoop YARN, YuniKorn, Kueue and Volcano have them,
+// on the pools of package fairshare.
 //
 // # The rule
 //
