@@ -112,48 +112,33 @@ func (c *RemoteCost) Of(level int) (d time.Duration, known bool) {
 // remoteCostVersion is the first byte of a snapshot.
 const remoteCostVersion = 2
 
-// MarshalBinary returns the state, with its configuration, as bytes: restored, it answers as if it had never stopped.
-// It never fails.
-func (c *RemoteCost) MarshalBinary() ([]byte, error) {
-	config := c.Config()
-	dst := []byte{remoteCostVersion}
-	for _, n := range [...]int{config.Levels, config.MinSamples, config.Keep} {
-		dst = snapshot.AppendInt(dst, int64(n))
+func (c *RemoteCost) state(w *snapshot.Codec) {
+	c.config = c.Config()
+	w.Number(&c.config.Levels, 2, MaxLevels)
+	w.Number(&c.config.MinSamples, 1, math.MaxInt32)
+	w.Number(&c.config.Keep, 1, math.MaxInt32)
+	w.Valid(c.config == c.config.Effective(), c.config)
+	begun := c.levels != nil
+	if w.Bool(&begun); begun && w.Reading() {
+		c.levels = make([]meanTime, c.config.Levels)
 	}
-	if dst = snapshot.AppendBool(dst, c.levels != nil); c.levels == nil {
-		return snapshot.Seal(dst, 0), nil
+	for i := range c.levels {
+		m := &c.levels[i]
+		w.Number(&m.samples, 0, c.config.Keep)
+		w.Amount(&m.mean)
+		w.Amount(&m.weight)
+		none, some := m.weight == 0 && m.mean == 0, m.weight >= 1
+		w.Check(m.samples == 0 && none || m.samples > 0 && some, "has times without tasks")
 	}
-	for _, m := range c.levels {
-		dst = snapshot.AppendInt(dst, int64(m.samples))
-		dst = snapshot.AppendFloat(snapshot.AppendFloat(dst, m.mean), m.weight)
-	}
-	return snapshot.Seal(dst, 0), nil
 }
 
-// UnmarshalBinary replaces c, its configuration included, by what data holds. It is an error, and leaves c as it was,
-// if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
+// never stopped. They never fail. UnmarshalBinary replaces c by what data holds; it is an error, and leaves c as
+// it was, if data is not what MarshalBinary returns.
+func (c *RemoteCost) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
+func (c *RemoteCost) AppendBinary(dst []byte) ([]byte, error) {
+	return snapshot.Append(dst, remoteCostVersion, c.state)
+}
 func (c *RemoteCost) UnmarshalBinary(data []byte) error {
-	r := snapshot.NewReader("delay: RemoteCost", remoteCostVersion, data)
-	var got RemoteCost
-	got.config = RemoteCostConfig{
-		Levels: r.Number(2, MaxLevels), MinSamples: r.Number(1, math.MaxInt32), Keep: r.Number(1, math.MaxInt32),
-	}
-	if r.OK() {
-		r.Fail(got.config.Validate())
-	}
-	if r.Bool() {
-		got.levels = make([]meanTime, got.config.Levels)
-	}
-	for i := range got.levels {
-		m := &got.levels[i]
-		m.samples = r.Number(0, got.config.Keep)
-		m.mean, m.weight = r.Amount(), r.Amount()
-		none, some := m.weight == 0 && m.mean == 0, m.weight >= 1
-		r.Check(m.samples == 0 && none || m.samples > 0 && some, "has times without tasks")
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	*c = got
-	return nil
+	return snapshot.Restore(data, remoteCostVersion, c, (*RemoteCost).state)
 }

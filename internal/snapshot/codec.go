@@ -53,6 +53,32 @@ func (c *Codec) Number(v *int, least, most int) {
 	*v = c.In.Number(least, most)
 }
 
+// Number64 codes a number of a range.
+func (c *Codec) Number64(v *int64, least, most int64) {
+	if c.In == nil {
+		c.Dst = AppendInt(c.Dst, *v)
+		return
+	}
+	*v = c.In.Int()
+	c.Check(*v >= least && *v <= most, "holds a number out of range")
+}
+
+// Count codes a number that is not negative.
+func (c *Codec) Count(v *int64) {
+	n := uint64(*v)
+	c.Uint(&n)
+	c.Check(n <= math.MaxInt64, "holds a number out of range")
+	*v = int64(n)
+}
+
+// Valid refuses a configuration that was read unless it is right and valid.
+func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
+	if c.Reading() {
+		c.In.Check(right, "has a configuration out of range")
+		c.In.Fail(config.Validate())
+	}
+}
+
 // Index codes a place in a list of n, or none.
 func (c *Codec) Index(v *int32, n int) {
 	i := int(*v)
