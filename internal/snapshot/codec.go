@@ -29,6 +29,11 @@ func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 // no such snapshot.
 func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	var fresh T
+	return RestoreTo(fresh, data, version, v, fields)
+}
+
+// RestoreTo is Restore for state of which a part comes from elsewhere: that of fresh, into which the snapshot is read.
+func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	c := Codec{In: NewReader(check.PlaceOf[T](), version, data)}
 	fields(&fresh, &c)
 	if err := c.In.Close(); err != nil {

@@ -68,6 +68,9 @@ func (r *Reader) Close() error {
 	return r.err
 }
 
+// Len returns how many bytes are left.
+func (r *Reader) Len() int { return len(r.rest) }
+
 // Uint reads a number that is not negative.
 func (r *Reader) Uint() uint64 {
 	n, size := binary.Uvarint(r.rest)
