@@ -121,7 +121,7 @@ func ExampleSpacing() {
 // Many jobs read one small file. Its three copies are on nodes with 15 slots, tasks take 20 s, and jobs go elsewhere
 // after 30 s.
 func ExampleDecideReplicas() {
-	file := delay.File{Waiting: 60, Replicas: 3, Slots: 15, Task: 20 * time.Second}
+	file := delay.File{Waiting: 60, Replicas: 3, Slots: 15, TaskTime: 20 * time.Second}
 	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))
 	file.Waiting = 20
 	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))

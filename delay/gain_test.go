@@ -139,12 +139,12 @@ func TestHotSpotAgainstTryingEach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	seen := map[Heat]int{}
 	for range 5000 {
-		f := File{Waiting: rng.IntN(100), Replicas: 1 + rng.IntN(4), Task: time.Duration(1+rng.IntN(60)) * time.Second}
+		f := File{Waiting: rng.IntN(100), Replicas: 1 + rng.IntN(4), TaskTime: time.Duration(1+rng.IntN(60)) * time.Second}
 		perCopy := 1 + rng.IntN(5)
 		f.Slots = f.Replicas * perCopy
 		limit, most := time.Duration(1+rng.IntN(60))*time.Second, rng.IntN(20)
 		want := f.Replicas
-		for time.Duration(f.Waiting)*f.Task > limit*time.Duration(perCopy*want) && want < most {
+		for time.Duration(f.Waiting)*f.TaskTime > limit*time.Duration(perCopy*want) && want < most {
 			want++
 		}
 		h := DecideReplicas(f, limit, most)
@@ -154,15 +154,15 @@ func TestHotSpotAgainstTryingEach(t *testing.T) {
 		require.Equal(t, h.Heat == Served, h.Drains <= limit)
 	}
 	assert.Len(t, seen, 3)
-	fine := File{Waiting: 1, Replicas: 1, Slots: 1, Task: 1}
+	fine := File{Waiting: 1, Replicas: 1, Slots: 1, TaskTime: 1}
 	for _, change := range []func(*File){
-		func(f *File) { f.Waiting = -1 }, func(f *File) { f.Replicas = 0 }, func(f *File) { f.Slots = 0 }, func(f *File) { f.Task = 0 },
+		func(f *File) { f.Waiting = -1 }, func(f *File) { f.Replicas = 0 }, func(f *File) { f.Slots = 0 }, func(f *File) { f.TaskTime = 0 },
 	} {
 		f := fine
 		change(&f)
 		assert.Equal(t, Unknown, DecideReplicas(f, time.Second, 5).Heat)
 	}
 	assert.Equal(t, Unknown, DecideReplicas(fine, 0, 5).Heat)
-	huge := File{Waiting: math.MaxInt, Replicas: 1, Slots: 1, Task: math.MaxInt64}
+	huge := File{Waiting: math.MaxInt, Replicas: 1, Slots: 1, TaskTime: math.MaxInt64}
 	assert.Equal(t, HotSpot{Heat: Hot, Replicas: math.MaxInt, Drains: math.MaxInt64, Limit: 1}, DecideReplicas(huge, 1, math.MaxInt))
 }

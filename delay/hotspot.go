@@ -17,8 +17,8 @@ type File struct {
 	// Replicas is how many copies of the file there are, 1 or more, and Slots how many slots the nodes with a copy have
 	// in all.
 	Replicas, Slots int
-	// Task is how long such a task holds a slot. It must be positive.
-	Task time.Duration
+	// TaskTime is how long such a task holds a slot. It must be positive.
+	TaskTime time.Duration
 }
 
 // Heat says whether a file is hot.
@@ -70,11 +70,11 @@ type HotSpot struct {
 // The paper has no rule for finding them. Ask for files that tasks wait for; a file that is Served may keep the copies
 // that it has. O(1), no allocation.
 func DecideReplicas(f File, limit time.Duration, most int) HotSpot {
-	if f.Waiting < 0 || f.Replicas < 1 || f.Slots < 1 || f.Task <= 0 || limit <= 0 {
+	if f.Waiting < 0 || f.Replicas < 1 || f.Slots < 1 || f.TaskTime <= 0 || limit <= 0 {
 		return HotSpot{Replicas: max(f.Replicas, 0)}
 	}
 	// In seconds of all slots: what waits, and what one copy serves within the limit.
-	work := float64(f.Waiting) * f.Task.Seconds()
+	work := float64(f.Waiting) * f.TaskTime.Seconds()
 	h := HotSpot{Heat: Served, Replicas: f.Replicas, Limit: limit}
 	h.Drains, _ = num.Duration(work / float64(f.Slots))
 	if h.Drains <= limit {

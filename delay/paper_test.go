@@ -129,7 +129,7 @@ func TestBestWait_FAIR431(t *testing.T) {
 // "In the case where there is a hot file, another solution is to increase its replication level": as many copies as
 // serve what waits before it would run elsewhere.
 func TestHotFile_FAIR432(t *testing.T) {
-	hot := File{Waiting: 60, Replicas: 3, Slots: 15, Task: 20 * time.Second}
+	hot := File{Waiting: 60, Replicas: 3, Slots: 15, TaskTime: 20 * time.Second}
 	h := DecideReplicas(hot, 30*time.Second, 100)
 	assert.Equal(t, HotSpot{Heat: Hot, Replicas: 8, Drains: 80 * time.Second, Limit: 30 * time.Second}, h)
 	hot.Replicas, hot.Slots = 8, 40

@@ -32,9 +32,9 @@ func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(ruleName
 // UnmarshalText takes a rule's name.
 func (r *BandwidthRule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
-// BandwidthPolicy estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2,
+// BandwidthConfig estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2,
 // §6.4]. Its zero value is Mantri's hybrid rule. Safe for concurrent use.
-type BandwidthPolicy struct {
+type BandwidthConfig struct {
 	// Rule is the rule to apply. Hybrid is the default.
 	Rule BandwidthRule
 	// Short is how long a phase may take to count as short: the time that all its input would need at the measured
@@ -44,7 +44,7 @@ type BandwidthPolicy struct {
 }
 
 // Effective returns the estimator with its defaults filled in, for logs.
-func (b BandwidthPolicy) Effective() BandwidthPolicy {
+func (b BandwidthConfig) Effective() BandwidthConfig {
 	if b.Short == 0 {
 		b.Short = time.Minute
 	}
@@ -52,12 +52,12 @@ func (b BandwidthPolicy) Effective() BandwidthPolicy {
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
-func (b BandwidthPolicy) Validate() error {
+func (b BandwidthConfig) Validate() error {
 	switch {
 	case b.Rule > Equal:
-		return check.Named("placement: BandwidthPolicy", "Rule", b.Rule, ruleNames[:])
+		return check.Named("placement: BandwidthConfig", "Rule", b.Rule, ruleNames[:])
 	case b.Short < 0:
-		return check.Bad("placement", "BandwidthPolicy.Short", b.Short, "a positive duration, or 0 for the default")
+		return check.Bad("placement", "BandwidthConfig.Short", b.Short, "a positive duration, or 0 for the default")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (b BandwidthPolicy) Validate() error {
 // under Equal every link has the mean of all measured bandwidths, those of 0 counted in, those of +Inf left as they
 // are. An error names what is wrong with the estimator or the problem. O(n r); it allocates two slices of r under
 // Equal.
-func (b BandwidthPolicy) Estimate(measured Problem) (Problem, BandwidthRule, error) {
+func (b BandwidthConfig) Estimate(measured Problem) (Problem, BandwidthRule, error) {
 	if err := b.Validate(); err != nil {
 		return Problem{}, b.Rule, err
 	}

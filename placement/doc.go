@@ -35,7 +35,7 @@
 //
 //   - [Placer]: where should this task run, given what is placed? For slots that become free one at a time.
 //   - [Affinity]: which machines should a task prefer, so that the phase spreads as wanted?
-//   - [BandwidthPolicy]: measured at the start or equal for all, which bandwidths should a phase count on?
+//   - [BandwidthConfig]: measured at the start or equal for all, which bandwidths should a phase count on?
 //   - [LinkRates]: what can each link carry, by what tasks achieved that read over it?
 //   - [Nearest], [LocalityFactors]: for phases other than reduce, which place is nearest to the data, and what does a
 //     worse one cost?

@@ -79,17 +79,17 @@ func TestDegenerateProblems(t *testing.T) {
 
 func TestBandwidthPolicyValidate(t *testing.T) {
 	p := Problem{Up: []float64{1}, Down: []float64{1}}
-	for want, b := range map[string]BandwidthPolicy{
-		"placement: BandwidthPolicy.Rule is BandwidthRule(3), want one of: hybrid, start, equal":  {Rule: 3},
-		"placement: BandwidthPolicy.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
+	for want, b := range map[string]BandwidthConfig{
+		"placement: BandwidthConfig.Rule is BandwidthRule(3), want one of: hybrid, start, equal":  {Rule: 3},
+		"placement: BandwidthConfig.Short is -1s, want a positive duration, or 0 for the default": {Short: -time.Second},
 	} {
 		assert.EqualError(t, b.Validate(), want)
 		_, _, err := b.Estimate(p)
 		assert.EqualError(t, err, want)
 	}
-	_, _, err := BandwidthPolicy{}.Estimate(Problem{Up: []float64{-1}, Down: []float64{1}})
+	_, _, err := BandwidthConfig{}.Estimate(Problem{Up: []float64{-1}, Down: []float64{1}})
 	assert.EqualError(t, err, "placement: Problem.Up[0] is -1, want a bandwidth of at least 0")
-	assert.Equal(t, time.Minute, BandwidthPolicy{}.Effective().Short)
+	assert.Equal(t, time.Minute, BandwidthConfig{}.Effective().Short)
 }
 
 func TestAffinityBadInput(t *testing.T) {

@@ -84,14 +84,14 @@ func ExampleAffinity() {
 }
 
 // A phase that outlasts the passing differences between links is placed as if all links were alike.
-func ExampleBandwidthPolicy() {
+func ExampleBandwidthConfig() {
 	const GB = 1e9
 	phase := placement.Problem{
 		Input: [][]float64{{20 * GB, 20 * GB}, {20 * GB, 20 * GB}},
 		Up:    []float64{0.1 * GB, 0.3 * GB}, // as measured when the phase starts
 		Down:  []float64{0.2 * GB, 0.2 * GB},
 	}
-	p, rule, err := placement.BandwidthPolicy{Short: time.Minute}.Estimate(phase)
+	p, rule, err := placement.BandwidthConfig{Short: time.Minute}.Estimate(phase)
 	if err != nil {
 		fmt.Println(err)
 		return

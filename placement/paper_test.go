@@ -54,30 +54,30 @@ func TestSection52LocalDataIsFree(t *testing.T) {
 // §5.2 and §6.4: a short phase uses the bandwidths measured at its start, a long one takes all links to be equal.
 func TestSection64HybridOfStartAndEqual(t *testing.T) {
 	measured := Problem{Input: [][]float64{{300, 300}}, Up: []float64{10, 30}, Down: []float64{20, 20}} // 600 bytes at 40 a second: 15 s
-	p, rule, err := BandwidthPolicy{}.Estimate(measured)
+	p, rule, err := BandwidthConfig{}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule)
 	assert.Equal(t, measured, p)
 
-	p, rule, err = BandwidthPolicy{Short: 14 * time.Second}.Estimate(measured)
+	p, rule, err = BandwidthConfig{Short: 14 * time.Second}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Equal, rule)
 	assert.Equal(t, []float64{20, 20}, p.Up)
 	assert.Equal(t, []float64{20, 20}, p.Down)
 	assert.Equal(t, []float64{10, 30}, measured.Up, "the measured problem is not changed")
 
-	_, rule, err = BandwidthPolicy{Short: 15 * time.Second}.Estimate(measured)
+	_, rule, err = BandwidthConfig{Short: 15 * time.Second}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule, "a phase of exactly Short is short")
-	_, rule, err = BandwidthPolicy{Rule: Start, Short: 1}.Estimate(measured)
+	_, rule, err = BandwidthConfig{Rule: Start, Short: 1}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule)
-	_, rule, err = BandwidthPolicy{Rule: Equal}.Estimate(measured)
+	_, rule, err = BandwidthConfig{Rule: Equal}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Equal, rule)
 
 	// A link that is down now comes back during a long phase; one that never matters still does not.
-	p, _, err = BandwidthPolicy{Rule: Equal}.Estimate(Problem{Up: []float64{0, 30}, Down: []float64{30, math.Inf(1)}})
+	p, _, err = BandwidthConfig{Rule: Equal}.Estimate(Problem{Up: []float64{0, 30}, Down: []float64{30, math.Inf(1)}})
 	require.NoError(t, err)
 	assert.Equal(t, []float64{20, 20}, p.Up)
 	assert.Equal(t, []float64{20, math.Inf(1)}, p.Down)

@@ -18,7 +18,7 @@ type Problem struct {
 	Input [][]float64
 	// Up and Down are b_u and b_d, the bandwidths that the phase may count on out of and into each rack, in bytes per
 	// second. A link of bandwidth 0 carries nothing, so no placement may need it; +Inf is a link that never matters.
-	// [BandwidthPolicy] derives them from what was measured.
+	// [BandwidthConfig] derives them from what was measured.
 	Up, Down []float64
 	// Slots is the number of tasks that each rack can hold. Nil means that every rack can hold all of them.
 	Slots []int

@@ -82,13 +82,13 @@ func BenchmarkGraph(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			Decide(Candidate{Cost: g.Cost(k), Copy: time.Second, Bytes: 1}, 1)
+			Decide(Candidate{Cost: g.Cost(k), CopyTime: time.Second, Bytes: 1}, 1)
 		}
 	})
 }
 
 func BenchmarkDecide(b *testing.B) {
-	c := Candidate{Cost: Cost{Expected: 3 * time.Second}, Copy: time.Second, Bytes: 1}
+	c := Candidate{Cost: Cost{Expected: 3 * time.Second}, CopyTime: time.Second, Bytes: 1}
 	b.ReportAllocs()
 	for b.Loop() {
 		Decide(c, 1)

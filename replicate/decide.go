@@ -6,9 +6,9 @@ import "time"
 type Candidate struct {
 	// Cost is what it takes to have the output again, from [Redo] or [Graph.Cost].
 	Cost Cost
-	// Copy is t_rep, the time to move the data to another machine in the rack; [CopyTimes] learns it. It must not be
+	// CopyTime is t_rep, the time to move the data to another machine in the rack; [CopyTimes] learns it. It must not be
 	// negative.
-	Copy time.Duration
+	CopyTime time.Duration
 	// Bytes is the size of the output, the tokens that a copy takes.
 	Bytes int64
 	// ReplicaLoss is the probability in [0, 1] that the copy is lost when it is wanted because the output is. 0, the
@@ -25,7 +25,7 @@ type Candidate struct {
 // 0.1 of 30 s is not more than 3 s. The paper's rule has no ReplicaLoss; with it, the benefit counted is what the copy
 // takes off the expected cost. The caller takes the bytes of a copy that it makes from the budget. O(1), no allocation.
 func Decide(c Candidate, tokens int64) Decision {
-	d := Decision{Saves: c.saves(), Takes: c.Copy, Bytes: c.Bytes, Tokens: tokens}
+	d := Decision{Saves: c.saves(), Takes: c.CopyTime, Bytes: c.Bytes, Tokens: tokens}
 	switch {
 	case !c.known():
 		return Decision{Reason: NoEstimate}
@@ -41,7 +41,7 @@ func Decide(c Candidate, tokens int64) Decision {
 
 // known reports whether the facts can be used.
 func (c *Candidate) known() bool {
-	return c.Copy >= 0 && c.Bytes >= 0 && c.Cost.Expected >= 0 && c.ReplicaLoss >= 0 && c.ReplicaLoss <= 1
+	return c.CopyTime >= 0 && c.Bytes >= 0 && c.Cost.Expected >= 0 && c.ReplicaLoss >= 0 && c.ReplicaLoss <= 1
 }
 
 func (c *Candidate) saves() time.Duration {

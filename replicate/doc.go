@@ -30,7 +30,7 @@
 //	t        Output.Run            duration
 //	t_redo   Cost.Redo             duration; without the factor r of its own output
 //	r t_redo Cost.Expected         duration; what the paper calls the cost to recompute
-//	t_rep    Candidate.Copy        duration
+//	t_rep    Candidate.CopyTime        duration
 //	tokens   ByteBudget            bytes
 //
 // # When it is wrong

@@ -84,18 +84,18 @@ func TestTargetIsTheBest(t *testing.T) {
 		c := Candidate{Cost: Cost{Expected: time.Duration(rng.IntN(100)) * time.Second}, Bytes: int64(rng.IntN(10))}
 		targets := make([]Target, rng.IntN(5))
 		for i := range targets {
-			targets[i] = Target{Copy: time.Duration(rng.IntN(60)-2) * time.Second, Loss: float64(rng.IntN(12)) / 10}
+			targets[i] = Target{CopyTime: time.Duration(rng.IntN(60)-2) * time.Second, Loss: float64(rng.IntN(12)) / 10}
 		}
 		got, d := DecideTarget(c, targets, 5)
 		if got >= 0 {
 			require.Equal(t, Replicate, d.Action)
-			c.Copy, c.ReplicaLoss = targets[got].Copy, targets[got].Loss
+			c.CopyTime, c.ReplicaLoss = targets[got].CopyTime, targets[got].Loss
 			require.Equal(t, Decide(c, 5), d)
 		} else {
 			require.Equal(t, Leave, d.Action)
 		}
 		for i, target := range targets {
-			c.Copy, c.ReplicaLoss = target.Copy, target.Loss
+			c.CopyTime, c.ReplicaLoss = target.CopyTime, target.Loss
 			other := Decide(c, 5)
 			if other.Reason == NoEstimate {
 				continue

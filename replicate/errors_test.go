@@ -93,7 +93,7 @@ func TestDefaultsReadBack(t *testing.T) {
 func TestUnknownFacts(t *testing.T) {
 	hour := Cost{Expected: time.Hour}
 	for _, c := range []Candidate{
-		{Cost: hour, Copy: -1}, {Cost: hour, Bytes: -1}, {Cost: Cost{Expected: -1}},
+		{Cost: hour, CopyTime: -1}, {Cost: hour, Bytes: -1}, {Cost: Cost{Expected: -1}},
 		{Cost: hour, ReplicaLoss: math.NaN()}, {Cost: hour, ReplicaLoss: 2}, {Cost: hour, ReplicaLoss: -0.1},
 	} {
 		assert.Equal(t, Decision{Reason: NoEstimate}, Decide(c, 100), "%+v", c)
@@ -135,8 +135,8 @@ func TestExtremes(t *testing.T) {
 	}
 	c := mustRedo(t, chain)[199]
 	assert.Equal(t, Cost{Redo: longest, Stall: longest, Expected: longest, ClusterTime: longest}, c, "times saturate")
-	assert.Equal(t, Replicate, Decide(Candidate{Cost: c, Copy: time.Hour}, 0).Action)
-	assert.Equal(t, Leave, Decide(Candidate{Cost: c, Copy: longest}, 0).Action)
+	assert.Equal(t, Replicate, Decide(Candidate{Cost: c, CopyTime: time.Hour}, 0).Action)
+	assert.Equal(t, Leave, Decide(Candidate{Cost: c, CopyTime: longest}, 0).Action)
 
 	// 2000 diamonds, one on top of the other: 2^2000 paths, and work beyond all numbers, but never NaN.
 	diamonds := []Output{{Run: time.Second, Loss: 1}}
@@ -250,7 +250,7 @@ func TestZeroValues(t *testing.T) {
 }
 
 func TestReplicaThatMayBeLostToo(t *testing.T) {
-	c := Candidate{Cost: Cost{Expected: 10 * time.Second}, Copy: 7 * time.Second, ReplicaLoss: 0.2}
+	c := Candidate{Cost: Cost{Expected: 10 * time.Second}, CopyTime: 7 * time.Second, ReplicaLoss: 0.2}
 	assert.Equal(t, 8*time.Second, Decide(c, 0).Saves)
 	assert.Equal(t, Replicate, Decide(c, 0).Action)
 	c.ReplicaLoss = 0.3
@@ -258,24 +258,24 @@ func TestReplicaThatMayBeLostToo(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	d := Decide(Candidate{Cost: Cost{Expected: 3 * time.Second}, Copy: 2 * time.Second, Bytes: 70}, 80)
+	d := Decide(Candidate{Cost: Cost{Expected: 3 * time.Second}, CopyTime: 2 * time.Second, Bytes: 70}, 80)
 	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=80", d.String())
-	assert.Equal(t, "[action=replicate reason=saves-time saves=3s takes=2s bytes=70 tokens=80]", d.LogValue().String())
+	assert.Equal(t, "[action=replicate reason=saves-time saves=3 takes=2 bytes=70 tokens=80]", d.LogValue().String())
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.Contains(t, string(data), `"Action":"replicate","Reason":"saves-time","Saves":3000000000`)
+	assert.Contains(t, string(data), `"action":"replicate","reason":"saves-time","saves":3`)
 
 	d.Tokens = math.MaxInt64
 	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=off", d.String())
-	assert.Equal(t, "[action=replicate reason=saves-time saves=3s takes=2s bytes=70]", d.LogValue().String())
+	assert.Equal(t, "[action=replicate reason=saves-time saves=3 takes=2 bytes=70 tokens=<nil>]", d.LogValue().String())
 	d = DecideRecompute(AtRisk{Cost: Cost{Redo: 9e9, ClusterTime: 8e9}, Missing: 1, Readers: 1}, 7*time.Second)
 	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=7s", d.String())
-	assert.Equal(t, "[action=leave reason=over-budget saves=9s takes=8s allowed=7s]", d.LogValue().String())
+	assert.Equal(t, "[action=leave reason=over-budget saves=9 takes=8 allowed=7]", d.LogValue().String())
 	d.Allowed = math.MaxInt64
 	assert.Equal(t, "leave over-budget saves=9s takes=8s allowed=off", d.String())
-	assert.Equal(t, "leave no-estimate", Decide(Candidate{Copy: -1}, 5).String())
-	assert.Equal(t, "[action=leave reason=no-estimate]", Decide(Candidate{Copy: -1}, 5).LogValue().String())
-	assert.Equal(t, "redo=2s stall=1s expected=1s work=2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, ClusterTime: 2e9}.String())
+	assert.Equal(t, "leave no-estimate", Decide(Candidate{CopyTime: -1}, 5).String())
+	assert.Equal(t, "[action=leave reason=no-estimate]", Decide(Candidate{CopyTime: -1}, 5).LogValue().String())
+	assert.Equal(t, "redo=2s stall=1s expected=1s cluster-time=2s", Cost{Redo: 2e9, Stall: 1e9, Expected: 1e9, ClusterTime: 2e9}.String())
 
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())

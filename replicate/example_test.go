@@ -22,9 +22,9 @@ func ExampleRedo_chain() {
 		fmt.Println(c)
 	}
 	// Output:
-	// redo=20s stall=0s expected=2s work=20s
-	// redo=22s stall=2s expected=2.2s work=22s
-	// redo=22.2s stall=2.2s expected=2.22s work=22.2s
+	// redo=20s stall=0s expected=2s cluster-time=20s
+	// redo=22s stall=2s expected=2.2s cluster-time=22s
+	// redo=22.2s stall=2.2s expected=2.22s cluster-time=22.2s
 }
 
 // Many to one: any of a hundred map outputs that is lost makes the reduce task's recomputation wait.
@@ -64,8 +64,8 @@ func ExampleRedo_diamond() {
 	costs, _ = replicate.Redo(job)
 	fmt.Println(costs[join])
 	// Output:
-	// redo=63.75s stall=23.75s expected=31.875s work=70s
-	// redo=53.625s stall=13.625s expected=26.8125s work=54.25s
+	// redo=63.75s stall=23.75s expected=31.875s cluster-time=70s
+	// redo=53.625s stall=13.625s expected=26.8125s cluster-time=54.25s
 }
 
 // A host's loop: as each task of a chain finishes, its output is copied if that is worth it and the tokens suffice.
@@ -90,7 +90,7 @@ func Example() {
 			return
 		}
 		d := replicate.Decide(replicate.Candidate{
-			Cost: job.Cost(k), Copy: 6 * time.Second, Bytes: 60 * MB,
+			Cost: job.Cost(k), CopyTime: 6 * time.Second, Bytes: 60 * MB,
 		}, tokens.Left())
 		fmt.Printf("task %d: %v\n", task, d)
 		if d.Action == replicate.Replicate {
@@ -140,9 +140,9 @@ func ExampleDecideTarget() {
 	usual, _ := paths.Estimate(60e6)
 	out := replicate.Candidate{Cost: replicate.Cost{Expected: 12 * time.Second}, Bytes: 60e6}
 	target, d := replicate.DecideTarget(out, []replicate.Target{
-		{Copy: usual, Loss: .25},
-		{Copy: 4 * usual, Loss: .001},
-		{Copy: usual + time.Second, Loss: .01},
+		{CopyTime: usual, Loss: .25},
+		{CopyTime: 4 * usual, Loss: .001},
+		{CopyTime: usual + time.Second, Loss: .01},
 	}, 80e6)
 	fmt.Println(target, d)
 	// Output:

@@ -31,7 +31,7 @@ func TestFixtures(t *testing.T) {
 				return fmt.Sprintf("output %d: %v", k, job.Cost(k))
 			case "copy": // worth it?
 				k := args.Int("output")
-				c := Candidate{Cost: job.Cost(k), Copy: args.Duration("takes"), Bytes: int64(args.Int("bytes"))}
+				c := Candidate{Cost: job.Cost(k), CopyTime: args.Duration("takes"), Bytes: int64(args.Int("bytes"))}
 				d, loss := Decide(c, tokens.Left()), args.Float("loss")
 				if d.Action == Replicate {
 					tokens.Spend(d.Bytes)

@@ -130,7 +130,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add(int64(3e9), int64(2e9), int64(10), 0.0, int64(10), int64(1))
 	f.Add(int64(-3), int64(2), int64(10), 0.5, int64(9), int64(1e9))
 	f.Fuzz(func(t *testing.T, expected, cp, bytes int64, replicaLoss float64, tokens, more int64) {
-		c := Candidate{Cost: Cost{Expected: time.Duration(expected)}, Copy: time.Duration(cp), Bytes: bytes, ReplicaLoss: replicaLoss}
+		c := Candidate{Cost: Cost{Expected: time.Duration(expected)}, CopyTime: time.Duration(cp), Bytes: bytes, ReplicaLoss: replicaLoss}
 		d := Decide(c, tokens)
 		require.Equal(t, d, Decide(c, tokens))
 		require.NotEmpty(t, d.String())
@@ -143,7 +143,7 @@ func FuzzDecide(f *testing.F) {
 			return
 		}
 		c.Cost.Expected += time.Duration(more)
-		c.Copy -= min(c.Copy, time.Duration(more))
+		c.CopyTime -= min(c.CopyTime, time.Duration(more))
 		require.Equal(t, Replicate, Decide(c, tokens+more).Action)
 	})
 }
@@ -156,7 +156,7 @@ func FuzzChoose(f *testing.F) {
 		var candidates []Candidate
 		for ; len(data) >= 3; data = data[3:] {
 			candidates = append(candidates, Candidate{
-				Cost: Cost{Expected: time.Duration(data[0]) << (data[1] % 56)}, Copy: time.Duration(data[1]), Bytes: int64(data[2]) << (data[0] % 56),
+				Cost: Cost{Expected: time.Duration(data[0]) << (data[1] % 56)}, CopyTime: time.Duration(data[1]), Bytes: int64(data[2]) << (data[0] % 56),
 			})
 		}
 		seen := make([]bool, len(candidates))

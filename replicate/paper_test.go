@@ -101,7 +101,7 @@ func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
 // worth most: a replica counts only if it is not lost as well.
 func TestSection53WhichMachineGetsTheCopy(t *testing.T) {
 	c := Candidate{Cost: Cost{Expected: 20 * time.Second}, Bytes: 1}
-	machines := []Target{{Copy: 2 * time.Second, Loss: 1}, {Copy: 5 * time.Second, Loss: .1}, {Copy: 4 * time.Second, Loss: .2}}
+	machines := []Target{{CopyTime: 2 * time.Second, Loss: 1}, {CopyTime: 5 * time.Second, Loss: .1}, {CopyTime: 4 * time.Second, Loss: .2}}
 	target, d := DecideTarget(c, machines, 1)
 	assert.Equal(t, 1, target) // saves 0, 18 and 16 s, less 2, 5 and 4
 	assert.Equal(t, 18*time.Second, d.Saves)
@@ -148,7 +148,7 @@ func TestSection53CostBenefit(t *testing.T) {
 		{time.Hour, 0, 0, Leave, SavesTooLittle},
 	} {
 		cost := mustRedo(t, []Output{{Run: c.run, Loss: c.loss}})[0]
-		d := Decide(Candidate{Cost: cost, Copy: c.copy, Bytes: 5}, 5)
+		d := Decide(Candidate{Cost: cost, CopyTime: c.copy, Bytes: 5}, 5)
 		assert.Equal(t, c.action, d.Action, "%+v: %v", c, d)
 		assert.Equal(t, c.reason, d.Reason, "%+v: %v", c, d)
 	}
@@ -166,7 +166,7 @@ func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 		}
 		_, err := g.Add(Output{Run: 10 * time.Second, Loss: 0.5, Inputs: inputs})
 		require.NoError(t, err)
-		if Decide(Candidate{Cost: g.Cost(k), Copy: 9 * time.Second}, 0).Action == Replicate {
+		if Decide(Candidate{Cost: g.Cost(k), CopyTime: 9 * time.Second}, 0).Action == Replicate {
 			copied = append(copied, k)
 			g.SetLoss(k, AllLost(0.5, 0.5))
 		}
@@ -185,7 +185,7 @@ func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 	tokens, err := NewByteBudget(0)
 	require.NoError(t, err)
-	valuable := Candidate{Cost: Cost{Expected: time.Hour}, Copy: time.Second, Bytes: 7}
+	valuable := Candidate{Cost: Cost{Expected: time.Hour}, CopyTime: time.Second, Bytes: 7}
 	var processed, copied int64
 	for range 100 {
 		tokens.Grant(33)

@@ -151,7 +151,7 @@ func TestChooseSavesHalfOfTheBestAtLeast(t *testing.T) {
 		candidates := make([]Candidate, rng.IntN(10))
 		for i := range candidates {
 			candidates[i] = Candidate{
-				Cost: Cost{Expected: time.Duration(rng.IntN(50))}, Copy: time.Duration(rng.IntN(20)), Bytes: int64(rng.IntN(30)),
+				Cost: Cost{Expected: time.Duration(rng.IntN(50))}, CopyTime: time.Duration(rng.IntN(20)), Bytes: int64(rng.IntN(30)),
 			}
 		}
 		tokens := int64(rng.IntN(100))
@@ -168,7 +168,7 @@ func TestChooseSavesHalfOfTheBestAtLeast(t *testing.T) {
 			value, bytes := int64(0), int64(0)
 			for i, c := range candidates {
 				if set>>i&1 == 1 {
-					value += int64(c.Cost.Expected - c.Copy)
+					value += int64(c.Cost.Expected - c.CopyTime)
 					bytes += c.Bytes
 				}
 			}

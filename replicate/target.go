@@ -4,8 +4,8 @@ import "time"
 
 // Target is a machine that may take a copy of an output.
 type Target struct {
-	// Copy is t_rep to this machine. It must not be negative.
-	Copy time.Duration
+	// CopyTime is t_rep to this machine. It must not be negative.
+	CopyTime time.Duration
 	// Loss is the probability in [0, 1] that a copy on the machine is lost when it is wanted because the output is,
 	// such as [Losses.Probability]; 1 on a machine that fails together with the output's own.
 	Loss float64
@@ -21,7 +21,7 @@ type Target struct {
 func DecideTarget(c Candidate, targets []Target, tokens int64) (int, Decision) {
 	best, decision := -1, Decision{Reason: NoEstimate}
 	for i, t := range targets {
-		c.Copy, c.ReplicaLoss = t.Copy, t.Loss
+		c.CopyTime, c.ReplicaLoss = t.CopyTime, t.Loss
 		d := Decide(c, tokens)
 		if d.Reason != NoEstimate && (best < 0 || d.Saves-d.Takes > decision.Saves-decision.Takes) {
 			best, decision = i, d

@@ -10,8 +10,8 @@ import (
 
 func TestDecisionsReadBack(t *testing.T) {
 	wiretest.Through(t, Decision{})
-	wiretest.Through(t, Decision{Action: Replicate, Reason: NoEstimate + 1, Saves: 1, Takes: 2, Tokens: math.MaxInt64})
-	wiretest.Through(t, Decision{Action: Recompute, Reason: NoEstimate + 2, Saves: time.Hour, Bytes: 7, Tokens: 3, Allowed: 5})
-	wiretest.Through(t, Decision{Reason: NoEstimate + 2, Allowed: math.MaxInt64})
+	wiretest.Through(t, Decision{Action: Replicate, Reason: OverBudget, Saves: 1, Takes: 2, Tokens: math.MaxInt64})
+	wiretest.Through(t, Decision{Action: Recompute, Reason: OverBudget, Saves: time.Hour, Bytes: 7, Tokens: 3, Allowed: 5})
+	wiretest.Through(t, Decision{Reason: OverBudget, Allowed: math.MaxInt64})
 	wiretest.Through(t, Cost{Redo: 3, Stall: 2, Expected: 1, ClusterTime: math.MaxInt64})
 }

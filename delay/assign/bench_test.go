@@ -15,7 +15,7 @@ func BenchmarkWindow(b *testing.B) {
 		b.Run(fmt.Sprintf("lags=%d", n), func(b *testing.B) {
 			m := Model{Lags: lags(n), Size: 100e6, Bandwidth: 10e6, Contention: .7}
 			for b.Loop() {
-				if _, err := Window(m); err != nil {
+				if _, err := ChooseWindow(m); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -53,7 +53,7 @@ func BenchmarkWindowOfTask(b *testing.B) {
 	b.Run("lags=1000/compute=1000", func(b *testing.B) {
 		m := Model{Lags: lags(1000), Compute: lags(1000), Size: 100e6, Bandwidth: 10e6, Contention: .7}
 		for b.Loop() {
-			if _, err := Window(m); err != nil {
+			if _, err := ChooseWindow(m); err != nil {
 				b.Fatal(err)
 			}
 		}

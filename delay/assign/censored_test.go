@@ -95,13 +95,13 @@ func TestTableLearnsWhileItActs(t *testing.T) {
 	for range 20000 {
 		m.Lags = append(m.Lags, drawLag(rng))
 	}
-	best, err := Window(m)
+	best, err := ChooseWindow(m)
 	require.NoError(t, err)
 	loss := func(windows []time.Duration) (mean float64) {
 		for _, w := range windows[20:] {
 			o, err := m.At(w)
 			require.NoError(t, err)
-			mean += (o.Task.Seconds()/best.Task.Seconds() - 1) / float64(len(windows)-20)
+			mean += (o.TaskTime.Seconds()/best.TaskTime.Seconds() - 1) / float64(len(windows)-20)
 		}
 		return mean
 	}

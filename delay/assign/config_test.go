@@ -14,7 +14,7 @@ func TestBadArguments(t *testing.T) {
 	model := func(change func(*Model)) error {
 		m := Model{Lags: []time.Duration{1, 2}, Size: 1, Bandwidth: 1, Contention: .5}
 		change(&m)
-		best, err := Window(m)
+		best, err := ChooseWindow(m)
 		assert.Zero(t, best)
 		o, again := m.At(time.Second)
 		assert.Zero(t, o)

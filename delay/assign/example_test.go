@@ -10,7 +10,7 @@ import (
 // How long should a clone wait for an upstream output of its own? Here sharing halves the bandwidth, and the clone with
 // the first copy is nearly always the one that ends first: the other is a reserve for the one computation in four that
 // takes a minute, and does best to keep out of the way until the first has read.
-func ExampleWindow() {
+func ExampleChooseWindow() {
 	model := assign.Model{
 		Lags:       []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, assign.Forever},
 		Compute:    []time.Duration{10 * time.Second, 10 * time.Second, 11 * time.Second, 60 * time.Second},
@@ -18,15 +18,15 @@ func ExampleWindow() {
 		Bandwidth:  10e6,  // bytes per second
 		Contention: 0.5,
 	}
-	best, err := assign.Window(model)
+	best, err := assign.ChooseWindow(model)
 	fmt.Println(best.Window, err)
-	fmt.Println("task", best.Task, "at once", best.AtOnce.Task, "in turn", best.InTurn.Task)
+	fmt.Println("task", best.TaskTime, "at once", best.AtOnce.TaskTime, "in turn", best.InTurn.TaskTime)
 
 	at, _ := model.At(2 * time.Second)
 	fmt.Println("at 2s: sharing", at.Sharing, "own", at.First.Own, at.Other.Own, "shared", at.First.Shared, at.Other.Shared)
 
 	model.Bandwidth = -1
-	_, err = assign.Window(model)
+	_, err = assign.ChooseWindow(model)
 	fmt.Println(err)
 	// Output:
 	// 10s <nil>

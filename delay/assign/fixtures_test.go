@@ -39,7 +39,7 @@ func TestFixtures(t *testing.T) {
 
 // describe draws the working of a window: what each that can be best leads to.
 func describe(m Model) string {
-	best, err := Window(m)
+	best, err := ChooseWindow(m)
 	if err != nil {
 		return err.Error()
 	}
@@ -58,7 +58,7 @@ func describe(m Model) string {
 		}
 		s := time.Duration.Seconds
 		fmt.Fprintf(&b, "%6.2f  %.2f  %11.2f %5.2f  %11.2f %5.2f %8.2f %7.2f%s\n", s(w), o.Sharing,
-			s(o.First.Own), s(o.First.Shared), s(o.Other.Own), s(o.Other.Shared), s(o.Read), s(o.Task), mark)
+			s(o.First.Own), s(o.First.Shared), s(o.Other.Own), s(o.Other.Shared), s(o.Read), s(o.TaskTime), mark)
 	}
 	return b.String()
 }

@@ -33,7 +33,7 @@ func FuzzWindow(f *testing.F) {
 		for _, b := range compute {
 			m.Compute = append(m.Compute, time.Duration(b)*100*time.Millisecond)
 		}
-		best, err := Window(m)
+		best, err := ChooseWindow(m)
 		if err != nil {
 			if best != (Choice{}) {
 				t.Errorf("an error and %+v", best)
@@ -43,11 +43,11 @@ func FuzzWindow(f *testing.F) {
 		switch {
 		case best != best || best.Sharing < 0 || best.Sharing > 1:
 			t.Errorf("%+v: sharing %v", m, best.Sharing)
-		case best.Task > best.AtOnce.Task || best.Task > best.InTurn.Task:
+		case best.TaskTime > best.AtOnce.TaskTime || best.TaskTime > best.InTurn.TaskTime:
 			t.Errorf("%+v: %+v is not the best", m, best)
 		case best.Window < 0 || best.Window.Seconds() > size/bandwidth+1e-6:
 			t.Errorf("%+v: the window is %v", m, best.Window)
-		case best.Read < 0 || best.Task < 0:
+		case best.Read < 0 || best.TaskTime < 0:
 			t.Errorf("%+v: %+v", m, best)
 		}
 	})

@@ -29,7 +29,7 @@ type Model struct {
 	// Compute are samples of how long a clone of the downstream task computed, beside its reads. Take them from tasks
 	// that ran alone, or whose clones all ran to their ends: of clones that race, the winners are the faster ones, and
 	// what the killed ones would have taken is not known. Without samples, the mean of the clones' read times is
-	// minimised; see [Outcome.Task].
+	// minimised; see [Outcome.TaskTime].
 	Compute []time.Duration
 	// Size is r, the bytes that a clone reads of one upstream output.
 	Size float64

@@ -17,9 +17,9 @@ type Outcome struct {
 	First, Other ReadTimes
 	// Read is the expected time of reading all inputs, the mean over the clones.
 	Read time.Duration
-	// Task is the expected duration of the downstream task: of the fastest of its clones, with its reads and its
+	// TaskTime is the expected duration of the downstream task: of the fastest of its clones, with its reads and its
 	// computation [Dolly §4.4 step 2]. Without samples of Model.Compute it is Read.
-	Task time.Duration
+	TaskTime time.Duration
 }
 
 // ReadTimes are T_E and T_C: how long a clone takes, from the first finished copy on, to read an output if each clone
@@ -34,7 +34,7 @@ type Choice struct {
 	AtOnce, InTurn Outcome
 }
 
-// Window returns the window ω that minimises the expected duration of a downstream task [Dolly §4.4 step 3], the
+// ChooseWindow returns the window ω that minimises the expected duration of a downstream task [Dolly §4.4 step 3], the
 // shortest one if several do. By r/B the first copy is free again, so no longer window is considered. With p_c from
 // samples the answer is exact: p_c is a step function, the read times are linear in between, and the minimum over the
 // clones is concave, so that only 0, a lag below r/B, or r/B can be best. With Model.InverseLag, 512 windows are tried.
@@ -48,7 +48,7 @@ type Choice struct {
 //
 // The error names the field that is out of range. O(n log n) with n lags, and O(n m) with m samples of Compute; it
 // allocates copies of both.
-func Window(m Model) (Choice, error) {
+func ChooseWindow(m Model) (Choice, error) {
 	e, err := newEvaluator(m)
 	if err != nil {
 		return Choice{}, err
@@ -148,7 +148,7 @@ func (e *evaluator) outcome(window time.Duration, sharing float64) Outcome {
 	o.First = ReadTimes{duration(t.firstOwn), duration(t.firstShared)}
 	o.Other = ReadTimes{duration(t.otherOwn), duration(t.otherShared)}
 	read, task := e.seconds(x, sharing)
-	o.Read, o.Task = duration(read), duration(task)
+	o.Read, o.TaskTime = duration(read), duration(task)
 	return o
 }
 

@@ -80,14 +80,14 @@ func TestTaskDurationIsMinimised_Dolly44Step2(t *testing.T) {
 		for w := 0.0; w <= 4; w += .1 {
 			best = min(best, task(w))
 		}
-		choice, err := Window(model)
+		choice, err := ChooseWindow(model)
 		require.NoError(t, err)
 		assert.InDelta(t, best, task(choice.Window.Seconds()), .003*best, "α=%v: ω=%v", alpha, choice.Window)
-		assert.InDelta(t, choice.Task.Seconds(), task(choice.Window.Seconds()), .01*best, "and it says so")
+		assert.InDelta(t, choice.TaskTime.Seconds(), task(choice.Window.Seconds()), .01*best, "and it says so")
 
 		mean := model
 		mean.Compute = nil
-		byMean, err := Window(mean)
+		byMean, err := ChooseWindow(mean)
 		require.NoError(t, err)
 		assert.InDelta(t, loss[0], task(byMean.Window.Seconds())/best-1, .004, "α=%v: ω=%v", alpha, byMean.Window)
 
@@ -114,10 +114,10 @@ func TestPatternEntersTheWindow_Dolly44Step2(t *testing.T) {
 		for w := 0.0; w <= 4; w += .25 {
 			best = min(best, task(w))
 		}
-		ten, err := Window(s.model(alpha, 10))
+		ten, err := ChooseWindow(s.model(alpha, 10))
 		require.NoError(t, err)
 		assert.InDelta(t, best, task(ten.Window.Seconds()), .004*best, "α=%v: ω=%v", alpha, ten.Window)
-		one, err := Window(s.model(alpha, 1))
+		one, err := ChooseWindow(s.model(alpha, 1))
 		require.NoError(t, err)
 		assert.Greater(t, one.Window, ten.Window)
 	}
@@ -142,10 +142,10 @@ func TestInverseSharing_Dolly44Step3(t *testing.T) {
 
 	for _, inputs := range []int{1, 10} {
 		byLags := t7{rand.New(rand.NewPCG(7, 9))}.model(.5, inputs)
-		best, err := Window(byLags)
+		best, err := ChooseWindow(byLags)
 		require.NoError(t, err)
 		m.Inputs = inputs
-		byInverse, err := Window(m)
+		byInverse, err := ChooseWindow(m)
 		require.NoError(t, err)
 		task := func(w time.Duration) float64 {
 			return t7{rand.New(rand.NewPCG(1, 1))}.mean(w.Seconds(), .5, inputs)

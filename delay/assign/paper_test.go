@@ -34,7 +34,7 @@ func TestReadTimes_Dolly44Step1(t *testing.T) {
 				}
 				assert.Equal(t, .5, o.Sharing)
 				assert.InDelta(t, (own+shared)/2, o.Read.Seconds(), 2e-9, "p_c T_C + (1 - p_c) T_E")
-				assert.Equal(t, o.Read, o.Task, "no computation times")
+				assert.Equal(t, o.Read, o.TaskTime, "no computation times")
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestWindow_Dolly44(t *testing.T) {
 		lags[i] *= time.Second
 	}
 	m := Model{Lags: lags, Size: 100e6, Bandwidth: 10e6, Contention: .5}
-	best, err := Window(m)
+	best, err := ChooseWindow(m)
 	require.NoError(t, err)
 	assert.Equal(t, 3*time.Second, best.Window)
 	assert.InDelta(t, 1./9, best.Sharing, 1e-15)
@@ -103,12 +103,12 @@ func TestWindow_Dolly44(t *testing.T) {
 	assert.InDelta(t, 15, best.InTurn.Read.Seconds(), 1e-9)
 
 	m.Contention = 1
-	best, err = Window(m)
+	best, err = ChooseWindow(m)
 	require.NoError(t, err)
 	assert.Zero(t, best.Window)
 
 	m.Contention, m.Lags = .3, []time.Duration{Forever}
-	best, err = Window(m)
+	best, err = ChooseWindow(m)
 	require.NoError(t, err)
 	assert.Equal(t, 10*time.Second, best.Window, "no second copy ever comes, and reading in turn beats sharing")
 }

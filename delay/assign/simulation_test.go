@@ -165,7 +165,7 @@ func TestDelayAssignmentBeatsBoth_Dolly53(t *testing.T) {
 	}{{1, 60, 3, .75, false}, {2, 60, 1, .5, true}, {2, 60, 3, .9, false}, {10, 15, 1, .5, true}} {
 		rng := rand.New(rand.NewPCG(5, 3))
 		sample := newTwoPhases(rng, c.tasks, c.alone, c.contention)
-		choice, err := Window(sample.model(rng))
+		choice, err := ChooseWindow(sample.model(rng))
 		require.NoError(t, err)
 		windows := []time.Duration{choice.Window, 0, Forever, time.Second / 2, 2 * time.Second, 4 * time.Second}
 		ends := make([]float64, len(windows))

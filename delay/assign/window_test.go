@@ -81,7 +81,7 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 			m.InverseLag = 1 + time.Duration(rng.ExpFloat64()*2e9)
 		}
 		before := slices.Clone(m.Lags)
-		best, err := Window(m)
+		best, err := ChooseWindow(m)
 		require.NoError(t, err)
 		require.Equal(t, before, m.Lags, "the argument is not changed")
 		at := func(window time.Duration) Outcome {
@@ -92,18 +92,18 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 		require.Equal(t, at(best.Window), best.Outcome)
 		require.Equal(t, at(0), best.AtOnce)
 		require.Equal(t, at(best.InTurn.Window), best.InTurn)
-		require.LessOrEqual(t, best.Task, min(best.AtOnce.Task, best.InTurn.Task))
+		require.LessOrEqual(t, best.TaskTime, min(best.AtOnce.TaskTime, best.InTurn.TaskTime))
 		require.LessOrEqual(t, best.Window.Seconds(), m.Size+1e-9)
 		slack := 2e-9
 		if m.InverseLag > 0 {
-			slack = .02 * best.Task.Seconds() // of 512 windows
+			slack = .02 * best.TaskTime.Seconds() // of 512 windows
 		}
 		for i := range 300 {
 			window := time.Duration(float64(i) / 300 * m.Size * 1e9)
-			require.GreaterOrEqual(t, at(window).Task.Seconds(), best.Task.Seconds()-slack, "%+v: %v beats %v", m, window, best)
+			require.GreaterOrEqual(t, at(window).TaskTime.Seconds(), best.TaskTime.Seconds()-slack, "%+v: %v beats %v", m, window, best)
 		}
 		if m.Clones <= 3 {
-			require.InDelta(t, slowTask(m, best.Outcome), best.Task.Seconds(), 1e-6, "%+v", m)
+			require.InDelta(t, slowTask(m, best.Outcome), best.TaskTime.Seconds(), 1e-6, "%+v", m)
 		}
 	}
 }
@@ -117,11 +117,11 @@ func TestWindowInvariants(t *testing.T) {
 			m.Lags = append(m.Lags, time.Duration(rng.IntN(50))*100*time.Millisecond)
 			m.Compute = append(m.Compute, time.Duration(rng.IntN(50))*time.Second)
 		}
-		best, err := Window(m)
+		best, err := ChooseWindow(m)
 		require.NoError(t, err)
 		rng.Shuffle(20, func(i, j int) { m.Lags[i], m.Lags[j] = m.Lags[j], m.Lags[i] })
 		rng.Shuffle(20, func(i, j int) { m.Compute[i], m.Compute[j] = m.Compute[j], m.Compute[i] })
-		again, err := Window(m)
+		again, err := ChooseWindow(m)
 		require.NoError(t, err)
 		require.Equal(t, best, again)
 		for i := range m.Lags {
@@ -129,10 +129,10 @@ func TestWindowInvariants(t *testing.T) {
 			m.Compute[i] *= 4
 		}
 		m.Size *= 4
-		scaled, err := Window(m)
+		scaled, err := ChooseWindow(m)
 		require.NoError(t, err)
 		require.Equal(t, 4*best.Window, scaled.Window)
-		require.InEpsilon(t, 4*best.Task.Seconds(), scaled.Task.Seconds(), 1e-9)
+		require.InEpsilon(t, 4*best.TaskTime.Seconds(), scaled.TaskTime.Seconds(), 1e-9)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestTableByBin_Dolly52(t *testing.T) {
 	best, known := w.For(Job{Tasks: 1})
 	require.True(t, known)
 	m := Model{Lags: []time.Duration{1e9, 2e9, 1e9, 2e9}, Size: 8e6, Bandwidth: 1e6, Contention: .25}
-	want, err := Window(m)
+	want, err := ChooseWindow(m)
 	require.NoError(t, err)
 	assert.Equal(t, want, best, "one computation time is too few")
 	_, known = w.For(Job{Tasks: 1000})
@@ -187,7 +187,7 @@ func TestTableByBin_Dolly52(t *testing.T) {
 		for clones := 2; clones < 8; clones++ {
 			for inputs := 1; inputs < 5; inputs++ { // more kinds of jobs than are remembered
 				m.Clones, m.Inputs = clones, inputs
-				want, err = Window(m)
+				want, err = ChooseWindow(m)
 				require.NoError(t, err)
 				best, known = w.For(Job{Tasks: 1, Clones: clones, Inputs: inputs})
 				require.True(t, known)

@@ -16,7 +16,7 @@ type Bill struct {
 	Slowest, Wait time.Duration
 	// Wait is the sum of these: what machines at fault cost, the division of the work among cohorts, bytes and where
 	// they come from, waits for lost input, and the rest.
-	Machine, Split, Data, LostInput, Unknown time.Duration
+	Machine, Split, Data, LostInput, Unexplained time.Duration
 	// Machines and Cohorts are those at fault, the worst first.
 	Machines, Cohorts []Suspect
 }
@@ -29,7 +29,7 @@ func (b Bill) Fault() Cause { return b.Parts().Largest() }
 func (b Bill) Parts() Parts {
 	return normal([causes]float64{
 		Machine: b.Machine.Seconds(), Split: b.Split.Seconds(), Data: b.Data.Seconds(), LostInput: b.LostInput.Seconds(),
-		Unknown: b.Unknown.Seconds(),
+		Unknown: b.Unexplained.Seconds(),
 	})
 }
 

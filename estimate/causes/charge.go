@@ -147,7 +147,7 @@ func (l *ledger) charge(b *Bill, a *analysis) {
 		*part = num.Add(*part, left-next)
 		left = next
 	}
-	b.Unknown = num.Add(b.Unknown, left)
+	b.Unexplained = num.Add(b.Unexplained, left)
 }
 
 // The steps of a bill: the times as they were, and then without one thing after another.

@@ -55,7 +55,7 @@ func ExampleCharge() {
 	}
 	bill := causes.Charge(steps)
 	fmt.Println("steps took", bill.Slowest, "with even work", bill.Slowest-bill.Wait)
-	fmt.Println("machine", bill.Machine, "split", bill.Split, "unknown", bill.Unknown)
+	fmt.Println("machine", bill.Machine, "split", bill.Split, "unknown", bill.Unexplained)
 	fmt.Println("slow machines", bill.Machines)
 	fmt.Println("slow stages", bill.Cohorts)
 	// Output:

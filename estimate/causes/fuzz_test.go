@@ -55,7 +55,7 @@ func FuzzExplain(f *testing.F) {
 		require.Equal(t, r, causes.Explain(p))
 		b := causes.Charge([]causes.Phase{p, {Tasks: p.Tasks[len(p.Tasks)/2:]}})
 		require.GreaterOrEqual(t, b.Wait, time.Duration(0))
-		for _, part := range []time.Duration{b.Machine, b.Split, b.Data, b.LostInput, b.Unknown} {
+		for _, part := range []time.Duration{b.Machine, b.Split, b.Data, b.LostInput, b.Unexplained} {
 			require.GreaterOrEqual(t, part, time.Duration(0))
 		}
 		require.NotContains(t, b.String(), "NaN")

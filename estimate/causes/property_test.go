@@ -156,7 +156,7 @@ func TestBillAddsUp(t *testing.T) {
 			phases = append(phases, p)
 		}
 		b := causes.Charge(phases)
-		require.Equal(t, b.Wait, b.Machine+b.Split+b.Data+b.LostInput+b.Unknown)
+		require.Equal(t, b.Wait, b.Machine+b.Split+b.Data+b.LostInput+b.Unexplained)
 		shared(t, b.Parts())
 		for i := range phases {
 			slices.Reverse(phases[i].Tasks)

@@ -35,7 +35,7 @@ func ExampleRecord() {
 	elsewhere := estimate.Fresh{UnitTime: times, Work: 1, Location: best}
 	fmt.Println(there.Expected().Round(time.Second), elsewhere.Expected())
 	// Output:
-	// slow factor=8 threshold=2 attempts=3
-	// normal factor=1 threshold=2 attempts=3
+	// slow class-factor=8 threshold=2 attempts=2.99985
+	// normal class-factor=1 threshold=2 attempts=2.99985
 	// 2m40s 20s
 }

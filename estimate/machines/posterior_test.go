@@ -165,7 +165,7 @@ func TestKillsAreEvidence(t *testing.T) {
 		r.End(at(26*float64(kills)), 0, 0, attempt(26, 0), Killed)
 		if v := r.Judge(0); v.Standing == Slow {
 			assert.Equal(t, 6, kills)
-			assert.GreaterOrEqual(t, v.Factor, 2.)
+			assert.GreaterOrEqual(t, v.ClassFactor, 2.)
 			break
 		}
 		require.Less(t, r.Factor(0), 2., "%d kills", kills)

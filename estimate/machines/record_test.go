@@ -64,7 +64,7 @@ func TestMachineThatNeverFinishesIsKnown(t *testing.T) {
 	for machine := 1; machine < 10; machine++ {
 		assert.InDelta(t, 1, r.Factor(machine), 1e-6)
 	}
-	assert.Equal(t, "slow factor=8 threshold=2 attempts=2.4", r.Judge(0).String())
+	assert.Equal(t, "slow class-factor=8 threshold=2 attempts=2.4", r.Judge(0).String())
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 	factor, known := r.Elsewhere(0)
 	assert.InDelta(t, 1, factor, 1e-6)
@@ -144,7 +144,7 @@ func TestClassesAreComparedAmongThemselves(t *testing.T) {
 	assert.Empty(t, r.AppendAvoid(nil))
 	finish(r, 0, 0, 1, 1, 1, 1, 1, 1)
 	assert.InDelta(t, 1, r.Factor(0), 1e-6)
-	assert.InDelta(t, 5, r.Judge(0).Factor, 1e-6)
+	assert.InDelta(t, 5, r.Judge(0).ClassFactor, 1e-6)
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 	require.True(t, r.SetClass(99, 1))
 	assert.InDelta(t, .2, r.Factor(99), 1e-6, "nothing is known of it but its class")
@@ -311,14 +311,14 @@ func TestZeroValueAnswers(t *testing.T) {
 }
 
 func TestVerdictInLogsAndJSON(t *testing.T) {
-	v := Verdict{Standing: Slow, Factor: 8.125, Threshold: 2, Attempts: 3}
+	v := Verdict{Standing: Slow, ClassFactor: 8.125, Threshold: 2, Attempts: 3}
 	text, err := json.Marshal(v)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"Standing":"slow","Factor":8.125,"Threshold":2,"Attempts":3,"Failed":0}`, string(text))
+	assert.JSONEq(t, `{"standing":"slow","class-factor":8.125,"threshold":2,"attempts":3}`, string(text))
 	var back Verdict
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, v, back)
-	assert.Equal(t, "[standing=slow factor=8.125 threshold=2 attempts=3]", v.LogValue().String())
+	assert.Equal(t, "[standing=slow class-factor=8.125 threshold=2 attempts=3]", v.LogValue().String())
 	assert.Equal(t, slog.KindGroup, v.LogValue().Kind())
 	assert.Equal(t, "unknown", Verdict{}.String())
 	_, err = Standing(9).MarshalText()

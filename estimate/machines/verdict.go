@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Standing is what is held of a machine. The names and values are stable.
@@ -41,10 +41,10 @@ func (s *Standing) UnmarshalText(text []byte) error { return enum.Parse(standing
 // in a structured log. The zero value is that of a machine nobody has heard of.
 type Verdict struct {
 	Standing Standing
-	// Factor is how many times slower than its class the machine is, and Threshold the least factor that is slow.
-	// Both are 0 if nothing is known.
-	Factor, Threshold float64
-	// Attempts is how many attempts' worth of evidence Factor rests on.
+	// ClassFactor is how many times slower than its class the machine is, where [Record.Factor] is against all machines,
+	// and Threshold the least that is slow. Both are 0 if nothing is known.
+	ClassFactor, Threshold float64
+	// Attempts is how many attempts' worth of evidence ClassFactor rests on.
 	Attempts float64
 	// Failed is the share of what ended there that failed.
 	Failed float64
@@ -53,37 +53,21 @@ type Verdict struct {
 // Avoid reports whether a waiting task should not start there: the machine is Slow or Failing.
 func (v Verdict) Avoid() bool { return v.Standing == Slow || v.Standing == Failing }
 
-// String returns the verdict as one line, such as "slow factor=8.1 threshold=2 attempts=3".
-func (v Verdict) String() string {
-	b := append(make([]byte, 0, 64), v.Standing.String()...)
-	for _, f := range v.fields() {
-		if f.value != 0 {
-			b = append(append(append(b, ' '), f.key...), '=')
-			b = strconv.AppendFloat(b, f.value, 'g', 3, 64)
-		}
-	}
-	return string(b)
+func (v *Verdict) wire(c *wire.Codec) {
+	c.Word("standing", &v.Standing)
+	c.Float("class-factor", &v.ClassFactor)
+	c.Float("threshold", &v.Threshold)
+	c.Float("attempts", &v.Attempts)
+	c.Float("failed", &v.Failed)
 }
 
-type field struct {
-	key   string
-	value float64
-}
-
-func (v Verdict) fields() [4]field {
-	return [...]field{{"factor", v.Factor}, {"threshold", v.Threshold}, {"attempts", v.Attempts}, {"failed", v.Failed}}
-}
-
-// LogValue returns the verdict as a group of fields, for log/slog.
-func (v Verdict) LogValue() slog.Value {
-	attrs := append(make([]slog.Attr, 0, 5), slog.String("standing", v.Standing.String()))
-	for _, f := range v.fields() {
-		if f.value != 0 {
-			attrs = append(attrs, slog.Float64(f.key, f.value))
-		}
-	}
-	return slog.GroupValue(attrs...)
-}
+// String returns the verdict as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (v Verdict) String() string                   { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
+func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
+func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
 
 // Judge says whether a waiting task should start on a machine, and the numbers behind it. A machine is judged against
 // its class. At least half of the machines of a class of which anything is known are never slow, and MaxShare bounds
@@ -99,7 +83,7 @@ func (r *Record) Judge(machine int) Verdict {
 	m := &r.machines[i]
 	var v Verdict
 	if m.known {
-		v = Verdict{Standing: Normal, Factor: m.location / r.centre(m.class), Attempts: m.weight}
+		v = Verdict{Standing: Normal, ClassFactor: m.location / r.centre(m.class), Attempts: m.weight}
 		v.Threshold = r.config.SlowFactor
 	}
 	if m.weight <= r.config.Trust {
@@ -111,9 +95,9 @@ func (r *Record) Judge(machine int) Verdict {
 	switch {
 	case r.failing(m):
 		v.Standing = Failing
-	case v.Factor >= v.Threshold && v.Factor > 0 && r.slower(m) < r.most(m.class):
+	case v.ClassFactor >= v.Threshold && v.ClassFactor > 0 && r.slower(m) < r.most(m.class):
 		v.Standing = Slow
-	case v.Factor >= v.Threshold && v.Factor > 0:
+	case v.ClassFactor >= v.Threshold && v.ClassFactor > 0:
 		v.Standing = Spared
 	}
 	return v

@@ -79,7 +79,7 @@ func randomCluster(t *testing.T, rng *rand.Rand) *cluster {
 			x.Add(i, 1, nil)
 			c.tasks = append(c.tasks, Task{
 				Task: preempt.Task{
-					Pool: i, Started: time.Unix(rng.Int64N(9), 0), Copy: rng.IntN(9) == 0, Protected: rng.IntN(9) == 0, Dying: rng.IntN(15) == 0,
+					Pool: i, Started: time.Unix(rng.Int64N(9), 0), Speculative: rng.IntN(9) == 0, Protected: rng.IntN(9) == 0, Dying: rng.IntN(15) == 0,
 				},
 				Need: c.pools[i].Task,
 			})
@@ -95,7 +95,7 @@ func TestPlans(t *testing.T) {
 	victims := 0
 	for range 3000 {
 		c := randomCluster(t, rng)
-		p, err := NewPreemptor(c.tree, preempt.Config{Cooldown: preempt.NoCooldown})
+		p, err := NewPreemptor(c.tree, preempt.Config{Cooldown: preempt.Off})
 		require.NoError(t, err)
 		now := time.Unix(1000, 0)
 		for round := 0; ; round++ {
@@ -191,7 +191,7 @@ func TestOnlyWhatIsLackingIsFreed(t *testing.T) {
 func TestPreemptorOfRubbish(t *testing.T) {
 	tree, err := New([]Pool{{Task: []int64{1}, Demand: 9}, {Task: []int64{1}, Demand: 9}}, []int64{10}, Policy{})
 	require.NoError(t, err)
-	p, err := NewPreemptor(tree, preempt.Config{Cooldown: preempt.NoCooldown})
+	p, err := NewPreemptor(tree, preempt.Config{Cooldown: preempt.Off})
 	require.NoError(t, err)
 	_, err = NewPreemptor(tree, preempt.Config{Threshold: 2})
 	assert.ErrorContains(t, err, "Config.Threshold is 2")

@@ -26,7 +26,7 @@ func TestConfigIsChecked(t *testing.T) {
 		_, err := New(c)
 		assert.ErrorContains(t, err, "fairshare/gate: "+want)
 	}
-	g, err := New(Config{MaxComputing: 1, MaxReducers: 8, MaxCopying: NoLimit})
+	g, err := New(Config{MaxComputing: 1, MaxReducers: 8, MaxCopying: Off})
 	require.NoError(t, err)
 	huge, err := New(Config{MaxComputing: math.MaxInt})
 	require.NoError(t, err)

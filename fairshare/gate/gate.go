@@ -17,7 +17,7 @@ type Config struct {
 	// MaxComputing.
 	MaxReducers int
 	// MaxCopying is how many reducers of one job may be on the node without computing. Zero means MaxComputing, the
-	// paper's rule; [NoLimit] turns the rule off.
+	// paper's rule; [Off] turns the rule off.
 	MaxCopying int
 	// Reserved is how many of MaxReducers are kept for short jobs or production jobs, so that long ones cannot fill the
 	// node (planned in section 5.2). Zero means none; less than MaxReducers.
@@ -31,8 +31,8 @@ type Config struct {
 	DiskReserve int64
 }
 
-// NoLimit turns [Config.MaxCopying] off.
-const NoLimit = -1
+// Off turns [Config.MaxCopying] off.
+const Off = -1
 
 // Gate is copy-compute splitting by admission control (section 5.2): a node holds more reducers than it has compute
 // resources for, so that some copy while others compute, and one job whose maps are still running cannot fill it. It
@@ -74,7 +74,7 @@ func New(config Config) (Gate, error) {
 	case c.MaxReducers < c.MaxComputing:
 		return Gate{}, check.Badf("fairshare/gate", "Config.MaxReducers", c.MaxReducers, "at least MaxComputing, which is %d", c.MaxComputing)
 	case c.MaxCopying < 0:
-		return Gate{}, check.Bad("fairshare/gate", "Config.MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or NoLimit")
+		return Gate{}, check.Bad("fairshare/gate", "Config.MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or Off")
 	case c.Reserved < 0 || c.Reserved >= c.MaxReducers:
 		return Gate{}, check.Badf("fairshare/gate", "Config.Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
 	case c.Memory < 0:
@@ -98,7 +98,7 @@ func (c Config) Effective() Config {
 	switch c.MaxCopying {
 	case 0:
 		c.MaxCopying = c.MaxComputing
-	case NoLimit:
+	case Off:
 		c.MaxCopying = math.MaxInt
 	}
 	return c

@@ -87,7 +87,7 @@ func benchmarkPlan(
 	if err != nil {
 		b.Fatal(err)
 	}
-	config.Cooldown = NoCooldown
+	config.Cooldown = Off
 	s, err := New(tree, config)
 	if err != nil {
 		b.Fatal(err)

@@ -48,8 +48,8 @@ func (l *planner) sort() {
 func NewestFirst(a, b Task) int { return newestFirst(&a, &b) }
 
 func newestFirst(a, b *Task) int {
-	if a.Copy != b.Copy {
-		if a.Copy {
+	if a.Speculative != b.Speculative {
+		if a.Speculative {
 			return -1
 		}
 		return 1

@@ -17,7 +17,7 @@ func TestNoAllocations(t *testing.T) {
 	for i := range pools {
 		pools[i].Demand = 10
 	}
-	s, shares := watched(t, pools, 5000, Config{Cooldown: NoCooldown, ByMachine: true})
+	s, shares := watched(t, pools, 5000, Config{Cooldown: Off, ByMachine: true})
 	for i := range 20 {
 		s.SetWaiting(500+i, Waiting{Units: 2 + int64(i), OneMachine: i%2 == 0})
 	}

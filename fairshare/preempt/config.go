@@ -10,12 +10,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-const (
-	// Never as a timeout means that the pool makes no claim of that kind.
-	Never time.Duration = -1
-	// NoCooldown lets a pool claim again at once.
-	NoCooldown time.Duration = -1
-)
+// Off, as a timeout, makes no claim of that kind, and as a cool-down lets a pool claim again at once.
+const Off = -1
 
 // Config is an operator's choices about killing tasks for pools that starve. The zero value is the paper's, where it
 // says anything.
@@ -34,7 +30,7 @@ type Config struct {
 	// slot. Without it part of one task may; see [Preemptor.Plan].
 	StrictFloor bool
 	// Cooldown is how long a pool for which tasks were killed makes no new claim, so that kills can take effect. Zero
-	// means 15 s, what Hadoop YARN waits before a kill; see [NoCooldown].
+	// means 15 s, what Hadoop YARN waits before a kill; see [Off].
 	Cooldown time.Duration
 	// Order says which of two tasks to kill first: negative for a. Nil means [NewestFirst] (section 3.2), which wastes
 	// least. Ties go to the lower index. It must be a strict weak order.
@@ -54,9 +50,9 @@ type PoolConfig struct {
 // Timeouts are how long a pool waits for what it is due before tasks are killed for it.
 type Timeouts struct {
 	// Min is Tmin: how long a pool may be below its minimum. Zero means the parent's, and at the top level the
-	// [Config]'s. [Never] means no claim.
+	// [Config]'s. [Off] means no claim.
 	Min time.Duration
-	// Fair is Tfair: how long a pool may be below its fair share; zero and [Never] as for Min. Where neither is Never,
+	// Fair is Tfair: how long a pool may be below its fair share; zero and [Off] as for Min. Where neither is Never,
 	// Min is at most Fair. The paper has it shorter (section 3.2); with both equal a pool claims the larger deficit at
 	// once.
 	Fair time.Duration
@@ -86,9 +82,9 @@ func (t *Target) UnmarshalText(text []byte) error { return enum.Parse(targetName
 // inherit fills in what t leaves open, and checks that the result makes sense.
 func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {
 	switch {
-	case t.Min < Never:
+	case t.Min < Off:
 		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "more than 0, 0 to inherit, or Never")
-	case t.Fair < Never:
+	case t.Fair < Off:
 		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Fair", where), t.Fair, "more than 0, 0 to inherit, or Never")
 	}
 	if t.Min == 0 {
@@ -97,7 +93,7 @@ func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {
 	if t.Fair == 0 {
 		t.Fair = from.Fair
 	}
-	if t.Min != Never && t.Fair != Never && t.Min > t.Fair {
+	if t.Min != Off && t.Fair != Off && t.Min > t.Fair {
 		return t, check.Badf("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "at most %s.Fair, which is %v", where, t.Fair)
 	}
 	return t, nil
@@ -115,7 +111,7 @@ func (c Config) withDefaults(n int) (Config, error) {
 	switch c.Cooldown {
 	case 0:
 		c.Cooldown = 15 * time.Second
-	case NoCooldown:
+	case Off:
 		c.Cooldown = 0
 	}
 	switch {
@@ -124,7 +120,7 @@ func (c Config) withDefaults(n int) (Config, error) {
 	case c.Target > ToThreshold:
 		return c, check.Bad("fairshare/preempt", "Config.Target", c.Target, "ToShare or ToThreshold")
 	case c.Cooldown < 0:
-		return c, check.Bad("fairshare/preempt", "Config.Cooldown", c.Cooldown, "more than 0, 0 for 15s, or NoCooldown")
+		return c, check.Bad("fairshare/preempt", "Config.Cooldown", c.Cooldown, "more than 0, 0 for 15s, or Off")
 	case c.Pools != nil && len(c.Pools) != n:
 		return c, check.Badf("fairshare/preempt", "len(Config.Pools)", len(c.Pools), "one for each of the %d pools", n)
 	}

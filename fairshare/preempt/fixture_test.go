@@ -79,7 +79,7 @@ func work(t *testing.T, question string) string {
 				for i, task := range strings.Split(value, ",") {
 					c.tasks = append(c.tasks, Task{
 						Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, strings.TrimRight(task, "c!")),
-						Copy: strings.Contains(task, "c"), Protected: strings.Contains(task, "!"),
+						Speculative: strings.Contains(task, "c"), Protected: strings.Contains(task, "!"),
 					})
 				}
 			default:

@@ -295,7 +295,7 @@ func TestCopiesGoFirst(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
 	tasks := runningTasks(0, 8)
-	tasks[0].Copy, tasks[3].Copy = true, true
+	tasks[0].Speculative, tasks[3].Speculative = true, true
 	plan := s.Plan(time.Unix(3600, 0), tasks, nil)
 	assert.Equal(t, []Victim{{3, 1, AboveShare}, {0, 1, AboveShare}, {7, 1, AboveShare}, {6, 1, AboveShare}}, plan.Victims)
 }
@@ -308,7 +308,7 @@ func TestClaimsTakeTurns(t *testing.T) {
 	for i := range pools {
 		pools[i].Demand = 20_000
 	}
-	s, shares := watched(t, pools, 20_000, Config{Cooldown: NoCooldown})
+	s, shares := watched(t, pools, 20_000, Config{Cooldown: Off})
 	usage := make([]int64, len(pools))
 	usage[0] = 20_000
 	tasks := append(tasksOf(0, slices.Repeat([]int64{1}, 500)...), Task{Pool: 0, Slots: 19_500, Protected: true})

@@ -77,7 +77,7 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 func (p *Preemptor) Config() Config {
 	c := p.config
 	if c.Cooldown == 0 {
-		c.Cooldown = NoCooldown
+		c.Cooldown = Off
 	}
 	c.Pools = make([]PoolConfig, len(p.watch))
 	for i := range p.watch {
@@ -241,11 +241,11 @@ func (p *Preemptor) claimsAt(at time.Duration) []Claim {
 
 // claim returns what the pool may claim by itself.
 func (w *watch) claim(at time.Duration) (c Claim) {
-	if waited := num.Sub(at, w.minSince); w.starvesMin && w.timeouts.Min != Never && waited >= w.timeouts.Min {
+	if waited := num.Sub(at, w.minSince); w.starvesMin && w.timeouts.Min != Off && waited >= w.timeouts.Min {
 		c = Claim{Cause: BelowMinimum, Deficit: w.minDeficit, Waited: waited, Usage: w.usage, Due: w.least}
 	}
 	waited := num.Sub(at, w.fairSince)
-	if w.starvesFair && w.timeouts.Fair != Never && waited >= w.timeouts.Fair && w.fairDeficit > c.Deficit {
+	if w.starvesFair && w.timeouts.Fair != Off && waited >= w.timeouts.Fair && w.fairDeficit > c.Deficit {
 		c = Claim{Cause: BelowShare, Deficit: w.fairDeficit, Waited: waited, Usage: w.usage, Due: w.usage + w.fairDeficit}
 	}
 	return c

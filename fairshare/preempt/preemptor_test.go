@@ -67,13 +67,13 @@ func TestDeficitIsCappedByDemand(t *testing.T) {
 	require.Len(t, claims, 1)
 	assert.Equal(t, Claim{Pool: 1, Cause: BelowMinimum, Deficit: 2, Waited: time.Hour, Usage: 1, Due: 3}, claims[0])
 
-	s, err = New(tree, Config{Timeouts: Timeouts{Min: Never}, Threshold: .5, Target: ToThreshold})
+	s, err = New(tree, Config{Timeouts: Timeouts{Min: Off}, Threshold: .5, Target: ToThreshold})
 	require.NoError(t, err)
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{19, 1}))
 	later := s.Claims(time.Unix(3600, 0))
 	require.Len(t, later, 1)
 	assert.Equal(t, int64(2), later[0].Deficit, "half the share is 5, but it wants 3")
-	assert.Equal(t, "claim below-minimum pool=1 deficit=2 waited=1h0m0s usage=1 due=3 granted=0", claims[0].String())
+	assert.Equal(t, "claim below-minimum pool=1 deficit=2 waited=3600s usage=1 due=3 granted=0", claims[0].String())
 }
 
 // A pool with children claims what their own claims leave of its deficit, not the same units again.
@@ -81,8 +81,8 @@ func TestParentsDoNotClaimTwice(t *testing.T) {
 	pools := []fairshare.Pool{{Min: 6}, {Parent: fairshare.Under(0), Demand: 10},
 		{Parent: fairshare.Under(0), Demand: 10}, {Demand: 20}}
 	p := Config{Pools: make([]PoolConfig, 4)}
-	p.Pools[1].Timeouts = Timeouts{Min: Never, Fair: time.Hour}
-	p.Pools[2].Timeouts = Timeouts{Min: Never, Fair: 2 * time.Hour}
+	p.Pools[1].Timeouts = Timeouts{Min: Off, Fair: time.Hour}
+	p.Pools[2].Timeouts = Timeouts{Min: Off, Fair: 2 * time.Hour}
 	s, shares := watched(t, pools, 12, p)
 	start := time.Unix(0, 0)
 	require.NoError(t, s.Observe(start, shares, []int64{0, 0, 0, 12}))
@@ -99,7 +99,7 @@ func TestParentsDoNotClaimTwice(t *testing.T) {
 
 // Kills under way count as done, for whoever plans next.
 func TestDyingTasksAreGone(t *testing.T) {
-	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{Cooldown: NoCooldown})
+	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{Cooldown: Off})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
 	tasks := runningTasks(0, 8)
 	for i := range 3 {
@@ -185,7 +185,7 @@ func TestUnwantedMinimumClaimsNothing(t *testing.T) {
 			require.NoError(t, err)
 			shares, err := tree.Shares(nil, nil, 10)
 			require.NoError(t, err)
-			s, err := New(tree, Config{Timeouts: Timeouts{Fair: Never}})
+			s, err := New(tree, Config{Timeouts: Timeouts{Fair: Off}})
 			require.NoError(t, err)
 			require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, unwanted, 5 - unwanted, 5}))
 			assert.Empty(t, s.Claims(time.Unix(3600, 0)), "%v %d", basis, unwanted)

@@ -109,7 +109,7 @@ func (c *cluster) give(i int, units int64) {
 
 func randomConfig(rng *rand.Rand) Config {
 	return Config{
-		Threshold: []float64{0, .5, .8, 1}[rng.IntN(4)], Target: Target(rng.IntN(2)), Cooldown: NoCooldown, ByMachine: rng.IntN(2) == 0,
+		Threshold: []float64{0, .5, .8, 1}[rng.IntN(4)], Target: Target(rng.IntN(2)), Cooldown: Off, ByMachine: rng.IntN(2) == 0,
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 
 // Task is a running task that might be killed. The order of the tasks is the host's.
 type Task struct {
-	Pool      int       // without children
-	Machine   int       // host's index
-	Started   time.Time // of this attempt
-	Slots     int64     // units that it holds; less than 1 counts as 1
-	Copy      bool      // a clone or a second attempt of a task of which another runs: killing it loses no result
-	Protected bool      // never kill it: it cannot be repeated, or is about to end
-	Dying     bool      // killed already, and still counted in its pool's usage
+	Pool        int       // without children
+	Machine     int       // host's index
+	Started     time.Time // of this attempt
+	Slots       int64     // units that it holds; less than 1 counts as 1
+	Speculative bool      // a clone or a second attempt of a task of which another runs: killing it loses no result
+	Protected   bool      // never kill it: it cannot be repeated, or is about to end
+	Dying       bool      // killed already, and still counted in its pool's usage
 }
 
 func (t *Task) slots() int64 { return max(1, t.Slots) }

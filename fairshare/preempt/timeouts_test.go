@@ -25,7 +25,7 @@ func TestTimeoutsAreInherited(t *testing.T) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 8}, {Demand: 8}, {Demand: 8}}
 	p := Config{Pools: make([]PoolConfig, 4)}
 	p.Pools[0].Timeouts = Timeouts{Min: time.Second, Fair: 2 * time.Second}
-	p.Pools[2].Timeouts = Timeouts{Fair: Never}
+	p.Pools[2].Timeouts = Timeouts{Fair: Off}
 	s, shares := watched(t, pools, 9, p)
 	start := time.Unix(1000, 0)
 	require.NoError(t, s.Observe(start, shares, []int64{0, 0, 1, 8}))
@@ -89,19 +89,19 @@ func TestPreemptionIsChecked(t *testing.T) {
 		_, err := New(tree, p)
 		assert.ErrorContains(t, err, "fairshare/preempt: "+want)
 	}
-	s, err := New(tree, Config{Timeouts: Timeouts{Min: time.Hour, Fair: Never}})
+	s, err := New(tree, Config{Timeouts: Timeouts{Min: time.Hour, Fair: Off}})
 	require.NoError(t, err)
 	assert.ErrorContains(t, s.Observe(time.Time{}, nil, nil), "fairshare/preempt: len(shares) is 0")
 }
 
 func TestConfigReadsBack(t *testing.T) {
 	s, _ := watched(t, []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 1}}, 1, Config{
-		Cooldown: NoCooldown, Pools: []PoolConfig{{Timeouts: Timeouts{Min: Never}, Protected: true},
+		Cooldown: Off, Pools: []PoolConfig{{Timeouts: Timeouts{Min: Off}, Protected: true},
 			{Timeouts: Timeouts{Fair: time.Hour}}},
 	})
 	assert.Equal(t, Config{
-		Timeouts: Timeouts{time.Minute, 5 * time.Minute}, Threshold: 1, Cooldown: NoCooldown,
-		Pools: []PoolConfig{{Timeouts{Never, 5 * time.Minute}, true}, {Timeouts{Never, time.Hour}, true}},
+		Timeouts: Timeouts{time.Minute, 5 * time.Minute}, Threshold: 1, Cooldown: Off,
+		Pools: []PoolConfig{{Timeouts{Off, 5 * time.Minute}, true}, {Timeouts{Off, time.Hour}, true}},
 	}, s.Config())
 }
 

@@ -36,9 +36,9 @@ func TestBadInputIsNamed(t *testing.T) {
 		"values[0] is -1e+300, want -1e+290 to 1e+290":                     lof([]float64{-1e300, 2}, 1, 0),
 		"the number of values is 1, want 2 or more":                        lof([]float64{1}, 1, 0),
 		"the number of values is 0, want 2 or more":                        lof(nil, 1, 0),
-		"Resolution is -1h0m0s, want 0 or more, or NoResolution":           detector(Config{Resolution: -time.Hour}),
+		"Resolution is -1h0m0s, want 0 or more, or Off":                    detector(Config{Resolution: -time.Hour}),
 		"Threshold is +Inf, want a finite number of 1 or more, or 0 for 2": detector(Config{Threshold: inf}),
-		"Spread is NaN, want a finite number of 0 or more, or AnySpread":   detector(Config{Spread: nan}),
+		"Spread is NaN, want a finite number of 0 or more, or Off":         detector(Config{Spread: nan}),
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
@@ -62,9 +62,9 @@ func TestDetectorDefaults(t *testing.T) {
 // A laxity a millisecond below a block of equal ones is no outlier at the default resolution, and is one without.
 func TestResolution(t *testing.T) {
 	laxities := []time.Duration{5e6, 5e6, 5e6, 5e6, 4e6, 5e6, 5e6}
-	fine, _ := NewDetector(Config{Spread: AnySpread})
+	fine, _ := NewDetector(Config{Spread: Off})
 	assert.False(t, fine.Detect(nil, laxities)[4].Overloaded)
-	paper, _ := NewDetector(Config{Spread: AnySpread, Resolution: NoResolution})
+	paper, _ := NewDetector(Config{Spread: Off, Resolution: Off})
 	v := paper.Detect(nil, laxities)[4]
 	assert.True(t, v.Overloaded)
 	assert.True(t, math.IsInf(v.LOF, 1))

@@ -13,17 +13,16 @@ import (
 const (
 	// PaperThreshold is DynamicShare's. Factors scatter around 1, so by itself it names most workers of a healthy cluster.
 	PaperThreshold = 1
-	// AnySpread takes every laxity below the median for low.
-	AnySpread = -1
-	// NoResolution tells all laxities apart, as the paper does.
-	NoResolution time.Duration = -1
+	// Off turns a field off: as Spread, every laxity below the median is low; as Resolution, all laxities are told apart,
+	// as in the paper.
+	Off = -1
 )
 
 // neighbours is how many a [Detector] compares with, where there are enough workers.
 const neighbours = 10
 
 // Config holds the choices of a [Detector]. Its zero value is a choice of this package. The paper's is
-// {Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution}, except that it looks at high laxities, too.
+// {Threshold: PaperThreshold, Spread: Off, Resolution: Off}, except that it looks at high laxities, too.
 //
 // What the zero value finds: of 84 laxities that scatter normally, with five below by at least 8 standard deviations,
 // it names those five and no other with 10 and 20 neighbours. With 5, which is as many as are low, it takes 16, as the
@@ -31,7 +30,7 @@ const neighbours = 10
 //
 // What it names wrongly, where nobody is overloaded and laxities scatter normally: one worker or more in about 1 of
 // 1000 jobs of 84 workers, and in 3 of 100 jobs of 12. The paper's choice does so in every job. A factor alone does
-// not do: a threshold of 3 with AnySpread does so in 3 of 10 jobs of 84. Scatter with a long tail downwards is another
+// not do: a threshold of 3 with Spread Off does so in 3 of 10 jobs of 84. Scatter with a long tail downwards is another
 // matter: where task times are exponential, the zero value names workers of the tail in 6 of 10 jobs of 84; a Spread
 // of 20 makes that fewer than 1 in 50.
 type Config struct {
@@ -41,7 +40,7 @@ type Config struct {
 	// Threshold is what the local outlier factor must exceed, 1 or more. 0 means 2.
 	Threshold float64
 	// Spread is how far a laxity must be below the median to be low, in median absolute deviations of the laxities, which
-	// count as at least Resolution. 0 means 7.5, which is five standard deviations of a normal distribution; [AnySpread]
+	// count as at least Resolution. 0 means 7.5, which is five standard deviations of a normal distribution; [Off]
 	// takes all that are below the median.
 	Spread float64
 	// Resolution is the least distance that counts between two laxities: laxities in whole milliseconds have many
@@ -56,10 +55,10 @@ func (c Config) Validate() error {
 		return check.Bad("laxity/outlier", "Config.Neighbours", c.Neighbours, "0 or more")
 	case c.Threshold != 0 && !(c.Threshold >= 1 && c.Threshold <= math.MaxFloat64):
 		return check.Bad("laxity/outlier", "Config.Threshold", c.Threshold, "a finite number of 1 or more, or 0 for 2")
-	case c.Spread != AnySpread && !(c.Spread >= 0 && c.Spread <= math.MaxFloat64):
-		return check.Bad("laxity/outlier", "Config.Spread", c.Spread, "a finite number of 0 or more, or AnySpread")
-	case c.Resolution < 0 && c.Resolution != NoResolution:
-		return check.Bad("laxity/outlier", "Config.Resolution", c.Resolution, "0 or more, or NoResolution")
+	case c.Spread != Off && !(c.Spread >= 0 && c.Spread <= math.MaxFloat64):
+		return check.Bad("laxity/outlier", "Config.Spread", c.Spread, "a finite number of 0 or more, or Off")
+	case c.Resolution < 0 && c.Resolution != Off:
+		return check.Bad("laxity/outlier", "Config.Resolution", c.Resolution, "0 or more, or Off")
 	}
 	return nil
 }
@@ -106,7 +105,7 @@ type Verdict struct {
 	Reason     Reason
 	// Laxity is the worker's, and Bar is what it had to be less than to be low; 0 if no factor was computed.
 	Laxity, Bar time.Duration
-	// LOF is the local outlier factor, +Inf beside a block of equal laxities under NoResolution, and Threshold what
+	// LOF is the local outlier factor, +Inf beside a block of equal laxities with Resolution Off, and Threshold what
 	// it was held against. Both are 0 if no factor was computed.
 	LOF, Threshold float64
 }
@@ -155,7 +154,7 @@ func (d *Detector) bar(c Config) float64 {
 	sorted := d.scorer.sorted
 	lo := (len(sorted) - 1) / 2
 	hi, median := lo+1, sorted[lo].value
-	if c.Spread == AnySpread {
+	if c.Spread == Off {
 		return median
 	}
 	var deviation float64

@@ -26,7 +26,7 @@
 //
 // The paper marks each worker whose factor exceeds 1. Factors scatter around 1, so that marks most workers of a
 // healthy cluster, those with the most time to spare included. The [Detector] looks at laxities far below the median
-// only and asks for 2 by default, which is a choice; [Config] says how often it errs. [PaperThreshold] and [AnySpread]
+// only and asks for 2 by default, which is a choice; [Config] says how often it errs. [PaperThreshold] and Spread [Off]
 // are there to compare.
 //
 // # Cost and concurrency

@@ -54,7 +54,7 @@ func figure6(seed uint64, scatter float64) (laxities []time.Duration, low []int)
 // §3.3: "a value greater than 1" taken to the letter. It names the five, and most of the healthy workers: the reason
 // for the deviation.
 func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
-	d, err := NewDetector(Config{Neighbours: 10, Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution})
+	d, err := NewDetector(Config{Neighbours: 10, Threshold: PaperThreshold, Spread: Off, Resolution: Off})
 	require.NoError(t, err)
 	laxities, low := figure6(1, 20)
 	low84 := map[int]bool{}
@@ -91,7 +91,7 @@ func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
 func TestFalseAlarms(t *testing.T) {
 	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }
 	exponential := func(r *rand.Rand) float64 { return -r.ExpFloat64() }
-	paper := Config{Neighbours: 10, Threshold: PaperThreshold, Spread: AnySpread, Resolution: NoResolution}
+	paper := Config{Neighbours: 10, Threshold: PaperThreshold, Spread: Off, Resolution: Off}
 	for _, c := range []struct {
 		about       string
 		config      Config
@@ -102,7 +102,7 @@ func TestFalseAlarms(t *testing.T) {
 		{"default", Config{}, 84, normal, 0, .005},
 		{"default, few workers", Config{}, 12, normal, .015, .045},
 		{"paper", paper, 84, normal, 1, 1},
-		{"threshold alone", Config{Threshold: 3, Spread: AnySpread}, 84, normal, .24, .36},
+		{"threshold alone", Config{Threshold: 3, Spread: Off}, 84, normal, .24, .36},
 		{"default, long tail", Config{}, 84, exponential, .55, .68},
 		{"wide spread, long tail", Config{Spread: 20}, 84, exponential, 0, .02},
 	} {

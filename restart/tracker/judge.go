@@ -235,7 +235,7 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	if !v.Avoid() {
 		return d, false
 	}
-	return restart.Decision{Reason: restart.SlowMachine, Value: v.Factor, Threshold: v.Threshold}, true
+	return restart.Decision{Reason: restart.SlowMachine, Value: v.ClassFactor, Threshold: v.Threshold}, true
 }
 
 // blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.

@@ -237,7 +237,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 			c.Skew, c.Forecast, c.Overload = &Skew{}, &knn.Config{}, &outlier.Config{}
 			c.Restart, c.Delay, c.Clone, c.Straggler, c.Place = restart.Mantri{}, wait, &clone.Config{}, 0.1, true
 			c.Replicate = &Replication{Bandwidth: 1e3}
-			c.Links, c.Blacklist = &placement.BandwidthPolicy{}, &clone.BlacklistConfig{MaxShare: 0.3, MinTasks: 1}
+			c.Links, c.Blacklist = &placement.BandwidthConfig{}, &clone.BlacklistConfig{MaxShare: 0.3, MinTasks: 1}
 		},
 	}
 }

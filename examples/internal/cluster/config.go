@@ -75,7 +75,7 @@ type Config struct {
 	Place bool
 	// Links has Place learn how fast links are from reads that have ended, and foresee by this how fast they will be for
 	// a phase; nil: it knows what they can carry.
-	Links *placement.BandwidthPolicy
+	Links *placement.BandwidthConfig
 	// LargestFirst starts the tasks with most to do first.
 	LargestFirst bool
 	// Skew gives the reduce tasks of phases with Keys their parts; nil: keys are hashed, whatever comes out.

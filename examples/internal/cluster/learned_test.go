@@ -32,7 +32,7 @@ func TestLinksAreLearnedFromReads(t *testing.T) {
 	anywhere := last(c)
 	c.Place = true
 	known := last(c)
-	c.Links = &placement.BandwidthPolicy{Rule: placement.Start}
+	c.Links = &placement.BandwidthConfig{Rule: placement.Start}
 	learned := run(t, c)
 	assert.Less(t, 2*known, anywhere, "the slow rack holds up whoever is there")
 	assert.Greater(t, learned.Jobs[0].Took(), 2*known, "nothing is known at first")

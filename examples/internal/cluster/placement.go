@@ -42,7 +42,7 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 // links is what is learned of how fast the racks' links are. Nil: the placement knows it.
 type links struct {
 	rates  *placement.LinkRates
-	policy placement.BandwidthPolicy
+	policy placement.BandwidthConfig
 	best   float64 // the capacity that a link is taken to have before anything is known of it
 }
 

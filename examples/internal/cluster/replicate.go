@@ -126,7 +126,7 @@ func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32,
 	for m := range s.machines {
 		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack && s.disks.hasRoom(s, int32(m), bytes) {
 			machines = append(machines, int32(m))
-			targets = append(targets, replicate.Target{Copy: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
+			targets = append(targets, replicate.Target{CopyTime: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
 		}
 	}
 	return machines, targets
