@@ -55,43 +55,43 @@ func (p *Phase) code(c *snapshot.Codec) {
 	p.codeAttempts(c)
 }
 
-func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
+func (v *view) codeTask(c *snapshot.Codec, t *task) {
 	for _, n := range []*int{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
 		c.Number(n, 0, snapshot.Any)
 	}
 	for _, b := range []*bool{&t.alone, &t.waits, &t.over, &t.givenUp} {
 		c.Bool(b)
 	}
-	snapshot.List(c, &t.tried, 1, func(host *int) { c.Number(host, 0, p.hosts.set.Len()-1) })
+	snapshot.List(c, &t.tried, 1, func(host *int) { c.Number(host, 0, v.hosts.set.Len()-1) })
 	codeWhy(c, &t.why)
 }
 
 // codeAttempts codes the attempts: of each task those that go on, in their order, and then the others; those with a
 // request first come first.
-func (p *Phase) codeAttempts(c *snapshot.Codec) {
+func (v *view) codeAttempts(c *snapshot.Codec) {
 	var all []*attempt
 	if c.In == nil {
-		for i := range p.book.tasks {
-			all = append(all, p.book.tasks[i].live...)
+		for i := range v.book.tasks {
+			all = append(all, v.book.tasks[i].live...)
 		}
-		others := slices.SortedFunc(maps.Values(p.book.attempts), func(a, b *attempt) int { return cmp.Compare(a.id, b.id) })
+		others := slices.SortedFunc(maps.Values(v.book.attempts), func(a, b *attempt) int { return cmp.Compare(a.id, b.id) })
 		all = append(all, slices.DeleteFunc(others, func(a *attempt) bool { return !a.dying && !a.ended })...)
 	}
 	snapshot.List(c, &all, leastAttempt, func(a **attempt) {
 		if c.In != nil {
 			*a = &attempt{}
 		}
-		p.codeAttempt(c, *a)
+		v.codeAttempt(c, *a)
 	})
 	if c.In != nil && c.OK() {
 		for _, a := range all {
-			c.Check(p.book.attempts[a.id] == nil, "names an attempt twice")
-			p.book.attempts[a.id] = a
+			c.Check(v.book.attempts[a.id] == nil, "names an attempt twice")
+			v.book.attempts[a.id] = a
 		}
-		p.settle(all)
+		v.settle(all)
 	}
-	pending := make([]string, len(p.book.pending))
-	for i, a := range p.book.pending {
+	pending := make([]string, len(v.book.pending))
+	for i, a := range v.book.pending {
 		pending[i] = a.id
 	}
 	snapshot.List(c, &pending, 1, func(id *string) { c.Text(id) })
@@ -99,10 +99,10 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 		return
 	}
 	for _, id := range pending {
-		a := p.book.attempts[id]
+		a := v.book.attempts[id]
 		c.Check(a != nil && !a.pending, "asks for an attempt that it does not know, or twice")
 		if c.OK() {
-			p.book.note(a)
+			v.book.note(a)
 		}
 	}
 }
@@ -110,11 +110,11 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 // leastAttempt is how many bytes an attempt takes at least.
 const leastAttempt = 22
 
-func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
+func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Text(&a.id)
-	c.Number(&a.task, 0, len(p.book.tasks)-1)
+	c.Number(&a.task, 0, len(v.book.tasks)-1)
 	c.Number(&a.number, 0, snapshot.Any)
-	c.Number(&a.host, nowhere, p.hosts.set.Len()-1)
+	c.Number(&a.host, nowhere, v.hosts.set.Len()-1)
 	snapshot.List(c, &a.avoid, 1, func(name *string) { c.Text(name) })
 	if c.In != nil && len(a.avoid) == 0 {
 		a.avoid = nil
@@ -126,12 +126,12 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	again := int(a.again)
 	c.Number(&again, 0, maxDoublings)
 	a.again = uint8(again)
-	won := a == p.book.tasks[a.task].winner
+	won := a == v.book.tasks[a.task].winner
 	for _, b := range []*bool{&won, &a.ahead, &a.adopted, &a.begun, &a.dying, &a.ended, &a.gone, &a.published} {
 		c.Bool(b)
 	}
 	if c.In != nil && won && c.OK() {
-		p.book.tasks[a.task].winner = a
+		v.book.tasks[a.task].winner = a
 	}
 	var why restart.Decision
 	if a.why != nil {
@@ -143,24 +143,24 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 }
 
 // settle counts what follows from the attempts that were read.
-func (p *Phase) settle(all []*attempt) {
-	for i := range p.book.tasks {
-		if p.book.tasks[i].over {
-			p.book.over++
+func (v *view) settle(all []*attempt) {
+	for i := range v.book.tasks {
+		if v.book.tasks[i].over {
+			v.book.over++
 		}
 	}
 	for _, a := range all {
-		t := &p.book.tasks[a.task]
+		t := &v.book.tasks[a.task]
 		if a.ended {
 			continue
 		}
-		p.hold(a.host, 1)
+		v.hold(a.host, 1)
 		if a.dying {
 			t.dying++
-			p.book.dying++
+			v.book.dying++
 		} else {
 			t.live = append(t.live, a)
-			p.book.live++
+			v.book.live++
 		}
 	}
 }

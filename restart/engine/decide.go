@@ -77,11 +77,11 @@ func (p *Phase) stranded() {
 
 // canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
 // was submitted to a host waits for that alone.
-func (p *Phase) canRun(a *attempt) bool {
+func (v *view) canRun(a *attempt) bool {
 	if a.host != nowhere {
-		return p.hosts.set.Eligible(a.host)
+		return v.hosts.set.Eligible(a.host)
 	}
-	return p.hosts.set.AnyUp(a.avoid)
+	return v.hosts.set.AnyUp(a.avoid)
 }
 
 // tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.

@@ -12,107 +12,107 @@ func overtaken() restart.Decision {
 }
 
 // end takes note that an attempt has ended.
-func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
+func (v *view) end(at time.Time, a *attempt, seen *Attempt) {
 	if a.ended {
 		return
 	}
 	wasDying := a.dying
 	if wasDying {
-		took(&p.sight.parting, p.time.clock.Since-a.since)
+		took(&v.sight.parting, v.time.clock.Since-a.since)
 	}
-	p.hold(a.host, -1)
-	p.book.end(a)
-	p.moves.move(p.time.clock.Since)
-	t := &p.book.tasks[a.task]
-	chosen, some := p.scratch.chosen[a.task]
+	v.hold(a.host, -1)
+	v.book.end(a)
+	v.moves.move(v.time.clock.Since)
+	t := &v.book.tasks[a.task]
+	chosen, some := v.scratch.chosen[a.task]
 	switch {
-	case t.over && seen.Published && !t.givenUp && !p.closed:
-		t.winner, a.published, p.confirms = a, true, true
+	case t.over && seen.Published && !t.givenUp && !v.closed:
+		t.winner, a.published, v.confirms = a, true, true
 	case t.over:
 	case seen.State == Succeeded && some && chosen != a.id: // another attempt's result is published
-		p.lose(at, a, wasDying, Cancelled)
+		v.lose(at, a, wasDying, Cancelled)
 	case seen.State == Succeeded:
-		p.succeed(at, a, wasDying, seen.Published)
+		v.succeed(at, a, wasDying, seen.Published)
 	default:
-		p.lose(at, a, wasDying, seen.State)
+		v.lose(at, a, wasDying, seen.State)
 	}
 }
 
 // succeed ends a task. The result of an attempt that was cancelled is as good as any if it comes first; the tracker, to
 // which that attempt has ended, is told of one more, which leaves no sample.
-func (p *Phase) succeed(at time.Time, a *attempt, wasDying, published bool) {
-	t := &p.book.tasks[a.task]
+func (v *view) succeed(at time.Time, a *attempt, wasDying, published bool) {
+	t := &v.book.tasks[a.task]
 	if wasDying {
-		a.number = p.tracker.Submit(at, a.task, a.host)
+		a.number = v.tracker.Submit(at, a.task, a.host)
 	}
-	p.tracker.Finish(at, a.task, a.number)
-	p.book.settle(t, a)
+	v.tracker.Finish(at, a.task, a.number)
+	v.book.settle(t, a)
 	if a.published = published; !published {
-		p.ask(a, Publish, restart.Decision{})
+		v.ask(a, Publish, restart.Decision{})
 	}
 	for len(t.live) > 0 {
-		p.cancel(t.live[0], overtaken())
+		v.cancel(t.live[0], overtaken())
 	}
 }
 
 // lose makes up for an attempt that ended without a result, or gives its task up. One that was told to end was made up
 // for then.
-func (p *Phase) lose(at time.Time, a *attempt, wasDying bool, state State) {
+func (v *view) lose(at time.Time, a *attempt, wasDying bool, state State) {
 	if wasDying {
 		return
 	}
-	t := &p.book.tasks[a.task]
+	t := &v.book.tasks[a.task]
 	switch state {
 	case Failed:
 		t.failed++
-		p.tracker.Fail(at, a.task, a.number)
+		v.tracker.Fail(at, a.task, a.number)
 	case Lost:
 		t.lost++
-		p.tracker.Fail(at, a.task, a.number)
+		v.tracker.Fail(at, a.task, a.number)
 		if a.host != nowhere {
-			p.hosts.set.Lose(a.host, p.time.wall)
+			v.hosts.set.Lose(a.host, v.time.wall)
 		}
 	default: // cancelled from outside
 		t.lost++
-		p.tracker.Kill(at, a.task, a.number)
+		v.tracker.Kill(at, a.task, a.number)
 	}
 	switch {
 	case len(t.live) > 0:
-	case t.failed >= p.config.MaxFailures || t.lost >= p.config.MaxLost:
-		p.book.settle(t, nil)
+	case t.failed >= v.config.MaxFailures || t.lost >= v.config.MaxLost:
+		v.book.settle(t, nil)
 		t.givenUp = true
-		p.tracker.GiveUp(at, a.task)
+		v.tracker.GiveUp(at, a.task)
 	default:
-		p.book.wait(a.task, restart.Decision{})
+		v.book.wait(a.task, restart.Decision{})
 	}
 }
 
 // cancel ends an attempt that the tracker has already taken out.
-func (p *Phase) cancel(a *attempt, why restart.Decision) {
-	p.book.leave(a)
-	p.book.die(a)
-	p.ask(a, Cancel, why)
+func (v *view) cancel(a *attempt, why restart.Decision) {
+	v.book.leave(a)
+	v.book.die(a)
+	v.ask(a, Cancel, why)
 }
 
 // ask gives an action for the first time. It is repeated until it is seen to have been carried out.
-func (p *Phase) ask(a *attempt, op Op, why restart.Decision) {
+func (v *view) ask(a *attempt, op Op, why restart.Decision) {
 	a.why = nil
 	if why != (restart.Decision{}) {
 		a.why = &why
 	}
-	a.since, a.again = p.time.clock.Since, 0
-	p.say(a, op)
-	p.book.note(a)
+	a.since, a.again = v.time.clock.Since, 0
+	v.say(a, op)
+	v.book.note(a)
 }
 
 // say gives an action.
-func (p *Phase) say(a *attempt, op Op) {
-	a.asked = p.time.clock.Since
-	p.scratch.actions = append(p.scratch.actions, p.action(a, op))
+func (v *view) say(a *attempt, op Op) {
+	a.asked = v.time.clock.Since
+	v.scratch.actions = append(v.scratch.actions, v.action(a, op))
 }
 
-func (p *Phase) action(a *attempt, op Op) Action {
-	action := Action{Op: op, Task: a.task, ID: a.id, Host: p.hosts.set.Name(a.host)}
+func (v *view) action(a *attempt, op Op) Action {
+	action := Action{Op: op, Task: a.task, ID: a.id, Host: v.hosts.set.Name(a.host)}
 	if op == Submit {
 		action.Avoid = a.avoid
 	}

@@ -13,23 +13,28 @@ import (
 // Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase without
 // tasks. Not safe for concurrent use.
 type Phase struct {
-	config   Config
-	hosts    *Hosts
-	tracker  *tracker.Tracker
+	view
 	recorder *journal.Recorder // watches the tracker; nil without a journal
 	recorded []byte            // the journal before the recorder's
+
+	slots  int   // what SetSlots says, if the hosts do not say
+	told   int   // the slots that the tracker was told of
+	cloned int   // clones that were submitted
+	heard  heard // of the hosts
+}
+
+// view is what a phase knows of its engine: what it was told, and what it has asked for.
+type view struct {
+	config  Config
+	hosts   *Hosts
+	tracker *tracker.Tracker
 
 	book  book
 	time  timeline
 	sight sight
 	moves moves
 	log   changes
-
-	held   []int // attempts by host, until they are known to have ended
-	slots  int   // what SetSlots says, if the hosts do not say
-	told   int   // the slots that the tracker was told of
-	cloned int   // clones that were submitted
-	heard  heard // of the hosts
+	held  []int // attempts by host, until they are known to have ended
 
 	confirms bool // the host says what is published
 	restored bool // and not called since
@@ -73,11 +78,11 @@ func New(c Config) (*Phase, error) {
 		return nil, err
 	}
 	n := max(c.Tasks, len(c.Work))
-	p := &Phase{
-		config: c, hosts: c.Hosts, tracker: t, recorder: record,
+	p := &Phase{recorder: record, slots: config.Slots, told: config.Slots, view: view{
+		config: c, hosts: c.Hosts, tracker: t,
 		book:  book{tasks: make([]task, n), attempts: make(map[string]*attempt, n)},
-		sight: sight{usual: c.Interval}, moves: moves{decided: never}, slots: config.Slots, told: config.Slots,
-	}
+		sight: sight{usual: c.Interval}, moves: moves{decided: never},
+	}}
 	if !c.Preloaded {
 		for i := range p.book.tasks {
 			p.book.wait(i, restart.Decision{})
@@ -192,15 +197,15 @@ func (p *Phase) Release() {
 }
 
 // hold counts an attempt on a host, or with -1 takes it away.
-func (p *Phase) hold(host, n int) {
+func (v *view) hold(host, n int) {
 	if host == nowhere {
 		return
 	}
-	for len(p.held) <= host {
-		p.held = append(p.held, 0)
+	for len(v.held) <= host {
+		v.held = append(v.held, 0)
 	}
-	if p.held[host]+n >= 0 { // it does not get there once the phase was released
-		p.held[host] += n
-		p.hosts.set.Load(host, n)
+	if v.held[host]+n >= 0 { // it does not get there once the phase was released
+		v.held[host] += n
+		v.hosts.set.Load(host, n)
 	}
 }

@@ -81,12 +81,12 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 }
 
 // past returns how far what is told at the first call goes back.
-func (p *Phase) past(now time.Time, told []Attempt) (past time.Duration) {
-	if p.time.clock.Begun || now.IsZero() {
+func (v *view) past(now time.Time, told []Attempt) (past time.Duration) {
+	if v.time.clock.Begun || now.IsZero() {
 		return 0
 	}
 	for i := range told {
-		if valid(&told[i], len(p.book.tasks)) {
+		if valid(&told[i], len(v.book.tasks)) {
 			for _, t := range [...]time.Time{told[i].Begun, told[i].Ended, told[i].AsOf} {
 				if !t.IsZero() {
 					past = max(past, now.Sub(inRange(t)))
@@ -98,20 +98,20 @@ func (p *Phase) past(now time.Time, told []Attempt) (past time.Duration) {
 }
 
 // take takes what is told to the books, in the order of its times.
-func (p *Phase) take(told []Attempt) {
+func (v *view) take(told []Attempt) {
 	for i := range told {
-		p.note(&told[i])
+		v.note(&told[i])
 	}
-	events := p.scratch.events
+	events := v.scratch.events
 	if !slices.IsSortedFunc(events, before) {
 		slices.SortFunc(events, before)
 	}
 	for i := range events {
-		p.happen(&events[i])
+		v.happen(&events[i])
 	}
 	// What is overtaken by one line may have ended by another.
-	p.scratch.actions = slices.DeleteFunc(p.scratch.actions, func(a Action) bool {
-		return a.Op == Cancel && p.book.attempts[a.ID].ended
+	v.scratch.actions = slices.DeleteFunc(v.scratch.actions, func(a Action) bool {
+		return a.Op == Cancel && v.book.attempts[a.ID].ended
 	})
 }
 

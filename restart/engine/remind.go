@@ -7,96 +7,96 @@ import (
 )
 
 // remind compares what was asked for with what was seen, and asks again for what is missing.
-func (p *Phase) remind() {
-	open := p.book.pending
-	p.book.pending = nil // what is asked for from now on comes behind
+func (v *view) remind() {
+	open := v.book.pending
+	v.book.pending = nil // what is asked for from now on comes behind
 	kept := open[:0]
 	for _, a := range open {
-		if a.pending = p.remindOf(a); a.pending {
+		if a.pending = v.remindOf(a); a.pending {
 			kept = append(kept, a)
 		}
 	}
-	p.book.pending = append(kept, p.book.pending...)
+	v.book.pending = append(kept, v.book.pending...)
 }
 
 // remindOf asks again for what is missing of an attempt, and reports whether it is still open. A request is repeated
 // after twice the lag that was seen lately, then after twice that, and so on.
-func (p *Phase) remindOf(a *attempt) bool {
-	op, open := a.request(&p.book.tasks[a.task])
+func (v *view) remindOf(a *attempt) bool {
+	op, open := a.request(&v.book.tasks[a.task])
 	if !open {
 		return false
 	}
-	now := p.time.clock.Since
+	now := v.time.clock.Since
 	switch {
-	case op == Publish && p.restored:
-		p.say(a, op)
+	case op == Publish && v.restored:
+		v.say(a, op)
 		return true
 	case a.asked == now:
 		return true
-	case op == Publish && !p.confirms: // it was given at the call before, and so is carried out
+	case op == Publish && !v.confirms: // it was given at the call before, and so is carried out
 		a.published = true
-	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= p.missable(a) && !p.sight.isBlind(p.time.now):
-		p.miss(a)
+	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= v.missable(a) && !v.sight.isBlind(v.time.now):
+		v.miss(a)
 		return false
 	}
 	if a.published {
 		return false
 	}
-	if a.asked == never || now-a.asked >= p.sight.patience(op, a.again) {
+	if a.asked == never || now-a.asked >= v.sight.patience(op, a.again) {
 		if a.asked != never {
 			a.again = min(a.again+1, maxDoublings)
 		}
-		p.say(a, op)
+		v.say(a, op)
 	}
 	return true
 }
 
 // missable is for how long an attempt may be missing.
-func (p *Phase) missable(a *attempt) time.Duration {
-	trace := p.sight.trace(&p.config)
+func (v *view) missable(a *attempt) time.Duration {
+	trace := v.sight.trace(&v.config)
 	if !a.dying {
-		trace <<= min(p.book.tasks[a.task].untraced, maxDoublings)
+		trace <<= min(v.book.tasks[a.task].untraced, maxDoublings)
 	}
 	return trace
 }
 
 // miss takes an attempt to be over that is missing: one that was told to end has done so; one that never arrived is
 // withdrawn, and its task goes on elsewhere.
-func (p *Phase) miss(a *attempt) {
-	t := &p.book.tasks[a.task]
-	p.hold(a.host, -1)
+func (v *view) miss(a *attempt) {
+	t := &v.book.tasks[a.task]
+	v.hold(a.host, -1)
 	wasDying := a.dying
-	p.book.end(a)
+	v.book.end(a)
 	a.gone = true
 	if wasDying {
 		return
 	}
 	a.why = nil
-	p.scratch.actions = append(p.scratch.actions, p.action(a, Cancel))
+	v.scratch.actions = append(v.scratch.actions, v.action(a, Cancel))
 	if a.seen != never {
-		p.lose(p.time.now, a, false, Lost)
+		v.lose(v.time.now, a, false, Lost)
 		return
 	}
 	t.untraced++
-	p.tracker.Kill(p.time.now, a.task, a.number)
+	v.tracker.Kill(v.time.now, a.task, a.number)
 	if len(t.live) == 0 {
-		p.book.wait(a.task, restart.Decision{})
+		v.book.wait(a.task, restart.Decision{})
 	}
 }
 
 // searchMissing looks for attempts that were seen to go on, and are in no list any more, while others are: once in a
 // quarter of the time that they may be missing. O(attempts) then.
-func (p *Phase) searchMissing() {
-	now, trace := p.time.clock.Since, p.sight.trace(&p.config)
-	if now-p.sight.checked < trace/4 || p.sight.isBlind(p.time.now) {
+func (v *view) searchMissing() {
+	now, trace := v.time.clock.Since, v.sight.trace(&v.config)
+	if now-v.sight.checked < trace/4 || v.sight.isBlind(v.time.now) {
 		return
 	}
-	p.sight.checked = now
-	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
+	v.sight.checked = now
+	for i := range v.book.tasks {
+		t := &v.book.tasks[i]
 		for k := len(t.live) - 1; k >= 0; k-- {
-			if a := t.live[k]; a.seen != never && p.sight.listed-a.seen >= trace {
-				p.miss(a)
+			if a := t.live[k]; a.seen != never && v.sight.listed-a.seen >= trace {
+				v.miss(a)
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func Restore(c Config, saved Saved) (*Phase, error) {
 		c.Hosts = &Hosts{}
 	}
 	c.Hosts.fill()
-	p := &Phase{config: c, hosts: c.Hosts, book: book{attempts: map[string]*attempt{}}, restored: true}
+	p := &Phase{view: view{config: c, hosts: c.Hosts, book: book{attempts: map[string]*attempt{}}, restored: true}}
 	config := c.tracker()
 	if c.Journal {
 		p.recorder, p.recorded = new(journal.Recorder), saved.Journal

@@ -31,11 +31,11 @@ func (p *Phase) starts() {
 }
 
 // arrange puts the waiting tasks in order, unless they stand in it but for those that do not wait any more.
-func (p *Phase) arrange() {
-	b := &p.book
+func (v *view) arrange() {
+	b := &v.book
 	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
 	if !b.sorted {
-		work := p.config.Work
+		work := v.config.Work
 		slices.SortFunc(b.waiting, func(x, y int) int {
 			if work != nil && work[x] != work[y] {
 				return cmp.Compare(work[y], work[x])
@@ -44,26 +44,26 @@ func (p *Phase) arrange() {
 		})
 		b.waiting, b.sorted = slices.Compact(b.waiting), true
 	}
-	if p.config.Order != nil && len(b.waiting) > 1 {
-		p.follow()
+	if v.config.Order != nil && len(b.waiting) > 1 {
+		v.follow()
 	}
 }
 
 // follow puts the waiting tasks in the caller's order. One that does more than exchange places is not followed.
-func (p *Phase) follow() {
-	b, s := &p.book, &p.scratch
+func (v *view) follow() {
+	b, s := &v.book, &v.scratch
 	s.order = append(s.order[:0], b.waiting...)
-	p.config.Order(p.time.wall, s.order)
+	v.config.Order(v.time.wall, s.order)
 	for _, task := range s.order {
 		if task < 0 || task >= len(b.tasks) || !b.tasks[task].waits {
-			p.ignored++
+			v.ignored++
 			return
 		}
 	}
 	s.numbers = append(s.numbers[:0], s.order...)
 	slices.Sort(s.numbers)
 	if len(slices.Compact(s.numbers)) != len(b.waiting) {
-		p.ignored++
+		v.ignored++
 		return
 	}
 	b.waiting, s.order, b.sorted = s.order, b.waiting, false
@@ -71,14 +71,14 @@ func (p *Phase) follow() {
 
 // place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
 // is better to wait for another one.
-func (p *Phase) place(task int) (host int, ok bool) {
-	if !p.hosts.set.Placing() {
+func (v *view) place(task int) (host int, ok bool) {
+	if !v.hosts.set.Placing() {
 		return nowhere, true
 	}
-	t := &p.book.tasks[task]
-	host, open := p.hosts.set.Pick(t.wasOn, p.config.Preloaded)
+	t := &v.book.tasks[task]
+	host, open := v.hosts.set.Pick(t.wasOn, v.config.Preloaded)
 	if !open {
-		host, _ = p.hosts.set.Pick(t.isOn, p.config.Preloaded)
+		host, _ = v.hosts.set.Pick(t.isOn, v.config.Preloaded)
 	}
 	return host, host != nowhere
 }
@@ -118,19 +118,19 @@ func (p *Phase) submit(task, host int, why restart.Decision) {
 }
 
 // enter takes a new attempt to the books, and asks for it.
-func (p *Phase) enter(a *attempt, why restart.Decision) {
-	p.book.attempts[a.id] = a
-	p.book.enter(a)
-	p.hold(a.host, 1)
-	p.ask(a, Submit, why)
+func (v *view) enter(a *attempt, why restart.Decision) {
+	v.book.attempts[a.id] = a
+	v.book.enter(a)
+	v.hold(a.host, 1)
+	v.ask(a, Submit, why)
 }
 
 // avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen.
 // O(hosts that rest, or were tried).
-func (p *Phase) avoid(task, chosen int) []string {
-	t, s := &p.book.tasks[task], &p.scratch
-	s.unwanted = p.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
-	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
+func (v *view) avoid(task, chosen int) []string {
+	t, s := &v.book.tasks[task], &v.scratch
+	s.unwanted = v.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	if names, left := v.hosts.set.Names(s.unwanted, chosen); left {
 		return names
 	}
 	s.unwanted = s.unwanted[:0]
@@ -139,6 +139,6 @@ func (p *Phase) avoid(task, chosen int) []string {
 			s.unwanted = append(s.unwanted, a.host)
 		}
 	}
-	names, _ := p.hosts.set.Names(s.unwanted, chosen)
+	names, _ := v.hosts.set.Names(s.unwanted, chosen)
 	return names
 }
