@@ -54,6 +54,7 @@ type attempt struct {
 	pending      bool              // it stands among those with a request
 	ahead        bool              // asOf was in the future
 	adopted      bool              // it was not submitted here
+	late         bool              // it began long before it was first told of, so its age is not known
 	begun        bool
 	dying, ended bool
 	gone         bool // it counts as ended since it was missing for too long

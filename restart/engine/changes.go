@@ -50,7 +50,7 @@ func (l *changes) note(p *Phase) {
 	if !l.on || len(l.lines)+len(p.scratch.actions) == 0 && !(p.closed && !l.closed) {
 		return
 	}
-	r := record{call: l.calls, now: p.time.wall, slots: p.slots, closed: p.closed, actions: p.scratch.actions}
+	r := record{call: l.calls, before: p.time.before, now: p.time.wall, slots: p.slots, closed: p.closed, actions: p.scratch.actions}
 	for _, seen := range l.lines {
 		r.lines = append(r.lines, *seen)
 	}
@@ -69,6 +69,7 @@ const recordVersion = 1
 // record is a call, as far as it changed anything.
 type record struct {
 	call    int
+	before  time.Time // of the call before this one, whether it changed anything or not
 	now     time.Time
 	slots   int
 	closed  bool
@@ -78,6 +79,7 @@ type record struct {
 
 func (r *record) code(c *snapshot.Codec) {
 	c.Number(&r.call, 0, snapshot.Any)
+	codeMaybe(c, &r.before)
 	c.Time(&r.now)
 	c.Number(&r.slots, 0, snapshot.Any)
 	c.Bool(&r.closed)
@@ -144,6 +146,9 @@ func (p *Phase) redo(data []byte) error {
 func (p *Phase) redoCall(r *record) error {
 	p.log.calls++
 	p.slots = r.slots
+	if !r.before.IsZero() {
+		p.time.tick(r.before, 0)
+	}
 	p.start(r.now, r.lines)
 	p.take(r.lines)
 	for _, a := range r.actions {

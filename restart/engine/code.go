@@ -108,7 +108,7 @@ func (v *view) codeAttempts(c *snapshot.Codec) {
 }
 
 // leastAttempt is how many bytes an attempt takes at least.
-const leastAttempt = 22
+const leastAttempt = 23
 
 func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Text(&a.id)
@@ -127,7 +127,7 @@ func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Number(&again, 0, maxDoublings)
 	a.again = uint8(again)
 	won := a == v.book.tasks[a.task].winner
-	for _, b := range []*bool{&won, &a.ahead, &a.adopted, &a.begun, &a.dying, &a.ended, &a.gone, &a.published} {
+	for _, b := range []*bool{&won, &a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published} {
 		c.Bool(b)
 	}
 	if c.In != nil && won && c.OK() {

@@ -272,6 +272,40 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 	}
 }
 
+// A list that leaves out half of what runs at first teaches nothing wrong of run times, and kills nothing.
+func TestAttemptsThatTurnUpLate(t *testing.T) {
+	q := newQueue(32, 2, 8, func(int) time.Duration { return 8 * time.Second })
+	for i := range 16 {
+		q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Host: q.hosts[i%2].Name})
+	}
+	for range 20 {
+		q.step(200 * time.Millisecond)
+	}
+	s := &scheduler{t: t, q: q, config: engine.Config{Tasks: 32, Interval: time.Second, Preloaded: true, Journal: true}, left: -1}
+	s.start(saved{}, nil)
+	for k := 0; !s.phase.Done() && k < 100; k++ {
+		if u := s.phase.UnitTimes(); u.Known() {
+			require.InDelta(t, 8, u.Mean(), 0.7, "poll %d", k)
+		}
+		list := q.list()
+		if k < 3 {
+			list = list[:8]
+		}
+		for _, a := range s.phase.Poll(q.now, list) {
+			assert.Equal(t, engine.Publish, a.Op, "%v", a)
+		}
+		if k == 9 { // the engine runs the second half of its array
+			for i := 16; i < 32; i++ {
+				q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Host: q.hosts[i%2].Name})
+			}
+		}
+		for range 5 {
+			q.step(200 * time.Millisecond)
+		}
+	}
+	assert.True(t, s.phase.Done())
+}
+
 // Clocks of hosts that are off, by seconds or a minute, make no straggler of a healthy task.
 func TestClocksThatAreOff(t *testing.T) {
 	for _, skew := range []time.Duration{0, 3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {

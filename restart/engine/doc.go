@@ -58,7 +58,8 @@
 // and all times of the host are moved by that ([Hosts.ClockOffset]). A clock that may be right is not moved. The clock
 // of a host that is behind can be seen only by attempts that were submitted by this phase; times of others are taken as
 // told. What is told in one call is taken in the order of those times. At the first call they may lie anywhere in the
-// past; later what was true before the last call counts as true at that one: the tracker's time never falls.
+// past; later what was true before the last call counts as true at that one: the tracker's time never falls. So an
+// attempt that turns up long after it began gives no sample of its time.
 //
 // # What an engine differs in
 //

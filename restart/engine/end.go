@@ -39,10 +39,13 @@ func (v *view) end(at time.Time, a *attempt, seen *Attempt) {
 }
 
 // succeed ends a task. The result of an attempt that was cancelled is as good as any if it comes first; the tracker, to
-// which that attempt has ended, is told of one more, which leaves no sample.
+// which that attempt has ended, is told of one more, which leaves no sample; so also where its age is not known.
 func (v *view) succeed(at time.Time, a *attempt, wasDying, published bool) {
 	t := &v.book.tasks[a.task]
-	if wasDying {
+	if a.late && !wasDying {
+		v.tracker.Kill(at, a.task, a.number)
+	}
+	if wasDying || a.late {
 		a.number = v.tracker.Submit(at, a.task, a.host)
 	}
 	v.tracker.Finish(at, a.task, a.number)

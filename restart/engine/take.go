@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -205,11 +206,15 @@ func (v *view) locate(a *attempt, name string) {
 }
 
 // adopt takes an attempt to the books that was not submitted here. One of a task that needs it no more is cancelled.
+// One that had run for long before, though the phase has been called meanwhile, has no age that could be told to the
+// tracker: it counts as one without progress that begins now, and gives no sample of its time.
 func (v *view) adopt(at time.Time, seen *Attempt) *attempt {
 	a := &attempt{
 		id: seen.ID, task: seen.Task, host: v.hosts.set.Number(seen.Host), adopted: true, seen: v.time.clock.Since,
 		published: seen.Published,
 	}
+	began := num.Add(v.time.wall.Sub(inRange(seen.Begun)), v.hosts.set.Clock(a.host).Offset())
+	a.late = !seen.Begun.IsZero() && began-v.config.Interval > v.time.clock.Since-v.time.earliest
 	v.book.attempts[a.id] = a
 	v.hold(a.host, 1)
 	t := &v.book.tasks[a.task]
@@ -256,7 +261,7 @@ func (v *view) disown(at time.Time, a *attempt) {
 func (v *view) report(at time.Time, a *attempt, seen *Attempt) {
 	asOf := inRange(seen.AsOf)
 	isOld := asOf.Equal(a.asOf) || asOf.Before(a.asOf) && !a.ahead && !a.asOf.After(v.time.wall)
-	if a.dying || a.ended || !asOf.IsZero() && isOld {
+	if a.dying || a.ended || a.late || !asOf.IsZero() && isOld {
 		return
 	}
 	a.asOf, a.ahead = asOf, asOf.After(v.time.wall)

@@ -15,6 +15,7 @@ type timeline struct {
 	earliest time.Duration // where nothing more may be placed before: the call before this one
 	now      time.Time     // of this call, as the tracker is told
 	wall     time.Time     // of this call, as the caller said
+	before   time.Time     // of the call before, as the caller said
 }
 
 // tick takes the time of a call, and returns whether the clock was set back. Instead of the zero time.Time it is that
@@ -27,7 +28,7 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 			l.clock.At(l.epoch)
 		}
 	}
-	l.earliest = l.clock.Since
+	l.earliest, l.before = l.clock.Since, l.wall
 	steps := l.clock.Steps
 	since := l.clock.At(now)
 	l.wall, l.now = l.clock.Last, l.epoch.Add(since)
