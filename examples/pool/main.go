@@ -1,6 +1,5 @@
-// Command pool is a goroutine pool that knows only starts and ends, as most do: 200 tasks of about 20 ms, of which
-// one attempt in twenty takes eight times as long. It runs them without and with straggler mitigation. pool.go is for
-// copying.
+// Command pool runs 200 items of about 20 ms on 40 goroutines, of which one in twenty takes eight times as long the first
+// time: by errgroup, and by pool.Map once it is said that an item may run twice.
 package main
 
 import (
@@ -10,22 +9,51 @@ import (
 	"os"
 	"time"
 
-	"github.com/straggler-go/straggler/restart"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
+const goroutines = 40
+
 func main() {
-	for _, policy := range []struct {
-		name string
-		restart.Policy
-	}{{"never", restart.Never{}}, {"mantri", restart.Mantri{}}} {
-		began, sum := time.Now(), 0
-		ledger, err := run(context.Background(), 200, 40, 4*time.Millisecond, policy.Policy, square, func(_, result int) { sum += result })
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "pool:", err)
-			os.Exit(1)
-		}
-		fmt.Printf("%-6s  %5.0f ms  sum of squares %d  %v\n", policy.name, time.Since(began).Seconds()*1000, sum, ledger)
+	items := make([]int, 200)
+	for i := range items {
+		items[i] = i
 	}
+	began := time.Now()
+	squares, err := byErrgroup(context.Background(), items)
+	say("errgroup", began, squares, err, "")
+
+	var l pool.Ledger
+	began = time.Now()
+	squares, err = pool.Map(context.Background(), items, square, pool.Goroutines(goroutines), pool.Copies(), pool.Account(&l))
+	say("pool.Map", began, squares, err, l.String())
+}
+
+func say(name string, began time.Time, squares []int, err error, more string) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pool:", err)
+		os.Exit(1)
+	}
+	sum := 0
+	for _, s := range squares {
+		sum += s
+	}
+	fmt.Printf("%s  %4.0f ms  sum of squares %d  %s\n", name, time.Since(began).Seconds()*1000, sum, more)
+}
+
+func byErrgroup(ctx context.Context, items []int) ([]int, error) {
+	results := make([]int, len(items))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(goroutines)
+	for i, item := range items {
+		group.Go(func() (err error) {
+			results[i], err = square(ctx, item)
+			return err
+		})
+	}
+	return results, group.Wait()
 }
 
 // square takes its time, and now and then a lot of it.

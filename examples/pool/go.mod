@@ -1,0 +1,21 @@
+// A module of its own, so that what pool.Map is compared with reaches nobody who imports that.
+module github.com/straggler-go/straggler/examples/pool
+
+go 1.25.0
+
+replace (
+	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/restart/engine/pool => ../../restart/engine/pool
+)
+
+require (
+	github.com/sourcegraph/conc v0.3.0
+	github.com/straggler-go/straggler/restart/engine/pool v0.1.0
+	golang.org/x/sync v0.19.0
+)
+
+require (
+	github.com/straggler-go/straggler v0.1.0 // indirect
+	go.uber.org/atomic v1.7.0 // indirect
+	go.uber.org/multierr v1.9.0 // indirect
+)

@@ -1,0 +1,21 @@
+// Package pool runs a function for each item of a slice on a bounded number of goroutines, as errgroup does, and does
+// something about those that take long:
+//
+//	pages, err := pool.Map(ctx, urls, fetch, pool.Goroutines(32), pool.Copies())
+//
+// Results come in the items' order, each once. The first error ends the run: the contexts of what still runs end, Map
+// waits for it, and returns the error.
+//
+// Without a word about the function nothing else happens, and each item is run once. [Copies] says that the function may
+// run again for an item, also while it runs for the same one: what takes long for its age beside the others gets a copy
+// on a goroutine that is idle, what hangs is started again, and the first result counts. [Restarts] says that it may run
+// again for an item once the run before has returned: then what hangs, or takes far too long, is ended by its context and
+// run again. So the function must return soon after its context ends; one that does not holds its goroutine, and Map,
+// until it returns.
+//
+// The pool knows when a run begins and ends, and nothing in between. It looks at what runs every millisecond, or every
+// tenth of a run's mean time if that is longer, and asks a policy of package restart, Mantri unless [Policy] names
+// another, about the ages of what runs against the times of what has ended. Until three runs have ended it does nothing.
+//
+// A run costs about a microsecond more than a call: see the benchmarks in examples/pool, beside errgroup's.
+package pool

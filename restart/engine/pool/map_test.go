@@ -1,0 +1,262 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine/pool"
+)
+
+// upTo lists the numbers below n.
+func upTo(n int) []int {
+	items := make([]int, n)
+	for i := range items {
+		items[i] = i
+	}
+	return items
+}
+
+// sleep waits, or for the end of the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// quiet fails the test if goroutines of it are left.
+func quiet(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 200 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Errorf("%d goroutines are left", runtime.NumGoroutine()-before)
+	})
+}
+
+var errLuck = errors.New("out of luck")
+
+func TestResultsAreInOrder(t *testing.T) {
+	quiet(t)
+	for _, n := range []int{0, 1, 2, 100, 10000} {
+		for _, goroutines := range []int{0, 1, 3, 20000} {
+			for _, o := range []pool.Option{pool.Policy(nil), pool.Copies(), pool.Restarts()} {
+				var calls atomic.Int64
+				got, err := pool.Map(t.Context(), upTo(n), func(_ context.Context, i int) (int, error) {
+					calls.Add(1)
+					return i * i, nil
+				}, pool.Goroutines(goroutines), o)
+				require.NoError(t, err)
+				require.Len(t, got, n)
+				for i, square := range got {
+					require.Equal(t, i*i, square)
+				}
+				assert.GreaterOrEqual(t, calls.Load(), int64(n))
+			}
+		}
+	}
+}
+
+func TestNoMoreRunsThanGoroutines(t *testing.T) {
+	var running, most atomic.Int64
+	_, err := pool.Map(t.Context(), upTo(200), func(ctx context.Context, i int) (int, error) {
+		now := running.Add(1)
+		defer running.Add(-1)
+		for {
+			if m := most.Load(); now <= m || most.CompareAndSwap(m, now) {
+				break
+			}
+		}
+		if i%20 == 0 {
+			return i, sleep(ctx, 20*time.Millisecond)
+		}
+		return i, sleep(ctx, 2*time.Millisecond)
+	}, pool.Goroutines(7), pool.Copies())
+	require.NoError(t, err)
+	assert.EqualValues(t, 7, most.Load())
+}
+
+// The first error ends the run: the contexts of the others end, they are waited for, and nothing begins any more.
+func TestErrors(t *testing.T) {
+	for _, o := range []pool.Option{pool.Policy(nil), pool.Copies()} {
+		quiet(t)
+		var running, begun atomic.Int64
+		got, err := pool.Map(t.Context(), upTo(1000), func(ctx context.Context, i int) (int, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			begun.Add(1)
+			if i == 3 {
+				return 0, errLuck
+			}
+			return 0, sleep(ctx, time.Minute)
+		}, pool.Goroutines(8), o)
+		require.ErrorIs(t, err, errLuck)
+		assert.Nil(t, got)
+		assert.Zero(t, running.Load())
+		assert.LessOrEqual(t, begun.Load(), int64(16))
+	}
+}
+
+func TestContextThatEnds(t *testing.T) {
+	quiet(t)
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(10*time.Millisecond, func() { cancel(why) })
+	_, err := pool.Map(ctx, upTo(100), func(ctx context.Context, i int) (int, error) {
+		return 0, sleep(ctx, time.Minute)
+	}, pool.Copies())
+	require.ErrorIs(t, err, why)
+	_, err = pool.Map(ctx, upTo(100), func(ctx context.Context, i int) (int, error) { return i, ctx.Err() })
+	require.ErrorIs(t, err, why)
+	_, err = pool.Map(ctx, nil, func(ctx context.Context, i int) (int, error) { return 0, nil })
+	require.ErrorIs(t, err, why)
+}
+
+func TestOptionsOutOfRange(t *testing.T) {
+	one := func(context.Context, int) (int, error) { return 0, nil }
+	_, err := pool.Map(t.Context(), upTo(3), one, pool.Goroutines(-1))
+	require.ErrorContains(t, err, "pool: Goroutines is -1, want 1 or more")
+	_, err = pool.Map(t.Context(), upTo(3), one, pool.Interval(-1))
+	require.ErrorContains(t, err, "pool: Interval is -1ns")
+	_, err = pool.Map(t.Context(), upTo(3), one, pool.Policy(restart.Mantri{DuplicateThreshold: 2}))
+	require.ErrorContains(t, err, "pool: Policy: ")
+}
+
+// slowly is a function for 100 items of 10 ms, of which the first runs of some take long.
+func slowly(slow func(i int) bool, takes time.Duration, tries *[100]atomic.Int64) func(context.Context, int) (int, error) {
+	return func(ctx context.Context, i int) (int, error) {
+		if tries[i].Add(1) == 1 && slow(i) {
+			return i, sleep(ctx, takes)
+		}
+		return i, sleep(ctx, 10*time.Millisecond)
+	}
+}
+
+func tenth(i int) bool { return i%10 == 7 }
+
+func TestSlowRunsGetCopies(t *testing.T) {
+	quiet(t)
+	var tries [100]atomic.Int64
+	var l pool.Ledger
+	told := map[restart.Action]int{}
+	got, err := pool.Map(t.Context(), upTo(100), slowly(tenth, time.Minute, &tries), pool.Goroutines(20), pool.Copies(),
+		pool.Account(&l), pool.Tell(func(_ int, d restart.Decision) { told[d.Action]++ }))
+	require.NoError(t, err)
+	assert.Equal(t, upTo(100), got)
+	assert.GreaterOrEqual(t, l.Won, 10, l)
+	assert.Positive(t, l.Wasted)
+	assert.Equal(t, told[restart.Restart], l.Restarts)
+	assert.GreaterOrEqual(t, told[restart.Duplicate], l.Copies)
+}
+
+// Without a word about the function, each item is run once, and what hangs hangs.
+func TestNothingRunsTwiceUnasked(t *testing.T) {
+	var tries [100]atomic.Int64
+	_, err := pool.Map(t.Context(), upTo(100), slowly(tenth, 300*time.Millisecond, &tries), pool.Goroutines(20))
+	require.NoError(t, err)
+	for i := range tries {
+		assert.EqualValues(t, 1, tries[i].Load())
+	}
+}
+
+// With Restarts a run begins when the one before has returned.
+func TestRestartsDoNotOverlap(t *testing.T) {
+	quiet(t)
+	var running [100]atomic.Int64
+	var tries [100]atomic.Int64
+	var l pool.Ledger
+	f := slowly(tenth, time.Minute, &tries)
+	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+		assert.EqualValues(t, 1, running[i].Add(1))
+		defer running[i].Add(-1)
+		defer time.Sleep(3 * time.Millisecond) // it takes its time to stop
+		return f(ctx, i)
+	}, pool.Goroutines(20), pool.Restarts(), pool.Account(&l))
+	require.NoError(t, err)
+	assert.Equal(t, upTo(100), got)
+	assert.GreaterOrEqual(t, l.Restarts, 10)
+	assert.Zero(t, l.Copies)
+}
+
+// What hangs, on some goroutines or on all of them, is found and run again.
+func TestRunsThatHang(t *testing.T) {
+	for _, c := range [][2]int{{20, 5}, {20, 20}, {4, 4}, {1, 1}} {
+		for _, o := range []pool.Option{pool.Copies(), pool.Restarts()} {
+			var tries [100]atomic.Int64
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			hang := func(i int) bool { return i >= 40 && i < 40+c[1] }
+			got, err := pool.Map(ctx, upTo(100), slowly(hang, time.Hour, &tries), pool.Goroutines(c[0]), o)
+			cancel()
+			require.NoError(t, err, "%d of %d goroutines hang", c[1], c[0])
+			assert.Equal(t, upTo(100), got)
+		}
+	}
+}
+
+// An error of a copy does not count while the first run goes on, and a result of a run that was told to stop never does.
+func TestCopiesThatFail(t *testing.T) {
+	var tries [100]atomic.Int64
+	var l pool.Ledger
+	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+		if tries[i].Add(1) > 1 {
+			return -1, errLuck
+		}
+		if i == 99 {
+			return i, sleep(ctx, 400*time.Millisecond)
+		}
+		return i, sleep(ctx, 10*time.Millisecond)
+	}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
+	require.NoError(t, err)
+	assert.Equal(t, upTo(100), got)
+	assert.Positive(t, l.Failed, l)
+
+	for i := range tries {
+		tries[i].Store(0)
+	}
+	got, err = pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+		if tries[i].Add(1) == 1 && tenth(i) {
+			<-ctx.Done()
+			return -1, nil // half of it, as if that were all
+		}
+		return i, sleep(ctx, 10*time.Millisecond)
+	}, pool.Goroutines(10), pool.Copies())
+	require.NoError(t, err)
+	assert.Equal(t, upTo(100), got)
+}
+
+func TestGoexitIsAnError(t *testing.T) {
+	quiet(t)
+	_, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+		if i == 50 {
+			runtime.Goexit()
+		}
+		return i, nil
+	}, pool.Goroutines(4), pool.Copies())
+	require.ErrorContains(t, err, "runtime.Goexit")
+}
+
+// A Map of nothing to do about costs no allocation for an item.
+func TestAllocations(t *testing.T) {
+	items := upTo(20000)
+	allocations := testing.AllocsPerRun(3, func() {
+		_, _ = pool.Map(t.Context(), items, func(_ context.Context, i int) (int, error) { return i, nil },
+			pool.Goroutines(8), pool.Copies())
+	})
+	assert.Less(t, allocations, 300.)
+}
