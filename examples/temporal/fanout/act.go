@@ -192,7 +192,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	a := f.running[id]
 	t := &f.attempts[a.task]
 	var err error
-	if t.got {
+	if t.got || a.cancelled {
 		err = result.Get(f.ctx, nil)
 	} else {
 		err = f.take(a.task, result)
@@ -200,6 +200,8 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	state, kind := stateOf(err)
 	why := ""
 	switch {
+	case state == engine.Succeeded && a.cancelled: // it may have ended halfway, whatever it says
+		state, kind = engine.Cancelled, "cancelled"
 	case state == engine.Succeeded && t.got:
 		kind = "overtaken"
 	case state == engine.Succeeded:

@@ -80,8 +80,11 @@ func paced(host string, took time.Duration) func(context.Context, int) (string, 
 		for start := time.Now(); time.Since(start) < took; {
 			select {
 			case <-ctx.Done():
-				// Who is told to end by Map may say anything.
+				// Who is told to end by Map may say anything, and leave a part for the whole.
 				if strings.HasPrefix(activity.GetInfo(ctx).ActivityID, "task-") {
+					if input%2 == 1 {
+						return "a part", nil
+					}
 					return "", temporal.NewNonRetryableApplicationError("my file is gone", "x", nil)
 				}
 				return "", ctx.Err()
@@ -112,7 +115,9 @@ func checkResults(t *testing.T, results []string) (fromBad int) {
 func replay(t *testing.T, c client.Client, run client.WorkflowRun, flow any) error {
 	t.Helper()
 	r := worker.NewWorkflowReplayer()
-	r.RegisterWorkflowWithOptions(flow, workflow.RegisterOptions{Name: "flow"})
+	for _, name := range []string{"flow", "restarting"} {
+		r.RegisterWorkflowWithOptions(flow, workflow.RegisterOptions{Name: name})
+	}
 	return r.ReplayWorkflowExecution(t.Context(), c.WorkflowService(), nil, cluster.Namespace,
 		workflow.Execution{ID: run.GetID(), RunID: run.GetRunID()})
 }
@@ -164,6 +169,7 @@ func TestOnAServer(t *testing.T) {
 	c, server := serve(t, func(r worker.WorkflowRegistry) {
 		r.RegisterWorkflowWithOptions(mapped(nil), workflow.RegisterOptions{Name: "flow"})
 		r.RegisterWorkflowWithOptions(failing(fanout.Options{}), workflow.RegisterOptions{Name: "failing"})
+		r.RegisterWorkflowWithOptions(mapped(leave{machine: 3}), workflow.RegisterOptions{Name: "restarting"})
 		r.RegisterWorkflowWithOptions(foreign, workflow.RegisterOptions{Name: "foreign"})
 	})
 	t.Run("map", func(t *testing.T) {
@@ -184,6 +190,13 @@ func TestOnAServer(t *testing.T) {
 		assert.NoError(t, replay(t, c, run, mapped(restart.Never{})))
 		assert.NoError(t, replay(t, c, run, mapped(rules.MapReduce{NearEnd: 0.1})))
 		assert.NoError(t, replay(t, c, run, mapped(eager{})))
+	})
+	t.Run("map, restarted", func(t *testing.T) {
+		run := begin(t, c, "restarting", "restarting")
+		var results []string
+		require.NoError(t, run.Get(t.Context(), &results))
+		assert.Zero(t, checkResults(t, results), "what was told to end has no result, whatever it returns")
+		assert.NoError(t, replay(t, c, run, mapped(leave{machine: 3})))
 	})
 	t.Run("map, cancelled", func(t *testing.T) { testCancel(t, c) })
 	t.Run("map, failing", func(t *testing.T) { testFailing(t, c) })
