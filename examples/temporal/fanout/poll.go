@@ -49,11 +49,17 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 		return w.unseen(err)
 	}
 	w.unanswered = 0
+	left := w.batches[:0]
 	for _, b := range w.batches {
 		if !b.phase.Done() {
 			w.observe(ctx, b, pending)
 		}
+		if !b.phase.Done() || !w.forget(ctx, b) {
+			left = append(left, b)
+		}
 	}
+	clear(w.batches[len(left):])
+	w.batches = left
 	return true, nil
 }
 
@@ -79,28 +85,25 @@ func (w *watcher) open(ctx context.Context, fresh []string) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	work := make([]float64, len(fresh))
+	b, work := &batch{}, make([]float64, len(fresh))
 	for i, activity := range fresh {
-		delete(w.schedules, activity)
-		if w.Work == nil {
-			continue
-		}
-		s, err := w.schedule(ctx, activity)
-		if err != nil {
+		b.tasks = append(b.tasks, &watched{activity: activity, index: i})
+	}
+	if w.Work != nil {
+		if err := w.schedules(ctx, b.tasks); err != nil {
 			return err
 		}
-		work[i] = w.Work(s.GetInput())
+		for i, t := range b.tasks {
+			work[i] = w.Work(t.schedule.GetInput())
+		}
 	}
-	phase, err := w.newPhase(work)
-	if err != nil {
+	var err error
+	if b.phase, err = w.newPhase(work); err != nil {
 		return err
 	}
-	b := &batch{phase: phase}
-	for i, activity := range fresh {
-		phase.SetEligible(i, !w.noCopies, true)
-		t := &watched{activity: activity, index: i}
-		w.tasks[activity] = t
-		b.tasks = append(b.tasks, t)
+	for i, t := range b.tasks {
+		b.phase.SetEligible(i, !w.noCopies, true)
+		w.tasks[t.activity] = t
 	}
 	w.batches = append(w.batches, b)
 	return nil
@@ -111,12 +114,36 @@ func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*wor
 	seen := b.refused
 	for _, t := range b.tasks {
 		seen = append(seen, w.lookAtCopies(ctx, t)...)
-		seen = append(seen, w.look(t, pending[t.activity])...)
+		seen = append(seen, w.look(ctx, t, pending[t.activity])...)
 	}
 	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
-	if b.phase.Done() {
-		b.phase.Release()
+}
+
+// forget takes a phase to the account whose activities are all over, once the server knows that its copies shall end.
+func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
+	b.close()
+	forgotten = true
+	for _, t := range b.tasks {
+		for _, c := range t.copies {
+			forgotten = w.endCopy(ctx, c) && forgotten
+		}
 	}
+	if !forgotten {
+		return false
+	}
+	w.account.Add(b.phase.Ledger())
+	for _, t := range b.tasks {
+		if w.tasks[t.activity] == t { // and not another of the same ID
+			delete(w.tasks, t.activity)
+		}
+	}
+	return true
+}
+
+// close gives back what the phase holds of its hosts and of a record of machines that it shares.
+func (b *batch) close() {
+	b.phase.Close(time.Now())
+	b.phase.Release()
 }
 
 // act carries actions out, and returns the attempts that it could not submit.
@@ -132,7 +159,7 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 		case a.Decision.Action == restart.Restart:
 			err = w.reset(ctx, t, a)
 		case a.Decision.Action == restart.Duplicate:
-			err = w.startCopy(ctx, t, a)
+			err = w.startCopy(ctx, b, t, a)
 		default:
 			err = w.retry(ctx, t, a)
 		}
@@ -160,7 +187,8 @@ func (w *watcher) tell(t *watched, a engine.Action, err error) {
 	})
 }
 
-func (w *watcher) ledger() (sum tracker.Ledger) {
+func (w *watcher) ledger() tracker.Ledger {
+	sum := w.account
 	for _, b := range w.batches {
 		sum.Add(b.phase.Ledger())
 	}

@@ -31,14 +31,20 @@ type standalone struct {
 }
 
 // startCopy runs a copy of the activity on another host.
-func (w *watcher) startCopy(ctx context.Context, t *watched, a engine.Action) error {
+func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.Action) error {
 	if w.DryRun {
 		return errDryRun
 	}
-	s, err := w.schedule(ctx, t.activity)
-	if err != nil {
-		return err
+	if slices.ContainsFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID }) {
+		return nil // it is asked for again, since the server did not show it
 	}
+	if t.schedule == nil {
+		here := slices.DeleteFunc(slices.Clone(b.tasks), func(t *watched) bool { return t.gone })
+		if err := w.schedules(ctx, here); err != nil {
+			return err
+		}
+	}
+	s := t.schedule
 	inQueue := s.GetScheduleToStartTimeout()
 	if inQueue.AsDuration() == 0 {
 		inQueue = durationpb.New(w.InQueue)
@@ -47,7 +53,7 @@ func (w *watcher) startCopy(ctx context.Context, t *watched, a engine.Action) er
 	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
 	c := &standalone{attempt: a.ID, id: id, host: a.Host}
 	t.copies = append(t.copies, c)
-	_, err = w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
+	_, err := w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
 		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id,
 		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, ActivityType: s.GetActivityType(),
 		Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
@@ -135,6 +141,12 @@ func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivi
 
 // deliver completes the workflow's activity with a copy's result. If that has ended by itself, the copy came too late.
 func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payloads) engine.State {
+	switch other, err := w.usedAgain(ctx, t); {
+	case err != nil:
+		return engine.Queued // at the next poll
+	case other:
+		return engine.Cancelled
+	}
 	r := &workflowservice.RespondActivityTaskCompletedByIdRequest{
 		Namespace: w.Namespace, WorkflowId: w.id, RunId: w.run, ActivityId: t.activity,
 		Result: result, Identity: identity,
@@ -157,12 +169,24 @@ func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) e
 	if i < 0 {
 		return nil
 	}
-	r := &workflowservice.RequestCancelActivityExecutionRequest{
-		Namespace: w.Namespace, ActivityId: t.copies[i].id, Identity: identity, RequestId: t.copies[i].id,
-		Reason: a.Decision.String(),
-	}
-	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, r)
+	return w.requestEnd(ctx, t.copies[i], a.Decision.String())
+}
+
+func (w *watcher) requestEnd(ctx context.Context, c *standalone, why string) error {
+	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, &workflowservice.RequestCancelActivityExecutionRequest{
+		Namespace: w.Namespace, ActivityId: c.id, Identity: identity, RequestId: c.id, Reason: why,
+	})
 	return err
+}
+
+// endCopy cancels a copy that serves nobody any more, and reports whether the server knows.
+func (w *watcher) endCopy(ctx context.Context, c *standalone) bool {
+	if !c.ended {
+		err := w.requestEnd(ctx, c, "its task is over")
+		var unknown *serviceerror.NotFound
+		c.ended = err == nil || errors.As(err, &unknown)
+	}
+	return c.ended
 }
 
 const lastCalls = 10 * time.Second
@@ -172,12 +196,10 @@ func (w *watcher) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
 	for _, b := range w.batches {
-		b.phase.Release()
+		b.close()
 		for _, t := range b.tasks {
 			for _, c := range t.copies {
-				if !c.ended {
-					_ = w.cancelCopy(ctx, t, engine.Action{ID: c.attempt}) // the server times it out otherwise
-				}
+				w.endCopy(ctx, c) // the server times it out otherwise
 			}
 		}
 	}

@@ -55,6 +55,10 @@ type WatchOptions struct {
 // standalone activities (activity.enableStandalone); without, there are only restarts. Activities that are first seen
 // in the same poll are one phase. Retrying what fails is left to the activities' retry policies.
 //
+// An activity whose context ends must return an error: the server takes what it returns without one for the result, also
+// after a reset. A copy completes the activity for which it was made and no later one of the same ID: that is looked up in
+// the history just before, and once a workflow was seen to use an ID again, it gets no more copies.
+//
 // It outlives a server that is away for a while. If Watch is killed, copies that run go on until they end, for nothing.
 func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (tracker.Ledger, error) {
 	w, err := newWatcher(c, workflowID, runID, o)
@@ -85,9 +89,9 @@ type watcher struct {
 	start      time.Time
 	tasks      map[string]*watched // by activity
 	batches    []*batch
-	schedules  map[string]*schedule
-	unanswered int  // polls in a row
-	noCopies   bool // the server does not know standalone activities
+	account    tracker.Ledger // of the phases that are forgotten
+	unanswered int            // polls in a row
+	noCopies   bool           // the server does not know standalone activities
 }
 
 // batch is a phase: activities that were first seen in one poll.

@@ -9,7 +9,6 @@ import (
 	activitypb "go.temporal.io/api/activity/v1"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
-	historypb "go.temporal.io/api/history/v1"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -32,6 +31,7 @@ type watched struct {
 	names    int       // that were made up for attempts
 	gone     bool
 	copies   []*standalone
+	schedule *schedule // how the workflow has scheduled it; nil if that was not read yet
 }
 
 var errDryRun = errors.New("dry run")
@@ -40,14 +40,11 @@ const identity = "straggler"
 
 // look turns what Temporal shows of the activity into attempts. One that is no longer pending has ended: whether with a
 // result is the workflow's affair. Attempts are told apart by the time of their start, since a reset counts them anew.
-func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
+func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
 	switch {
 	case t.gone:
 	case p == nil:
-		t.gone = true
-		return append(seen, engine.Attempt{
-			ID: t.current(), Task: t.index, State: engine.Succeeded, Host: t.host, Begun: t.begun,
-		})
+		return append(seen, t.leaves())
 	case !running(p):
 		seen = t.over(seen)
 		waits := t.queue != "" && t.next != "" && p.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
@@ -62,6 +59,12 @@ func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []en
 	default:
 		s := see(p, w.Converter)
 		if !s.Begun.Equal(t.begun) || t.attempt == "" {
+			switch other, err := w.usedAgain(ctx, t); {
+			case err != nil:
+				return nil
+			case other:
+				return append(seen, t.leaves())
+			}
 			seen = t.over(seen)
 			t.attempt, t.begun, t.host = t.current(), s.Begun, s.Host
 			t.next, t.queue = "", ""
@@ -72,6 +75,12 @@ func (w *watcher) look(t *watched, p *workflowpb.PendingActivityInfo) (seen []en
 		})
 	}
 	return seen
+}
+
+// leaves tells that the workflow waits for the activity no more.
+func (t *watched) leaves() engine.Attempt {
+	t.gone = true
+	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Host: t.host, Begun: t.begun}
 }
 
 // over tells that what ran before runs no more: it was reset, or failed and will be tried again.
@@ -142,29 +151,4 @@ func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 
 func (w *watcher) execution() *commonpb.WorkflowExecution {
 	return &commonpb.WorkflowExecution{WorkflowId: w.id, RunId: w.run}
-}
-
-// schedule is how the workflow has scheduled an activity.
-type schedule = historypb.ActivityTaskScheduledEventAttributes
-
-// schedule reads it from the history, with those of all activities that are there: it reads once for each phase.
-func (w *watcher) schedule(ctx context.Context, activity string) (*schedule, error) {
-	if s := w.schedules[activity]; s != nil {
-		return s, nil
-	}
-	w.schedules = map[string]*schedule{}
-	events := w.client.GetWorkflowHistory(ctx, w.id, w.run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		if err != nil {
-			return nil, err
-		}
-		if s := e.GetActivityTaskScheduledEventAttributes(); s != nil {
-			w.schedules[s.GetActivityId()] = s
-		}
-	}
-	if w.schedules[activity] == nil {
-		return nil, fmt.Errorf("the schedule of activity %s is not in the history", activity)
-	}
-	return w.schedules[activity], nil
 }
