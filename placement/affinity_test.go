@@ -140,7 +140,7 @@ func TestEffortOfATime(t *testing.T) {
 func TestEnumsRoundTrip(t *testing.T) {
 	text, err := json.Marshal(map[string]any{"link": Link{2, Down}, "rule": Equal, "level": SameRack})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"link": {"Rack": 2, "Direction": "down"}, "rule": "equal", "level": "same-rack"}`, string(text))
+	assert.JSONEq(t, `{"link": "rack-2-down", "rule": "equal", "level": "same-rack"}`, string(text))
 	var back struct {
 		Link  Link
 		Rule  BandwidthRule
@@ -150,7 +150,7 @@ func TestEnumsRoundTrip(t *testing.T) {
 	assert.Equal(t, Link{2, Down}, back.Link)
 	assert.Equal(t, Equal, back.Rule)
 	assert.Equal(t, SameRack, back.Level)
-	for _, bad := range []string{`{"Rule": "no"}`, `{"Level": "no"}`, `{"Link": {"Direction": "no"}}`} {
+	for _, bad := range []string{`{"Rule": "no"}`, `{"Level": "no"}`, `{"Link": "rack-2-no"}`, `{"Link": "rack-x-up"}`, `{"Link": "rack--1-up"}`} {
 		assert.ErrorContains(t, json.Unmarshal([]byte(bad), &back), "placement: ")
 	}
 	_, err = Level(7).MarshalText()

@@ -50,7 +50,7 @@ func ExampleWindow() {
 
 func TestWindow(t *testing.T) {
 	_, err := survival.NewWindow(0)
-	require.ErrorContains(t, err, "estimate/survival: a window of 0s, want")
+	require.ErrorContains(t, err, "estimate/survival: keep is 0s, want")
 	w, err := survival.NewWindow(time.Minute)
 	require.NoError(t, err)
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
