@@ -48,9 +48,12 @@ func act(r *Record, now *time.Time, random *rand.Rand) string {
 		r.Running(*now, number, key, a)
 	}
 	asked := random.IntN(14)
-	total, _ := r.Progress(asked)
+	total, of := r.Progress(asked)
 	elsewhere, known := r.Elsewhere(asked, 7, 7)
 	answer := fmt.Sprint(r.Factor(asked), r.Judge(number), elsewhere, known, total, r.Len())
+	if of != nil {
+		answer += fmt.Sprint(of.Len(), of.Mean(), of.Quantile(.25))
+	}
 	if random.IntN(4) == 0 {
 		answer += fmt.Sprint(r.AppendAvoid(nil))
 	}

@@ -1,0 +1,191 @@
+package machines
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// end ends attempts of 20 s on a machine: those that failed, and those that finished.
+func end(r *Record, now float64, machine, failed, finished int) {
+	for range failed {
+		r.End(at(now), machine, 0, attempt(20, 0), Failed)
+	}
+	for range finished {
+		r.End(at(now), machine, 0, attempt(20, 0), Finished)
+	}
+}
+
+// A machine fails if more failed there than Trust, which is 2, and more than half of what ended there, while more than
+// Trust ended elsewhere and less than a quarter of it failed: each on its bound and beyond.
+func TestFailingIsExact(t *testing.T) {
+	for _, c := range []struct {
+		failed, finished, failedElsewhere, finishedElsewhere int
+		want                                                 bool
+	}{
+		{3, 0, 0, 3, true},
+		{2, 0, 0, 3, false}, // no more than Trust
+		{3, 3, 0, 3, false}, // half
+		{4, 3, 0, 3, true},
+		{3, 0, 0, 2, false}, // no more than Trust elsewhere
+		{3, 0, 1, 3, false}, // a quarter
+		{3, 0, 1, 4, true},
+	} {
+		r := newRecord(t, Config{})
+		end(r, 0, 0, c.failed, c.finished)
+		end(r, 0, 1, c.failedElsewhere, c.finishedElsewhere)
+		assert.Equal(t, c.want, r.Judge(0).Standing == Failing, "%+v", c)
+		assert.InDelta(t, float64(c.failed)/float64(c.failed+c.finished), r.Judge(0).Failed, 1e-12)
+	}
+}
+
+// One that failed an hour ago, which is the HalfLife, and one that has finished now.
+func TestFailuresFade(t *testing.T) {
+	r := newRecord(t, Config{})
+	end(r, 0, 0, 1, 0)
+	end(r, 3600, 0, 0, 1)
+	assert.InDelta(t, .5/1.5, r.Judge(0).Failed, 1e-12)
+	assert.InDelta(t, 1.5, r.ended.Value(), 1e-12)
+}
+
+// A machine that is SlowFactor slower is slow, and spared if MaxShare of its class is slower still: one of six.
+func TestJudgeIsExact(t *testing.T) {
+	r := cluster(t, Config{}, 2, 4)
+	finish(r, 0, 1, 2, 2, 2, 2)
+	assert.Equal(t, Verdict{Standing: Slow, Factor: 2, Threshold: 2, Attempts: 4}, r.Judge(1), "exactly twice")
+	finish(r, 0, 0, 8, 8, 8, 8)
+	assert.Equal(t, Verdict{Standing: Slow, Factor: 8, Threshold: 2, Attempts: 4}, r.Judge(0))
+	assert.Equal(t, Verdict{Standing: Spared, Factor: 2, Threshold: 2, Attempts: 4}, r.Judge(1))
+	assert.Equal(t, Verdict{Standing: Normal, Factor: 1, Threshold: 2, Attempts: 4}, r.Judge(5))
+	assert.False(t, r.Judge(1).Avoid())
+	finish(r, 0, 6, 8, 8)
+	assert.Equal(t, Unknown, r.Judge(6).Standing, "two are no more than Trust")
+	r.End(at(0), 7, 0, Attempt{Ran: time.Second}, Killed)
+	assert.Equal(t, Verdict{}, r.Judge(7), "without a usual time it shows nothing")
+	_, known := r.Elsewhere(7)
+	assert.Equal(t, 7, known)
+
+	r = newRecord(t, Config{})
+	for machine, ratio := range []float64{2, 2, 8} {
+		finish(r, 0, machine, ratio, ratio, ratio, ratio)
+	}
+	factor, _ := r.Elsewhere(0, 1)
+	assert.Equal(t, 4., factor, "against the average, which is 2")
+}
+
+// A ninth attempt that runs takes the place of the one that was told of longest ago, and of these the first.
+func TestNinthAttempt(t *testing.T) {
+	r := newRecord(t, Config{})
+	for key := range uint64(8) {
+		r.Running(at(float64(10-key/2)), 0, key, attempt(5, .25)) // a clock that steps back counts as one that stands
+	}
+	for key := range uint64(8) {
+		if key != 5 && key != 6 {
+			r.Running(at(20), 0, key, attempt(5, .25))
+		}
+	}
+	r.Running(at(21), 0, 99, attempt(5, .25))
+	var keys []uint64
+	for _, p := range r.machines[0].present {
+		keys = append(keys, p.key)
+	}
+	assert.Equal(t, []uint64{0, 1, 2, 3, 4, 99, 6, 7}, keys)
+}
+
+// What changes by at most a thirty-second is taken for the same.
+func TestNear(t *testing.T) {
+	was := evidence{ratio: 32, seen: full, kind: point}
+	for want, all := range map[bool][]evidence{
+		true:  {was, {ratio: 31, seen: full, kind: point}, {ratio: 33, seen: full, kind: point}, {ratio: 32, seen: full - 2047, kind: point}},
+		false: {{ratio: 30.9, seen: full, kind: point}, {ratio: 33.1, seen: full, kind: point}, {ratio: 32, seen: full - 2048, kind: point}, {ratio: 32, seen: full, kind: bound}},
+	} {
+		for _, e := range all {
+			assert.Equal(t, want, was.near(e), "%+v", e)
+		}
+	}
+}
+
+func TestWhatCountsNothingIsNoSample(t *testing.T) {
+	var s sample
+	s.add(weighed{1, 0, false})
+	s.add(weighed{2, 1, true})
+	assert.Equal(t, 1, s.n)
+}
+
+// Totals are halved when a HalfLife has passed, once in each.
+func TestProgressIsHalvedOnceInAHalfLife(t *testing.T) {
+	r := newRecord(t, Config{HalfLife: time.Minute})
+	r.AddProgress(at(0), 0, 8)
+	for now, want := range map[float64]float64{59: 8, 60: 4, 119: 4, 120: 2, 300: .25} {
+		var later Record
+		data, err := r.MarshalBinary()
+		require.NoError(t, err)
+		require.NoError(t, later.UnmarshalBinary(data))
+		later.AddProgress(at(now/2), 1, 1)
+		later.AddProgress(at(now), 1, 1)
+		total, _ := later.Progress(0)
+		assert.Equal(t, want, total, "after %v s", now)
+	}
+}
+
+// A snapshot is restored with all that a record can hold, and refused with what none can.
+func TestBoundsOfASnapshot(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(r *Record)
+		want   string // "" if it is restored
+	}{
+		{"16 that have ended", func(r *Record) { finish(r, 0, 0, make([]float64, recent)...) }, ""},
+		{"8 that run", func(r *Record) {
+			for key := range uint64(running) {
+				r.Running(at(0), 0, key, attempt(9, 0))
+			}
+		}, ""},
+		{"all progress", func(r *Record) { r.machines[0].total = 1<<61 - 1 }, ""},
+		{"more progress", func(r *Record) { r.machines[0].total = 1 << 61 }, "out of range"},
+		{"a machine twice", func(r *Record) { r.machines[1].number = 0 }, "a machine twice"},
+		{"a class too many", func(r *Record) { r.machines[1].class = 1 }, "a class that there is not"},
+		{"slowest", func(r *Record) { r.machines[0].past[0].ratio = 100 }, ""},
+		{"too slow", func(r *Record) { r.machines[0].past[0].ratio = 100.1 }, "a ratio out of range"},
+		{"too fast", func(r *Record) { r.machines[0].past[0].ratio = 1e-3 }, "a ratio out of range"},
+		{"no ratio", func(r *Record) { r.machines[0].past[0].ratio = 0 }, "a ratio out of range"},
+		{"silent", func(r *Record) { r.machines[0].past[0] = evidence{} }, ""},
+		{"no kind", func(r *Record) { r.machines[0].past[0].kind = bound + 1 }, "evidence of no kind"},
+		{"to come", func(r *Record) { r.machines[0].past[0].at = time.Second + 1 }, "evidence out of range"},
+		{"now", func(r *Record) { r.machines[0].past[0].at = time.Second }, ""},
+		{"found later", func(r *Record) { r.machines[0].found = time.Second + 1 }, "out of range"},
+		{"found now", func(r *Record) { r.machines[0].found = time.Second }, ""},
+		{"a gap", func(r *Record) { r.machines[0].next = 3 }, "attempts with a gap"},
+		{"more ended than told", func(r *Record) { r.machines[0].ended = 17 }, "more evidence than fits"},
+		{"more failed than ended", func(r *Record) { r.machines[0].failed = 5 }, "more evidence than fits"},
+		{"more weight", func(r *Record) { r.machines[0].weight = 24.5 }, "more evidence than fits"},
+		{"no location", func(r *Record) { r.machines[0].location = 0 }, "a machine of no location"},
+		{"location", func(r *Record) { r.machines[0].location = 1e19 }, "a machine of no location"},
+		{"unknown without a location", func(r *Record) { r.take(&r.machines[0]); r.machines[0].location = 0 }, ""},
+		{"a sum of ended", func(r *Record) { r.ended.Add(1) }, "a sum that is not one"},
+		{"a sum of failed", func(r *Record) { r.failed.Add(-1) }, "a sum that is not one"},
+		{"halved later", func(r *Record) { r.progress.halved = time.Second + 1 }, "a time to come"},
+		{"halved now", func(r *Record) { r.progress.halved = time.Second }, ""},
+		{"a flag beyond", func(r *Record) { r.machines[0].flag = 2 }, "a flag twice"},
+		{"a flag twice", func(r *Record) { r.machines[0].flag, r.machines[1].flag = 0, 0 }, "a flag twice"},
+		{"a flag left out", func(r *Record) { r.machines[0].flag = 1 }, "leaves a flag out"},
+		{"as many as MaxMachines", func(r *Record) { r.config.MaxMachines = 2 }, ""},
+		{"more than MaxMachines", func(r *Record) { r.config.MaxMachines = 1 }, "more machines than MaxMachines"},
+	} {
+		r := cluster(t, Config{}, 0, 2)
+		r.AddProgress(at(1), 0, 1)
+		c.change(r)
+		data, err := r.MarshalBinary()
+		require.NoError(t, err)
+		var restored Record
+		if err := restored.UnmarshalBinary(data); c.want != "" {
+			assert.ErrorContains(t, err, c.want, c.name)
+			assert.Zero(t, restored.Len())
+		} else if assert.NoError(t, err, c.name) {
+			again, _ := restored.MarshalBinary()
+			assert.Equal(t, data, again, c.name)
+		}
+	}
+}
