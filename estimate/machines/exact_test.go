@@ -54,11 +54,11 @@ func TestFailuresFade(t *testing.T) {
 func TestJudgeIsExact(t *testing.T) {
 	r := cluster(t, Config{}, 2, 4)
 	finish(r, 0, 1, 2, 2, 2, 2)
-	assert.Equal(t, Verdict{Standing: Slow, Factor: 2, Threshold: 2, Attempts: 4}, r.Judge(1), "exactly twice")
+	assert.Equal(t, Verdict{Standing: Slow, ClassFactor: 2, Threshold: 2, Attempts: 4}, r.Judge(1), "exactly twice")
 	finish(r, 0, 0, 8, 8, 8, 8)
-	assert.Equal(t, Verdict{Standing: Slow, Factor: 8, Threshold: 2, Attempts: 4}, r.Judge(0))
-	assert.Equal(t, Verdict{Standing: Spared, Factor: 2, Threshold: 2, Attempts: 4}, r.Judge(1))
-	assert.Equal(t, Verdict{Standing: Normal, Factor: 1, Threshold: 2, Attempts: 4}, r.Judge(5))
+	assert.Equal(t, Verdict{Standing: Slow, ClassFactor: 8, Threshold: 2, Attempts: 4}, r.Judge(0))
+	assert.Equal(t, Verdict{Standing: Spared, ClassFactor: 2, Threshold: 2, Attempts: 4}, r.Judge(1))
+	assert.Equal(t, Verdict{Standing: Normal, ClassFactor: 1, Threshold: 2, Attempts: 4}, r.Judge(5))
 	assert.False(t, r.Judge(1).Avoid())
 	finish(r, 0, 6, 8, 8)
 	assert.Equal(t, Unknown, r.Judge(6).Standing, "two are no more than Trust")
@@ -98,8 +98,14 @@ func TestNinthAttempt(t *testing.T) {
 func TestNear(t *testing.T) {
 	was := evidence{ratio: 32, seen: full, kind: point}
 	for want, all := range map[bool][]evidence{
-		true:  {was, {ratio: 31, seen: full, kind: point}, {ratio: 33, seen: full, kind: point}, {ratio: 32, seen: full - 2047, kind: point}},
-		false: {{ratio: 30.9, seen: full, kind: point}, {ratio: 33.1, seen: full, kind: point}, {ratio: 32, seen: full - 2048, kind: point}, {ratio: 32, seen: full, kind: bound}},
+		true: {
+			was, {ratio: 31, seen: full, kind: point}, {ratio: 33, seen: full, kind: point},
+			{ratio: 32, seen: full - 2047, kind: point},
+		},
+		false: {
+			{ratio: 30.9, seen: full, kind: point}, {ratio: 33.1, seen: full, kind: point},
+			{ratio: 32, seen: full - 2048, kind: point}, {ratio: 32, seen: full, kind: bound},
+		},
 	} {
 		for _, e := range all {
 			assert.Equal(t, want, was.near(e), "%+v", e)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,11 +49,14 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// work answers one section: comments, a line "plan total=6", and a line for each pool.
+// work answers one section: comments, a line "plan total=6", and a line for each pool. A task is its units, with @ and
+// its machine, c for a copy, ! if it is protected, and - if it is dying; what is free on each machine stands in the
+// first line, if that matters.
 func work(t *testing.T, question string) string {
 	c := cluster{forest: &forest{}}
 	var names []string
 	var waiting []Waiting
+	var free []int64
 	var config Config
 	for line := range strings.SplitSeq(question, "\n") {
 		fields := strings.Fields(line)
@@ -69,29 +73,45 @@ func work(t *testing.T, question string) string {
 			switch key {
 			case "total":
 				c.total = number(t, value)
+			case "free":
+				for units := range strings.SplitSeq(value, ",") {
+					free = append(free, number(t, units))
+				}
 			case "strict":
 				config.StrictFloor = true
+			case "under":
+				c.forest.pools[pool].Parent = fairshare.Under(slices.Index(names, value))
 			case "demand":
 				c.forest.pools[pool].Demand = number(t, value)
 			case "waiting":
-				waiting[pool].Units = number(t, value)
+				units, one := strings.CutSuffix(value, "@1")
+				waiting[pool] = Waiting{Units: number(t, units), OneMachine: one}
 			case "tasks":
 				for i, task := range strings.Split(value, ",") {
-					c.tasks = append(c.tasks, Task{
-						Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, strings.TrimRight(task, "c!")),
-						Speculative: strings.Contains(task, "c"), Protected: strings.Contains(task, "!"),
-					})
+					c.tasks = append(c.tasks, fixtureTask(t, pool, i, task))
 				}
 			default:
 				t.Fatalf("unknown key %q", key)
 			}
 		}
 	}
-	return c.plan(t, config, names, waiting)
+	return c.plan(t, config, names, waiting, free)
+}
+
+func fixtureTask(t *testing.T, pool, i int, text string) Task {
+	units, machine, some := strings.Cut(strings.TrimRight(text, "c!-"), "@")
+	task := Task{
+		Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, units), Speculative: strings.Contains(text, "c"),
+		Protected: strings.Contains(text, "!"), Dying: strings.Contains(text, "-"),
+	}
+	if some {
+		task.Machine = int(number(t, machine))
+	}
+	return task
 }
 
 // plan shows the claims, the victims, and each pool before and after: # is what it uses, | its share.
-func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Waiting) string {
+func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Waiting, free []int64) string {
 	c.usage = make([]int64, len(names))
 	for _, task := range c.tasks {
 		c.usage[task.Pool] += task.Slots
@@ -111,7 +131,10 @@ func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Wa
 	}
 	bars("before")
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, c.usage))
-	plan := s.Plan(time.Unix(3600, 0), c.tasks, []int64{c.free()})
+	if free == nil {
+		free = []int64{c.free()}
+	}
+	plan := s.Plan(time.Unix(3600, 0), c.tasks, free)
 	for _, claim := range plan.Claims {
 		fmt.Fprintln(&out, claim)
 	}
@@ -119,6 +142,7 @@ func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Wa
 		fmt.Fprintln(&out, v)
 	}
 	c.kill(plan)
+	c.bury()
 	for _, claim := range plan.Claims {
 		c.start(claim.Pool, claim.Granted, waiting)
 	}

@@ -326,3 +326,25 @@ func TestClaimsTakeTurns(t *testing.T) {
 	}
 	assert.Greater(t, plans, 1, "the test is of what does not fit into one plan")
 }
+
+// A claim that used up the looks of a plan in the first turn is not the first in the next one. Each grant on one machine
+// of a hundred looks at all of them.
+func TestTurnAfterTheFirst(t *testing.T) {
+	pools := []fairshare.Pool{{Demand: 80}, {Demand: 80}, {Demand: 80}}
+	s, shares := watched(t, pools, 200, Config{Cooldown: Off})
+	for i := range pools {
+		s.SetWaiting(i, Waiting{Units: 2, OneMachine: true})
+	}
+	free := slices.Repeat([]int64{0}, 100)
+	for i := 60; i < 100; i++ {
+		free[i] = 2
+	}
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, 0, 0}))
+	var granted [3][3]int64
+	for round := range granted {
+		for i, claim := range s.Plan(time.Unix(3600, 0), nil, free).Claims {
+			granted[round][i] = claim.Granted
+		}
+	}
+	assert.Equal(t, [3][3]int64{{64, 0, 0}, {32, 32, 0}, {32, 0, 32}}, granted)
+}
