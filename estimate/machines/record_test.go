@@ -64,7 +64,7 @@ func TestMachineThatNeverFinishesIsKnown(t *testing.T) {
 	for machine := 1; machine < 10; machine++ {
 		assert.InDelta(t, 1, r.Factor(machine), 1e-6)
 	}
-	assert.Equal(t, "slow class-factor=8 threshold=2 attempts=2.4", r.Judge(0).String())
+	assert.Equal(t, "slow class-factor=8 threshold=2 attempts=2.39999", r.Judge(0).String())
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 	factor, known := r.Elsewhere(0)
 	assert.InDelta(t, 1, factor, 1e-6)
