@@ -61,8 +61,8 @@ func appendPlaces(dst []byte, places []int32) []byte {
 func (u *UnitTimes) MarshalBinary() ([]byte, error) { return u.AppendBinary(nil) }
 
 // UnmarshalBinary sets u to what was written, ids included: it answers, and learns, as if it had never stopped. Its
-// Prior and its Factors stay; where it has Factors, so must have had what was written. What is not a snapshot is an
-// error, and leaves u as it was. O(n log n), a fifth of a second for a million samples; memory is bounded by a
+// Prior and its Factors stay. It is an error if only one of u and the snapshot has Factors, or if data is not a
+// snapshot, and leaves u as it was. O(n log n), a fifth of a second for a million samples; memory is bounded by a
 // multiple of the length of data.
 func (u *UnitTimes) UnmarshalBinary(data []byte) error {
 	r := snapshot.NewReader("estimate: UnitTimes", unitTimesVersion, data)

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
-	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Off, as the share of a budget, is a budget without limit; as the number of losses of a [LossBursts], it is none ever.
+// Off, as the share of a budget, means that there is no limit; as the number of losses of a [LossBursts], that no burst
+// is ever declared.
 const Off = -1
 
 const (
@@ -95,7 +96,7 @@ func billionths(share float64) uint64 { return uint64(math.Round(share * 1e9)) }
 
 func (a *account) grant(processed int64) {
 	if processed > 0 {
-		a.processed = saturatingSum(a.processed, processed)
+		a.processed = exact.Add(a.processed, processed)
 	}
 }
 
@@ -116,8 +117,6 @@ func (a *account) spend(price, left int64) bool {
 	if price < 0 || price > left {
 		return false
 	}
-	a.spent = saturatingSum(a.spent, price)
+	a.spent = exact.Add(a.spent, price)
 	return true
 }
-
-func saturatingSum(a, b int64) int64 { return int64(num.Add(time.Duration(a), time.Duration(b))) }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/exact"
 )
 
 // choose is the greedy algorithm for the knapsack problem with its usual guarantee: by gain per price, or the one with
@@ -28,7 +30,7 @@ func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, o
 	for _, i := range sorted {
 		if gain, price, _ := item(i); price <= budget {
 			budget -= price
-			total = saturatingSum(total, gain)
+			total = exact.Add(total, gain)
 			sorted[chosen] = i
 			chosen++
 		}

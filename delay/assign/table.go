@@ -123,8 +123,8 @@ func (w *WindowTable) settle() {
 // Config returns the configuration with its defaults filled in.
 func (w *WindowTable) Config() WindowTableConfig { return w.config.Effective() }
 
-// ObserveLag records, for a job of so many tasks, a sample as in [Model.Lags]: not of the clone that takes the first
-// copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only until the
+// ObserveLag records one lag of a job with the given number of tasks, as in [Model.Lags]. Leave out the clone that read
+// the first copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only until the
 // bin is full.
 func (w *WindowTable) ObserveLag(tasks int, lag time.Duration) bool {
 	if lag < 0 {

@@ -45,7 +45,7 @@ func (t *Task) run() (seconds, waited float64) {
 	return max(float64(t.Took)/1e9-waited, 1e-9), waited
 }
 
-// mostUnits bounds what counts as a number of bytes, and its inverse what is more than none: so no square, sum or ratio
+// mostUnits is the largest accepted number of bytes; less than 1/mostUnits counts as 0. So no square, sum or ratio
 // overflows.
 const mostUnits = 1e30
 

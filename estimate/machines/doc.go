@@ -47,9 +47,9 @@
 // A policy that kills whatever runs for 1.3 times the usual time leaves nothing but bounds of 1.3 of a bad machine.
 // Each says little; but ten in a row, where one in twenty lives so long elsewhere, leave no doubt. So the record keeps
 // how long attempts live on the machines of each class, by the product limit. Where the bounds leave a machine's
-// median open, its location is the median of the posterior: how likely all that it has shown is for each factor, times
-// what is held of a machine beforehand. That is that machines differ by a tenth, and that one in a thousand is slow,
-// half of these by 2 or more, a quarter by 4. Nothing else tells how much slower than its bounds such a machine is.
+// median open, its location is the median of the posterior: the likelihood of all its evidence for each factor, times
+// the prior: machines differ by 10 %, and one in a thousand is slow, half of these by 2 or more, a quarter by 4 or more.
+// Nothing else tells how much slower than its bounds such a machine is.
 // Where others live as long, be it by bad luck or because tasks are long wherever they run, the same bounds prove
 // nothing.
 //

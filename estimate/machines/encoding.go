@@ -112,8 +112,10 @@ func (r *Record) read(in *snapshot.Reader) {
 			r.classes[m.class].locations.Insert(m.location)
 		}
 		if m.flag != none {
-			in.Check(int(m.flag) < len(flags) && flags[min(int(m.flag), len(flags)-1)] == 0, "holds a flag twice")
-			flags[min(int(m.flag), len(flags)-1)] = i + 1
+			if in.Check(int(m.flag) < len(flags) && flags[m.flag] == 0, "holds a flag twice"); !in.OK() {
+				return
+			}
+			flags[m.flag] = i + 1
 			r.flagged = append(r.flagged, none)
 		}
 		ended += m.ended

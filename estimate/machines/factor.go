@@ -91,8 +91,8 @@ func (r *Record) Factor(machine int) float64 {
 
 // Elsewhere returns the factor that a copy can count on if it runs on none of the given machines: that of the best
 // other one, but no better than average, since which machine will be free is not known, and the best of many
-// estimates flatters. Known is how many others the record knows something of; where the host has more, some of them
-// are average as far as is known, and so is the answer. O(k log m) for k machines; it allocates only if k is larger
+// estimates flatters. Known is how many others the record knows something of; if the host has more machines than
+// that, the rest count as average, and the answer is 1. O(k log m) for k machines; it allocates only if k is larger
 // than ever before.
 func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	r.asked = append(r.asked[:0], machines...)

@@ -112,8 +112,8 @@ func (a *adder) seen(own, kind *ring) {
 	a.ring(kind, float64(min(kind.kept(), asMany)))
 }
 
-// unlike is how much of what is expected unseen remains by how far apart the errors are that were seen: those that are
-// all alike make one that is far from them less likely, the more so the more there are.
+// unlike returns the weight left for errors not yet seen: the closer together those seen lie, and the more there are, the
+// smaller.
 func unlike(own, kind *ring) float64 {
 	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
 	for _, r := range [...]*ring{own, kind} {

@@ -17,8 +17,8 @@ type Trail struct {
 	n      int8    // parts passed
 }
 
-// Report takes the copy's age and which share of its work it has done. What goes back is no progress; what is no share
-// is moved to the nearer end. Between two reports progress is taken to be even. O(1), no allocation.
+// Report takes the copy's age and which share of its work it has done. A report below the last one is
+// ignored; shares are clamped to [0, 1]. Between two reports progress is taken to be even. O(1), no allocation.
 func (t *Trail) Report(age time.Duration, done float64) {
 	share, seconds := float32(min(done, 1)), age.Seconds()
 	if !(share > t.done) || !(seconds >= float64(t.age)) {

@@ -123,7 +123,7 @@ func (d *drf) raise() {
 	}
 }
 
-// near reports whether no pool gets more than one task more at any level that differs in bits up to the given one.
+// near reports whether setting any of the bits of level, up to the given one, gives each pool at most one more task.
 func (d *drf) near(level [2]uint64, bit int) bool {
 	hi, lo := level[0], level[1]
 	if bit >= 64 {
