@@ -72,6 +72,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print the decisions about one task, `PHASE/TASK` by their numbers in -list"},
 			&cli.StringFlag{Name: "progress", Value: "recorded", Destination: &o.progress, Usage: "what copies report of their progress, `MODEL`: recorded (where the log tells, else typical), typical, linear, noisy=SIGMA, late, none"},
 			&cli.BoolFlag{Name: "alike", Destination: &o.alike, Usage: "take the tasks of a phase for alike, though the log does not promise it"},
+			&cli.IntFlag{Name: "sample", Destination: &o.sample, Usage: "replay only a `NUMBER` of the phases, drawn at random, and say how far off that may be"},
 			&cli.FloatFlag{Name: "cost", Destination: &o.cost, Usage: "say the bill, too, at `PRICE` for a slot and an hour"},
 			&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with another run, a `LOG`: last week's, say"},
 			&cli.FloatFlag{Name: "copies", Destination: &o.copies, Usage: "`SHARE` of a phase's slots that copies may hold at once, up to 1; 0: any"},

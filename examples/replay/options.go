@@ -30,6 +30,7 @@ type options struct {
 	generate  bool
 	alike     bool
 	cost      float64
+	sample    int
 	against   string
 	logs      []string
 }
@@ -44,6 +45,10 @@ func (o options) check() error {
 		return usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
 	case o.phasesSet && !o.generate && !o.list:
 		return usage("-phases goes with -list, or with a generated workload; a log is replayed whole")
+	case o.sample < 0:
+		return usage("-sample is %d, want how many phases to draw", o.sample)
+	case o.sample > 0 && (o.list || o.explain != ""):
+		return usage("-sample goes with a comparison, not with -list or -explain")
 	case !(o.cost >= 0) || math.IsInf(o.cost, 1):
 		return usage("-cost is %v, want what a slot costs for an hour", o.cost)
 	case o.against != "" && o.generate:
@@ -128,6 +133,8 @@ func (o options) run(stdout, stderr io.Writer) error {
 }
 
 func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r *report.Report, err error) {
+	all := len(l.phases)
+	l.draw(o.sample)
 	phases := l.phases
 	in := report.Input{Name: o.input(), Logs: o.logs, Generated: o.generate, Seed: o.seed}
 	if len(phases) == 0 {
@@ -146,6 +153,9 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 	}
 	if r, err = report.Build(phases, c, chosen, in); err != nil {
 		return nil, err
+	}
+	if len(phases) < all {
+		r.Sampled(all, c)
 	}
 	return r, r.Add(l.unlike)
 }

@@ -2,7 +2,9 @@
 package compare
 
 import (
+	"cmp"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +54,8 @@ type Outcome struct {
 	Wasted, Time, Used Figure
 	// Cloning is there if the policy clones; with the first seed.
 	Cloning *Cloning
-	// Results are the phases', with the first seed.
+	// Results are the phases', with the first seed. What was known of progress is kept of the 16 in which stragglers cost
+	// most.
 	Results []sim.Result
 }
 
@@ -95,7 +98,9 @@ func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 	}
 	c.Phases, c.Seeds = len(phases), max(o.Seeds, 1)
 	c.baseline(phases)
+	keep := worst(c.NoAction, c.Even)
 	for _, e := range o.Policies {
+		e.keep = keep
 		if err := c.policy(phases, e, o); err != nil {
 			return c, err
 		}
@@ -112,6 +117,25 @@ func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 	}
 	c.Elapsed = time.Since(begin)
 	return c, nil
+}
+
+// mostKept is of how many phases it is kept what was known of progress when they began: it takes more than a kilobyte each.
+const mostKept = 16
+
+// worst are the phases in which stragglers cost most.
+func worst(none, even []sim.Result) map[int]bool {
+	order := make([]int, len(none))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(none[b].Time-even[b].Time, none[a].Time-even[a].Time)
+	})
+	keep := map[int]bool{}
+	for _, i := range order[:min(len(order), mostKept)] {
+		keep[i] = true
+	}
+	return keep
 }
 
 // policy replays the phases under a policy, with each seed.

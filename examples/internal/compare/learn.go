@@ -40,7 +40,9 @@ func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]si
 		if err != nil {
 			return nil, 0, err
 		}
-		r.Known = &known
+		if e.keep == nil || e.keep[i] {
+			r.Known = &known
+		}
 		results[i] = r
 		step()
 	}

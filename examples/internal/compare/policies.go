@@ -14,6 +14,7 @@ import (
 
 // Entry is a policy that can be compared.
 type Entry struct {
+	keep         map[int]bool // the phases of which what was known is kept; nil: all
 	Name         string
 	Policy       restart.Policy
 	LargestFirst bool         // start waiting tasks by the size of their input, as the policy's paper does

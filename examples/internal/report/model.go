@@ -40,6 +40,8 @@ type Report struct {
 	// Setting is what the log's own engine could be told; null if it is none that is known.
 	Setting *Setting `json:"setting,omitempty"`
 	Money   *Money   `json:"money,omitempty"`
+	// Sample is there if not all phases were replayed.
+	Sample *Sample `json:"sample,omitempty"`
 	// Against is another run that this one was compared with.
 	Against *Against `json:"against,omitempty"`
 	// Recorded is what the log's own engine did about stragglers; null if it launched no copies.

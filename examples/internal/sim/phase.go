@@ -110,9 +110,17 @@ type Slot struct {
 // mostReports is how often a copy that is as long as the phase's longest attempt reports at most.
 const mostReports = 10_000
 
+// mostPhase is how many reports the attempts of a phase make at most, as recorded, unless that leaves a task fewer than
+// leastReports.
+const (
+	mostPhase    = 1 << 20
+	leastReports = 20
+)
+
 // Interval returns Δ for tasks of a typical duration: every 10 s or ten times in a lifetime, whichever is more often
 // [Mantri §5]. It is longer if the longest attempt would report more than 10,000 times: a task of an hour among tasks of a
-// few milliseconds would keep the replay busy with nothing else.
-func Interval(typical, longest time.Duration) time.Duration {
-	return max(min(10*time.Second, typical/10), longest/mostReports, time.Millisecond)
+// few milliseconds would keep the replay busy with nothing else. So would thousands of tasks of days: the phase makes about
+// a million reports at most, or twenty a task. Total is the time of all its attempts.
+func Interval(typical, longest, total time.Duration, tasks int) time.Duration {
+	return max(min(10*time.Second, typical/10), longest/mostReports, total/time.Duration(max(mostPhase, leastReports*tasks)), time.Millisecond)
 }

@@ -76,6 +76,7 @@ type run struct {
 	ordinal []int32 // of each entry of phase.Order: which attempt of its task it is
 	again   []int32 // tasks to be run again after a policy's decision, oldest first
 	curves  draw
+	silent  bool // nobody decides by reports, and nobody sees them
 	source  *rand.PCG
 	rand    *rand.Rand    // on source, which is seeded anew for each draw
 	pending int           // tasks that have not ended
@@ -132,6 +133,7 @@ func Run(phase *Phase, options Options) (Result, error) {
 		uses: make([]int32, len(phase.Slots)), source: source, rand: rand.New(source), pending: len(phase.Tasks),
 		ordinal: make([]int32, len(phase.Order)),
 	}
+	r.silent = options.Policy == restart.Policy(restart.Never{}) && options.Watch == nil && options.Witness == nil
 	if options.Witness != nil {
 		options.Witness.Begins(phase)
 	}

@@ -199,8 +199,12 @@ func TestPhaseThatCannotEnd(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour, time.Hour))
-	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second, time.Minute))
-	assert.Equal(t, time.Millisecond, sim.Interval(0, 0))
-	assert.Equal(t, 360*time.Millisecond, sim.Interval(2*time.Millisecond, time.Hour), "at most 10,000 reports")
+	assert.Equal(t, 10*time.Second, sim.Interval(time.Hour, time.Hour, time.Hour, 1))
+	assert.Equal(t, 2*time.Second, sim.Interval(20*time.Second, time.Minute, time.Minute, 1))
+	assert.Equal(t, time.Millisecond, sim.Interval(0, 0, 0, 0))
+	assert.Equal(t, 360*time.Millisecond, sim.Interval(2*time.Millisecond, time.Hour, time.Hour, 1), "at most 10,000 reports")
+	const days = 11 * 24 * time.Hour
+	interval := sim.Interval(days, days, 5000*days, 5000)
+	assert.InDelta(t, 1<<20, (5000 * days / interval), 10, "about a million reports a phase")
+	assert.Equal(t, 50*time.Second, sim.Interval(1000*time.Second, 1000*time.Second, 1000*time.Second*1e6, 1e6), "but twenty a task")
 }

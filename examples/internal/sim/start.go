@@ -113,7 +113,9 @@ func (r *run) begin(task int, c simCopy, machine int, splits *Splits) {
 	r.tasks[task].copies++
 	r.tasks[task].ready = false
 	r.queue.push(c.end, ends, place, c.life)
-	r.queue.pushReport(r.now+r.phase.Interval, place, c.life)
+	if !r.silent {
+		r.queue.pushReport(r.now+r.phase.Interval, place, c.life)
+	}
 	if r.watched(task) {
 		what := "started"
 		if c.extra {

@@ -194,7 +194,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	p := b.phase
 	var samples []sample
 	var durations []time.Duration
-	longest := time.Duration(0)
+	longest, total := time.Duration(0), time.Duration(0)
 	machines := map[int]int{}
 	for i := range p.Slots {
 		p.Slots[i].Machine = machineOf(machines, int32(p.Slots[i].Machine))
@@ -212,6 +212,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i], Splits: a.splits})
 		t.Work, t.First = a.work, a.first // of the last one
 		longest = max(longest, a.end-a.start)
+		total += a.end - a.start
 		p.Recorded = max(p.Recorded, a.end)
 		if a.ok {
 			durations = append(durations, a.end-a.start)
@@ -229,7 +230,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			p.Tasks[i].Work = 0
 		}
 	}
-	p.Interval = sim.Interval(median(durations), longest)
+	p.Interval = sim.Interval(median(durations), longest, total, len(p.Tasks))
 	d := newDrawer(samples, works, fit(samples))
 	p.Draw = func(r *rand.Rand, task, machine int, late bool) time.Duration { return d.draw(r, task, machine, late) }
 }

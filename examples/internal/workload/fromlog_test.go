@@ -57,8 +57,8 @@ func TestFromLog(t *testing.T) {
 	require.Len(t, p.Tasks, 4)
 	assert.Equal(t, []int32{0, 1, 2, 3, 1}, p.Order, "tasks are numbered in the order of their starts")
 	assert.Equal(t, sim.Task{Host: "a", Work: 100, First: true, Attempts: []sim.Attempt{{Duration: 5 * s}}}, p.Tasks[0])
-	assert.Equal(t, sim.Task{Number: 1, Host: "b", Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
-	assert.Equal(t, sim.Task{Number: 2, Host: "a", Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
+	assert.Equal(t, sim.Task{Number: 1, Host: "b", Start: 6500 * time.Millisecond, Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
+	assert.Equal(t, sim.Task{Number: 2, Host: "a", Start: 6 * s, Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
 	assert.Equal(t, []sim.Slot{
 		{Machine: 0, Rests: []time.Duration{s}},
 		{Machine: 1, Opens: s, Rests: []time.Duration{2500 * time.Millisecond}},

@@ -62,7 +62,7 @@ func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 	explained := explainedShare(r)
 
 	phase := &sim.Phase{Job: "generated", Name: fmt.Sprintf("phase-%d", index), Machines: slots}
-	longest := time.Duration(0)
+	longest, total := time.Duration(0), time.Duration(0)
 	samples := make([]sample, tasks)
 	works := make([]float64, tasks)
 	for i := range samples {
@@ -78,13 +78,14 @@ func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 		samples[i] = sample{work: work, seconds: typical * work * slowness}
 		duration := time.Duration(samples[i].seconds * float64(time.Second))
 		longest = max(longest, duration)
+		total += duration
 		phase.Tasks = append(phase.Tasks, sim.Task{Number: int32(i), Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}}})
 		phase.Order = append(phase.Order, int32(i))
 	}
 	for i := range slots {
 		phase.Slots = append(phase.Slots, sim.Slot{Machine: i})
 	}
-	phase.Interval = sim.Interval(time.Duration(typical*float64(time.Second)), longest)
+	phase.Interval = sim.Interval(time.Duration(typical*float64(time.Second)), longest, total, tasks)
 	phase.Draw = newDrawer(samples, works, line{slope: typical}).draw
 	return phase
 }

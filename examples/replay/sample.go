@@ -1,0 +1,29 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"straggler-examples/internal/sim"
+)
+
+// draw keeps a number of the phases, each as likely as any other; 0 keeps all. What they read is no more known.
+func (l *loaded) draw(number int) {
+	if number == 0 || number >= len(l.phases) {
+		return
+	}
+	order := rand.New(rand.NewPCG(l.seed, 0)).Perm(len(l.phases))[:number]
+	slices.Sort(order)
+	var phases []*sim.Phase
+	tasks, numbers := l.tasks[:0:0], l.numbers[:0:0]
+	for _, i := range order {
+		p := *l.phases[i]
+		p.DependsOn = nil
+		phases = append(phases, &p)
+		tasks = append(tasks, l.tasks[i])
+		if l.numbers != nil {
+			numbers = append(numbers, l.numbers[i])
+		}
+	}
+	l.phases, l.tasks, l.numbers = phases, tasks, numbers
+}

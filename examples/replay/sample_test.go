@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"straggler-examples/internal/report"
+)
+
+// A sample is as far off as it says: three times its error covers what all phases come to.
+func TestSampleSaysItsError(t *testing.T) {
+	get := func(args ...string) (r report.Report) {
+		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", "200"}, args...)...)
+		require.Zero(t, code, errors)
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		return r
+	}
+	whole := get()
+	assert.Nil(t, whole.Sample)
+	assert.Nil(t, get("-sample", "200").Sample, "all of them are no sample")
+	r := get("-sample", "60")
+	require.NotNil(t, r.Sample)
+	assert.Equal(t, report.Sample{Of: 200, Drawn: 60, Cost: r.Sample.Cost, Saving: r.Sample.Saving}, *r.Sample)
+	assert.Equal(t, 60, r.Input.Phases)
+	assert.Contains(t, r.Headline, "of 60 phases drawn from 200")
+	for _, of := range []struct{ all, drawn, err float64 }{
+		{whole.Stragglers.Cost, r.Stragglers.Cost, r.Sample.Cost}, {whole.Policies[0].All.Mean, r.Policies[0].All.Mean, r.Sample.Saving},
+	} {
+		assert.Positive(t, of.err)
+		assert.Less(t, of.err, 0.2)
+		assert.LessOrEqual(t, math.Abs(of.all-of.drawn), 3*of.err)
+	}
+	for _, wrong := range [][]string{{"-sample", "-1"}, {"-sample", "3", "-list"}} {
+		code, _, _ := call(wrong...)
+		assert.Equal(t, 2, code)
+	}
+}
