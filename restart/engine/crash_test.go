@@ -272,6 +272,28 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 	}
 }
 
+// Also where a clock is off, to attach is harmless: a host that is behind is not taken for a silent one.
+func TestAttachedWithClocksThatAreOff(t *testing.T) {
+	for _, skew := range []time.Duration{3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
+		for _, moment := range []float64{3, 9, 20, 31} {
+			q := newQueue(200, 4, 8, func(int) time.Duration { return 8 * time.Second })
+			q.skew["h1"] = skew
+			first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 200, Interval: time.Second}, left: -1}
+			first.start(saved{}, nil)
+			for q.now.Before(at(moment)) {
+				for _, a := range first.phase.Poll(q.now, q.list()) {
+					q.carryOut(t, a)
+				}
+				q.step(500 * time.Millisecond)
+			}
+			second := &scheduler{t: t, q: q, config: first.config, left: -1}
+			second.start(saved{}, nil)
+			require.True(t, second.run(true, false))
+			assert.LessOrEqual(t, len(q.attempts), 201, "%v, attached after %v s: %v", skew, moment, second.phase.Ledger())
+		}
+	}
+}
+
 // A list that leaves out half of what runs at first teaches nothing wrong of run times, and kills nothing.
 func TestAttemptsThatTurnUpLate(t *testing.T) {
 	q := newQueue(32, 2, 8, func(int) time.Duration { return 8 * time.Second })

@@ -56,10 +56,11 @@
 // by the clock of its host, or of the server that dates it; all three by the same. A host's clock may be off: what it
 // dates later than the call that tells of it, or earlier than the attempt was asked for, shows by how much, at least,
 // and all times of the host are moved by that ([Hosts.ClockOffset]). A clock that may be right is not moved. The clock
-// of a host that is behind can be seen only by attempts that were submitted by this phase; times of others are taken as
-// told. What is told in one call is taken in the order of those times. At the first call they may lie anywhere in the
-// past; later what was true before the last call counts as true at that one: the tracker's time never falls. So an
-// attempt that turns up long after it began gives no sample of its time.
+// of a host that is behind can be seen only by attempts that were submitted by this phase; at the first call, a host
+// that runs something and has dated nothing for five intervals is taken to be behind. What is told in one call is taken
+// in the order of those times. At the first call they may lie anywhere in the past; later what was true before the last
+// call counts as true at that one: the tracker's time never falls. So an attempt that turns up long after it began
+// gives no sample of its time.
 //
 // # What an engine differs in
 //

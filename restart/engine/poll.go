@@ -75,8 +75,43 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 	clear(s.actions)
 	s.actions, s.events = s.actions[:0], s.events[:0]
 	clear(s.chosen)
+	if !p.time.clock.Begun {
+		p.compareClocks(now, told)
+	}
 	if p.time.tick(now, p.past(now, told)) {
 		p.hosts.set.ForgetClocks()
+	}
+}
+
+// compareClocks looks, at the first call of an engine that dates progress, for hosts that run something and have dated
+// nothing for long. Either their attempts are silent, or the clock is behind; as long as that can't be told, the last
+// date counts as that of just now: a silent one is noticed a little later for it, and healthy ones are not killed.
+func (v *view) compareClocks(now time.Time, told []Attempt) {
+	type host struct {
+		latest time.Time
+		runs   bool
+	}
+	var known []host // those that are not known come first
+	reports := false
+	for i := range told {
+		a := &told[i]
+		if !valid(a, len(v.book.tasks)) || a.State == Queued {
+			continue
+		}
+		n := v.hosts.set.Number(a.Host) + 1
+		known = append(known, make([]host, max(n+1-len(known), 0))...)
+		known[n].runs = known[n].runs || a.State == Running
+		reports = reports || !a.AsOf.IsZero()
+		for _, t := range [...]time.Time{a.Begun, a.Ended, a.AsOf} {
+			if t.After(known[n].latest) {
+				known[n].latest = t
+			}
+		}
+	}
+	for n, h := range known {
+		if reports && h.runs && !h.latest.IsZero() && now.Sub(h.latest)/gap > v.config.Interval {
+			v.hosts.set.Clock(n-1).Tell(inRange(h.latest), now.Add(-v.config.Interval), time.Time{})
+		}
 	}
 }
 

@@ -1,0 +1,103 @@
+package hosts
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A right clock is never corrected; one that is off, to within the shortest delay that was seen; one that was set, anew.
+func TestClock(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 2000 {
+		var c Clock
+		assert.Zero(t, c.Offset())
+		for range 2 { // the second time, the clock was set
+			off := []time.Duration{0, 1, -1}[r.IntN(3)] * time.Duration(r.Int64N(int64(2*time.Minute)))
+			early, late := time.Hour, time.Hour // the shortest delays: from the wish to the event, from the event to its report
+			for range 20 {
+				at := epoch.Add(time.Duration(r.Int64N(int64(time.Hour))))
+				e, l := time.Duration(r.Int64N(int64(10*time.Second))), time.Duration(r.Int64N(int64(10*time.Second)))
+				asked := at.Add(-e)
+				if r.IntN(3) == 0 {
+					asked = time.Time{}
+				} else {
+					early = min(early, e)
+				}
+				late = min(late, l)
+				c.Tell(at.Add(off), asked, at.Add(l))
+			}
+			switch got := c.Offset(); {
+			case off == 0:
+				assert.LessOrEqual(t, got.Abs(), 10*time.Second)
+			case off > late+20*time.Second:
+				assert.InDelta(t, off, got, float64(10*time.Second))
+			case off < -early-20*time.Second:
+				assert.InDelta(t, off, got, float64(10*time.Second))
+			}
+		}
+	}
+	var right Clock
+	for range 1000 {
+		at := epoch.Add(time.Duration(r.Int64N(int64(time.Hour))))
+		right.Tell(at, at.Add(-time.Duration(r.IntN(5))), at.Add(time.Duration(r.IntN(5))))
+		assert.Zero(t, right.Offset())
+	}
+	right.Tell(epoch, epoch.Add(time.Second), epoch.Add(-time.Second)) // a moment that ends before it begins says nothing
+	assert.Zero(t, right.Offset())
+	var ahead Clock
+	ahead.Tell(epoch.Add(time.Minute), epoch.Add(-time.Second), epoch.Add(2*time.Second))
+	assert.Equal(t, 58*time.Second, ahead.Offset())
+	ahead.Tell(epoch.Add(time.Minute), epoch, epoch.Add(time.Second))
+	assert.Equal(t, 59*time.Second, ahead.Offset())
+	var behind Clock
+	behind.Tell(epoch.Add(-time.Minute), epoch.Add(-time.Second), epoch.Add(time.Second))
+	assert.Equal(t, -59*time.Second, behind.Offset())
+}
+
+// The caller's own clock was set: nothing is known of the others any more.
+func TestForgetClocks(t *testing.T) {
+	s := New(time.Minute)
+	for _, i := range []int{s.Add(Host{Name: "a"}), Nowhere} {
+		s.Clock(i).Tell(time.Unix(100, 0), time.Time{}, time.Unix(50, 0))
+		assert.Equal(t, 50*time.Second, s.Clock(i).Offset())
+		s.ForgetClocks()
+		assert.Zero(t, s.Clock(i).Offset())
+	}
+}
+
+// Who may get something new: none that is down; none that rests, is slow or leaves, as long as there is another.
+func TestEligible(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := New(time.Minute)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.Add(Host{Name: name, Slots: 2})
+	}
+	eligible := func() (names string) {
+		for i := range s.Len() {
+			if s.Eligible(i) {
+				names += s.Name(i)
+			}
+		}
+		return names
+	}
+	s.SetDown(0, true)
+	s.Lose(1, now)
+	s.Settle(now, []int{2, 17})
+	assert.Equal(t, "d", eligible())
+	assert.Equal(t, 2, s.Room())
+	s.Load(3, 1)
+	assert.Equal(t, 1, s.Room())
+	s.SetLeaving(3, now)
+	assert.Equal(t, "bcd", eligible(), "none is left that should")
+	assert.Equal(t, 5, s.Room())
+	s.Settle(now.Add(time.Minute), nil)
+	assert.Equal(t, "bc", eligible())
+	s.SetDown(0, false)
+	assert.Equal(t, "abc", eligible())
+	assert.Equal(t, 2, s.Losses-1, "two changes of what is down, and a loss")
+	assert.Equal(t, 1, s.Departures)
+}
