@@ -16,8 +16,8 @@ type LinkRatesConfig struct {
 	// Window is the length of time over which traffic is added up. Reads should take about as long, or longer. 0 means
 	// 10 s.
 	Window time.Duration
-	// Memory is the number of windows that count; what is older is forgotten. 0 means 30, five minutes of them.
-	Memory int
+	// Windows is the number of windows that count; what is older is forgotten. 0 means 30, five minutes of them.
+	Windows int
 }
 
 // LinkRates estimates the bandwidth of each rack's links from what tasks achieved that read over them: "available
@@ -30,8 +30,8 @@ type LinkRatesConfig struct {
 // if tasks waited for something else meanwhile. A read is taken to go on evenly, and since it is told when it has
 // ended, windows count once the longest read that is remembered must have been told.
 //
-// Observe takes O(Racks * windows that the read lasted), a rate O(Memory), and neither allocates. The state, 16 bytes a
-// link and window, is not worth keeping for longer than Memory. The zero value knows no rack and no rate. Not safe for
+// Observe takes O(Racks * windows that the read lasted), a rate O(Windows), and neither allocates. The state, 16 bytes a
+// link and window, is not worth keeping for longer than Windows. The zero value knows no rack and no rate. Not safe for
 // concurrent use; one per cluster.
 type LinkRates struct {
 	config  LinkRatesConfig
@@ -56,19 +56,19 @@ func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 	if c.Window == 0 {
 		c.Window = 10 * time.Second
 	}
-	if c.Memory == 0 {
-		c.Memory = 30
+	if c.Windows == 0 {
+		c.Windows = 30
 	}
 	switch {
 	case c.Racks < 1 || c.Racks > 1<<20:
 		return nil, check.Badf("placement", "LinkRatesConfig.Racks", c.Racks, "1 to %d", 1<<20)
 	case c.Window < 0:
 		return nil, check.Bad("placement", "LinkRatesConfig.Window", c.Window, "a positive duration, or 0 for 10s")
-	case c.Memory < 2 || c.Memory > 1000:
-		return nil, check.Bad("placement", "LinkRatesConfig.Memory", c.Memory, "2 to 1000 windows, or 0 for 30")
+	case c.Windows < 2 || c.Windows > 1000:
+		return nil, check.Bad("placement", "LinkRatesConfig.Windows", c.Windows, "2 to 1000 windows, or 0 for 30")
 	}
 	return &LinkRates{
-		config: c, traffic: make([]linkWindow, 2*c.Racks*c.Memory), longest: make([]time.Duration, c.Memory),
+		config: c, traffic: make([]linkWindow, 2*c.Racks*c.Windows), longest: make([]time.Duration, c.Windows),
 	}, nil
 }
 
@@ -94,7 +94,7 @@ func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.D
 		return false
 	}
 	end := l.advance(now)
-	slot := int(l.newest % int64(l.config.Memory))
+	slot := int(l.newest % int64(l.config.Windows))
 	l.longest[slot] = max(l.longest[slot], took)
 	l.spread(rack, from, total-from[rack], end, took)
 	return true
@@ -108,12 +108,12 @@ func (l *LinkRates) advance(now time.Time) (since time.Duration) {
 		l.begun, l.newest = true, window
 	}
 	for steps := 0; l.newest < window; steps++ {
-		if steps == l.config.Memory {
+		if steps == l.config.Windows {
 			l.newest = window
 			break
 		}
 		l.newest++
-		l.empty(int(l.newest % int64(l.config.Memory)))
+		l.empty(int(l.newest % int64(l.config.Windows)))
 	}
 	return since
 }
@@ -127,14 +127,14 @@ func (l *LinkRates) empty(slot int) {
 // spread adds a read to the windows that it lasted, as far as they are remembered.
 func (l *LinkRates) spread(rack int, from []float64, entering float64, end, took time.Duration) {
 	links := 2 * l.config.Racks
-	for window := l.newest; window > l.newest-int64(l.config.Memory); window-- {
+	for window := l.newest; window > l.newest-int64(l.config.Windows); window-- {
 		begins := time.Duration(window) * l.config.Window
 		low, high := max(end-took, begins), end
 		if window < l.newest {
 			high = min(end, begins+l.config.Window)
 		}
 		if high > low {
-			memory := int64(l.config.Memory)
+			memory := int64(l.config.Windows)
 			at := l.traffic[int((window%memory+memory)%memory)*links:][:links]
 			overlap := high - low
 			part := overlap.Seconds() / took.Seconds()
@@ -166,7 +166,7 @@ func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	}
 	settled := l.newest - 1 - int64((l.longestRead()+l.config.Window-1)/l.config.Window)
 	column, links := 2*link.Rack+int(link.Direction), 2*l.config.Racks
-	memory, length := int64(l.config.Memory), l.config.Window.Seconds()
+	memory, length := int64(l.config.Windows), l.config.Window.Seconds()
 	bytes, windows := 0.0, 0.0
 	for window := settled; window > l.newest-memory; window-- {
 		w := &l.traffic[int((window%memory+memory)%memory)*links+column]
@@ -187,7 +187,7 @@ func (l *LinkRates) longestRead() time.Duration {
 	for _, d := range l.longest {
 		longest = max(longest, d)
 	}
-	return min(longest, time.Duration(l.config.Memory)*l.config.Window)
+	return min(longest, time.Duration(l.config.Windows)*l.config.Window)
 }
 
 // Fill returns the problem with the bandwidths of the links whose rate is known in place of its own, which may be the

@@ -72,7 +72,7 @@ func TestLinkRatesAgainstAllReads(t *testing.T) {
 	for range 100 {
 		racks, memory := 1+r.IntN(4), 2+r.IntN(10)
 		window := time.Duration(1+r.IntN(10)) * time.Second
-		l, err := NewLinkRates(LinkRatesConfig{Racks: racks, Memory: memory, Window: window})
+		l, err := NewLinkRates(LinkRatesConfig{Racks: racks, Windows: memory, Window: window})
 		require.NoError(t, err)
 		type read struct {
 			rack       int
@@ -146,13 +146,13 @@ func TestLinkRatesRefuse(t *testing.T) {
 	for want, c := range map[string]LinkRatesConfig{
 		"placement: LinkRatesConfig.Racks is 0":    {},
 		"placement: LinkRatesConfig.Window is -1s": {Racks: 1, Window: -time.Second},
-		"placement: LinkRatesConfig.Memory is 1":   {Racks: 1, Memory: 1},
+		"placement: LinkRatesConfig.Windows is 1":  {Racks: 1, Windows: 1},
 	} {
 		_, err := NewLinkRates(c)
 		assert.ErrorContains(t, err, want)
 	}
 	l := linkRates(t, 2)
-	assert.Equal(t, LinkRatesConfig{Racks: 2, Window: 10 * time.Second, Memory: 30}, l.Config())
+	assert.Equal(t, LinkRatesConfig{Racks: 2, Window: 10 * time.Second, Windows: 30}, l.Config())
 	for _, from := range [][]float64{nil, {1}, {1, -1}, {1, math.NaN()}, {math.MaxFloat64, math.MaxFloat64}} {
 		assert.False(t, l.Observe(noon, 0, from, time.Second))
 	}

@@ -65,33 +65,40 @@ type Reducer struct {
 	Disk       int64 // bytes that it is expected to write on the node
 }
 
-// New checks the configuration and fills in its defaults. Errors name the field.
+// New returns a gate, or an error that names the field that is out of range.
 func New(config Config) (Gate, error) {
-	c := config.Effective()
+	if err := config.Validate(); err != nil {
+		return Gate{}, err
+	}
+	return Gate{config: config.Effective()}, nil
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c Config) Validate() error {
+	const place = "fairshare/gate: Config"
+	c = c.Effective()
 	switch {
 	case c.MaxComputing < 0:
-		return Gate{}, check.Bad("fairshare/gate", "Config.MaxComputing", c.MaxComputing, "at least 1, or 0 for 2")
+		return check.Bad(place, "MaxComputing", c.MaxComputing, "at least 1, or 0 for 2")
 	case c.MaxReducers < c.MaxComputing:
-		return Gate{}, check.Badf("fairshare/gate", "Config.MaxReducers", c.MaxReducers, "at least MaxComputing, which is %d", c.MaxComputing)
+		return check.Badf(place, "MaxReducers", c.MaxReducers, "at least MaxComputing, which is %d", c.MaxComputing)
 	case c.MaxCopying < 0:
-		return Gate{}, check.Bad("fairshare/gate", "Config.MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or Off")
+		return check.Bad(place, "MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or Off")
 	case c.Reserved < 0 || c.Reserved >= c.MaxReducers:
-		return Gate{}, check.Badf("fairshare/gate", "Config.Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
+		return check.Badf(place, "Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
 	case c.Memory < 0:
-		return Gate{}, check.Bad("fairshare/gate", "Config.Memory", c.Memory, "at least 1, or 0 not to look at it")
+		return check.Bad(place, "Memory", c.Memory, "at least 1, or 0 not to look at it")
 	case !num.Finite(c.MaxNetwork) || c.MaxNetwork < 0 || c.MaxNetwork > 1:
-		return Gate{}, check.Bad("fairshare/gate", "Config.MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
+		return check.Bad(place, "MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
 	case c.DiskReserve < 0:
-		return Gate{}, check.Bad("fairshare/gate", "Config.DiskReserve", c.DiskReserve, "at least 0")
+		return check.Bad(place, "DiskReserve", c.DiskReserve, "at least 0")
 	}
-	return Gate{config: c}, nil
+	return nil
 }
 
 // Effective returns the configuration with its defaults filled in.
 func (c Config) Effective() Config {
-	if c.MaxComputing == 0 {
-		c.MaxComputing = 2
-	}
+	c.MaxComputing = check.Or(c.MaxComputing, 2)
 	if c.MaxReducers == 0 {
 		c.MaxReducers = max(c.MaxComputing, 3*min(c.MaxComputing, math.MaxInt/3))
 	}
