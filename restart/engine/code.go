@@ -12,7 +12,7 @@ import (
 
 // code codes what the phase knows besides its tracker.
 func (p *Phase) code(c *snapshot.Codec) {
-	for _, b := range []*bool{&p.config.Preloaded, &p.closed, &p.confirms, &p.sight.pushed, &p.moves.any} {
+	for _, b := range []*bool{&p.config.Preloaded, &p.closed, &p.confirms, &p.moves.any} {
 		c.Bool(b)
 	}
 	c.Number(&p.config.MaxFailures, 1, snapshot.Any)

@@ -34,7 +34,6 @@ func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
 // nothing: then what runs is decided about. O(events), and a decision for each attempt that runs once an interval.
 func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 	p.start(now, events)
-	p.sight.pushed = true
 	p.sight.look(p.time.now, p.config.Interval)
 	p.take(events)
 	return p.answer(p.moves.decided == never || p.time.clock.Since-p.moves.decided >= p.config.Interval)

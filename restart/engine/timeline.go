@@ -71,7 +71,6 @@ type sight struct {
 	seen    time.Time     // when attempts were last seen to run
 	usual   time.Duration // from one time to the next, at least the interval
 	blind   time.Time     // until when silence says nothing
-	pushed  bool          // the host pushes events, so that each call counts as a look
 	arrival time.Duration // the longest that a submitted attempt took lately until it was seen
 	parting time.Duration // the longest that a cancelled attempt took lately until it was seen to have ended
 	listed  time.Duration // when a list last showed anything that has not ended
