@@ -10,11 +10,12 @@ type Kin uint8
 // The kinds of kinship. The zero value promises most: it is what a phase is to an engine.
 const (
 	Alike  Kin = iota // the same work on different data: maps of a stage, instances of a task, indices of an array
-	Named             // tasks of one name are runs of the same work, tasks of two names are not: tests, targets, nodes
+	Named             // a name is the same work in every run, other names are not: tests of a report, nodes of a workflow
+	Rerun             // so it is, and a name that stands in a phase several times ran several times: go test -count
 	Unlike            // nothing is promised: spans of a timeline, calls of a function, actions of a build
 )
 
-var kinNames = [...]string{"alike", "named", "unlike"}
+var kinNames = [...]string{"alike", "named", "rerun", "unlike"}
 
 func (k Kin) String() string {
 	if int(k) < len(kinNames) {

@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
-	for _, kin := range []Kin{Named, Unlike} {
+	for _, kin := range []Kin{Named, Rerun, Unlike} {
 		assert.True(t, Judge(Alike, nil))
 		assert.False(t, Judge(kin, nil))
 		assert.True(t, Judge(kin, tasks(LeastRuns, same)))
@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestKinAsText(t *testing.T) {
-	for _, kin := range []Kin{Alike, Named, Unlike} {
+	for _, kin := range []Kin{Alike, Named, Rerun, Unlike} {
 		text, err := kin.MarshalText()
 		require.NoError(t, err)
 		back, ok := Parse(text)

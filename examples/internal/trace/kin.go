@@ -4,8 +4,8 @@ import "straggler-examples/internal/alike"
 
 // kinOf is what the formats promise that do not promise likeness; a reader may know more of a phase.
 var kinOf = map[Format]alike.Kin{
-	GoTest: alike.Named, Bazel: alike.Named, Kubernetes: alike.Named, Argo: alike.Named, Timeline: alike.Unlike,
-	GitHubActions: alike.Named, JUnit: alike.Named, Nextflow: alike.Named, Slurm: alike.Named, Airflow: alike.Named,
+	GoTest: alike.Rerun, Bazel: alike.Rerun, Kubernetes: alike.Rerun, Argo: alike.Named, Timeline: alike.Unlike,
+	GitHubActions: alike.Named, JUnit: alike.Named, Nextflow: alike.Named, Slurm: alike.Rerun, Airflow: alike.Named,
 	RayTasks: alike.Unlike, Traces: alike.Named,
 }
 

@@ -84,7 +84,7 @@ func TestReadersOfInterfaces(t *testing.T) {
 			format: trace.Slurm, notRun: map[string]int{"jobs that never started": 1},
 			want: []string{
 				"12//sim/alike/0#0 1772359200000-1772359800000 succeeded n1", "12//sim/alike/1#0 1772359200000-1772359260000 failed n2",
-				"12//sim/alike/1#1 1772359380000-1772359440000 succeeded n1", "jobs//other/named/other#0 1772359200000-1772445601000 killed n3",
+				"12//sim/alike/1#1 1772359380000-1772359440000 succeeded n1", "jobs//other/rerun/other#0 1772359200000-1772445601000 killed n3",
 			},
 		},
 		"Airflow": {

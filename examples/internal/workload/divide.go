@@ -85,13 +85,17 @@ func repeats(phases []*sim.Phase) (all []*sim.Phase) {
 	begins := map[work]time.Duration{}
 	var order []work
 	for _, p := range phases {
-		if p.Kin != alike.Named {
+		if p.Kin != alike.Named && p.Kin != alike.Rerun {
 			continue
+		}
+		times := map[string]int{}
+		for i := range p.Tasks {
+			times[p.Tasks[i].Name]++
 		}
 		for i := range p.Tasks {
 			t := &p.Tasks[i]
 			key := work{cmp.Or(p.Family, p.Job), p.Name, t.Name}
-			if t.Name == "" {
+			if t.Name == "" || p.Kin == alike.Named && times[t.Name] > 1 { // with other parameters, say
 				continue
 			}
 			if runs[key] == nil {
