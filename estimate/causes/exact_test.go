@@ -176,3 +176,19 @@ func TestSlowdownIsExact(t *testing.T) {
 	assert.Equal(t, 1e30, units(1e30))
 	assert.True(t, math.IsNaN(units(1.1e30)))
 }
+
+// Twenty tasks, of which the last takes 50 s and the others 10 s: 38 s beyond the mean, which its bytes explain or do not.
+func TestBillIsExact(t *testing.T) {
+	for bytes, want := range map[float64]Bill{
+		500: {Phases: 1, Tasks: 20, Slowest: 50 * time.Second, Wait: 38 * time.Second, Data: 38 * time.Second},
+		100: {Phases: 1, Tasks: 20, Slowest: 50 * time.Second, Wait: 38 * time.Second, Unexplained: 38 * time.Second},
+	} {
+		p := Phase{Tasks: slices.Repeat([]Task{{Took: 10 * time.Second, Bytes: 100, Machine: -1}}, 20)}
+		for i := range 6 {
+			p.Tasks[i].Bytes, p.Tasks[i].Took = 50, 5*time.Second // bytes matter
+			p.Tasks[i+6].Bytes, p.Tasks[i+6].Took = 150, 15*time.Second
+		}
+		p.Tasks[19] = Task{Took: 50 * time.Second, Bytes: bytes, Machine: -1}
+		assert.Equal(t, want, Charge([]Phase{p}))
+	}
+}
