@@ -1,5 +1,11 @@
 package restart
 
+import (
+	"cmp"
+
+	"github.com/straggler-go/straggler/internal/check"
+)
+
 // Limits bound what may be done about one task, whatever is reported of it and whatever a policy answers, so that it
 // ends. A tracker holds every answer against them; a host that asks a policy itself may do so by [Limits.Hold]. Mantri
 // keeps them by itself.
@@ -17,6 +23,14 @@ type Limits struct {
 	Restarts int
 	// Duplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
 	Duplicates int
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (l Limits) Validate() error {
+	return cmp.Or(
+		check.Count("restart: Limits", "Restarts", l.Restarts, true),
+		check.Count("restart: Limits", "Duplicates", l.Duplicates, true),
+	)
 }
 
 // Effective returns the limits with their defaults filled in.

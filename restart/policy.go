@@ -1,5 +1,7 @@
 package restart
 
+import "github.com/straggler-go/straggler/internal/check"
+
 // Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
 // the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
 // the same facts, do not change them, and [Next], package tracker and the test helpers work with it. [Avoid] fills the
@@ -9,7 +11,7 @@ type Policy interface {
 }
 
 // Off turns off the rule of a field whose zero value means the published default.
-const Off = -1
+const Off = check.Off
 
 // Decide says what to do about a running task by Mantri's rules with the paper's parameters: it is
 // Mantri{}.Decide(t, p). O(len(t.Copies)), no allocation.

@@ -12,7 +12,7 @@ import (
 // an error.
 func Validate(policy Policy) error {
 	if check.Nil(policy) {
-		return fmt.Errorf("restart: Policy is a nil %T, want a policy, or nil itself for Mantri", policy)
+		return check.Bad("restart", "Policy", fmt.Sprintf("a nil %T", policy), "a policy, or nil itself for Mantri")
 	}
 	if v, ok := policy.(interface{ Validate() error }); ok {
 		return v.Validate()

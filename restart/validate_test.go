@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/straggler-go/straggler"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -52,4 +53,20 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 			assert.NoError(t, p.Validate())
 		}
 	}
+}
+
+func TestLimitsAreValidated(t *testing.T) {
+	assert.NoError(t, restart.Limits{}.Validate())
+	assert.NoError(t, restart.Limits{Restarts: restart.Off, Duplicates: 9}.Validate())
+	for want, l := range map[string]restart.Limits{
+		"restart: Limits.Restarts is -2, want a positive number, 0 for the default, or Off": {Restarts: -2},
+		"restart: Limits.Duplicates is -3, want a positive number":                          {Duplicates: -3},
+	} {
+		assert.ErrorContains(t, l.Validate(), want)
+	}
+	var bad *straggler.FieldError
+	assert.ErrorAs(t, restart.Validate((*restart.Mantri)(nil)), &bad)
+	assert.Equal(t, straggler.FieldError{
+		Package: "restart", Field: "Policy", Value: "a nil *restart.Mantri", Want: "a policy, or nil itself for Mantri",
+	}, *bad)
 }

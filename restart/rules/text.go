@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/kv"
 )
@@ -47,13 +49,16 @@ func Parse(text string) (restart.Policy, error) {
 		_, v := find(table[i].zero)
 		if some {
 			if err := kv.ParseSet("policy "+name, fields(v), rest); err != nil {
+				if f := (*kv.Fault)(nil); errors.As(err, &f) {
+					return nil, check.Bad("restart/rules", "policy "+name+": "+f.Key, f.Text, f.Want)
+				}
 				return nil, fmt.Errorf("restart/rules: %w", err)
 			}
 		}
 		policy, _ := v.Interface().(restart.Policy)
 		return policy, restart.Validate(policy)
 	}
-	return nil, fmt.Errorf("restart/rules: policy is %s, want one of %s", kv.Quote(name), strings.Join(Names(), ", "))
+	return nil, check.Bad("restart/rules", "policy", name, "one of "+strings.Join(Names(), ", "))
 }
 
 // fields lists the fields of a policy under their keys: MaxRestarts is max-restarts.

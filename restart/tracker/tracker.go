@@ -65,6 +65,9 @@ func open(c Config) (*Tracker, error) {
 		return nil, fmt.Errorf("restart/tracker: Config.UnitTimes: %w", err)
 	}
 	reads := rules.Describe(c.Policy)
+	if err := reads.Limits.Validate(); err != nil {
+		return nil, err
+	}
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
 	t := &Tracker{config: c}
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
-
-// Off is what a choice holds whose rule is turned off; it is written off.
-const Off = -1
 
 // unknown is estimate.Unknown, which internal packages cannot import.
 const unknown = num.MinDuration
@@ -89,11 +87,11 @@ func (f Field) AppendChoice(dst []byte) []byte {
 	off := false
 	switch v := f.Value.(type) {
 	case *int:
-		off = *v == Off
+		off = *v == check.Off
 	case *float64:
-		off = *v == Off
+		off = *v == check.Off
 	case *time.Duration:
-		off = *v == Off
+		off = *v == check.Off
 	}
 	if off {
 		return append(dst, "off"...)
@@ -128,14 +126,18 @@ func (f Field) ParseChoice(text string) (err error) {
 
 func parseOr[T int | float64 | time.Duration](text string, parse func(string) (T, error)) (T, error) {
 	if text == "off" {
-		return Off, nil
+		return check.Off, nil
 	}
 	return parse(text)
 }
 
-func (f Field) bad(text, want string) error {
-	return fmt.Errorf("%s is %s, want %s", f.Key, Quote(text), want)
-}
+// Fault is the error of a value that can't be read.
+type Fault struct{ Key, Text, Want string }
+
+// Error returns the fault as one line.
+func (f *Fault) Error() string { return fmt.Sprintf("%s is %s, want %s", f.Key, Quote(f.Text), f.Want) }
+
+func (f Field) bad(text, want string) error { return &Fault{f.Key, text, want} }
 
 // Find returns the place of the field with the key, or -1.
 func Find(fields []Field, key string) int {
