@@ -60,11 +60,16 @@ func (j *judge) code(c *snapshot.Codec) {
 }
 
 func (s *counts) code(c *snapshot.Codec) {
-	for action := range s {
-		for reason := range s[action] {
-			c.Number(&s[action][reason], 0, snapshot.Any)
-		}
-	}
+	last := -1
+	snapshot.List(c, (*[]count)(s), 3, func(one *count) {
+		action, reason := int(one.action), int(one.reason)
+		c.Number(&action, 0, int(restart.Start))
+		c.Number(&reason, 0, int(reasons)-1)
+		c.Number(&one.n, 1, snapshot.Any)
+		one.action, one.reason = restart.Action(action), restart.Reason(reason)
+		c.Check(action*int(reasons)+reason > last, "counts answers in another order")
+		last = action*int(reasons) + reason
+	})
 }
 
 func (r *ranking) code(c *snapshot.Codec, tasks int) {
@@ -98,7 +103,7 @@ func (f *fleet) code(c *snapshot.Codec) {
 		c.Duration(&m.leaves)
 		refused := m.refused
 		c.Bool(&refused)
-		if f.pace.on {
+		if f.pace != nil {
 			c.Amount(&m.total)
 		}
 		if c.In == nil {
@@ -112,14 +117,18 @@ func (f *fleet) code(c *snapshot.Codec) {
 		}
 		f.refuse(place, refused)
 	})
-	c.Part(&f.pace.totals.heard)
-	c.Number(&f.pace.totals.idle, 0, maxTasks)
-	c.Check(!f.pace.on || f.pace.totals.heard.Len() == len(f.list), "lacks the progress of machines")
+	if f.pace != nil {
+		c.Part(&f.pace.totals.heard)
+		c.Number(&f.pace.totals.idle, 0, maxTasks)
+		c.Check(f.pace.totals.heard.Len() == len(f.list), "lacks the progress of machines")
+	}
 }
 
 func (p *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{&p.durations, &p.unitTimes, &p.progressRates} {
-		c.Part(e)
+	for _, e := range []*estimate.Empirical{p.durations, p.unitTimes, p.progressRates} {
+		if e != nil {
+			c.Part(e)
+		}
 	}
 	c.Real(&p.scores)
 	c.Amount(&p.workDone)

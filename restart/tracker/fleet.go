@@ -34,7 +34,7 @@ type fleet struct {
 	record  MachineRecord
 	member  machines.Member
 	path    func(task, machine int) float64
-	pace    pace
+	pace    *pace // nil if the policy does not read it
 	taken   [maxTried]int
 }
 

@@ -29,7 +29,7 @@ type judge struct {
 	avoid    []int              // scratch of withAvoid
 	others   estimate.PeerTimes // scratch of look: without the task's own samples
 	tried    [maxTried]int      // scratch of look
-	copies   [mostAhead]restart.Copy
+	copies   []restart.Copy     // scratch of look
 }
 
 // verdict is what is decided about a task.
@@ -122,6 +122,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 			tried = append(tried, j.fleet.number(m))
 		}
 	}
+	j.copies = copies
 	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
 	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)

@@ -201,12 +201,9 @@ func (t *Tracker) Close(now time.Time) { t.Apply(Event{Kind: Closed, Time: now})
 // decided about, Next one for the slot. O(1).
 func (t *Tracker) Decisions() iter.Seq2[restart.Decision, int] {
 	return func(yield func(restart.Decision, int) bool) {
-		for action := range t.judge.counts {
-			for reason, n := range t.judge.counts[action] {
-				d := restart.Decision{Action: restart.Action(action), Reason: restart.Reason(reason)}
-				if n > 0 && !yield(d, n) {
-					return
-				}
+		for _, c := range t.judge.counts {
+			if !yield(restart.Decision{Action: c.action, Reason: c.reason}, c.n) {
+				return
 			}
 		}
 	}

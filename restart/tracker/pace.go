@@ -8,16 +8,15 @@ import (
 )
 
 // pace is LATE's total progress of the machines, of which it calls those slow that are behind: that of this phase, or
-// that of the cluster where there is a record. It costs nothing unless the policy reads it.
+// that of the cluster where there is a record. It is kept only if the policy reads it.
 type pace struct {
-	on     bool
 	totals totals
 	behind behind
 }
 
 // appear takes note that one more machine was heard of.
 func (p *pace) appear() {
-	if p.on {
+	if p != nil {
 		p.totals.heard.Insert(0)
 		p.totals.idle = max(p.totals.idle-1, 0)
 	}

@@ -18,9 +18,23 @@ type peers struct {
 	workDone float64 // by finished tasks
 	workTime float64 // their run time in seconds
 
-	durations     estimate.Empirical // of finished tasks
-	unitTimes     estimate.Empirical // their time per unit of work
-	progressRates estimate.Empirical // LATE's score/age, of running and finished
+	// Nil if the policy does not read them.
+	durations     *estimate.Empirical // of finished tasks
+	unitTimes     *estimate.Empirical // their time per unit of work
+	progressRates *estimate.Empirical // LATE's score/age, of running and finished
+}
+
+func newPeers(reads rules.Facts) peers {
+	p := peers{reads: reads}
+	for _, one := range [...]struct {
+		fact rules.Facts
+		of   **estimate.Empirical
+	}{{rules.Durations, &p.durations}, {rules.UnitTimes, &p.unitTimes}, {rules.ProgressRates, &p.progressRates}} {
+		if reads.Has(one.fact) {
+			*one.of = new(estimate.Empirical)
+		}
+	}
+	return p
 }
 
 // furthest returns what a task adds to the sum of scores: 1 if it has finished, the score of its furthest running copy
@@ -41,11 +55,11 @@ func (p *peers) furthest(b *book, s *taskState) float64 {
 
 // finish takes in the run time of a copy that ended its task, and what it had reported as done.
 func (p *peers) finish(seconds float64, s *taskState, w stint, done float64) {
-	if p.reads.Has(rules.Durations) {
+	if p.durations != nil {
 		p.durations.Insert(seconds)
 	}
 	work := float64(w)
-	if p.reads.Has(rules.UnitTimes) && work > 0 {
+	if p.unitTimes != nil && work > 0 {
 		p.unitTimes.Insert(seconds / work)
 	}
 	if p.reads.Has(rules.Throughput) {
@@ -59,28 +73,28 @@ func (p *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 
 // addPace adds a sample to the progress rates. At the age of 0 there is no rate.
 func (p *peers) addPace(score float64, age time.Duration) {
-	if p.reads.Has(rules.ProgressRates) && age > 0 {
+	if p.progressRates != nil && age > 0 {
 		p.progressRates.Insert(score / age.Seconds())
 	}
 }
 
 // dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
 func (p *peers) dropPace(c *copyState) {
-	if at := c.progress.At(); p.reads.Has(rules.ProgressRates) && at > 0 {
+	if at := c.progress.At(); p.progressRates != nil && at > 0 {
 		p.progressRates.Delete(c.score / at.Seconds())
 	}
 }
 
 // fill sets what the policy reads; n is the number of tasks that run or have finished.
 func (p *peers) fill(facts *restart.Peers, n int) {
-	if p.reads.Has(rules.Durations) && p.durations.Len() > 0 {
-		facts.Durations = &p.durations
+	if p.durations != nil && p.durations.Len() > 0 {
+		facts.Durations = p.durations
 	}
-	if p.reads.Has(rules.UnitTimes) && p.unitTimes.Len() > 0 {
-		facts.UnitTimes = &p.unitTimes
+	if p.unitTimes != nil && p.unitTimes.Len() > 0 {
+		facts.UnitTimes = p.unitTimes
 	}
-	if p.reads.Has(rules.ProgressRates) && p.progressRates.Len() > 0 {
-		facts.ProgressRates = &p.progressRates
+	if p.progressRates != nil && p.progressRates.Len() > 0 {
+		facts.ProgressRates = p.progressRates
 	}
 	if p.reads.Has(rules.Scores) && n > 0 {
 		facts.MeanScore = max(0, p.scores/float64(n))

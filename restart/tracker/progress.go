@@ -18,7 +18,7 @@ func (f *fleet) score(at time.Time, c *copyState, score float64) {
 		return
 	}
 	m := &f.list[c.machine]
-	if f.pace.on {
+	if f.pace != nil {
 		f.pace.totals.heard.Delete(m.total)
 		m.total += step(score) - step(c.score)
 		f.pace.totals.heard.Insert(m.total)
@@ -31,7 +31,7 @@ func (f *fleet) score(at time.Time, c *copyState, score float64) {
 // asking describes the machine that asks for work: by what it did in the cluster if that is known, else in this phase.
 func (f *fleet) asking(machine int) (m restart.MachineProgress) {
 	switch {
-	case !f.pace.on || machine < 0:
+	case f.pace == nil || machine < 0:
 	case f.record != nil:
 		if total, of := f.record.Progress(machine); of != nil && of.Len() > 0 {
 			m.Total, m.Of = total, of
@@ -65,7 +65,7 @@ func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
 // appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They
 // are the same for all tasks that one event asks about. O(machines) for the first of these.
 func (f *fleet) appendBehind(dst []int, percentile float64, told int) []int {
-	if percentile == 0 {
+	if percentile == 0 || f.pace == nil {
 		return dst
 	}
 	if b := &f.pace.behind; b.told != told {

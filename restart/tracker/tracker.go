@@ -72,10 +72,10 @@ func open(c Config) (*Tracker, error) {
 	t := &Tracker{config: c}
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()
 	x := &t.phase
-	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), peers{reads: reads.Facts}, c.Budget
+	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), newPeers(reads.Facts), c.Budget
 	x.fleet = fleet{known: c.Machines, record: c.Record, path: c.Path}
-	if x.fleet.pace.on = reads.Has(rules.Machines); x.fleet.pace.on {
-		x.fleet.pace.totals.idle = c.Machines
+	if reads.Has(rules.Machines) {
+		x.fleet.pace = &pace{totals: totals{idle: c.Machines}}
 	}
 	x.forecast = forecast{
 		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || c.Record != nil,
