@@ -59,6 +59,10 @@ func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
 	return append(append(append(dst, indent...), a.String()...), end...)
 }
 
+func appendInt(dst []byte, key string, n int) []byte {
+	return strconv.AppendInt(append(dst, key...), int64(n), 10)
+}
+
 // appendNumbers writes a list, unless it is empty.
 func appendNumbers(dst []byte, key string, list []int, end string) []byte {
 	if len(list) == 0 {

@@ -1,12 +1,69 @@
 package journal
 
 import (
-	"strconv"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
+
+// Events as lines. What a kind says stands in the tracker's table of kinds, tracker.Kind.Keys; here is only how a key is
+// written and where its value goes.
+
+// fields are an event as its line says it.
+type fields struct {
+	tracker.Event
+	in                 time.Duration // until the machine leaves
+	duplicate, restart bool
+}
+
+func fieldsOf(e *tracker.Event) fields {
+	f := fields{Event: *e, in: estimate.Unknown, duplicate: !e.NoDuplicate, restart: !e.NoRestart}
+	if !e.Leaves.IsZero() {
+		f.in = e.Leaves.Sub(e.Time)
+	}
+	return f
+}
+
+// event is what the line said.
+func (f *fields) event() tracker.Event {
+	if f.in != estimate.Unknown {
+		f.Leaves = f.Time.Add(f.in)
+	}
+	f.NoDuplicate, f.NoRestart = !f.duplicate, !f.restart
+	return f.Event
+}
+
+// field returns a key and where its value stands, and whether that is left out.
+func (f *fields) field(key string) (kv.Field, bool) {
+	switch key {
+	case "task":
+		return kv.Field{Key: key, Value: &f.Task}, false
+	case "attempt":
+		return kv.Field{Key: key, Value: &f.Attempt}, false
+	case "machine":
+		return kv.Field{Key: key, Value: &f.Machine}, f.Machine < 0
+	case "slots":
+		return kv.Field{Key: key, Value: &f.Slots}, false
+	case "in":
+		return kv.Field{Key: key, Value: &f.in}, f.in == estimate.Unknown
+	case "duplicate":
+		return kv.Field{Key: key, Value: &f.duplicate}, f.duplicate
+	case "restart":
+		return kv.Field{Key: key, Value: &f.restart}, f.restart
+	case "done":
+		return kv.Field{Key: key, Value: &f.Report.Done}, f.Report.Done == 0
+	case "score":
+		return kv.Field{Key: key, Value: &f.Report.Score}, f.Report.Score == 0
+	case "remaining":
+		return kv.Field{Key: key, Value: &f.Report.Remaining}, f.Report.Remaining == 0
+	}
+	return kv.Field{Key: key, Value: &f.Report.Saved}, f.Report.Saved == 0
+}
 
 // AppendEvent appends an event as one line, without the line's end, its time as that since the start of the journal.
 // Parsing the text gives an event with the same text. An event of no known kind gives a line that no parser takes. It
@@ -15,74 +72,87 @@ func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
 		dst = append(kv.AppendDuration(dst, e.Time.Sub(start)), ' ')
 	}
-	return appendFields(append(dst, e.Kind.String()...), &e)
-}
-
-func appendFields(dst []byte, e *tracker.Event) []byte {
-	switch e.Kind {
-	case tracker.SlotsSet:
-		return strconv.AppendInt(append(dst, ' '), int64(e.Slots), 10)
-	case tracker.EligibleSet:
-		dst = appendInt(dst, " task=", e.Task)
-		if e.NoDuplicate {
-			dst = append(dst, " duplicate=no"...)
+	word, _, lost := strings.Cut(e.Kind.String(), " ")
+	dst = append(dst, word...)
+	f := fieldsOf(&e)
+	must, may := e.Kind.Keys()
+	for _, key := range must {
+		one, _ := f.field(key)
+		if dst = append(dst, ' '); lost || e.Kind != tracker.SlotsSet {
+			dst = kv.AppendKey(dst, key)
 		}
-		if e.NoRestart {
-			dst = append(dst, " restart=no"...)
+		dst = one.Append(dst)
+	}
+	for _, key := range may {
+		if one, unset := f.field(key); !unset {
+			dst = one.Append(kv.AppendKey(append(dst, ' '), key))
 		}
-		return dst
-	case tracker.Started, tracker.Submitted:
-		return appendMachine(appendInt(dst, " task=", e.Task), e)
-	case tracker.Reported, tracker.Recorded:
-		return appendReport(appendAttempt(dst, e), &e.Report)
-	case tracker.Asked, tracker.GivenUp:
-		return appendInt(dst, " task=", e.Task)
-	case tracker.Offered:
-		return appendMachine(dst, e)
-	case tracker.Begun:
-		return appendMachine(appendAttempt(dst, e), e)
-	case tracker.Finished, tracker.Failed, tracker.Killed, tracker.Restarted:
-		return appendAttempt(dst, e)
-	case tracker.MachineLost:
-		return strconv.AppendInt(append(dst, '='), int64(e.Machine), 10)
-	case tracker.MachineLeaves:
-		if dst = appendMachine(dst, e); !e.Leaves.IsZero() {
-			dst = kv.AppendDuration(append(dst, " in="...), e.Leaves.Sub(e.Time))
-		}
-		return dst
-	case tracker.OutputLost:
-		return strconv.AppendInt(append(dst, '='), int64(e.Task), 10)
-	}
-	return dst // Swept and Closed have no fields
-}
-
-func appendAttempt(dst []byte, e *tracker.Event) []byte {
-	return appendInt(appendInt(dst, " task=", e.Task), " attempt=", e.Attempt)
-}
-
-func appendMachine(dst []byte, e *tracker.Event) []byte {
-	if e.Machine < 0 {
-		return dst
-	}
-	return appendInt(dst, " machine=", e.Machine)
-}
-
-func appendReport(dst []byte, r *tracker.Report) []byte {
-	if r.Done != 0 {
-		dst = kv.AppendFloat(append(dst, " done="...), r.Done)
-	}
-	if r.Score != 0 {
-		dst = kv.AppendFloat(append(dst, " score="...), r.Score)
-	}
-	if r.Remaining != 0 {
-		dst = kv.AppendEstimate(append(dst, " remaining="...), r.Remaining)
-	}
-	if r.Saved != 0 {
-		dst = kv.AppendFloat(append(dst, " saved="...), r.Saved)
 	}
 	return dst
 }
 
-func appendInt(dst []byte, key string, n int) []byte {
-	return strconv.AppendInt(append(dst, key...), int64(n), 10)
+// parseEvent reads the words of a line behind its time.
+func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, error) {
+	none := tracker.Event{Machine: unknownMachine}
+	kind, words, err := parseKind(words)
+	switch {
+	case err != nil:
+		return none, err
+	case kind.Timed() && !timed:
+		return none, fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
+	case !kind.Timed() && timed:
+		return none, fmt.Errorf("%s has no time of its own, want none before it", kind)
+	}
+	if none.Kind = kind; timed {
+		none.Time = start().Add(at)
+	}
+	f := fieldsOf(&none)
+	must, may := kind.Keys()
+	list := make([]kv.Field, 0, len(must)+len(may))
+	for _, keys := range [...][]string{must, may} {
+		for _, key := range keys {
+			one, _ := f.field(key)
+			list = append(list, one)
+		}
+	}
+	if kind == tracker.SlotsSet { // its number has no key
+		if len(words) != 1 {
+			return none, fmt.Errorf("%s wants one word behind it, got %d", kind, len(words))
+		}
+		err = list[0].Parse(words[0])
+	} else {
+		err = parsePairs(kind, list, len(must), words)
+	}
+	return f.event(), err
+}
+
+// parseKind takes the kind off the front of the line. What is lost stands behind "lose", with its number.
+func parseKind(words []string) (tracker.Kind, []string, error) {
+	if len(words) == 0 {
+		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
+	}
+	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+		word, lost, two := strings.Cut(k.String(), " ")
+		if words[0] == word && (!two || len(words) == 2 && strings.HasPrefix(words[1], lost+"=")) {
+			return k, words[1:], nil
+		}
+	}
+	if words[0] == "lose" {
+		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
+	}
+	return 0, nil, fmt.Errorf("got %s, want a time or one of %s", kv.Quote(words[0]), names(false))
+}
+
+// names lists the kinds that have a time, or all and the words of a phase.
+func names(timed bool) string {
+	var all []string
+	if !timed {
+		all = append(all, wordPhase, wordWork, wordSince)
+	}
+	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+		if k.Timed() || !timed {
+			all = append(all, k.String())
+		}
+	}
+	return strings.Join(all, ", ")
 }

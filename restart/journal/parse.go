@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -192,25 +191,8 @@ func (l *line) parse(text string) error {
 			return err
 		}
 	}
-	l.event = tracker.Event{Machine: unknownMachine}
-	return parseEvent(&l.event, words, at, timed)
-}
-
-func parseEvent(e *tracker.Event, words []string, at time.Duration, timed bool) error {
-	kind, words, err := parseKind(words)
-	switch {
-	case err != nil:
-		return err
-	case kind.Timed() && !timed:
-		return fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
-	case !kind.Timed() && timed:
-		return fmt.Errorf("%s has no time of its own, want none before it", kind)
-	}
-	e.Kind = kind
-	if timed {
-		e.Time = start().Add(at)
-	}
-	return parseFields(e, words)
+	l.event, err = parseEvent(words, at, timed)
+	return err
 }
 
 // The words with which the lines of a phase begin, which are no events.
@@ -221,101 +203,6 @@ const (
 
 // unknownMachine stands for a machine that is not known or does not matter.
 const unknownMachine = -1
-
-// parseKind takes the kind off the front of the line. What is lost stands behind "lose", with its number.
-func parseKind(words []string) (tracker.Kind, []string, error) {
-	if len(words) == 0 {
-		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
-	}
-	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
-		if words[0] == k.String() { // never a kind of two words
-			return k, words[1:], nil
-		}
-	}
-	if words[0] != "lose" {
-		return 0, nil, fmt.Errorf("got %s, want a time or one of %s", kv.Quote(words[0]), names(false))
-	}
-	if len(words) == 2 && strings.HasPrefix(words[1], "machine=") {
-		return tracker.MachineLost, words[1:], nil
-	}
-	if len(words) == 2 && strings.HasPrefix(words[1], "task=") {
-		return tracker.OutputLost, words[1:], nil
-	}
-	return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
-}
-
-// names lists the kinds that have a time, or all and the words of a phase.
-func names(timed bool) string {
-	var all []string
-	if !timed {
-		all = append(all, wordPhase, wordWork, wordSince)
-	}
-	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
-		if k.Timed() || !timed {
-			all = append(all, k.String())
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-func parseFields(e *tracker.Event, words []string) error {
-	switch e.Kind {
-	case tracker.SlotsSet:
-		if len(words) != 1 {
-			return fmt.Errorf("%s wants one word behind it, got %d", e.Kind, len(words))
-		}
-		return kv.Field{Key: "slots", Value: &e.Slots}.Parse(words[0])
-	case tracker.EligibleSet:
-		return parseEligible(e, words)
-	}
-	fields, required := fieldsOf(e)
-	if e.Kind != tracker.MachineLeaves {
-		return parsePairs(e.Kind, fields, required, words)
-	}
-	in := estimate.Unknown
-	err := parsePairs(e.Kind, append(fields, kv.Field{Key: "in", Value: &in}), required, words)
-	if in != estimate.Unknown {
-		e.Leaves = e.Time.Add(in)
-	}
-	return err
-}
-
-// fieldsOf returns the fields of a line of e's kind; the first ones, as many as required, must be given.
-func fieldsOf(e *tracker.Event) (fields []kv.Field, required int) {
-	task := kv.Field{Key: "task", Value: &e.Task}
-	attempt := kv.Field{Key: "attempt", Value: &e.Attempt}
-	machine := kv.Field{Key: "machine", Value: &e.Machine}
-	switch e.Kind {
-	case tracker.Started, tracker.Submitted:
-		return []kv.Field{task, machine}, 1
-	case tracker.Begun:
-		return []kv.Field{task, attempt, machine}, 1
-	case tracker.Reported, tracker.Recorded:
-		r := &e.Report
-		return []kv.Field{
-			task, attempt, {Key: "done", Value: &r.Done}, {Key: "score", Value: &r.Score},
-			{Key: "remaining", Value: &r.Remaining}, {Key: "saved", Value: &r.Saved},
-		}, 1
-	case tracker.Asked, tracker.OutputLost, tracker.GivenUp:
-		return []kv.Field{task}, 1
-	case tracker.Offered:
-		return []kv.Field{machine}, 0
-	case tracker.MachineLost, tracker.MachineLeaves:
-		return []kv.Field{machine}, 1
-	case tracker.Finished, tracker.Failed, tracker.Killed, tracker.Restarted:
-		return []kv.Field{task, attempt}, 1
-	}
-	return nil, 0 // Swept, Closed
-}
-
-func parseEligible(e *tracker.Event, words []string) error {
-	duplicate, restart := true, true
-	err := parsePairs(e.Kind, []kv.Field{
-		{Key: "task", Value: &e.Task}, {Key: "duplicate", Value: &duplicate}, {Key: "restart", Value: &restart},
-	}, 1, words)
-	e.NoDuplicate, e.NoRestart = !duplicate, !restart
-	return err
-}
 
 // parsePairs reads key=value words in any order.
 func parsePairs(kind tracker.Kind, fields []kv.Field, required int, words []string) error {

@@ -3,7 +3,10 @@ package tracker
 import (
 	"log/slog"
 	"strconv"
+	"strings"
 
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -28,53 +31,63 @@ type Answer struct {
 	Found []Answer
 }
 
-// String returns the answer as one line: the task, unless it is about none, the decision, and the attempt to kill.
+// wire lists the fields: first those that a decision does not have.
+func (a *Answer) wire(c *wire.Codec) {
+	c.Index("task", &a.Task)
+	c.When(a.ends() || a.Attempt != 0).Int("attempt", &a.Attempt)
+	c.Bool("ignored", &a.Ignored)
+	wire.Numbers(c, "overtaken", &a.Overtaken)
+	wire.Numbers(c, "waiting", &a.Waiting)
+	wire.List(c, "found", &a.Found, (*Answer).wire)
+	c.Inline(&a.Decision)
+}
+
+// String returns the answer as one line: the task, unless it is about none, and the decision, with the attempt to kill
+// where that has the index of the copy, which says nothing to a host.
 func (a Answer) String() string {
-	text := a.decision()
+	text := a.Decision.String()
+	if a.ends() {
+		index := " copy=" + strconv.Itoa(a.Copy)
+		text = strings.Replace(text, index, " attempt="+strconv.Itoa(a.Attempt), 1)
+	}
 	if a.Task < 0 {
 		return text
 	}
 	return "task=" + strconv.Itoa(a.Task) + " " + text
 }
 
-// decision returns the decision as one line, with the attempt to kill.
-func (a *Answer) decision() string {
-	text := a.Decision.String()
-	if !a.ends() {
-		return text
-	}
-	// The attempt stands where the decision has the index of the copy, which says nothing to a host.
-	index := " copy=" + strconv.Itoa(a.Copy)
-	head := len(a.Action.String()) + 1 + len(a.Reason.String())
-	return text[:head] + " attempt=" + strconv.Itoa(a.Attempt) + text[head+len(index):]
-}
+// LogValue returns the answer as a group of fields, for log/slog: the task, the attempt, and those of the decision.
+func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 
-// LogValue returns the answer as a group of fields, for log/slog: those of the decision, with the task and the attempt.
-func (a Answer) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, 12)
-	if a.Task >= 0 {
-		attrs = append(attrs, slog.Int("task", a.Task))
-	}
-	for _, attr := range a.Decision.LogValue().Group() {
-		if attr.Key == "copy" {
-			attr = slog.Int("attempt", a.Attempt)
+// MarshalJSON returns the answer as an object of the fields that it logs, durations in seconds, null for unknown.
+func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
+
+// UnmarshalJSON reads what MarshalJSON writes: the very same answer.
+func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
+
+// UnmarshalText reads what String returns, which has six digits of each number, and no copy.
+func (a *Answer) UnmarshalText(line []byte) error {
+	text, read := string(line), Answer{Task: none}
+	if word, rest, _ := strings.Cut(text, " "); strings.HasPrefix(word, "task=") {
+		n, err := strconv.Atoi(word[len("task="):])
+		if err != nil || n < 0 {
+			return check.Bad("restart/tracker: Answer", "task", word, "a number of 0 or more")
 		}
-		attrs = append(attrs, attr)
+		read.Task, text = n, rest
 	}
-	return slog.GroupValue(attrs...)
-}
-
-// MarshalJSON returns the answer as an object: that of the decision, with the task and the attempt.
-func (a Answer) MarshalJSON() ([]byte, error) {
-	d, err := a.Decision.MarshalJSON()
-	if err != nil || a.Task < 0 {
-		return d, err
+	if head, rest, ok := strings.Cut(text, " attempt="); ok {
+		number, tail, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return check.Bad("restart/tracker: Answer", "attempt", number, "a whole number")
+		}
+		read.Attempt, text = n, strings.TrimSuffix(head+" "+tail, " ")
 	}
-	b := strconv.AppendInt(append(make([]byte, 0, len(d)+40), `{"task":`...), int64(a.Task), 10)
-	if a.ends() {
-		b = strconv.AppendInt(append(b, `,"attempt":`...), int64(a.Attempt), 10)
+	if err := read.Decision.UnmarshalText([]byte(text)); err != nil {
+		return err
 	}
-	return append(append(b, ','), d[1:]...), nil
+	*a = read
+	return nil
 }
 
 // ends reports whether the decision ends an attempt.

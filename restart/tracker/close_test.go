@@ -44,7 +44,7 @@ func ExampleTracker_Close() {
 	// Output:
 	// budget-spent
 	// idle-slot
-	// started=6 finished=4 copies=1 pruned=2 used=2m50s wasted=1m30s
+	// started=6 finished=4 copies=1 pruned=2 used=170s wasted=90s
 }
 
 // noted is a record of machines that remembers which attempts run, by what trackers tell.

@@ -128,5 +128,5 @@ func Example_startsAndEnds() {
 	// Output:
 	// 02:40 one more copy of task 8 on machine 0
 	// 03:40 task 8 is done, attempt 0 is overtaken
-	// started=13 finished=12 copies=1 won=1 used=14m40s wasted=2m40s budget holds 0
+	// started=13 finished=12 copies=1 won=1 used=880s wasted=160s budget holds 0
 }

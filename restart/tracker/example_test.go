@@ -115,5 +115,5 @@ func ExampleRestore() {
 	fmt.Println(after.Ledger())
 	// Output:
 	// task=2 start largest-work
-	// started=2 finished=1 used=1m0s
+	// started=2 finished=1 used=60s
 }

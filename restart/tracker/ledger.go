@@ -2,10 +2,10 @@ package tracker
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be
@@ -62,57 +62,39 @@ func (l *Ledger) Add(other Ledger) {
 	l.Wasted = num.Add(l.Wasted, other.Wasted)
 }
 
-// entry is a number or a time of the account.
-type entry struct {
-	key  string
-	n    int
-	time time.Duration
+// wire lists what is counted.
+func (l *Ledger) wire(c *wire.Codec) {
+	c.Int("started", &l.Started)
+	c.Int("finished", &l.Finished)
+	c.Int("copies", &l.Copies)
+	c.Int("restarts", &l.Restarts)
+	c.Int("clones", &l.Clones)
+	c.Int("won", &l.Won)
+	c.Int("lost", &l.Lost)
+	c.Int("pruned", &l.Pruned)
+	c.Int("failed", &l.Failed)
+	c.Int("late", &l.Late)
+	c.Int("ignored", &l.Ignored)
+	c.Int("bad-units", &l.BadUnits)
+	c.Int("small-units", &l.SmallUnits)
+	c.Int("bad-answers", &l.BadAnswers)
+	c.Int("clock-steps", &l.ClockSteps)
+	c.Duration("used", &l.Used)
+	c.Duration("wasted", &l.Wasted)
 }
 
-// fields lists what is counted, under its name.
-func (l *Ledger) fields() [17]entry {
-	return [...]entry{
-		{key: "started", n: l.Started}, {key: "finished", n: l.Finished}, {key: "copies", n: l.Copies},
-		{key: "restarts", n: l.Restarts}, {key: "clones", n: l.Clones}, {key: "won", n: l.Won},
-		{key: "lost", n: l.Lost}, {key: "pruned", n: l.Pruned},
-		{key: "failed", n: l.Failed}, {key: "late", n: l.Late}, {key: "ignored", n: l.Ignored},
-		{key: "bad-units", n: l.BadUnits}, {key: "small-units", n: l.SmallUnits},
-		{key: "bad-answers", n: l.BadAnswers}, {key: "clock-steps", n: l.ClockSteps},
-		{key: "used", time: l.Used}, {key: "wasted", time: l.Wasted},
-	}
-}
-
-// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=1h3m
+// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=3780s
 // wasted=9s".
-func (l Ledger) String() string {
-	b := make([]byte, 0, 120)
-	for _, f := range l.fields() {
-		if f.n == 0 && f.time == 0 {
-			continue
-		}
-		if len(b) > 0 {
-			b = append(b, ' ')
-		}
-		b = append(append(b, f.key...), '=')
-		if f.n != 0 {
-			b = strconv.AppendInt(b, int64(f.n), 10)
-		} else {
-			b = append(b, f.time.String()...)
-		}
-	}
-	return string(b)
-}
+func (l Ledger) String() string { return wire.Line(l.wire) }
 
 // LogValue returns the account as a group of fields, for log/slog, without what is zero.
-func (l Ledger) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, len(l.fields()))
-	for _, f := range l.fields() {
-		switch {
-		case f.n != 0:
-			attrs = append(attrs, slog.Int(f.key, f.n))
-		case f.time != 0:
-			attrs = append(attrs, slog.Duration(f.key, f.time))
-		}
-	}
-	return slog.GroupValue(attrs...)
-}
+func (l Ledger) LogValue() slog.Value { return wire.Log(l.wire) }
+
+// MarshalJSON returns the account as an object of what is not zero, durations in seconds.
+func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
+
+// UnmarshalText reads what String returns.
+func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }

@@ -1,0 +1,53 @@
+package journal
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// The page lists each kind, with the key that it must have.
+func TestThePageListsEachKind(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+		word, _, _ := strings.Cut(k.String(), " ")
+		must, may := k.Keys()
+		switch {
+		case k == tracker.Failed || k == tracker.Killed || k == tracker.Restarted:
+			assert.Contains(t, string(doc), "so also fail, kill and restart")
+		case k == tracker.SlotsSet:
+			assert.Contains(t, string(doc), "//\tslots N ")
+		case len(must) == 0 && len(may) == 0:
+			assert.Contains(t, string(doc), "TIME "+word+" ")
+		case len(must) == 0:
+			assert.Contains(t, string(doc), "TIME "+word+" "+may[0]+"=")
+		default:
+			assert.Contains(t, string(doc), word+" "+must[0]+"=", "%v", k)
+		}
+	}
+}
+
+// One line of each kind, as the first version wrote it: every later version reads it, and writes it again.
+func TestLinesOfEarlierVersions(t *testing.T) {
+	text, err := os.ReadFile("testdata/lines.journal")
+	require.NoError(t, err)
+	phases, err := Parse(text)
+	require.NoError(t, err)
+	require.Len(t, phases, 1)
+	seen := map[tracker.Kind]bool{}
+	var again []byte
+	for _, e := range phases[0].Events {
+		seen[e.Kind] = true
+		again = append(AppendEvent(again, time.Unix(1e9, 0), e), '\n')
+	}
+	assert.Len(t, seen, tracker.Kinds, "a kind that is added wants its line")
+	_, lines, _ := strings.Cut(string(text), "since 2001-09-09T01:46:40Z\n")
+	assert.Equal(t, lines, string(again))
+}
