@@ -62,6 +62,11 @@ func TestMantri51Line6IsSure(t *testing.T) {
 	assert.Equal(t, []float64{0.875, 0.875, 20}, []float64{d.Value, d.Threshold, d.Bar.Seconds()})
 	d = no.Decide(spread(values(20, 20, 60, 60, 60, 60, 60, 1000), stretched), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
+
+	// Surely beyond the median and Δ, 20 s, but with P(t_rem - Δ > t_new) = (12 x .5 + 2 x .9)/16 = .4875.
+	often := values(10, 10, 10, 10, 10, 65, 65, 65, 65, 1000)
+	d = no.Decide(spread(values(20, 60, 60, 60, 60, 60, 60, 1000), often), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 }
 
 // Eight copies in all, beside another, by line 7 and by line 10.
@@ -81,6 +86,10 @@ func TestMantriMaxDuplicates(t *testing.T) {
 func TestMantri51Line7OfHalfOfTheRest(t *testing.T) {
 	d := restart.Mantri{MaxRestarts: restart.Off}.Decide(spread(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(40)), scarce)
 	assert.Equal(t, 2./16, d.Value, "%v", d)
+
+	left, m := values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), restart.Mantri{MaxRestarts: restart.Off}
+	assert.Equal(t, 1./16, m.Decide(spread(left, values(40, 120)), scarce).Value, "of two points each second one")
+	assert.Equal(t, .25, m.Decide(spread(left, values(40, 200, 200, 200)), scarce).Value, "the longest alone is not above δ")
 }
 
 // Nothing is known of t_rem in a phase that never reports; where it is known, t_new is what is missing.
@@ -99,6 +108,10 @@ func TestLimitsKillOneOfTwo(t *testing.T) {
 	task := restart.Task{Copies: copies(10, 20)}
 	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}
 	assert.Equal(t, kill, restart.Limits{}.Hold(kill, task))
+	again := restart.Decision{Action: restart.Restart}
+	for restarts, want := range map[int]restart.Action{2: restart.Restart, 3: restart.Keep} {
+		assert.Equal(t, want, restart.Limits{}.Hold(again, restart.Task{Copies: copies(10), Restarts: restarts}).Action)
+	}
 	kill.Copy, task.Copies = 0, task.Copies[:1]
 	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(kill, task).Reason)
 }
