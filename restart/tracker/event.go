@@ -61,10 +61,12 @@ var kinds = [...]struct {
 	must, may []string
 }{
 	{word: "none"},
-	Started:       {word: "start", must: []string{"task"}, may: []string{"machine"}},
-	Submitted:     {word: "submit", must: []string{"task"}, may: []string{"machine"}},
-	Begun:         {word: "begin", must: []string{"task"}, may: []string{"attempt", "machine"}},
-	Reported:      {word: "report", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"}},
+	Started:   {word: "start", must: []string{"task"}, may: []string{"machine"}},
+	Submitted: {word: "submit", must: []string{"task"}, may: []string{"machine"}},
+	Begun:     {word: "begin", must: []string{"task"}, may: []string{"attempt", "machine"}},
+	Reported: {
+		word: "report", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"},
+	},
 	Finished:      {word: "finish", must: []string{"task"}, may: []string{"attempt"}},
 	Failed:        {word: "fail", must: []string{"task"}, may: []string{"attempt"}},
 	Killed:        {word: "kill", must: []string{"task"}, may: []string{"attempt"}},
@@ -79,7 +81,9 @@ var kinds = [...]struct {
 	Asked:         {word: "decide", must: []string{"task"}},
 	Offered:       {word: "next", may: []string{"machine"}},
 	Swept:         {word: "sweep"},
-	Recorded:      {word: "progress", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"}},
+	Recorded: {
+		word: "progress", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"},
+	},
 }
 
 // Keys returns the keys that an event of the kind has: those that must and those that may be given. Read them only.
