@@ -126,3 +126,31 @@ func TestResume(t *testing.T) {
 	assert.Len(t, next.Claims(start.Add(5*time.Minute+15*time.Second)), 1)
 	assert.ErrorContains(t, next.Resume(s, nil), "fairshare/preempt: len(from) is 0")
 }
+
+// A pool below its minimum claims nothing for that where Min is Off, however long it waits.
+func TestMinimumOff(t *testing.T) {
+	pools := []fairshare.Pool{{Demand: 8, Min: 4}, {Demand: 8}}
+	for timeout, want := range map[time.Duration]Cause{0: BelowMinimum, Off: BelowShare} {
+		s, shares := watched(t, pools, 8, Config{Timeouts: Timeouts{Min: timeout}})
+		require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, 8}))
+		claims := s.Claims(time.Unix(3600, 0))
+		require.Len(t, claims, 1)
+		assert.Equal(t, want, claims[0].Cause)
+	}
+}
+
+// Units that lie on no machine of the list go first, and then those of the first machines.
+func TestPotIsTakenInOrder(t *testing.T) {
+	var b pot
+	b.fill([]int64{2, -1, 2})
+	b.add(7, 3)
+	b.take(4)
+	assert.Equal(t, []int64{1, 0, 2}, b.machines)
+	assert.Equal(t, []int64{3, 0}, []int64{b.total, b.elsewhere})
+	b.take(2)
+	assert.Equal(t, []int64{0, 0, 1}, b.machines)
+	b.add(0, 1)
+	b.take(2)
+	assert.Equal(t, []int64{0, 0, 0}, b.machines)
+	assert.Zero(t, b.total)
+}
