@@ -1,12 +1,17 @@
-// A module of its own, so that nothing that the adapter needs reaches an embedder of the library.
+// A demonstration on a cluster of its own, and the tests that need one. A module of its own, since the demonstration is not to be
+// imported.
 module github.com/straggler-go/straggler/examples/slurm
 
 go 1.25.0
 
-replace github.com/straggler-go/straggler => ../../
+replace (
+	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/restart/engine/slurm => ../../restart/engine/slurm
+)
 
 require (
-	github.com/straggler-go/straggler v0.0.0
+	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/restart/engine/slurm v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

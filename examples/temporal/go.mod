@@ -1,11 +1,12 @@
-// Straggler mitigation in Temporal: an adapter and a demo. A module of its own, so that the SDK and the server that the
-// demo runs never reach an embedder of the library.
+// A demonstration of straggler mitigation in Temporal. A module of its own, so that the server that it runs reaches nobody
+// who imports the adapter.
 module github.com/straggler-go/straggler/examples/temporal
 
 go 1.26.8
 
 require (
-	github.com/straggler-go/straggler v0.0.0
+	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/restart/engine/temporal v0.1.0
 	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
 	go.temporal.io/server v1.32.1
@@ -17,7 +18,10 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 )
 
-replace github.com/straggler-go/straggler => ../../
+replace (
+	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/restart/engine/temporal => ../../restart/engine/temporal
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect
@@ -200,7 +204,7 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/grpc v1.83.2
-	google.golang.org/protobuf v1.36.11
+	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/validator.v2 v2.0.1 // indirect

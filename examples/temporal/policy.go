@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/clone"
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 	"github.com/straggler-go/straggler/restart/rules"
 )
 

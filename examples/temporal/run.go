@@ -12,10 +12,10 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/examples/temporal/wordcount"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
 // stage is a cluster with a text to count, on which one scenario runs.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/examples/slurm/array"
+	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
 // The script counts right, without Slurm, and check sees it where it does not.

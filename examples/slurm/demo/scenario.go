@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/slurm/array"
 	"github.com/straggler-go/straggler/examples/slurm/internal/cluster"
+	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
 // The demonstration's scale: a task of ten slices takes 4 s. Policies whose times are meant for tasks of minutes are

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/straggler-go/straggler/examples/slurm/array"
+	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
 // columns are the widths and heads of the table.

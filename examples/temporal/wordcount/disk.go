@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/time/rate"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
 // blockTime is how long it takes to read what is read at once. Between blocks a task looks whether it was cancelled.

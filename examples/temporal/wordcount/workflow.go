@@ -5,8 +5,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
 // Job is a word count to be done.

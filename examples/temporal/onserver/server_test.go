@@ -1,4 +1,4 @@
-package fanout_test
+package onserver_test
 
 import (
 	"context"
@@ -18,15 +18,15 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// What only a real server shows: heartbeats, resets, results from outside, histories. The hosts are goroutines here;
-// the demo's are processes.
+// What only a real server shows of package fanout: heartbeats, resets, results from outside, histories. The hosts are
+// goroutines here; the demo's are processes.
 
 const (
 	serverInterval = 200 * time.Millisecond
@@ -94,6 +94,13 @@ func paced(host string, took time.Duration) func(context.Context, int) (string, 
 		}
 		return fmt.Sprint(input, " ", host), nil
 	}
+}
+
+func hosts(slots int) (list []engine.Host) {
+	for i := range 4 {
+		list = append(list, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+	}
+	return list
 }
 
 func checkResults(t *testing.T, results []string) (fromBad int) {

@@ -1,4 +1,4 @@
-package fanout_test
+package onserver_test
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/grpc"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
 // watchUntilSaid watches for some seconds, or until something was said so many times.

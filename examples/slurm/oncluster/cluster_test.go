@@ -1,9 +1,10 @@
-package main
+package oncluster
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,8 +37,43 @@ var testCluster = sync.OnceValues(func() (*cluster.Cluster, error) {
 
 var started bool // whether testCluster was called
 
+// program builds the command.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "straggler-slurm-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	build := exec.Command("go", "build", "-o", dir, "github.com/straggler-go/straggler/restart/engine/slurm/straggler-slurm")
+	build.Dir = home
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return filepath.Join(dir, "straggler-slurm"), nil
+})
+
+var (
+	home, _ = os.Getwd() // in the workspace
+	built   string       // what program has made
+)
+
+// command runs straggler-slurm, interrupts it when the context ends, and returns its exit code.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	path, err := program()
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return -1
+	}
+	c := exec.CommandContext(ctx, path, args...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGINT) }
+	c.Stdout, c.Stderr = stdout, stderr
+	_ = c.Run() // the code says it
+	return c.ProcessState.ExitCode()
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
+	_ = os.RemoveAll(built)
 	if started {
 		if c, err := testCluster(); err == nil {
 			c.Stop()
@@ -189,10 +225,8 @@ func TestAsSbatchWait(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	onCluster(t)
 	write(t, "sleep.sh", "#!/bin/bash\nsleep 600\n")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	stop := time.AfterFunc(2*time.Second, func() { cancel(interrupted{syscall.SIGINT}) })
-	defer stop.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
 	var out bytes.Buffer
 	code := command(ctx, []string{"run", "-interval", "200ms", "-array", "0-19", "sleep.sh"}, &out, &out)
 	assert.Equal(t, 130, code, out.String())

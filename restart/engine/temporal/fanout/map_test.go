@@ -19,9 +19,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/straggler-go/straggler/clone"
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 

@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/slurm/array"
+	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
 // Exit codes beyond the tasks' own.

@@ -1,4 +1,4 @@
-package fanout_test
+package onserver_test
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/straggler-go/straggler/examples/temporal/fanout"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
 // unlucky fails twice for each task.

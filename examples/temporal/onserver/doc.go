@@ -1,0 +1,2 @@
+// Package onserver has the tests of package fanout that need a server.
+package onserver
