@@ -64,5 +64,30 @@ func All() (all []World) {
 	)
 }
 
-// Later lists the worlds that were invented after the constants of the default policy were fixed.
-func Later() []World { return nil }
+// Later lists worlds that were invented after those, to judge constants by that were chosen on the first ones.
+func Later() []World {
+	three := []Bad{{Machines: 2, By: 3}, {Machines: 1, By: 20}}
+	rest := Bad{By: 2, From: 150, Till: 250}
+	return []World{
+		{Name: "healthy/2w", Tasks: 40},
+		{Name: "healthy/8w", Tasks: 160},
+		{Name: "three bad 3x 20x/2w", Tasks: 40, Bad: three},
+		{Name: "three bad 3x 20x/10w", Tasks: 200, Bad: three},
+		{Name: "eight mild 1.3x/4w", Tasks: 80, Bad: []Bad{{Machines: 8, By: 1.3}}},
+		{Name: "3 % attempts 15x/2w", Tasks: 40, Slow: .03, SlowBy: 15},
+		{Name: "10 % attempts 4x/5w", Tasks: 100, Slow: .1, SlowBy: 4},
+		{Name: "25 % attempts 3x/2w", Tasks: 40, Slow: .25, SlowBy: 3},
+		{Name: "8 % attempts 2.5x/12w", Tasks: 240, Slow: .08, SlowBy: 2.5},
+		{Name: "two kinds of sizes, unknown/4w", Tasks: 80, Sizes: TwoKinds},
+		{Name: "two kinds of sizes, known/4w", Tasks: 80, Sizes: TwoKinds, Known: true},
+		{Name: "two kinds of sizes, unknown, 5 % 10x/4w", Tasks: 80, Sizes: TwoKinds, Slow: .05, SlowBy: 10},
+		{Name: "lognormal 1 sizes, unknown/8w", Tasks: 160, Sizes: LogNormal},
+		{Name: "a tenth far 8x everywhere, unknown/5w", Tasks: 100, Far: .1, FarBy: 8, Everywhere: true},
+		{Name: "a tenth far 3x from half, unknown/5w", Tasks: 100, Far: .1, FarBy: 3},
+		{Name: "5 GPU 3x faster/6w", Tasks: 120, Fast: 5},
+		{Name: "lag 30 s, 10 % 6x/2w", Tasks: 40, Lag: 30, Slow: .1, SlowBy: 6},
+		{Name: "5 % hang, timeout 800 s/2w", Tasks: 40, Hang: .05, Timeout: 800},
+		{Name: "spell 2x, 5 % 8x/5w", Tasks: 100, Spell: rest, Slow: .05},
+		{Name: "25 phases of 1 to 12 tasks, 7 % 6x", Tasks: 12, Phases: 25, Machines: 16, Slow: .07, SlowBy: 6},
+	}
+}
