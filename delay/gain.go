@@ -1,7 +1,6 @@
 package delay
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -74,7 +73,7 @@ func checkModel(spacing, cost time.Duration) error {
 
 func checkWait(name string, d time.Duration) error {
 	if d < 0 {
-		return check.Bad("delay", fmt.Sprintf("%s", name), d, "a duration, 0 or more")
+		return check.Bad("delay", name, d, "a duration, 0 or more")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (r *run) end() error {
 	switch {
 	case r.dir == nil || r.options.Keep:
 	case len(kept) > 0:
-		errs = append(errs, fmt.Errorf("the results of %d tasks are not in their places: %s holds them, in %s.out, %[3]s.stdout, ...",
+		errs = append(errs, fmt.Errorf("the results of %d tasks are not in their places: %s holds them, as %s.out and the like",
 			len(kept), r.dir.path, kept[0]))
 	default:
 		if err := r.dir.remove(); err != nil {
