@@ -27,7 +27,7 @@ func TestMembersAreTheirOwn(t *testing.T) {
 func TestKeysOfAMember(t *testing.T) {
 	seen := map[uint64]bool{}
 	for _, m := range []Member{0, 1, 1<<16 - 1} {
-		for _, task := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<32 - 1} {
+		for _, task := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<31 - 1} {
 			for _, attempt := range []int{0, 1, 1<<16 - 1} {
 				key := m.Key(task, attempt)
 				assert.False(t, seen[key], "%d %d %d", m, task, attempt)

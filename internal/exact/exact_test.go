@@ -43,7 +43,7 @@ func TestSaturation(t *testing.T) {
 	assert.Equal(t, int64(math.MinInt64), Sub(math.MinInt64, 1))
 	assert.Equal(t, int64(math.MaxInt64), Mul[int64](math.MaxInt64, 2))
 	assert.Equal(t, int64(math.MaxInt64), Mul[int64](1<<62, 2))
-	assert.Zero(t, Mul(math.MaxInt64, 0))
+	assert.Zero(t, Mul[int64](math.MaxInt64, 0))
 	assert.Equal(t, math.MaxInt, Add(math.MaxInt, 1))
 	assert.Equal(t, math.MaxInt, Mul(math.MaxInt, math.MaxInt))
 }

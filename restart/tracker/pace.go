@@ -43,7 +43,7 @@ func (t *totals) CDF(x float64) float64 {
 
 // Quantile is that of all values, of which the idle ones, which are 0, come first.
 func (t *totals) Quantile(p float64) float64 {
-	of := min(max(p, 0), 1) * float64(t.Len())
+	of := float64(min(max(p, 0), 1) * float64(t.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k
 	if i < t.idle {
 		return 0
