@@ -73,8 +73,8 @@ func (a *attempt) look(now time.Time, j Job, shown bool, l life) engine.State {
 		return engine.Running
 	case !shown && a.cancelled:
 		return engine.Cancelled
-	case ended && l.code == 0 && (!shown || j.State == "COMPLETED"): // told to stop, but not by us: it did, cleanly
-		return engine.Lost
+	case ended && l.code == 0 && !shown || l.stopped && (j.State == "COMPLETED" || j.State == "FAILED"):
+		return engine.Lost // told to stop, but neither by us nor by Slurm
 	case !shown && ended:
 		return engine.Failed
 	case !shown, j.State == "COMPLETED":

@@ -52,6 +52,7 @@ func TestCancelledScriptThatEndsWithZero(t *testing.T) {
 func TestWhatCountsAsAResult(t *testing.T) {
 	at := time.Unix(1000, 0)
 	by, told := life{begun: at, end: at}, life{begun: at, end: at, stopped: true}
+	lost := life{begun: at, end: at, stopped: true, code: 143}
 	for _, c := range []struct {
 		name      string
 		cancelled bool // by us
@@ -77,6 +78,7 @@ func TestWhatCountsAsAResult(t *testing.T) {
 		{"its node is taken away", false, []string{"NODE_FAIL"}, by, engine.Lost},
 		{"told to stop, with a grace", false, []string{"RUNNING", "RUNNING", "COMPLETED"}, told, engine.Lost},
 		{"told to stop, and forgotten", false, []string{"RUNNING", ""}, told, engine.Lost},
+		{"told to stop, and bash does not know how it ended", false, []string{"RUNNING", "FAILED"}, lost, engine.Lost},
 		{"told to stop at its limit", false, []string{"TIMEOUT"}, told, engine.Failed},
 		{"told to stop by scancel", false, []string{"CANCELLED"}, told, engine.Failed},
 	} {
@@ -107,6 +109,23 @@ func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 		l := w.dir.life("71_9")
 		assert.Equal(t, stops, l.stopped, signal)
 		assert.Equal(t, !stops, l.whole(), signal)
+	}
+}
+
+// A signal to all processes of a job may reach the script first, which ends while bash looks elsewhere: then bash does not
+// know how it ended.
+func TestWrapperOfAScriptThatIsQuicker(t *testing.T) {
+	for range 20 {
+		w := wrap(t, "#!/bin/bash\ntrap 'exit 0' TERM\ntouch \"$STRAGGLER_OUT/ready\"\nfor i in {1..200}; do sleep 0.1 & wait $!; done\n", nil)
+		w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		require.NoError(t, w.cmd.Start())
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))
+			return err == nil
+		}, 20*time.Second, 10*time.Millisecond)
+		require.NoError(t, syscall.Kill(-w.cmd.Process.Pid, syscall.SIGTERM))
+		assert.Contains(t, []int{0, 143}, w.exit())
+		assert.True(t, w.dir.life("71_9").stopped)
 	}
 }
 

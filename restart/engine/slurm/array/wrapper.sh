@@ -24,7 +24,11 @@ while [ "$signalled" ]; do # a signal ends the wait, but not always the script
 	signalled=
 	wait "$child" 2>/dev/null
 	status=$?
-	[ "$status" = 127 ] || code=$status # a second wait for the same end knows of no such child
+	case $status in
+	127) ;; # a second wait for the same end knows of no such child
+	-*) code=143 stopped=${stopped:-lost} ;; # nor, of a child that ends while bash takes the signal, how it ended
+	*) code=$status ;;
+	esac
 done
 # Written aside and renamed: it is there with all that it says, or not at all.
 { echo "$code" $stopped >"$straggler_files.exit.new" && mv "$straggler_files.exit.new" "$straggler_files.exit"; } 2>/dev/null
