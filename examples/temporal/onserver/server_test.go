@@ -35,8 +35,9 @@ const (
 	sharedQueue    = "everybody"
 )
 
-// serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one.
-func serve(t *testing.T, register func(worker.WorkflowRegistry)) (client.Client, *cluster.Server) {
+// serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one. What it returns
+// besides stops a host as a signal would, and starts it again.
+func serve(t *testing.T, register func(worker.WorkflowRegistry)) (client.Client, *cluster.Server, func(host string)) {
 	t.Helper()
 	server, err := cluster.NewServer(t.TempDir())
 	require.NoError(t, err)
@@ -51,27 +52,44 @@ func serve(t *testing.T, register func(worker.WorkflowRegistry)) (client.Client,
 		t.Cleanup(c.Close)
 		return c
 	}
-	run := func(c client.Client, queue string, o worker.Options, register func(worker.Worker)) {
+	run := func(c client.Client, queue string, o worker.Options, register func(worker.Worker)) worker.Worker {
 		w := worker.New(c, queue, o)
 		register(w)
-		require.NoError(t, w.Start())
-		t.Cleanup(w.Stop)
+		assert.NoError(t, w.Start())
+		return w
 	}
-	for _, h := range hosts(4) {
-		c, took := dial(h.Name), goodTime
-		if h.Name == "h3" {
+	workers := map[string][]worker.Worker{}
+	start := func(name string, c client.Client) {
+		took := goodTime
+		if name == "h3" {
 			took = badTime
 		}
-		for _, queue := range []string{sharedQueue, h.Name} {
-			run(c, queue, fanout.WorkerOptions(4, serverInterval), func(w worker.Worker) {
-				w.RegisterActivityWithOptions(paced(h.Name, took), activity.RegisterOptions{Name: "work"})
+		for _, queue := range []string{sharedQueue, name} {
+			workers[name] = append(workers[name], run(c, queue, fanout.WorkerOptions(4, serverInterval), func(w worker.Worker) {
+				w.RegisterActivityWithOptions(paced(name, took), activity.RegisterOptions{Name: "work"})
+				w.RegisterActivityWithOptions(rude(name, took), activity.RegisterOptions{Name: "rude"})
 				w.RegisterActivityWithOptions(unlucky, activity.RegisterOptions{Name: "unlucky"})
-			})
+			}))
 		}
 	}
+	stop := func(name string) {
+		for _, w := range workers[name] {
+			w.Stop()
+		}
+		delete(workers, name)
+	}
+	clients := map[string]client.Client{}
+	for _, h := range hosts(4) {
+		clients[h.Name] = dial(h.Name)
+		start(h.Name, clients[h.Name])
+		t.Cleanup(func() { stop(h.Name) })
+	}
 	c := dial("workflows")
-	run(c, "workflows", worker.Options{}, func(w worker.Worker) { register(w) })
-	return c, server
+	t.Cleanup(run(c, "workflows", worker.Options{}, func(w worker.Worker) { register(w) }).Stop)
+	return c, server, func(name string) {
+		stop(name)
+		start(name, clients[name])
+	}
 }
 
 // paced takes its time, and says who it was that answered.
@@ -131,6 +149,10 @@ func replay(t *testing.T, c client.Client, run client.WorkflowRun, flow any) err
 
 // mapped is a workflow of our own.
 func mapped(policy restart.Policy) func(ctx workflow.Context) ([]string, error) {
+	return mappedBy("work", policy)
+}
+
+func mappedBy(name string, policy restart.Policy) func(ctx workflow.Context) ([]string, error) {
 	return func(ctx workflow.Context) ([]string, error) {
 		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)})
 		if err != nil {
@@ -140,22 +162,24 @@ func mapped(policy restart.Policy) func(ctx workflow.Context) ([]string, error) 
 		for i := range tasks {
 			tasks[i].Input = i
 		}
-		return fanout.Map[string](ctx, "work", tasks, fanout.Options{
+		return fanout.Map[string](ctx, name, tasks, fanout.Options{
 			Policy: policy, Hosts: known, Interval: serverInterval,
 		})
 	}
 }
 
 // foreign is a workflow that knows nothing of us.
-func foreign(ctx workflow.Context) ([]string, error) {
+func foreign(ctx workflow.Context) ([]string, error) { return foreignOf(ctx, "work", 3) }
+
+func foreignOf(ctx workflow.Context, name string, tries int32) ([]string, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: sharedQueue, StartToCloseTimeout: time.Minute, HeartbeatTimeout: 5 * time.Second,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: tries},
 	})
 	results := make([]string, 16)
 	var futures []workflow.Future
 	for i := range results {
-		futures = append(futures, workflow.ExecuteActivity(ctx, "work", i))
+		futures = append(futures, workflow.ExecuteActivity(ctx, name, i))
 	}
 	for i, f := range futures {
 		if err := f.Get(ctx, &results[i]); err != nil {
@@ -173,7 +197,7 @@ func begin(t *testing.T, c client.Client, id string, flow string) client.Workflo
 }
 
 func TestOnAServer(t *testing.T) {
-	c, server := serve(t, func(r worker.WorkflowRegistry) {
+	c, server, _ := serve(t, func(r worker.WorkflowRegistry) {
 		r.RegisterWorkflowWithOptions(mapped(nil), workflow.RegisterOptions{Name: "flow"})
 		r.RegisterWorkflowWithOptions(failing(fanout.Options{}), workflow.RegisterOptions{Name: "failing"})
 		r.RegisterWorkflowWithOptions(mapped(leave{machine: 3}), workflow.RegisterOptions{Name: "restarting"})

@@ -11,7 +11,8 @@ import (
 // Map runs one activity for each task and returns their results in the tasks' order. It returns an error if the options
 // are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too often.
 // What still runs when it returns has been cancelled, and may take a while to end. An activity that was cancelled has no
-// result, whatever it returns; one that ends early for another reason, as with its worker, must return an error.
+// result, whatever it returns; one that ends early for another reason, as with its worker, must return an error, which
+// [WorkerOptions] sees to.
 //
 // activity is the function or its name, as in workflow.ExecuteActivity. Call Map from the workflow's code, also several
 // times at once; fan-outs of one workflow need different names.

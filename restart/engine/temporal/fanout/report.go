@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -19,7 +20,8 @@ func Report(ctx context.Context, done float64, details ...any) {
 }
 
 // WorkerOptions are those of a host with so many slots: heartbeats go out twice in an interval, and no workflow runs
-// there. The interval is Map's or Watch's; 0 is a second here, too.
+// there. The interval is Map's or Watch's; 0 is a second here, too. An activity whose context has ended, since it was
+// cancelled or reset, or its worker stops, has no result there, whatever it returns: it may have ended halfway.
 func WorkerOptions(slots int, interval time.Duration) worker.Options {
 	if interval <= 0 {
 		interval = defaultInterval
@@ -29,5 +31,29 @@ func WorkerOptions(slots int, interval time.Duration) worker.Options {
 		MaxHeartbeatThrottleInterval:       interval / 2,
 		DefaultHeartbeatThrottleInterval:   interval / 2,
 		DisableWorkflowWorker:              true,
+		Interceptors:                       []interceptor.WorkerInterceptor{&whole{}},
 	}
+}
+
+// whole takes no result of an activity whose context has ended.
+type whole struct {
+	interceptor.WorkerInterceptorBase
+}
+
+func (*whole) InterceptActivity(
+	_ context.Context, next interceptor.ActivityInboundInterceptor,
+) interceptor.ActivityInboundInterceptor {
+	return &wholeActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
+}
+
+type wholeActivity struct {
+	interceptor.ActivityInboundInterceptorBase
+}
+
+func (a *wholeActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	result, err := a.Next.ExecuteActivity(ctx, in)
+	if err == nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return result, err
 }

@@ -55,8 +55,8 @@ type WatchOptions struct {
 // standalone activities (activity.enableStandalone); without, there are only restarts. Activities that are first seen
 // in the same poll are one phase. Retrying what fails is left to the activities' retry policies.
 //
-// An activity whose context ends must return an error: the server takes what it returns without one for the result, also
-// after a reset. A copy completes the activity for which it was made and no later one of the same ID: that is looked up in
+// An activity whose context ends must return an error, which [WorkerOptions] sees to: the server takes what it returns
+// without one for the result, also after a reset. A copy completes the activity for which it was made and no later one of the same ID: that is looked up in
 // the history just before, and once a workflow was seen to use an ID again, it gets no more copies.
 //
 // It outlives a server that is away for a while. If Watch is killed, copies that run go on until they end, for nothing.
