@@ -240,6 +240,38 @@ func TestCopiesThatFail(t *testing.T) {
 	assert.Equal(t, upTo(100), got)
 }
 
+// A copy that is later than the first run wins nothing.
+func TestCopiesThatLose(t *testing.T) {
+	var tries [100]atomic.Int64
+	var l pool.Ledger
+	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+		switch {
+		case tries[i].Add(1) > 1:
+			return -1, sleep(ctx, time.Minute)
+		case i == 99:
+			return i, sleep(ctx, 300*time.Millisecond)
+		}
+		return i, sleep(ctx, 10*time.Millisecond)
+	}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
+	require.NoError(t, err)
+	assert.Equal(t, upTo(100), got)
+	assert.Positive(t, l.Copies)
+	assert.Zero(t, l.Won, l)
+}
+
+// Two runs that have ended say nothing of a third.
+func TestNothingIsJudgedTooEarly(t *testing.T) {
+	var l pool.Ledger
+	_, err := pool.Map(t.Context(), upTo(4), func(ctx context.Context, i int) (int, error) {
+		if i < 2 {
+			return i, sleep(ctx, time.Millisecond)
+		}
+		return i, sleep(ctx, 150*time.Millisecond)
+	}, pool.Goroutines(8), pool.Copies(), pool.Account(&l))
+	require.NoError(t, err)
+	assert.Zero(t, l.Copies+l.Restarts, l)
+}
+
 func TestGoexitIsAnError(t *testing.T) {
 	quiet(t)
 	_, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
