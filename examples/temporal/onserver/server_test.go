@@ -163,7 +163,7 @@ func mappedBy(name string, policy restart.Policy) func(ctx workflow.Context) ([]
 			tasks[i].Input = i
 		}
 		return fanout.Map[string](ctx, name, tasks, fanout.Options{
-			Policy: policy, Hosts: known, Interval: serverInterval,
+			Policy: policy, Hosts: known, Interval: serverInterval, MaxFailures: 50,
 		})
 	}
 }
