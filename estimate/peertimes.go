@@ -10,16 +10,17 @@ import (
 // to count them among the evidence would make the slowest task look normal. [UnitTimes.Peers] fills it; it holds until
 // the UnitTimes change. The zero value is that of a time that never comes. Not safe for concurrent use; one per phase.
 type PeerTimes struct {
-	from *UnitTimes
-	own  []float64 // ascending
-	ids  []int     // scratch: of own
+	from  *UnitTimes
+	own   []float64 // ascending
+	ranks []int     // of own in from, once a quantile has asked for them: a decision asks for many
+	ids   []int     // scratch: of own
 }
 
 // Peers sets p to the distribution of u without the samples of the given ids, each of which counts once; an id that is
 // not in use changes nothing. If nothing would be left, nothing is left out. O(k log k) for k ids; it allocates only if
 // p has never held so many.
 func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
-	p.from, p.own, p.ids = u, p.own[:0], append(p.ids[:0], ids...)
+	p.from, p.own, p.ranks, p.ids = u, p.own[:0], p.ranks[:0], append(p.ids[:0], ids...)
 	if len(ids) > 1 { // most tasks have one copy
 		slices.Sort(p.ids)
 		p.ids = slices.Compact(p.ids)
@@ -74,15 +75,18 @@ func (p *PeerTimes) CDF(x float64) float64 {
 	return p.Below(math.Nextafter(x, math.Inf(1)))
 }
 
-// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k log n) for k
-// samples that are left out.
+// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k + log n) for k
+// samples that are left out; the first after Peers is O(k log n).
 func (p *PeerTimes) Quantile(q float64) float64 {
 	if len(p.own) == 0 {
 		return p.whole().Quantile(q)
 	}
+	for _, x := range p.own[len(p.ranks):] {
+		p.ranks = append(p.ranks, p.from.all.Rank(x))
+	}
 	at := quantileIndex(q, p.from.all.Len()-len(p.own))
-	for _, x := range p.own {
-		if p.from.all.Rank(x) <= at {
+	for _, rank := range p.ranks {
+		if rank <= at {
 			at++
 		}
 	}

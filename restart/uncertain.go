@@ -57,6 +57,10 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if !(d.Value > chance) {
 		return false
 	}
+	least := (d.Bar - d.Fresh).Seconds()
+	if !(point(v.left, leftPoints-1, leftPoints)-point(&t.Fresh, 0, freshPoints) > least) { // nor does any other pair
+		return false
+	}
 	saved, fresh := 0.0, points(&t.Fresh)
 	for i := range leftPoints {
 		left := point(v.left, i, leftPoints)
@@ -64,7 +68,7 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 			saved += max(0, left-f)
 		}
 	}
-	return saved/(leftPoints*freshPoints) > (d.Bar - d.Fresh).Seconds()
+	return saved/(leftPoints*freshPoints) > least
 }
 
 // exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most
