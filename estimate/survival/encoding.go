@@ -41,25 +41,16 @@ func (s *Shape) code(c *snapshot.Codec) {
 	c.Bool(&s.bent)
 	c.Number(&s.taught, 0, snapshot.Any)
 	for k := range s.place {
-		at := int(s.place[k])
-		c.Number(&at, 0, math.MaxInt32)
-		s.place[k] = int32(at)
+		snapshot.Small(c, &s.place[k], 0, math.MaxInt32)
 	}
 	for k := range s.errors {
 		r := &s.errors[k]
 		c.Number(&r.seen, 0, snapshot.Any)
 		for i := range r.kept() {
-			codeFloat(c, &r.ratio[i])
+			c.Amount32(&r.ratio[i])
 			c.Check(r.ratio[i] > 0, "holds an error that is no ratio")
 		}
 	}
-}
-
-// codeFloat codes a number that is finite and not negative.
-func codeFloat(c *snapshot.Codec, v *float32) {
-	wide := float64(*v)
-	c.Amount(&wide)
-	*v = float32(wide)
 }
 
 // AppendBinary appends a snapshot of the trail to dst. It never fails. O(1), at most 50 bytes.
@@ -82,16 +73,12 @@ func (t *Trail) UnmarshalBinary(data []byte) error {
 }
 
 func (t *Trail) code(c *snapshot.Codec) {
-	n := int(t.n)
-	c.Number(&n, 0, Parts)
-	t.n = int8(n)
-	for i := range n {
-		at := int(t.passed[i])
-		c.Number(&at, 0, 1<<16-1)
-		t.passed[i] = packed(at)
+	snapshot.Small(c, &t.n, 0, Parts)
+	for i := range t.n {
+		snapshot.Small(c, &t.passed[i], 0, 1<<16-1)
 	}
-	codeFloat(c, &t.age)
-	codeFloat(c, &t.done)
+	c.Amount32(&t.age)
+	c.Amount32(&t.done)
 	c.Check(t.done <= 1, "has done more than all")
 }
 

@@ -43,6 +43,15 @@ func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, 
 	return nil
 }
 
+// code codes a value that is written and read by a function each.
+func code[T any](c *Codec, v *T, write func([]byte, T) []byte, read func(*Reader) T) {
+	if c.In == nil {
+		c.Dst = write(c.Dst, *v)
+		return
+	}
+	*v = read(c.In)
+}
+
 // Reading reports whether the fields are read and all was right so far, so that what follows from them may be made.
 func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
 
@@ -60,11 +69,7 @@ func (c *Codec) Number(v *int, least, most int) {
 
 // Number64 codes a number of a range.
 func (c *Codec) Number64(v *int64, least, most int64) {
-	if c.In == nil {
-		c.Dst = AppendInt(c.Dst, *v)
-		return
-	}
-	*v = c.In.Int()
+	c.Int(v)
 	c.Check(*v >= least && *v <= most, "holds a number out of range")
 }
 
@@ -84,21 +89,21 @@ func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	}
 }
 
-// Index codes a place in a list of n, or none.
-func (c *Codec) Index(v *int32, n int) {
-	i := int(*v)
-	c.Number(&i, -1, n-1)
-	*v = int32(i)
+// Small codes a number of a range that has a small type.
+func Small[T ~int8 | ~int32 | ~uint8 | ~uint16](c *Codec, v *T, least, most int) {
+	n := int(*v)
+	c.Number(&n, least, most)
+	*v = T(n)
 }
 
+// Index codes a place in a list of n, or none.
+func (c *Codec) Index(v *int32, n int) { Small(c, v, -1, n-1) }
+
 // Duration codes a duration.
-func (c *Codec) Duration(v *time.Duration) {
-	if c.In == nil {
-		c.Dst = AppendInt(c.Dst, int64(*v))
-		return
-	}
-	*v = time.Duration(c.In.Int())
-}
+func (c *Codec) Duration(v *time.Duration) { c.Int((*int64)(v)) }
+
+// Int codes a number of either sign.
+func (c *Codec) Int(v *int64) { code(c, v, AppendInt, (*Reader).Int) }
 
 // Span codes a duration that is not negative.
 func (c *Codec) Span(v *time.Duration) {
@@ -107,76 +112,35 @@ func (c *Codec) Span(v *time.Duration) {
 }
 
 // Share codes a number from 0 to 1.
-func (c *Codec) Share(v *float64) {
-	if c.In == nil {
-		c.Dst = AppendFloat(c.Dst, *v)
-		return
-	}
-	*v = c.In.Share()
-}
+func (c *Codec) Share(v *float64) { code(c, v, AppendFloat, (*Reader).Share) }
 
 // Sum codes a running sum.
-func (c *Codec) Sum(v *num.Sum) {
-	if c.In == nil {
-		c.Dst = AppendSum(c.Dst, *v)
-		return
-	}
-	*v = c.In.Sum()
-}
+func (c *Codec) Sum(v *num.Sum) { code(c, v, AppendSum, (*Reader).Sum) }
 
 // Uint codes a number that is not negative.
-func (c *Codec) Uint(v *uint64) {
-	if c.In == nil {
-		c.Dst = AppendUint(c.Dst, *v)
-		return
-	}
-	*v = c.In.Uint()
-}
+func (c *Codec) Uint(v *uint64) { code(c, v, AppendUint, (*Reader).Uint) }
 
 // Amount codes a number that is finite and not negative.
-func (c *Codec) Amount(v *float64) {
-	if c.In == nil {
-		c.Dst = AppendFloat(c.Dst, *v)
-		return
-	}
-	*v = c.In.Amount()
+func (c *Codec) Amount(v *float64) { code(c, v, AppendFloat, (*Reader).Amount) }
+
+// Amount32 codes a number that is finite and not negative.
+func (c *Codec) Amount32(v *float32) {
+	wide := float64(*v)
+	c.Amount(&wide)
+	*v = float32(wide)
 }
 
 // Real codes a number of either sign.
-func (c *Codec) Real(v *float64) {
-	if c.In == nil {
-		c.Dst = AppendFloat(c.Dst, *v)
-		return
-	}
-	*v = c.In.Float()
-}
+func (c *Codec) Real(v *float64) { code(c, v, AppendFloat, (*Reader).Float) }
 
 // Time codes an instant; see [AppendTime].
-func (c *Codec) Time(v *time.Time) {
-	if c.In == nil {
-		c.Dst = AppendTime(c.Dst, *v)
-		return
-	}
-	*v = c.In.Time()
-}
+func (c *Codec) Time(v *time.Time) { code(c, v, AppendTime, (*Reader).Time) }
 
 // Clock codes a clock.
-func (c *Codec) Clock(v *clock.Clock) {
-	if c.In == nil {
-		c.Dst = AppendClock(c.Dst, *v)
-		return
-	}
-	*v = c.In.Clock()
-}
+func (c *Codec) Clock(v *clock.Clock) { code(c, v, AppendClock, (*Reader).Clock) }
 
 // Bool codes a truth value.
-func (c *Codec) Bool(v *bool) {
-	if c.In == nil {
-		c.Dst = AppendBool(c.Dst, *v)
-		return
-	}
-	*v = c.In.Bool()
-}
+func (c *Codec) Bool(v *bool) { code(c, v, AppendBool, (*Reader).Bool) }
 
 // Text codes a text.
 func (c *Codec) Text(v *string) {

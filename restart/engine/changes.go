@@ -54,9 +54,7 @@ func (l *changes) note(p *Phase) {
 	for _, seen := range l.lines {
 		r.lines = append(r.lines, *seen)
 	}
-	c := snapshot.Codec{Dst: []byte{recordVersion}}
-	r.code(&c)
-	sealed := snapshot.Seal(c.Dst, 0)
+	sealed, _ := snapshot.Append(nil, recordVersion, r.code) // it never fails
 	l.records = append(binary.AppendUvarint(l.records, uint64(len(sealed))), sealed...)
 	l.calls++
 	l.closed = p.closed
@@ -84,9 +82,7 @@ func (r *record) code(c *snapshot.Codec) {
 	c.Number(&r.slots, 0, snapshot.Any)
 	c.Bool(&r.closed)
 	snapshot.List(c, &r.lines, 7, func(a *Attempt) { // without its progress
-		state := int(a.State)
-		c.Number(&state, 0, int(Cancelled))
-		a.State = State(state)
+		snapshot.Small(c, &a.State, 0, int(Cancelled))
 		c.Text(&a.ID)
 		c.Number(&a.Task, 0, snapshot.Any)
 		c.Text(&a.Host)
@@ -98,9 +94,7 @@ func (r *record) code(c *snapshot.Codec) {
 		}
 	})
 	snapshot.List(c, &r.actions, 6, func(a *Action) {
-		op := int(a.Op)
-		c.Number(&op, 0, int(Publish))
-		a.Op = Op(op)
+		snapshot.Small(c, &a.Op, 0, int(Publish))
 		c.Number(&a.Task, 0, snapshot.Any)
 		c.Text(&a.ID)
 		c.Text(&a.Host)

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -123,9 +124,7 @@ func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	for _, d := range []*time.Duration{&a.since, &a.asked, &a.seen} {
 		c.Duration(d)
 	}
-	again := int(a.again)
-	c.Number(&again, 0, maxDoublings)
-	a.again = uint8(again)
+	snapshot.Small(c, &a.again, 0, maxDoublings)
 	won := a == v.book.tasks[a.task].winner
 	for _, b := range []*bool{&won, &a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published} {
 		c.Bool(b)
@@ -173,11 +172,9 @@ func codeWhy(c *snapshot.Codec, d *restart.Decision) {
 	}
 }
 func codeDecision(c *snapshot.Codec, d *restart.Decision) {
-	action, reason, basis := int(d.Action), int(d.Reason), int(d.Basis)
-	for _, n := range []*int{&action, &reason, &basis} {
-		c.Number(n, 0, 255)
-	}
-	d.Action, d.Reason, d.Basis = restart.Action(action), restart.Reason(reason), restart.Basis(basis)
+	snapshot.Small(c, &d.Action, 0, math.MaxUint8)
+	snapshot.Small(c, &d.Reason, 0, math.MaxUint8)
+	snapshot.Small(c, &d.Basis, 0, math.MaxUint8)
 	c.Number(&d.Copy, 0, snapshot.Any)
 	for _, t := range []*time.Duration{&d.Remaining, &d.Fresh, &d.Bar, &d.Gain} {
 		c.Duration(t)

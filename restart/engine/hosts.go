@@ -161,9 +161,7 @@ const hostsVersion = 5
 // it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).
 func (h *Hosts) AppendBinary(dst []byte) ([]byte, error) {
 	h.fill()
-	c := snapshot.Codec{Dst: append(dst, hostsVersion)}
-	h.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, hostsVersion, h.code)
 }
 
 // MarshalBinary returns a snapshot; see [Hosts.AppendBinary].
@@ -174,13 +172,7 @@ func (h *Hosts) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 func (h *Hosts) UnmarshalBinary(data []byte) error {
 	read := Hosts{record: h.record}
 	read.fill()
-	in := snapshot.Codec{In: snapshot.NewReader("restart/engine: Hosts", hostsVersion, data)}
-	read.code(&in)
-	if err := in.In.Close(); err != nil {
-		return err
-	}
-	*h = read
-	return nil
+	return snapshot.RestoreTo(read, data, hostsVersion, h, (*Hosts).code)
 }
 
 func (h *Hosts) code(c *snapshot.Codec) {

@@ -14,12 +14,12 @@ const phaseVersion = 5
 // changes: see [Phase.AppendChanges].
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	p.ready()
-	c := snapshot.Codec{Dst: append(dst, phaseVersion)}
-	c.Part(tracked{p: p})
-	hasOrder := p.config.Order != nil
-	c.Bool(&hasOrder)
-	p.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, phaseVersion, func(c *snapshot.Codec) {
+		c.Part(tracked{p: p})
+		hasOrder := p.config.Order != nil
+		c.Bool(&hasOrder)
+		p.code(c)
+	})
 }
 
 // MarshalBinary returns a snapshot; see [Phase.AppendBinary].

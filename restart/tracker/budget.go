@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"cmp"
+
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
@@ -40,6 +42,26 @@ type BudgetConfig struct {
 	Floor int
 }
 
+// Validate reports the first field that is out of range, with its value and its range.
+func (c BudgetConfig) Validate() error {
+	const place = "restart/tracker: BudgetConfig"
+	if c.Rate == restart.Off {
+		c.Rate = 0
+	}
+	return cmp.Or(
+		check.Count(place, "Slots", c.Slots, false),
+		check.Share(place, "Share", c.Share, true),
+		check.Factor(place, "Rate", c.Rate),
+		check.Count(place, "Floor", c.Floor, true),
+	)
+}
+
+// Effective returns the configuration with its defaults filled in.
+func (c BudgetConfig) Effective() BudgetConfig {
+	c.Share, c.Rate, c.Floor = check.Or(c.Share, 0.1), check.Or(c.Rate, 0.1), check.Or(c.Floor, 3)
+	return c
+}
+
 // Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the
 // first of a task; a restart adds no load and is not counted.
@@ -61,19 +83,8 @@ type Budget struct {
 
 // NewBudget returns a budget, or an error that names the field that is out of range.
 func NewBudget(c BudgetConfig) (*Budget, error) {
-	switch {
-	case c.Slots < 0:
-		return nil, check.Bad("restart/tracker: BudgetConfig", "Slots", c.Slots, "a positive number, or 0 for those of the phases")
-	case c.Floor < 0 && c.Floor != restart.Off:
-		return nil, check.Bad("restart/tracker: BudgetConfig", "Floor", c.Floor, "a positive number, 0 for the default, or Off")
-	}
-	if err := check.Share("restart/tracker: BudgetConfig", "Share", c.Share, true); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if c.Rate != restart.Off {
-		if err := check.Factor("restart/tracker: BudgetConfig", "Rate", c.Rate); err != nil {
-			return nil, err
-		}
 	}
 	b := &Budget{config: c, slots: c.Slots}
 	b.fill()
@@ -85,12 +96,7 @@ func (b *Budget) fill() {
 	if b.filled {
 		return
 	}
-	b.filled = true
-	b.config.Share = check.Or(b.config.Share, 0.1)
-	b.config.Rate = check.Or(b.config.Rate, 0.1)
-	if b.config.Floor == 0 {
-		b.config.Floor = 3
-	}
+	b.filled, b.config = true, b.config.Effective()
 	b.tokens = float64(max(b.config.Floor, 0))
 }
 
@@ -174,9 +180,7 @@ const budgetVersion = 2
 // AppendBinary appends a snapshot of the budget, its configuration included. It never fails. O(1).
 func (b *Budget) AppendBinary(dst []byte) ([]byte, error) {
 	b.fill()
-	c := snapshot.Codec{Dst: append(dst, budgetVersion)}
-	b.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, budgetVersion, b.code)
 }
 
 // MarshalBinary returns a snapshot; see [Budget.AppendBinary].
@@ -184,17 +188,7 @@ func (b *Budget) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 
 // UnmarshalBinary sets b to what was written. What is not a snapshot is an error, and leaves b as it was. O(1).
 func (b *Budget) UnmarshalBinary(data []byte) error {
-	read := Budget{filled: true}
-	c := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Budget", budgetVersion, data)}
-	read.code(&c)
-	if err := c.In.Close(); err != nil {
-		return err
-	}
-	if _, err := NewBudget(read.config); err != nil {
-		return err
-	}
-	*b = read
-	return nil
+	return snapshot.RestoreTo(Budget{filled: true}, data, budgetVersion, b, (*Budget).code)
 }
 
 func (b *Budget) code(c *snapshot.Codec) {
@@ -202,6 +196,7 @@ func (b *Budget) code(c *snapshot.Codec) {
 	c.Real(&b.config.Share)
 	c.Real(&b.config.Rate)
 	c.Number(&b.config.Floor, restart.Off, snapshot.Any)
+	c.Valid(true, b.config)
 	c.Number(&b.slots, 0, snapshot.Any)
 	c.Number(&b.running, 0, snapshot.Any)
 	c.Amount(&b.tokens)

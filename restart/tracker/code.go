@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -62,13 +61,12 @@ func (j *judge) code(c *snapshot.Codec) {
 func (s *counts) code(c *snapshot.Codec) {
 	last := -1
 	snapshot.List(c, (*[]count)(s), 3, func(one *count) {
-		action, reason := int(one.action), int(one.reason)
-		c.Number(&action, 0, int(restart.Start))
-		c.Number(&reason, 0, int(reasons)-1)
+		snapshot.Small(c, &one.action, 0, int(restart.Start))
+		snapshot.Small(c, &one.reason, 0, int(reasons)-1)
 		c.Number(&one.n, 1, snapshot.Any)
-		one.action, one.reason = restart.Action(action), restart.Reason(reason)
-		c.Check(action*int(reasons)+reason > last, "counts answers in another order")
-		last = action*int(reasons) + reason
+		at := int(one.action)*int(reasons) + int(one.reason)
+		c.Check(at > last, "counts answers in another order")
+		last = at
 	})
 }
 
@@ -78,9 +76,7 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	}
 	c.Duration(&r.at)
 	c.Bool(&r.allowed)
-	reason := int(r.refusal.Reason)
-	c.Number(&reason, 0, int(reasons)-1)
-	r.refusal.Reason = restart.Reason(reason)
+	snapshot.Small(c, &r.refusal.Reason, 0, int(reasons)-1)
 	c.Real(&r.refusal.Value)
 	c.Real(&r.refusal.Threshold)
 	snapshot.List(c, &r.list, 2, func(x *ranked) {
@@ -92,9 +88,7 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 
 func (f *fleet) code(c *snapshot.Codec) {
 	c.Number(&f.known, 0, maxTasks)
-	member := int(f.member)
-	c.Number(&member, 0, math.MaxUint16)
-	f.member = machines.Member(member)
+	snapshot.Small(c, &f.member, 0, math.MaxUint16)
 	if c.In != nil {
 		f.index = map[int]int32{}
 	}
@@ -155,7 +149,7 @@ func (f *forecast) code(c *snapshot.Codec) {
 	c.Duration(&m.fitted)
 	c.Number(&m.since, 0, snapshot.Any)
 	snapshot.List(c, &m.closed, 17, func(l *life) {
-		codeFloat(c, &l.seconds)
+		c.Amount32(&l.seconds)
 		c.Bool(&l.ended)
 		c.Amount(&l.work)
 	})
@@ -166,13 +160,7 @@ func (h *history) code(c *snapshot.Codec) {
 	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn} {
 		c.Index(n, anyIndex)
 	}
-	h.saved.code(c)
-}
-
-func (p *part) code(c *snapshot.Codec) {
-	n := int(*p)
-	c.Number(&n, 0, mostPart)
-	*p = part(n)
+	snapshot.Small(c, &h.saved, 0, mostPart)
 }
 
 // anyIndex is beyond every index.
@@ -193,15 +181,15 @@ func (x *phase) codeCopy(c *snapshot.Codec, s *copyState) {
 		c.Duration(d)
 	}
 	c.Amount(&s.score)
-	s.resumed.code(c)
-	codeFloat(c, &s.told)
+	snapshot.Small(c, &s.resumed, 0, mostPart)
+	c.Amount32(&s.told)
 	implied := float64(s.implied)
 	c.Real(&implied)
 	s.implied = float32(implied)
 	c.Part(&s.progress)
 	if x.forecast.ages.on {
 		c.Part(&s.trail)
-		codeFloat(c, &s.atStage)
+		c.Amount32(&s.atStage)
 	}
 	right := s.start >= 0 && s.start <= x.book.now || s.start == noTime && !s.begun
 	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
@@ -225,11 +213,4 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	for i := range tried {
 		c.Index(&s.tried[i], len(x.fleet.list))
 	}
-}
-
-// codeFloat codes a number that is finite and not negative.
-func codeFloat(c *snapshot.Codec, v *float32) {
-	wide := float64(*v)
-	c.Amount(&wide)
-	*v = float32(wide)
 }

@@ -20,12 +20,12 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.judge.book == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
-	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
-	h := header{policy: describe(t.judge.policy), config: t.config}
-	h.code(&c)
-	t.phase.code(&c)
-	t.judge.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, snapshotVersion, func(c *snapshot.Codec) {
+		h := header{policy: describe(t.judge.policy), config: t.config}
+		h.code(c)
+		t.phase.code(c)
+		t.judge.code(c)
+	})
 }
 
 // MarshalBinary returns a snapshot; see [Tracker.AppendBinary].
