@@ -1,7 +1,7 @@
 // Package fairshare decides how much of a cluster each pool should have, and who gets the next free slot. It follows
 // M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55: section 3, section 4.1 and
-// appendix A. Package preempt decides whose tasks to kill for a pool that starves, package gate what a node lets in
-// (section 5), and package dominant divides several resources at once.
+// appendix A. Package preempt decides whose tasks to kill for a pool that starves, and package gate what a node lets in
+// (section 5).
 //
 // # The share
 //
