@@ -102,6 +102,31 @@ func badImport(dir, imported string) string {
 	return ""
 }
 
+// The modules below this one share its import path, and so the compiler would let them import what is internal. Who copies
+// from them could not.
+func TestHostsImportNothingInternal(t *testing.T) {
+	count := 0
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		slash := filepath.ToSlash(name)
+		host := strings.HasPrefix(slash, "examples/") || strings.HasPrefix(slash, "restart/engine/") && strings.Count(slash, "/") > 2
+		if err != nil || !host || !strings.HasSuffix(slash, ".go") || strings.HasPrefix(slash, "restart/engine/internal/") {
+			return err
+		}
+		count++
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			if strings.HasPrefix(spec.Path.Value, `"`+module+"/internal/") {
+				t.Errorf("%s imports %s", name, spec.Path.Value)
+			}
+		}
+		return nil
+	}))
+	assert.Greater(t, count, 100)
+}
+
 // The rule is only worth something if it rejects what it should.
 func TestImportRuleRejects(t *testing.T) {
 	for _, c := range []struct{ dir, imported string }{

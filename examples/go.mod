@@ -1,6 +1,7 @@
-// The hosts that show the library at work. A module of its own, so that what they need never reaches an embedder.
-// It is not meant to be imported: the name lies outside the library's import path and is never tagged.
-module straggler-examples
+// The hosts that show the library at work, and two tools to install: replay and shard. A module of its own, so that what
+// they need never reaches an embedder, and without a replace line, so that go install takes it from anywhere; a clone has
+// go.work. It holds no package that can be imported.
+module github.com/straggler-go/straggler/examples
 
 go 1.25.0
 
@@ -31,5 +32,3 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 )
-
-replace github.com/straggler-go/straggler => ../

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 	"gonum.org/v1/gonum/stat"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // Dolly [NSDI 2013].

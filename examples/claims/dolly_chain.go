@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/delay/assign"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // What D6 and D7 chose: how long a task reads, as a part of the time for which it computes, and which part of its

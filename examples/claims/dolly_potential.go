@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // potential is Dolly's §2: by how much the jobs of a trace, all and the small ones, would end sooner if every task whose

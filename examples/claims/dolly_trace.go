@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // trace is a workload of one seed, and what it came to with LATE alone, with Dolly beside LATE, and without stragglers.

@@ -11,7 +11,7 @@ import (
 	lof "github.com/straggler-go/straggler/laxity/outlier"
 	"github.com/straggler-go/straggler/skew"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // deadlines runs 6, 8 and 10 jobs of 59 maps and 23 reduces on 82 cores by least laxity, deadline, arrival and fair

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 	"github.com/straggler-go/straggler/fairshare"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // FAIR and delay scheduling [EECS-2009-55].

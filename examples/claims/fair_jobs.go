@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 	"gonum.org/v1/gonum/stat"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // slowdowns averages over 20 submission schedules, as Figures 8 and 9 do.

@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/skew"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // figure9 enumerates Figure 9's phase: seven tasks of t or 2t in any order, one of them an outlier of 5t, on two

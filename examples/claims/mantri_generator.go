@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/delay/assign"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // generatedPhase is a phase on slots of its own, with outliers as in Mantri's §3 and §4. What the paper does not

@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/replicate"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // lostOutputs runs three clusters of machines that lose what they have: as they are, with replication, and without losses.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // placedAndNot is what the reduce phases of a seed came to, placed and ad hoc: what M10 and M11 return.

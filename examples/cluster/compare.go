@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 	"gonum.org/v1/gonum/stat"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 const fifo = fairshare.FIFO

@@ -18,7 +18,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 func main() {

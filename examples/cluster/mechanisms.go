@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // mechanism is something of the library that can be left out.

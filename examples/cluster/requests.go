@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 
-	"straggler-examples/internal/requests"
+	"github.com/straggler-go/straggler/examples/internal/requests"
 )
 
 // loads are the shares of the servers' time that the requests take by themselves.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/fairshare"
 
-	"straggler-examples/internal/cluster"
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // workload is what the cluster is and has to run. Everything is drawn from the seed: the same jobs come whatever

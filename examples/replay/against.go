@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/report"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // compareWith sets the run beside another one.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
 // goTests makes what go test -json prints of tests that take so many seconds each, one behind the other.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/report"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // explain writes what a policy decided about one task, report by report.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/report"
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
-	"straggler-examples/internal/why"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // add notes a log that was read. It is taken when all are read: it may be a part of another.

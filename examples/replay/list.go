@@ -9,8 +9,8 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
 // listPhases writes the phases with what the policy would save in each, most first.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
-	"straggler-examples/internal/why"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // standardInput is the name of a log that comes in by a pipe.

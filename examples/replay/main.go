@@ -19,8 +19,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // mostPhases are as many as fit into the memory of a small machine: a generated phase takes about 26 kB.

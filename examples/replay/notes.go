@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // notes says on a few lines what was found, however many logs there are.

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/report"
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // options are what the command line asks for.

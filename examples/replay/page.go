@@ -9,7 +9,7 @@ import (
 	"github.com/fatih/color"
 	"golang.org/x/term"
 
-	"straggler-examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
 // writePage writes the page to a file. It makes it beside its place first, so that a page which is there already stays

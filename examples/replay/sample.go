@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // draw keeps a number of the phases, each as likely as any other; 0 keeps all. What they read is no more known.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
 // A sample is as far off as it says: three times its error covers what all phases come to.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/calibrate"
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/calibrate"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // calibration holds what the policies were told of tasks against what became of them, log by log.

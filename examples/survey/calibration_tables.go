@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"straggler-examples/internal/calibrate"
+	"github.com/straggler-go/straggler/examples/internal/calibrate"
 )
 
 func writeCalibration(w io.Writer, title string, models []string, tallies []calibrate.Tally) {

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // load reads the log at a path, or all logs of a directory, as the phases of one table.

@@ -28,9 +28,9 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 type options struct {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/worlds"
+	"github.com/straggler-go/straggler/examples/internal/worlds"
 )
 
 // small are the flags of the survey of small worlds.

@@ -1,5 +1,5 @@
 // Command proxy makes of a checkout a module proxy in the file system, as GOPROXY=file://... reads it: every module that
-// is to be imported, at one version.
+// is to be imported or installed, at one version. What lies below examples in modules of their own is neither.
 //
 //	proxy CHECKOUT VERSION DIRECTORY
 //
@@ -37,13 +37,19 @@ func run(checkout, version, to string) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && name != checkout && (strings.HasPrefix(e.Name(), ".") || e.Name() == "examples"):
+		case e.IsDir() && name != checkout && (strings.HasPrefix(e.Name(), ".") || demonstration(name)):
 			return filepath.SkipDir
 		case e.Name() != "go.mod":
 			return nil
 		}
 		return publish(filepath.Dir(name), version, to)
 	})
+}
+
+// demonstration says that a directory is one of the modules below examples.
+func demonstration(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil && filepath.Base(filepath.Dir(dir)) == "examples"
 }
 
 // publish writes the four files by which a proxy knows a version of a module.

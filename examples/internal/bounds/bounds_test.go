@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/bounds"
+	"github.com/straggler-go/straggler/examples/internal/bounds"
 
 	"github.com/straggler-go/straggler/placement"
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
-	"straggler-examples/internal/calibrate"
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/calibrate"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // says is a policy that always answers the same.

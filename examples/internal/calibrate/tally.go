@@ -4,7 +4,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Deciles is into how many equal parts a distribution is divided.

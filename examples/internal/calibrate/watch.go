@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Watch stands between a tracker and its policy, which must be one that reads t_rem as a distribution, and between the

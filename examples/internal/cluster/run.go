@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"straggler-examples/internal/des"
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 // epoch is the instant 0 as the library's calls, which take a time.Time, see it.

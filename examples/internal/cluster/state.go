@@ -3,7 +3,7 @@ package cluster
 import (
 	"time"
 
-	"straggler-examples/internal/des"
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 // What happens, in the order in which it is handled at one instant: what ends comes before what begins.

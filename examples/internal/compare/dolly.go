@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Cloning is what Dolly's cloning up front came to.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // The ideal schemes of Mantri's evaluation, which know how long tasks will take [Mantri §6.1]: they are replayed on the

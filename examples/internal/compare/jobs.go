@@ -3,7 +3,7 @@ package compare
 import (
 	"time"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // chained returns the sum of the jobs' times if each phase takes as long as it did in the results, and begins as long

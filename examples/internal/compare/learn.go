@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // learns reports whether what a policy does in a phase depends on what earlier ones have shown.

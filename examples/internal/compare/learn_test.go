@@ -9,8 +9,8 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // A policy that reads how progress runs knows in each phase what the earlier ones have shown, on however many

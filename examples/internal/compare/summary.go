@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // summary gathers a policy's figures, seed by seed.

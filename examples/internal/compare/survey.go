@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Slow is how many times the median of its phase a task takes at most, if it is no straggler [Mantri §4.1].

@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Packing is what the order of a phase's tasks makes of its time, on the slots that it had.

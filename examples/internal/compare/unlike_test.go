@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // packable is a phase of tasks of so many seconds on two slots, in the order given.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
-	"straggler-examples/internal/des"
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 // pushed is an event as the test remembers it.

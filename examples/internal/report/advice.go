@@ -5,8 +5,8 @@ import (
 
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Setting is what the engine of the log has against stragglers of its own, and what that would have saved.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Against is this run beside another one, phase by phase, by their names.

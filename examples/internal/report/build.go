@@ -6,8 +6,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // How much of a large input the model holds.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/why"
 )
 
 // Causes says why stragglers were slow, as far as the log tells: package estimate/causes, on every phase.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/why"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")

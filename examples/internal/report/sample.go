@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"straggler-examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/compare"
 )
 
 // Sample says that only some of the phases were replayed, drawn at random.

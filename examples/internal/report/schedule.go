@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // draw adds pictures of the phases in which stragglers cost most, without action and under the first policy.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"straggler-examples/internal/alike"
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Apart is what can be said of tasks that are not known to be alike: which of them to look at, what order they should

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // headline says in a sentence what stragglers cost, and in another what the first policy would have saved.

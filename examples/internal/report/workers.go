@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Worker is a machine and what stragglers cost on it.

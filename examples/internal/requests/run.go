@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"straggler-examples/internal/des"
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 // What happens, in the order in which it is handled at one instant.

@@ -3,8 +3,8 @@ package sim_test
 import (
 	"testing"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 // BenchmarkReplay simulates generated phases with decisions on. It reports the simulated events per second: starts, ends,

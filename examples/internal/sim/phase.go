@@ -20,7 +20,7 @@ import (
 	"strconv"
 	"time"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // Phase is a phase to replay. It is not modified, and may be replayed by several goroutines at once.

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/workload"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
 func policies() []sim.Options {

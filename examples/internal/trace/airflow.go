@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // airflow reads task instances as Airflow's interface answers. A run of a DAG is a job; the instances of a mapped task

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // argoNode is a node of a workflow's graph. Those of the type Pod ran something; the others hold them together.

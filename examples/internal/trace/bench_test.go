@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // sparkLog makes a log of Spark 3 as it mostly looks: task ends of some kilobytes, nearly all of it accumulables.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 func ExampleRead() {

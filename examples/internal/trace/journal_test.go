@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // What a host's recorder wrote holds the attempts that the host told the tracker of, with the tracker's numbers.

@@ -1,6 +1,6 @@
 package trace
 
-import "straggler-examples/internal/alike"
+import "github.com/straggler-go/straggler/examples/internal/alike"
 
 // kinOf is what the formats promise that do not promise likeness; a reader may know more of a phase.
 var kinOf = map[Format]alike.Kin{

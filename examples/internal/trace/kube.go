@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // members says what to do at the members of an object.

@@ -3,7 +3,7 @@ package trace
 import (
 	"time"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // Log is what one execution log says about its attempts.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // sample is a log of some records, each of which holds some attempts.

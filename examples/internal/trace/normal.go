@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // readLines reads the normal form, one record a line; see the package comment for its schema.

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 func read(t *testing.T, text string) *trace.Log {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // sacctRow reads a row of what `sacct -P` prints: of an array job, whose indices are the tasks of a phase, or of a job of

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // endless makes a log of any size while it is read: a beginning, records by number, an end.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/alike"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // Only what is written as an integer is a number: names with a dot, a leading zero or an exponent are names.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // spanTree gathers the spans of traces as OpenTelemetry and Jaeger write them. A span waits for those within it, and so

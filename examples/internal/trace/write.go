@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // The lines of the normal form, as they are written. Unknown values are left out.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"straggler-examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // columns are the fields of a table, in the order in which WriteTable writes them.

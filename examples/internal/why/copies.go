@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // Copies is what the log's own engine did about stragglers: the attempts that ran beside another of their task.

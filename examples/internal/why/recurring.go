@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"straggler-examples/internal/compare"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Recurring is a task that is slow in most phases of its kind, wherever it runs: what it is given to do is more, or it

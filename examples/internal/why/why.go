@@ -6,8 +6,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // Machines numbers machines by their names, over several logs.

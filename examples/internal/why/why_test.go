@@ -10,7 +10,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // Of a task the first success counts; machines keep their numbers over phases and logs.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // blockBytes is how much one task of an arriving job reads: a block of the file systems of that time.

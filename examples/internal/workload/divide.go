@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/alike"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // Divided are phases by whether a saving can be claimed in them.

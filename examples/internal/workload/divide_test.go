@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"straggler-examples/internal/alike"
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/alike"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // run is a phase of tasks of a second, by their names.

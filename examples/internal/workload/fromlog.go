@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // Left counts what a log holds that cannot be replayed.

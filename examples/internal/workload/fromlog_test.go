@@ -17,8 +17,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 func read(t *testing.T, lines ...string) *trace.Log {

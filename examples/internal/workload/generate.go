@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // The shape of a generated phase. What Mantri's paper states is named by section; the rest is a choice of this program

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
-	"straggler-examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // recorded is an attempt that a replay can use.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"straggler-examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
 // place puts the attempts of each executor, or host, on as few slots as they ran on at once, and notes when a slot
