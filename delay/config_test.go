@@ -39,12 +39,6 @@ func TestBadArguments(t *testing.T) {
 	} {
 		assert.EqualError(t, b.err, b.want)
 	}
-	remote := func(c RemoteCostConfig) error { _, err := NewRemoteCost(c); return err }
-	assert.EqualError(t, remote(RemoteCostConfig{Levels: 1}), "delay: RemoteCostConfig.Levels is 1, want 2 to 64, or 0 for 3")
-	assert.EqualError(t, remote(RemoteCostConfig{MinSamples: -1}),
-		"delay: RemoteCostConfig.MinSamples is -1, want a positive number, or 0 for the default")
-	assert.EqualError(t, remote(RemoteCostConfig{Keep: 5}),
-		"delay: RemoteCostConfig.Keep is 5, want MinSamples, 10, to 2^30, or 0 for the default")
 }
 
 func TestDefaultsAreReadBack(t *testing.T) {
@@ -66,10 +60,6 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{Misses: []int{}}, p.Config())
 	assert.Equal(t, 1, p.Levels())
-
-	c, err := NewRemoteCost(RemoteCostConfig{})
-	require.NoError(t, err)
-	assert.Equal(t, RemoteCostConfig{Levels: 3, MinSamples: 10, Keep: 500}, c.Config())
 }
 
 // A policy is shared by the jobs of a cluster, each in its own goroutine if the host likes; run with -race.
@@ -94,21 +84,12 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "no-task", NoTask.String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())
-	assert.Equal(t, "Heat(9)", Heat(9).String())
 	d := Decision{Reason: Delayed, Level: 2, NextLevelIn: 1500 * time.Millisecond, Misses: 3}
 	assert.Equal(t, "wait delayed level=2 allowed=0 next-level-in=1.5s misses=3", d.String())
 	assert.Equal(t, "[action=wait reason=delayed level=2 allowed=0 next-level-in=1.5 misses=3]", d.LogValue().String())
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"action":"wait","reason":"delayed","level":2,"allowed":0,"next-level-in":1.5,"misses":3}`, string(data))
-	h := HotSpot{Heat: Hot, Replicas: 5, Drains: 40 * time.Second, Limit: 30 * time.Second}
-	assert.Equal(t, "hot replicas=5 drains=40s limit=30s", h.String())
-	assert.Equal(t, "[heat=hot replicas=5 drains=40 limit=30]", h.LogValue().String())
-	assert.Equal(t, "unknown replicas=0", HotSpot{}.String())
-	assert.Equal(t, "[heat=unknown replicas=0]", HotSpot{}.LogValue().String())
-	data, err = json.Marshal(h)
-	require.NoError(t, err)
-	assert.Contains(t, string(data), `"heat":"hot"`)
 	var c Config
 	require.NoError(t, json.Unmarshal([]byte(`{"Reset":"no-rejection"}`), &c))
 	assert.Equal(t, NoRejection, c.Reset)
@@ -127,12 +108,4 @@ func TestZeroValues(t *testing.T) {
 	assert.Equal(t, NoTask, j.Offer(start, 1).Reason)
 	var b ByReadRate
 	assert.Equal(t, 1, b.For(5).Levels())
-	var c RemoteCost
-	_, known := c.Of(1)
-	assert.False(t, known)
-	assert.True(t, c.Observe(2, time.Second))
-	assert.False(t, c.Observe(3, time.Second))
-	var s Spacing
-	_, known = s.Mean(start)
-	assert.False(t, known)
 }

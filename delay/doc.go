@@ -13,11 +13,8 @@
 //
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
-// ([Gain]), which is positive exactly if D > t. [Spacing] learns t of a job from the offers that it sees, and
-// [RemoteCost] learns D of a class of jobs from how long their tasks took. D is 0 for work that does not wait for its
-// input, and such jobs are best sent off at once, so that the others find room at the hot spots: IO-rate biasing
-// ([ByReadRate]). A file that more tasks want than its copies can serve in time is better copied once more
-// ([DecideReplicas]).
+// ([Gain]), which is positive exactly if D > t. D is 0 for work that does not wait for its input, and such jobs are
+// best sent off at once, so that the others find room at the hot spots: IO-rate biasing ([ByReadRate]).
 //
 // # Symbols
 //
@@ -33,8 +30,8 @@
 // # Cost and concurrency
 //
 // An offer costs tens of nanoseconds and does not allocate. Functions, and a [Policy], are safe for concurrent use; a
-// [Locality] and a [Spacing] are not, and belong to one job; a [RemoteCost] is not, and belongs to a class of jobs. No
-// clock is read: the host passes the time, and a clock that steps back adds nothing to a wait.
+// [Locality] is not, and belongs to one job. No clock is read: the host passes the time, and a clock that steps back
+// adds nothing to a wait.
 //
 // To copy from: the simulated cluster asks this package in examples/internal/cluster/delay.go.
 //

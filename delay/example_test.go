@@ -91,45 +91,6 @@ func ExampleGain() {
 	// delay: wait is -1s, want a duration, 0 or more
 }
 
-// Is it worth waiting, by what was seen? A slot with the job's data came every 4 s, and tasks took 10 s longer without.
-func ExampleSpacing() {
-	start := time.Unix(0, 0)
-	var offers delay.Spacing // of this job
-	offers.Watch(start)
-	for i := range 5 {
-		offers.Local(start.Add(time.Duration(4*i+4) * time.Second))
-	}
-	var cost delay.RemoteCost // of jobs like this
-	for range 10 {
-		cost.Observe(0, 30*time.Second)
-		cost.Observe(2, 40*time.Second)
-	}
-	now := start.Add(20 * time.Second)
-	t, _ := offers.Mean(now)
-	d, _ := cost.Of(2)
-	gain, err := delay.Gain(15*time.Second, t, d)
-	fmt.Println(t, d, gain.Round(time.Millisecond), err)
-
-	t, _ = offers.Mean(now.Add(40 * time.Second)) // none came since: few nodes have data that is still to be read
-	gain, _ = delay.Gain(15*time.Second, t, d)
-	fmt.Println(t.Round(time.Second), gain.Round(time.Second))
-	// Output:
-	// 4s 10s 5.859s <nil>
-	// 13s -2s
-}
-
-// Many jobs read one small file. Its three copies are on nodes with 15 slots, tasks take 20 s, and jobs go elsewhere
-// after 30 s.
-func ExampleDecideReplicas() {
-	file := delay.File{Waiting: 60, Replicas: 3, Slots: 15, TaskTime: 20 * time.Second}
-	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))
-	file.Waiting = 20
-	fmt.Println(delay.DecideReplicas(file, 30*time.Second, 10))
-	// Output:
-	// hot replicas=8 drains=80s limit=30s
-	// served replicas=3 drains=26.6667s limit=30s
-}
-
 // How likely is a local slot within 15 s, if 15 slots have the data and tasks take a minute?
 func ExampleLocalWithin() {
 	p, err := delay.LocalWithin(15*time.Second, time.Minute, 15)

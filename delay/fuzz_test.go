@@ -3,11 +3,6 @@ package delay
 import (
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/internal/snapshot"
-	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 // FuzzLocality plays any sequence of offers, rounds, candidates and clock steps under any waits, and checks what must
@@ -107,32 +102,6 @@ func FuzzGain(f *testing.F) {
 		}
 		if gain > 0 && cost <= spacing || gain < 0 && cost >= spacing {
 			t.Errorf("Gain(%v, %v, %v) = %v", wait, spacing, cost, gain)
-		}
-	})
-}
-
-// FuzzSnapshot reads any bytes as a RemoteCost: an error, or a state that answers and is written as it was read.
-func FuzzSnapshot(f *testing.F) {
-	var c RemoteCost
-	for i := range 12 {
-		c.Observe(i%3, time.Duration(i+1)*time.Second)
-	}
-	data, _ := c.MarshalBinary()
-	f.Add(snapshottest.Body(data))
-	f.Add([]byte{2, 6, 20, 200, 1, 0})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
-		var c RemoteCost
-		if c.UnmarshalBinary(data) != nil {
-			require.Equal(t, RemoteCost{}, c)
-			return
-		}
-		again, err := c.MarshalBinary()
-		require.NoError(t, err)
-		require.Equal(t, data, again)
-		c.Observe(0, time.Second)
-		if d, _ := c.Of(1); d < 0 {
-			t.Fatal(d)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 // (D) longer. The formula is missing from the text of the paper; this one follows from its model by integration and has
 // both of the properties that the text derives from it.
 //
-// It grows with the wait if D > t, so that the longest wait that users accept is best, and else no wait pays. [Spacing]
-// and [RemoteCost] learn t and D.
+// It grows with the wait if D > t, so that the longest wait that users accept is best, and else no wait pays. As in the
+// paper, t and D are the host's to know.
 //
 // [Forever] stands for infinity: a wait without end gains D-t, and slots that never come cost the wait, -w. Without a
 // wait there is no gain. It is an error if an argument is negative. O(1), no allocation except for the error.

@@ -126,19 +126,6 @@ func TestBestWait_FAIR431(t *testing.T) {
 	}
 }
 
-// "In the case where there is a hot file, another solution is to increase its replication level": as many copies as
-// serve what waits before it would run elsewhere.
-func TestHotFile_FAIR432(t *testing.T) {
-	hot := File{Waiting: 60, Replicas: 3, Slots: 15, TaskTime: 20 * time.Second}
-	h := DecideReplicas(hot, 30*time.Second, 100)
-	assert.Equal(t, HotSpot{Heat: Hot, Replicas: 8, Drains: 80 * time.Second, Limit: 30 * time.Second}, h)
-	hot.Replicas, hot.Slots = 8, 40
-	assert.Equal(t, Served, DecideReplicas(hot, 30*time.Second, 100).Heat, "with so many it is none any more")
-	hot.Replicas, hot.Slots = 7, 35
-	assert.Equal(t, Hot, DecideReplicas(hot, 30*time.Second, 100).Heat, "and with one less it is")
-	assert.Equal(t, Capped, DecideReplicas(hot, 30*time.Second, 7).Heat)
-}
-
 // 64 MB in 5 s is 12.8 MB/s, in 25 s 2.56 MB/s. Setting the waits lower for the slower reader is IO-rate biasing.
 func TestIORateBiasing_FAIR432(t *testing.T) {
 	scan, compute := 64e6/5, 64e6/25

@@ -2,7 +2,6 @@ package delay
 
 import (
 	"testing"
-	"time"
 
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 	"github.com/stretchr/testify/assert"
@@ -11,8 +10,6 @@ import (
 func TestDecisionsReadBack(t *testing.T) {
 	wiretest.Through(t, Decision{})
 	wiretest.Through(t, Decision{Action: Launch, Reason: Reason(2), Level: 1, Allowed: 2, NextLevelIn: 65834927134, Misses: 3})
-	wiretest.Through(t, HotSpot{})
-	wiretest.Through(t, HotSpot{Heat: Hot, Replicas: 4, Drains: 1, Limit: time.Hour})
 	assert.Equal(t, "launch delayed level=1 allowed=0 next-level-in=65.8349s",
 		Decision{Action: Launch, Reason: Delayed, Level: 1, NextLevelIn: 65834927134}.String())
 }

@@ -85,35 +85,6 @@ func TestNearestPrefersNearerLevels(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { Nearest(replicas, replicas) }))
 }
 
-func TestReadsFactor(t *testing.T) {
-	var r LocalityFactors
-	assert.Equal(t, 1.0, r.Factor(OtherRack), "nothing known")
-	assert.Equal(t, 1.0, r.Factor(Level(9)))
-	require.True(t, r.Observe(SameMachine, 300, 3*time.Second))
-	assert.Equal(t, 1.0, r.Factor(SameMachine), "all alike")
-	require.True(t, r.Observe(OtherRack, 100, 5*time.Second)) // 400 bytes in 8 s: 0.02 s a byte
-	assert.InDelta(t, 0.5, r.Factor(SameMachine), 1e-12)
-	assert.InDelta(t, 2.5, r.Factor(OtherRack), 1e-12)
-	assert.Equal(t, 1.0, r.Factor(SameRack),
-		"not observed: hardly faster than the machine's own, but not taken to be faster than average")
-	var slow LocalityFactors
-	require.True(t, slow.Observe(SameRack, 100, 10*time.Second))
-	require.True(t, slow.Observe(SameMachine, 100, time.Second))
-	assert.Equal(t, slow.Factor(SameRack), slow.Factor(OtherRack))
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		assert.False(t, r.Observe(SameRack, bad, time.Second))
-	}
-	assert.False(t, r.Observe(SameRack, 1, 0))
-	assert.False(t, r.Observe(SameRack, 1, -time.Second))
-	assert.False(t, r.Observe(Level(3), 1, time.Second))
-	var extreme LocalityFactors
-	require.True(t, extreme.Observe(SameMachine, 1e308, 1))
-	require.True(t, extreme.Observe(SameRack, 1e308, 1))
-	for level := range levels {
-		assert.Equal(t, 1.0, extreme.Factor(level), "a factor is positive and finite")
-	}
-}
-
 func TestNames(t *testing.T) {
 	assert.Equal(t, "rack-2-down", Link{2, Down}.String())
 	assert.Equal(t, []string{"same-machine", "same-rack", "other-rack", "Level(3)"},

@@ -91,7 +91,7 @@ func (a *Assignment) UnmarshalJSON(data []byte) error { return wire.Read(data, a
 // With the default effort, problems of at most a million placements are solved exactly; larger ones, and all with
 // another effort, as often as the proof fits into it. Otherwise the answer comes from a relaxation that is rounded and
 // improved by local search; see the package comment. However small the effort, it is never worse than dealing the
-// tasks out in turn or placing them one by one with a [Placer].
+// tasks out in turn or placing them one by one.
 //
 // The answer is the same for the same problem on every machine. It is also equally good in whatever order tasks and
 // racks are listed, with two exceptions if it is not optimal: where racks are alike in bandwidth, slots and inputs but

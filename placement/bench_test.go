@@ -36,25 +36,6 @@ func BenchmarkFamilies(b *testing.B) {
 	}
 }
 
-func BenchmarkPlacer(b *testing.B) {
-	for _, racks := range []int{5, 40} {
-		b.Run(fmt.Sprintf("tasks=1000/racks=%d", racks), func(b *testing.B) {
-			p := instance("shuffle", 1000, racks, 1)
-			t, err := NewPlacer(p)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				k := i % 1000
-				t.Remove(k)
-				rack, _ := t.Next(k)
-				t.Place(k, rack)
-			}
-		})
-	}
-}
-
 func BenchmarkAffinity(b *testing.B) {
 	machines := make([][]int, 20)
 	spread := make([]int, 20)

@@ -33,12 +33,10 @@
 //
 // # The other questions
 //
-//   - [Placer]: where should this task run, given what is placed? For slots that become free one at a time.
 //   - [Affinity]: which machines should a task prefer, so that the phase spreads as wanted?
 //   - [BandwidthConfig]: measured at the start or equal for all, which bandwidths should a phase count on?
 //   - [LinkRates]: what can each link carry, by what tasks achieved that read over it?
-//   - [Nearest], [LocalityFactors]: for phases other than reduce, which place is nearest to the data, and what does a
-//     worse one cost?
+//   - [Nearest]: for phases other than reduce, which place is nearest to the data?
 //
 // # When it is wrong
 //
@@ -52,8 +50,7 @@
 //
 // Assign is told how much work to do; by default some 25 ms of one core for 20 tasks on 5 racks, 60 ms for 200 on 20
 // and one second for 1000 on 40. It cannot be interrupted, so a host that must answer in time passes [Within] of it.
-// The other calls say what they cost. All values except Placer, LinkRates and LocalityFactors are safe for concurrent
-// use.
+// The other calls say what they cost. All values except LinkRates are safe for concurrent use.
 //
 // To copy from: the simulated cluster asks this package in examples/internal/cluster/placement.go.
 //

@@ -27,43 +27,9 @@ func ExampleAssign() {
 	}
 	fmt.Println("racks:", a.Rack)
 	fmt.Println(a)
-
-	// What two tasks in rack 0 and one in rack 1 would take.
-	adHoc, _ := placement.NewPlacer(shuffle)
-	adHoc.Place(0, 0)
-	adHoc.Place(1, 0)
-	adHoc.Place(2, 1)
-	fmt.Println("ad hoc:", adHoc)
 	// Output:
 	// racks: [0 1 2]
 	// tasks=3 seconds=4 bottleneck=rack-0-up bound=4 optimal=true
-	// ad hoc: placed=3 tasks=3 seconds=8 bottleneck=rack-0-down
-}
-
-// Slots become free one at a time, and every task goes where it does the least harm.
-func ExamplePlacer() {
-	t, err := placement.NewPlacer(placement.Problem{
-		Input: [][]float64{{30, 10}, {30, 10}, {10, 30}},
-		Up:    []float64{10, 10},
-		Down:  []float64{10, 10},
-		Slots: []int{1, 2},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for task := range 3 {
-		rack, seconds := t.Next(task)
-		t.Place(task, rack)
-		fmt.Printf("task %d in rack %d: longest transfer %gs\n", task, rack, seconds)
-	}
-	t.Remove(0) // it has ended
-	fmt.Println(t)
-	// Output:
-	// task 0 in rack 0: longest transfer 1s
-	// task 1 in rack 1: longest transfer 3s
-	// task 2 in rack 1: longest transfer 4s
-	// placed=2 tasks=3 seconds=4 bottleneck=rack-0-up
 }
 
 // A job manager that tries the machines of a list gets lists that lead to the wanted spread.
@@ -101,20 +67,14 @@ func ExampleBandwidthConfig() {
 	// equal [2e+08 2e+08]
 }
 
-// A map task prefers a machine that holds a replica of its block; what a worse place costs is learned on the way.
+// A map task prefers a machine that holds a replica of its block.
 func ExampleNearest() {
 	replicas := []placement.Place{{Rack: 0, Machine: 7}, {Rack: 3, Machine: 31}}
 	free := []placement.Place{{Rack: 1, Machine: 12}, {Rack: 3, Machine: 30}}
 	i, level := placement.Nearest(free, replicas)
 	fmt.Printf("machine %d, %v\n", free[i].Machine, level)
-
-	var reads placement.LocalityFactors
-	reads.Observe(placement.SameMachine, 600, 6*time.Second)
-	reads.Observe(placement.SameRack, 200, 4*time.Second)
-	fmt.Printf("location factor %.2f\n", reads.Factor(level)) // for estimate.Fresh.Location
 	// Output:
 	// machine 30, same-rack
-	// location factor 1.60
 }
 
 // Eight tasks at a time read from rack 1 into rack 0. What they achieve is what the two links can carry.

@@ -89,33 +89,6 @@ func FuzzAssign(f *testing.F) {
 	})
 }
 
-func FuzzPlacer(f *testing.F) {
-	f.Add([]byte{3, 3, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, []byte{0, 1, 2, 130, 0})
-	f.Add([]byte{5, 2, 1, 0, 1, 3, 1, 0, 3, 4, 0, 0, 9, 2, 2, 7, 0, 1, 1}, []byte{4, 3, 2, 1, 132, 2, 131, 128, 0})
-	f.Fuzz(func(t *testing.T, data, moves []byte) {
-		p := decode(data)
-		tracker, err := NewPlacer(p)
-		if err != nil {
-			return
-		}
-		for _, move := range moves {
-			task := int(move) % 128
-			if move >= 128 {
-				tracker.Remove(task)
-				require.Equal(t, -1, tracker.Rack(task))
-			} else if rack, seconds := tracker.Next(task); rack >= 0 {
-				require.True(t, tracker.Place(task, rack))
-				_, after := tracker.Bottleneck()
-				require.True(t, seconds >= 0 && !math.IsInf(seconds, 1))
-				require.Equal(t, seconds, after, "what Next promised")
-			}
-			for j, count := range tracker.count {
-				require.True(t, count >= 0 && (p.Slots == nil || count <= p.Slots[j]))
-			}
-		}
-	})
-}
-
 func FuzzAffinity(f *testing.F) {
 	f.Add([]byte{3, 4, 1, 4, 0, 4}, 6, 0)
 	f.Add([]byte{1, 0, 200, 2}, 50, -3)

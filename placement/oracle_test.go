@@ -86,20 +86,15 @@ func dealtOut(p Problem) float64 {
 	return longest
 }
 
-// tracked is the transfer of a placement by a tracker, in the order of the tasks.
-func tracked(p Problem) float64 {
-	t, err := NewPlacer(p)
-	if err != nil {
-		return math.NaN()
-	}
-	rack := make([]int, len(p.Input))
-	for k := range rack {
-		if rack[k], _ = t.Next(k); !t.Place(k, rack[k]) {
-			return math.Inf(1)
+// oneAtATime is the placement of the tasks one by one, in their order, by the caller's racks; -1 where none could be.
+func oneAtATime(p Problem) []int {
+	m, rack := newModel(&p), make([]int, len(p.Input))
+	for k, j := range oneByOne(m, &p).rack {
+		if rack[m.tasks[k]] = j; j != nowhere {
+			rack[m.tasks[k]] = m.racks[j]
 		}
 	}
-	longest, _ := transfer(p, rack)
-	return longest
+	return rack
 }
 
 // randomProblem makes a small problem of whole numbers, with many ties, some slots and some links without bandwidth.

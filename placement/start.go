@@ -2,6 +2,7 @@ package placement
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -22,17 +23,44 @@ func inTurn(m *model, p *Problem) *layout {
 	return l
 }
 
-// oneByOne places the tasks with a tracker in the caller's order. It is incomplete if that leads nowhere.
+// oneByOne places the tasks in the caller's order, each where the longest transfer of those placed so far comes out
+// least; of equal racks, where the task's own reading is done first. It is incomplete if that leads nowhere.
 func oneByOne(m *model, p *Problem) *layout {
-	l, rack := newLayout(m), inverse(m.racks)
-	t := newPlacer(p)
-	task := inverse(m.tasks)
-	for k := range p.Input {
-		if j, _ := t.Next(k); t.Place(k, j) {
+	l, task, rack := newLayout(m), inverse(m.tasks), inverse(m.racks)
+	own := newLayout(newModelIn(p, sequence(m.n), sequence(m.r)))
+	clear(own.up) // a task that is not placed yet burdens no link
+	for k, rest := 0, make([]top, m.r); k < m.n; k++ {
+		if j := own.placeNext(k, rest); j != nowhere {
 			l.place(task[k], rack[j])
 		}
 	}
 	return l
+}
+
+// placeNext places the task beside those that are placed, and returns where; nowhere if no rack can take it.
+func (l *layout) placeNext(k int, rest []top) int {
+	save, add, up := l.m.save[k*l.m.r:(k+1)*l.m.r], l.m.add[k*l.m.r:(k+1)*l.m.r], slices.Clone(l.up)
+	for j, seconds := range save { // as if the task ran in none of the racks
+		l.up[j] += seconds
+	}
+	l.fillRest(nowhere, rest)
+	best, least, first := nowhere, math.Inf(1), math.Inf(1)
+	for j := range save {
+		if !l.room(k, j) {
+			continue
+		}
+		reads := l.down[j] + add[j]
+		if longest := max(rest[j][0], up[j], reads); longest < least || longest == least && reads < first {
+			best, least, first = j, longest, reads
+		}
+	}
+	if best == nowhere {
+		copy(l.up, up)
+		return nowhere
+	}
+	l.up[best], l.down[best] = up[best], l.down[best]+add[best]
+	l.count[best]++
+	return best
 }
 
 // inverse returns where each index is in a permutation.

@@ -27,10 +27,7 @@ type Config struct {
 	Machines int
 	// Path tells how many times longer than usual a copy of a task takes on a machine because of the way to its data,
 	// or, for the machine -1, at the best place that is open to it: the part of locationFactor that is the task's own
-	// [Mantri §5.5]. [placement.LocalityFactors] knows it by the distance. What is not a positive finite number
-	// counts as 1. Nil: 1 everywhere.
-	//
-	// [placement.LocalityFactors]: https://pkg.go.dev/github.com/straggler-go/straggler/placement#LocalityFactors
+	// [Mantri §5.5]. What is not a positive finite number counts as 1. Nil: 1 everywhere.
 	Path func(task, machine int) float64
 	// Clones is how many first copies each task may have; see package clone. They are no copies to a budget or a cap,
 	// and none is killed for being one too many. [Tracker.Next] asks for those beyond the first once no task waits, so
