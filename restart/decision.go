@@ -62,6 +62,13 @@ func (d *Decision) wire(c *wire.Codec) {
 // String returns the decision as one line: action, reason, and the numbers that were used, durations in seconds.
 func (d Decision) String() string { return wire.Line(d.wire) }
 
+// AppendText appends what String returns to dst.
+func (d *Decision) AppendText(dst []byte) ([]byte, error) {
+	c := wire.Lines(dst)
+	d.wire(c)
+	return c.Appended(), nil
+}
+
 // LogValue returns the decision as a group of fields, for log/slog.
 func (d Decision) LogValue() slog.Value { return wire.Log(d.wire) }
 

@@ -23,6 +23,7 @@ const (
 type Codec struct {
 	mode  mode
 	out   []byte // a line or a JSON object
+	from  int    // where the line begins in it
 	attrs []slog.Attr
 	in    *input
 	err   error // of a value that can't be written
@@ -74,7 +75,7 @@ type form interface {
 	json(dst []byte) []byte
 	log() slog.Value
 	parse(t token) bool
-	want() string // what parse takes, in words
+	want(line bool) string // what parse takes, in words
 }
 
 // put is field, which takes a line, the one that is written most, without an interface: that would allocate.
@@ -93,7 +94,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		if t, ok := c.in.take(key); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want())
+			c.in.bad(key, t, f.want(t.line))
 		}
 	} else if c.used == always || c.used == unlessZero && !zero {
 		switch c.mode {
@@ -114,7 +115,7 @@ func (c *Codec) bare(key string, f form) {
 		c.used = unlessZero
 	case c.mode == reading && c.in.line:
 		if t, ok := c.in.word(); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want())
+			c.in.bad(key, t, f.want(t.line))
 		}
 		c.used = unlessZero
 	default:
@@ -126,7 +127,7 @@ func (c *Codec) bare(key string, f form) {
 }
 
 func (c *Codec) space() []byte {
-	if len(c.out) > 0 {
+	if len(c.out) > c.from {
 		return append(c.out, ' ')
 	}
 	return c.out
@@ -226,8 +227,12 @@ func (c *Codec) Part(key string, used *int, of string, limit *int) {
 
 // Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.
 func Choice[T Number](c *Codec, key string, v *T) {
+	put(c, key, *v == 0, offOr(v))
+}
+
+func offOr[T Number](v *T) special[T] {
 	off := -1
-	put(c, key, *v == 0, special[T]{formOf(v, true), v, T(off), "-1"})
+	return special[T]{formOf(v, true), v, T(off), "-1"}
 }
 
 func largest[T Number]() (most T) {

@@ -41,7 +41,7 @@ func (f items) json(dst []byte) []byte {
 // log hands over the JSON, which a handler of JSON takes as it is and one of text prints.
 func (f items) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
 
-func (f items) want() string { return "a list" }
+func (f items) want(bool) string { return "a list" }
 
 func (f items) parse(t token) bool {
 	parts, ok := t.list()
@@ -105,8 +105,8 @@ func (f nested) json(dst []byte) []byte {
 	return append(append(dst, sub.out...), '}')
 }
 
-func (f nested) log() slog.Value { return Log(f.fields) }
-func (f nested) want() string    { return "an object" }
+func (f nested) log() slog.Value  { return Log(f.fields) }
+func (f nested) want(bool) string { return "an object" }
 
 func (f nested) parse(t token) bool {
 	in, ok := t.object(f.c.in.name)
@@ -132,8 +132,8 @@ func (f wired) json(dst []byte) []byte {
 	return append(dst, data...)
 }
 
-func (f wired) log() slog.Value { return f.v.LogValue() }
-func (f wired) want() string    { return "an object" }
+func (f wired) log() slog.Value  { return f.v.LogValue() }
+func (f wired) want(bool) string { return "an object" }
 
 func (f wired) parse(t token) bool {
 	if !t.line {

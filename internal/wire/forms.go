@@ -27,7 +27,7 @@ type word struct {
 
 func (f word) line(dst []byte) []byte { return append(dst, f.v.String()...) }
 func (f word) log() slog.Value        { return slog.StringValue(f.v.String()) }
-func (f word) want() string           { return "a word" }
+func (f word) want(bool) string       { return "a word" }
 
 func (f word) json(dst []byte) []byte {
 	text, err := f.v.MarshalText()
@@ -59,7 +59,7 @@ func (f flag) line(dst []byte) []byte {
 func (f flag) json(dst []byte) []byte { return truth{f.v}.json(dst) }
 func (f flag) log() slog.Value        { return slog.BoolValue(*f.v) }
 
-func (f flag) want() string { return f.no + " or " + f.yes }
+func (f flag) want(bool) string { return f.yes + " or " + f.no }
 
 func (f flag) parse(t token) bool {
 	if !t.line {
@@ -74,7 +74,7 @@ type truth struct{ v *bool }
 func (f truth) line(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
 func (f truth) json(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
 func (f truth) log() slog.Value        { return slog.BoolValue(*f.v) }
-func (f truth) want() string           { return "true or false" }
+func (f truth) want(bool) string       { return "true or false" }
 
 func (f truth) parse(t token) bool {
 	*f.v = t.text == "true"
@@ -86,7 +86,7 @@ type whole[T int | int64] struct{ v *T }
 func (f whole[T]) line(dst []byte) []byte { return strconv.AppendInt(dst, int64(*f.v), 10) }
 func (f whole[T]) json(dst []byte) []byte { return strconv.AppendInt(dst, int64(*f.v), 10) }
 func (f whole[T]) log() slog.Value        { return slog.Int64Value(int64(*f.v)) }
-func (f whole[T]) want() string           { return "a whole number" }
+func (f whole[T]) want(bool) string       { return "a whole number" }
 
 func (f whole[T]) parse(t token) bool {
 	n, err := strconv.ParseInt(t.text, 10, 64)
@@ -104,7 +104,7 @@ func (f real) line(dst []byte) []byte {
 	case math.IsNaN(*f.v):
 		return append(dst, '?')
 	case f.exact:
-		return strconv.AppendFloat(dst, *f.v, 'g', -1, 64)
+		return appendNumber(dst, *f.v)
 	}
 	return strconv.AppendFloat(dst, *f.v, 'g', 6, 64)
 }
@@ -123,7 +123,14 @@ func (f real) log() slog.Value {
 	return slog.Float64Value(*f.v)
 }
 
-func (f real) want() string { return "a number" }
+func (f real) want(line bool) string { return "a number" + orUnknown(line) }
+
+func orUnknown(line bool) string {
+	if line {
+		return ", or ? for unknown"
+	}
+	return ""
+}
 
 func (f real) parse(t token) bool {
 	if t.null() {
@@ -152,10 +159,10 @@ func (f span) line(dst []byte) []byte {
 	switch {
 	case *f.v == num.MinDuration:
 		return append(dst, '?')
+	case f.exact:
+		return AppendSeconds(dst, *f.v)
 	case *f.v == num.MaxDuration:
 		return append(dst, "inf"...)
-	case f.exact:
-		return append(appendSeconds(dst, *f.v), 's')
 	}
 	return append(strconv.AppendFloat(dst, f.v.Seconds(), 'g', 6, 64), 's')
 }
@@ -174,7 +181,12 @@ func (f span) log() slog.Value {
 	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest number, which Seconds is not always
 }
 
-func (f span) want() string { return "a number of seconds" }
+func (f span) want(line bool) string {
+	if line {
+		return "a duration such as 1.5s or 2m" + orUnknown(line)
+	}
+	return "a number of seconds"
+}
 
 func (f span) parse(t token) (ok bool) {
 	switch {
@@ -185,6 +197,10 @@ func (f span) parse(t token) (ok bool) {
 		*f.v = num.MaxDuration
 		return true
 	case t.line:
+		var err error
+		if *f.v, err = time.ParseDuration(t.text); err == nil {
+			return true
+		}
 		if t.text, ok = strings.CutSuffix(t.text, "s"); !ok {
 			return false
 		}
@@ -239,7 +255,7 @@ type instant struct{ v *time.Time }
 func (f instant) line(dst []byte) []byte { return f.v.UTC().AppendFormat(dst, time.RFC3339Nano) }
 func (f instant) json(dst []byte) []byte { return append(f.line(append(dst, '"')), '"') }
 func (f instant) log() slog.Value        { return slog.TimeValue(f.v.UTC()) }
-func (f instant) want() string           { return "a time such as 2026-01-02T03:04:05Z" }
+func (f instant) want(bool) string       { return "a time such as 2026-01-02T03:04:05Z" }
 
 func (f instant) parse(t token) bool {
 	at, err := time.Parse(time.RFC3339Nano, t.text)
@@ -251,7 +267,7 @@ type text struct{ v *string }
 
 func (f text) line(dst []byte) []byte { return appendAtom(dst, *f.v) }
 func (f text) log() slog.Value        { return slog.StringValue(*f.v) }
-func (f text) want() string           { return "a text" }
+func (f text) want(bool) string       { return "a text" }
 
 func (f text) json(dst []byte) []byte {
 	quoted, _ := json.Marshal(*f.v) // a string never fails
@@ -295,14 +311,19 @@ func (f special[T]) log() slog.Value {
 	return slog.Float64Value(-1)
 }
 
-func (f special[T]) want() string { return f.form.want() + ", or off (" + f.text + " in JSON)" }
+func (f special[T]) want(line bool) string {
+	if line {
+		return strings.TrimSuffix(f.form.want(line), orUnknown(line)) + ", or off"
+	}
+	return f.form.want(line) + ", or " + f.text
+}
 
 func (f special[T]) parse(t token) bool {
 	if t.line && t.text == "off" || !t.line && !t.quoted && t.text == f.text {
 		*f.v = f.is
 		return true
 	}
-	return f.form.parse(t)
+	return !(t.null() && f.text == "-1") && f.form.parse(t)
 }
 
 // part is a number and its limit, in lines.
@@ -314,7 +335,7 @@ type part struct {
 func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
 func (f part) json(dst []byte) []byte { return dst }
 func (f part) log() slog.Value        { return slog.Value{} }
-func (f part) want() string           { return "a number of a limit, such as 3/10 or 3/off" }
+func (f part) want(bool) string       { return "a number of a limit, such as 3/10 or 3/off" }
 
 func (f part) parse(t token) bool {
 	used, limit, ok := strings.Cut(t.text, "/")

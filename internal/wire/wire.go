@@ -8,10 +8,16 @@ import (
 
 // Line returns the fields as one line.
 func Line(fields func(*Codec)) string {
-	c := Codec{mode: line, out: make([]byte, 0, 120)}
-	fields(&c)
+	c := Lines(make([]byte, 0, 120))
+	fields(c)
 	return string(c.out)
 }
+
+// Lines returns a codec that appends the fields as a line to dst; [Codec.Appended] returns the two. It alone is allocated.
+func Lines(dst []byte) *Codec { return &Codec{mode: line, out: dst, from: len(dst)} }
+
+// Appended returns what was appended to, and that.
+func (c *Codec) Appended() []byte { return c.out }
 
 // Log returns the fields as a group, for log/slog.
 func Log(fields func(*Codec)) slog.Value {

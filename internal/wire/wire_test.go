@@ -219,7 +219,7 @@ func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
 		`{"bytes":1,"bytes":2}`:        place + `bytes is "2", want each field once`,
 		`{"left":"1s"}`:                place + `left is "1s", want a number of seconds`,
 		`{"left":1e999}`:               place + `left is "1e999", want a number of seconds`,
-		`{"move":"move"}`:              place + `move is "move", want stay or move`,
+		`{"move":"move"}`:              place + `move is "move", want move or stay`,
 		`{"name":7}`:                   place + `name is "7", want a text`,
 		`{"at":7}`:                     place + `at is "7", want a time such as `,
 		`{"avoid":7}`:                  place + `avoid is "7", want a list`,
@@ -228,7 +228,7 @@ func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
 		`{"nested":7}`:                 place + `nested is "7", want an object`,
 		`{"value2":{"x":1}}`:           `internal/wire: inner.x is "1", want one of the fields basis, gain`,
 		`[]`:                           `want its fields as an object`,
-		`{"budget":true}`:              place + `budget is "true", want a whole number, or off (null in JSON)`,
+		`{"budget":true}`:              place + `budget is "true", want a whole number, or null`,
 	} {
 		v := all{Name: "kept"}
 		err := Read([]byte(text), &v, (*all).wire)
@@ -241,10 +241,10 @@ func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
 		"":                                     place + `line is "", want one more word`,
 		"none keep stay":                       place + `line is "none", want one of: all, some`,
 		"all hold stay":                        `internal/wire: action is "hold"`,
-		"all keep stand":                       place + `move is "stand", want stay or move`,
+		"all keep stand":                       place + `move is "stand", want move or stay`,
 		"all keep stay value2=() more":         `internal/wire: inner.word is "more", want no more words`,
 		"all keep stay bytes=7 bytes=8":        place + `bytes is "8", want each field once`,
-		"all keep stay left=7":                 place + `left is "7", want a number of seconds`,
+		"all keep stay left=7":                 place + `left is "7", want a duration such as 1.5s or 2m, or ? for unknown`,
 		"all keep stay colour=3":               `colour is "3", want one of the fields`,
 		"all keep stay avoid=3,":               place + `avoid is "3,", want a list`,
 		`all keep stay name="a`:                `want its fields as an object or a line`,

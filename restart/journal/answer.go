@@ -27,6 +27,7 @@ func AppendAnswer(dst []byte, e tracker.Event, a tracker.Answer) []byte {
 	return appendAnswer(dst, &e, &a, "\n")
 }
 
+// appendAnswer is AppendAnswer for an answer that it may change.
 func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
@@ -34,9 +35,8 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
 		}
 	case tracker.Reported, tracker.Asked:
-		line := *a
-		line.Task = -1 // the event names it
-		dst = append(append(append(dst, indent...), line.String()...), end...)
+		a.Task = -1 // the event names it
+		dst = appendFound(dst, a, end)
 	case tracker.Offered:
 		dst = appendFound(dst, a, end)
 	case tracker.Swept:
@@ -54,9 +54,10 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 	return dst
 }
 
-// appendFound writes a decision with the task that it is about, which the event does not say.
+// appendFound writes a decision, with the task that it is about unless the event says it.
 func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
-	return append(append(append(dst, indent...), a.String()...), end...)
+	dst, _ = a.AppendText(append(dst, indent...)) // it never fails
+	return append(dst, end...)
 }
 
 func appendInt(dst []byte, key string, n int) []byte {

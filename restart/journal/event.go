@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/restart/internal/kv"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -39,30 +39,30 @@ func (f *fields) event() tracker.Event {
 }
 
 // field returns a key and where its value stands, and whether that is left out.
-func (f *fields) field(key string) (kv.Field, bool) {
+func (f *fields) field(key string) (wire.Field, bool) {
 	switch key {
 	case "task":
-		return kv.Field{Key: key, Value: &f.Task}, false
+		return wire.Field{Key: key, Value: &f.Task}, false
 	case "attempt":
-		return kv.Field{Key: key, Value: &f.Attempt}, false
+		return wire.Field{Key: key, Value: &f.Attempt}, false
 	case "machine":
-		return kv.Field{Key: key, Value: &f.Machine}, f.Machine < 0
+		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
 	case "slots":
-		return kv.Field{Key: key, Value: &f.Slots}, false
+		return wire.Field{Key: key, Value: &f.Slots}, false
 	case "in":
-		return kv.Field{Key: key, Value: &f.in}, f.in == estimate.Unknown
+		return wire.Field{Key: key, Value: &f.in}, f.in == estimate.Unknown
 	case "duplicate":
-		return kv.Field{Key: key, Value: &f.duplicate}, f.duplicate
+		return wire.Field{Key: key, Value: &f.duplicate}, f.duplicate
 	case "restart":
-		return kv.Field{Key: key, Value: &f.restart}, f.restart
+		return wire.Field{Key: key, Value: &f.restart}, f.restart
 	case "done":
-		return kv.Field{Key: key, Value: &f.Report.Done}, f.Report.Done == 0
+		return wire.Field{Key: key, Value: &f.Report.Done}, f.Report.Done == 0
 	case "score":
-		return kv.Field{Key: key, Value: &f.Report.Score}, f.Report.Score == 0
+		return wire.Field{Key: key, Value: &f.Report.Score}, f.Report.Score == 0
 	case "remaining":
-		return kv.Field{Key: key, Value: &f.Report.Remaining}, f.Report.Remaining == 0
+		return wire.Field{Key: key, Value: &f.Report.Remaining}, f.Report.Remaining == 0
 	}
-	return kv.Field{Key: key, Value: &f.Report.Saved}, f.Report.Saved == 0
+	return wire.Field{Key: key, Value: &f.Report.Saved}, f.Report.Saved == 0
 }
 
 // AppendEvent appends an event as one line, without the line's end, its time as that since the start of the journal.
@@ -70,22 +70,23 @@ func (f *fields) field(key string) (kv.Field, bool) {
 // does not allocate if dst is long enough.
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
-		dst = append(kv.AppendDuration(dst, e.Time.Sub(start)), ' ')
+		dst = append(wire.AppendSeconds(dst, e.Time.Sub(start)), ' ')
 	}
-	word, _, lost := strings.Cut(e.Kind.String(), " ")
+	word, _, _ := strings.Cut(e.Kind.String(), " ")
 	dst = append(dst, word...)
 	f := fieldsOf(&e)
 	must, may := e.Kind.Keys()
 	for _, key := range must {
 		one, _ := f.field(key)
-		if dst = append(dst, ' '); lost || e.Kind != tracker.SlotsSet {
-			dst = kv.AppendKey(dst, key)
+		if e.Kind == tracker.SlotsSet {
+			dst = one.AppendValue(append(dst, ' '))
+		} else {
+			dst = one.Append(dst, ' ')
 		}
-		dst = one.Append(dst)
 	}
 	for _, key := range may {
 		if one, unset := f.field(key); !unset {
-			dst = one.Append(kv.AppendKey(append(dst, ' '), key))
+			dst = one.Append(dst, ' ')
 		}
 	}
 	return dst
@@ -108,7 +109,7 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	}
 	f := fieldsOf(&none)
 	must, may := kind.Keys()
-	list := make([]kv.Field, 0, len(must)+len(may))
+	list := make([]wire.Field, 0, len(must)+len(may))
 	for _, keys := range [...][]string{must, may} {
 		for _, key := range keys {
 			one, _ := f.field(key)
@@ -140,7 +141,7 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 	if words[0] == "lose" {
 		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
 	}
-	return 0, nil, fmt.Errorf("got %s, want a time or one of %s", kv.Quote(words[0]), names(false))
+	return 0, nil, fmt.Errorf("got %.40q, want a time or one of %s", words[0], names(false))
 }
 
 // names lists the kinds that have a time, or all and the words of a phase.

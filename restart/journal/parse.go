@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/restart/internal/kv"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -146,8 +146,8 @@ func checkAnswer(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("an indented line is an answer, want it to begin with one of %s, got %s",
-		strings.Join(answerWords[:], ", "), kv.Quote(text))
+	return fmt.Errorf("an indented line is an answer, want it to begin with one of %s, got %.40q",
+		strings.Join(answerWords[:], ", "), text)
 }
 
 // start is the instant at which a journal starts that does not say it.
@@ -205,16 +205,16 @@ const (
 const unknownMachine = -1
 
 // parsePairs reads key=value words in any order.
-func parsePairs(kind tracker.Kind, fields []kv.Field, required int, words []string) error {
+func parsePairs(kind tracker.Kind, fields []wire.Field, required int, words []string) error {
 	var seen [8]bool
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
-		i := kv.Find(fields, key)
+		i := wire.Find(fields, key)
 		switch {
 		case (!ok || i < 0) && len(fields) == 0:
-			return fmt.Errorf("%s has no fields, got %s", kind, kv.Quote(word))
+			return fmt.Errorf("%s has no fields, got %.40q", kind, word)
 		case !ok || i < 0:
-			return fmt.Errorf("%s has no field %s, want one of %s, each with = and a value", kind, kv.Quote(word), kv.Keys(fields))
+			return fmt.Errorf("%s has no field %.40q, want one of %s, each with = and a value", kind, word, wire.Keys(fields))
 		case seen[i]:
 			return fmt.Errorf("%s: %s is given twice", kind, key)
 		}

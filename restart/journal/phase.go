@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/survival"
-	"github.com/straggler-go/straggler/restart/internal/kv"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -38,8 +38,8 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 }
 
 // configFields are the facts and choices that are plain numbers; tasks is always written.
-func configFields(c *tracker.Config) []kv.Field {
-	return []kv.Field{
+func configFields(c *tracker.Config) []wire.Field {
+	return []wire.Field{
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
 		{Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
 		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
@@ -68,30 +68,32 @@ func appendConfig(dst []byte, c *tracker.Config) []byte {
 	dst = append(dst, wordPhase...)
 	for i, f := range configFields(&copied) {
 		if i == 0 || !f.Unset() {
-			dst = f.Append(kv.AppendKey(append(dst, ' '), f.Key))
+			dst = f.Append(dst, ' ')
 		}
 	}
 	if len(c.Work) > 0 {
-		dst = appendWorks(kv.AppendKey(append(dst, ' '), keyWork), c.Work)
+		dst = appendWorks(appendKey(dst, keyWork), c.Work)
 	}
-	dst = append(kv.AppendKey(append(dst, ' '), keyPolicy), policyText(c.Policy)...)
+	dst = append(appendKey(dst, keyPolicy), policyText(c.Policy)...)
 	if c.Budget != nil {
-		dst = appendBudget(kv.AppendKey(append(dst, ' '), keyBudget), c.Budget)
+		dst = appendBudget(appendKey(dst, keyBudget), c.Budget)
 	}
 	if c.UnitTimes.Prior != nil {
-		dst = append(kv.AppendKey(append(dst, ' '), keyPrior), customName...)
+		dst = append(appendKey(dst, keyPrior), customName...)
 	}
 	if c.Record != nil {
-		dst = append(kv.AppendKey(append(dst, ' '), keyRecord), recordText(c.Record)...)
+		dst = append(appendKey(dst, keyRecord), recordText(c.Record)...)
 	}
 	if c.Path != nil {
-		dst = append(kv.AppendKey(append(dst, ' '), keyPath), customName...)
+		dst = append(appendKey(dst, keyPath), customName...)
 	}
 	if c.Shape != nil {
-		dst = append(kv.AppendKey(append(dst, ' '), keyShape), customName...)
+		dst = append(appendKey(dst, keyShape), customName...)
 	}
 	return dst
 }
+
+func appendKey(dst []byte, key string) []byte { return append(append(append(dst, ' '), key...), '=') }
 
 func parseConfig(words []string) (c tracker.Config, err error) {
 	fields := configFields(&c)
@@ -99,7 +101,7 @@ func parseConfig(words []string) (c tracker.Config, err error) {
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return c, fmt.Errorf("phase: got %s, want key=value", kv.Quote(word))
+			return c, fmt.Errorf("phase: got %.40q, want key=value", word)
 		}
 		if seen[key] {
 			return c, fmt.Errorf("phase: %s is given twice", key)
@@ -112,8 +114,8 @@ func parseConfig(words []string) (c tracker.Config, err error) {
 	return c, nil
 }
 
-func parsePart(c *tracker.Config, fields []kv.Field, key, value string) (err error) {
-	if i := kv.Find(fields, key); i >= 0 {
+func parsePart(c *tracker.Config, fields []wire.Field, key, value string) (err error) {
+	if i := wire.Find(fields, key); i >= 0 {
 		return fields[i].Parse(value)
 	}
 	switch key {
@@ -135,15 +137,15 @@ func parsePart(c *tracker.Config, fields []kv.Field, key, value string) (err err
 		c.Shape = new(survival.Shape)
 		err = onlyCustom(key, value)
 	default:
-		err = fmt.Errorf("no field %s, want one of %s, work, policy, budget, prior, record, path, shape",
-			kv.Quote(key), kv.Keys(fields))
+		err = fmt.Errorf("no field %.40q, want one of %s, work, policy, budget, prior, record, path, shape",
+			key, wire.Keys(fields))
 	}
 	return err
 }
 
 func onlyCustom(key, value string) error {
 	if value != customName {
-		return fmt.Errorf("%s is %s, want %s", key, kv.Quote(value), customName)
+		return fmt.Errorf("%s is %.40q, want %s", key, value, customName)
 	}
 	return nil
 }
@@ -153,7 +155,7 @@ func appendWorks(dst []byte, works []float64) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = kv.AppendFloat(dst, w)
+		dst = wire.Field{Value: &w}.AppendValue(dst)
 	}
 	return dst
 }
@@ -161,9 +163,9 @@ func appendWorks(dst []byte, works []float64) []byte {
 func parseWorks(text string) ([]float64, error) {
 	works := make([]float64, 0, strings.Count(text, ",")+1)
 	for part := range strings.SplitSeq(text, ",") {
-		w, err := kv.ParseFloat(part)
-		if err != nil {
-			return nil, fmt.Errorf("work of task %d is %s, want a number, or ? for unknown", len(works), kv.Quote(part))
+		var w float64
+		if err := (wire.Field{Key: fmt.Sprintf("work of task %d", len(works)), Value: &w}).Parse(part); err != nil {
+			return nil, err
 		}
 		works = append(works, w)
 	}

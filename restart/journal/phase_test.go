@@ -14,7 +14,6 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -29,17 +28,6 @@ func kebab(name string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
-}
-
-func TestBudgetFields(t *testing.T) {
-	var c tracker.BudgetConfig
-	kind := reflect.TypeFor[tracker.BudgetConfig]()
-	fields := append([]kv.Field{{Key: "slots", Value: &c.Slots}}, budgetFields(&c)...)
-	require.Equal(t, kind.NumField(), len(fields))
-	for i, f := range fields {
-		assert.Equal(t, kebab(kind.Field(i).Name), f.Key)
-		assert.Same(t, reflect.ValueOf(&c).Elem().Field(i).Addr().Interface(), f.Value)
-	}
 }
 
 func TestCustomPolicies(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 //
 // What was written replays to the same answers, to the letter; but if the phase shares a budget or a record of machines
 // with others, their share in them is not in the journal. A report and its decision take about 100 bytes. Once the
-// journal has its size, an event allocates nothing except five small pieces for the text of the decision that follows.
+// journal has its size, an event allocates nothing, and the text of a decision one small piece.
 //
 // A journal need not grow for ever. After a snapshot of the tracker ([tracker.Tracker.MarshalBinary]) what was recorded
 // before is not needed to go on: Reset, keep the snapshot, and after a restart let [tracker.Restore] and [Resume] read
@@ -26,6 +26,7 @@ import (
 // Not safe for concurrent use; one per phase.
 type Recorder struct {
 	text     []byte
+	answer   tracker.Answer // scratch
 	begun    bool
 	start    time.Time // of the journal: the first instant that is not the zero time, once there is one
 	anchored bool      // the text says when that was
@@ -51,5 +52,6 @@ func (r *Recorder) OnEvent(e tracker.Event, a tracker.Answer) {
 		r.text = appendSince(r.text, r.start)
 	}
 	r.text = append(AppendEvent(r.text, r.start, e), '\n')
-	r.text = appendAnswer(r.text, &e, &a, "\n")
+	r.answer = a
+	r.text = appendAnswer(r.text, &e, &r.answer, "\n")
 }

@@ -62,7 +62,8 @@ type player struct {
 	options Options
 	text    []byte // with the answers, if writes is set
 	writes  bool
-	end     string // of a line
+	end     string         // of a line
+	answer  tracker.Answer // scratch
 	tracker *tracker.Tracker
 	phase   *tracker.Config // whose tracker is yet to be made
 	line    int             // of the event that the tracker is told of, or of the phase
@@ -145,7 +146,8 @@ func (p *player) open() error {
 
 // write writes the answer to the event that the tracker was told.
 func (p *player) write(e tracker.Event, a tracker.Answer) {
-	p.text = appendAnswer(p.text, &e, &a, p.end)
+	p.answer = a
+	p.text = appendAnswer(p.text, &e, &p.answer, p.end)
 }
 
 // complete replaces what the text could not hold, and bounds what the tracker will allocate.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/internal/kv"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -75,27 +75,18 @@ func parsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// budgetFields are the choices of a budget; its slots come first and have no key.
-func budgetFields(c *tracker.BudgetConfig) []kv.Field {
-	return []kv.Field{{Key: "share", Value: &c.Share}, {Key: "rate", Value: &c.Rate}, {Key: "floor", Value: &c.Floor}}
-}
-
 // appendBudget writes what differs from the budget that has only slots. A limiter of the host's own has no text.
 func appendBudget(dst []byte, limiter tracker.Limiter) []byte {
 	b, ok := limiter.(*tracker.Budget)
 	if !ok {
 		return append(dst, customName...)
 	}
-	c := b.Config()
-	dst = kv.Field{Value: &c.Slots}.Append(dst)
-	usual, err := tracker.NewBudget(tracker.BudgetConfig{Slots: c.Slots})
-	if err != nil {
-		return dst // a Budget that NewBudget did not make; reading it back says so
-	}
-	defaults := usual.Config()
-	for i, f := range budgetFields(&c) {
-		if text := f.AppendChoice(nil); string(text) != string(budgetFields(&defaults)[i].AppendChoice(nil)) {
-			dst = append(kv.AppendKey(append(dst, ','), f.Key), text...)
+	c, usual := b.Config(), tracker.BudgetConfig{Slots: b.Config().Slots}.Effective()
+	fields, others := wire.Choices(&c), wire.Choices(&usual)
+	dst = fields[0].AppendValue(dst) // its slots, without a key
+	for i := range fields {
+		if text := fields[i].Append(nil, ','); string(text) != string(others[i].Append(nil, ',')) {
+			dst = append(dst, text...)
 		}
 	}
 	return dst
@@ -106,12 +97,13 @@ func parseBudget(text string) (tracker.Limiter, error) {
 		return custom{}, nil
 	}
 	var c tracker.BudgetConfig
+	fields := wire.Choices(&c)
 	slots, rest, some := strings.Cut(text, ",")
-	if err := (kv.Field{Key: "budget", Value: &c.Slots}).Parse(slots); err != nil {
+	if err := (wire.Field{Key: keyBudget, Value: &c.Slots}).Parse(slots); err != nil {
 		return nil, err
 	}
 	if some {
-		if err := kv.ParseSet("budget", budgetFields(&c), rest); err != nil {
+		if err := wire.ParseSet(keyBudget, fields[1:], rest); err != nil {
 			return nil, err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/internal/kv"
 )
 
 // Names lists the names of the policies that [Parse] knows, in a new slice.
@@ -27,7 +27,7 @@ func Text(policy restart.Policy) string {
 	if i < 0 {
 		return ""
 	}
-	return string(kv.AppendSet([]byte(table[i].name), fields(v)))
+	return string(wire.AppendSet([]byte(table[i].name), choices(v)))
 }
 
 // Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small
@@ -48,8 +48,8 @@ func Parse(text string) (restart.Policy, error) {
 		}
 		_, v := find(table[i].zero)
 		if some {
-			if err := kv.ParseSet("policy "+name, fields(v), rest); err != nil {
-				if f := (*kv.Fault)(nil); errors.As(err, &f) {
+			if err := wire.ParseSet("policy "+name, choices(v), rest); err != nil {
+				if f := (*wire.Fault)(nil); errors.As(err, &f) {
 					return nil, check.Bad("restart/rules", "policy "+name+": "+f.Key, f.Text, f.Want)
 				}
 				return nil, fmt.Errorf("restart/rules: %w", err)
@@ -61,24 +61,5 @@ func Parse(text string) (restart.Policy, error) {
 	return nil, check.Bad("restart/rules", "policy", name, "one of "+strings.Join(Names(), ", "))
 }
 
-// fields lists the fields of a policy under their keys: MaxRestarts is max-restarts.
-func fields(v reflect.Value) []kv.Field {
-	list := make([]kv.Field, v.NumField())
-	for i := range list {
-		list[i] = kv.Field{Key: key(v.Type().Field(i).Name), Value: v.Field(i).Addr().Interface()}
-	}
-	return list
-}
-
-func key(name string) string {
-	var b strings.Builder
-	for i, c := range []byte(name) {
-		if 'A' <= c && c <= 'Z' {
-			if c += 'a' - 'A'; i > 0 {
-				b.WriteByte('-')
-			}
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
+// choices lists the fields of a policy.
+func choices(v reflect.Value) []wire.Field { return wire.Choices(v.Addr().Interface()) }

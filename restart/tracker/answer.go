@@ -45,15 +45,22 @@ func (a *Answer) wire(c *wire.Codec) {
 // String returns the answer as one line: the task, unless it is about none, and the decision, with the attempt to kill
 // where that has the index of the copy, which says nothing to a host.
 func (a Answer) String() string {
-	text := a.Decision.String()
+	text, _ := a.AppendText(nil) // it never fails
+	return string(text)
+}
+
+// AppendText appends what String returns to dst.
+func (a *Answer) AppendText(dst []byte) ([]byte, error) {
+	if a.Task >= 0 {
+		dst = append(strconv.AppendInt(append(dst, "task="...), int64(a.Task), 10), ' ')
+	}
+	from := len(dst)
+	dst, err := a.Decision.AppendText(dst)
 	if a.ends() {
-		index := " copy=" + strconv.Itoa(a.Copy)
-		text = strings.Replace(text, index, " attempt="+strconv.Itoa(a.Attempt), 1)
+		index, number := " copy="+strconv.Itoa(a.Copy), " attempt="+strconv.Itoa(a.Attempt)
+		dst = append(dst[:from], strings.Replace(string(dst[from:]), index, number, 1)...)
 	}
-	if a.Task < 0 {
-		return text
-	}
-	return "task=" + strconv.Itoa(a.Task) + " " + text
+	return dst, err
 }
 
 // LogValue returns the answer as a group of fields, for log/slog: the task, the attempt, and those of the decision.

@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/check"
+)
+
+// Field is one key=value of a line that is exact: it reads back as the same value. One table of fields serves for
+// reading and for writing.
+type Field struct {
+	Key    string
+	Value  any  // *int, *float64, *time.Duration or *bool
+	Choice bool // it may be off, and is never unknown
+}
+
+// Choices lists the fields of the struct that p points to, under their keys: MaxRestarts is max-restarts.
+func Choices(p any) []Field {
+	v := reflect.ValueOf(p).Elem()
+	list := make([]Field, v.NumField())
+	for i := range list {
+		list[i] = Field{key(v.Type().Field(i).Name), v.Field(i).Addr().Interface(), true}
+	}
+	return list
+}
+
+func key(name string) string {
+	var b strings.Builder
+	for i, c := range []byte(name) {
+		if 'A' <= c && c <= 'Z' {
+			if c += 'a' - 'A'; i > 0 {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// form is how the value is written and read.
+func (f Field) form() form {
+	switch v := f.Value.(type) {
+	case *int:
+		return exact(v, f.Choice)
+	case *float64:
+		return exact(v, f.Choice)
+	case *time.Duration:
+		return exact(v, f.Choice)
+	case *bool:
+		return flag{v, "no", "yes"}
+	}
+	return nil
+}
+
+func exact[T Number](v *T, choice bool) form {
+	if choice {
+		return offOr(v)
+	}
+	return formOf(v, true)
+}
+
+// Append writes the field behind a separator. It does not allocate.
+func (f Field) Append(dst []byte, separator byte) []byte {
+	return f.AppendValue(append(append(append(dst, separator), f.Key...), '='))
+}
+
+// AppendValue is Append without the separator and the key.
+func (f Field) AppendValue(dst []byte) []byte {
+	off, from := false, len(dst)
+	switch v := f.Value.(type) { // its form would be boxed
+	case *int:
+		off, dst = *v == check.Off, whole[int]{v}.line(dst)
+	case *float64:
+		off, dst = *v == check.Off, real{v, true}.line(dst)
+	case *time.Duration:
+		off, dst = *v == check.Off, span{v, true}.line(dst)
+	case *bool:
+		dst = flag{v, "no", "yes"}.line(dst)
+	}
+	if off && f.Choice {
+		return append(dst[:from], "off"...)
+	}
+	return dst
+}
+
+// Parse reads the value. The error names the key, the text and what was wanted.
+func (f Field) Parse(text string) error {
+	if form := f.form(); !form.parse(token{text: text, raw: text, line: true}) {
+		return &Fault{f.Key, text, form.want(true)}
+	}
+	return nil
+}
+
+// Unset reports whether the field has its zero value, which is left out.
+func (f Field) Unset() bool { return reflect.ValueOf(f.Value).Elem().IsZero() }
+
+// Fault is the error of a value that can't be read.
+type Fault struct{ Key, Text, Want string }
+
+// Error returns the fault as one line.
+func (f *Fault) Error() string { return fmt.Sprintf("%s is %.40q, want %s", f.Key, f.Text, f.Want) }
+
+// Find returns the place of the field with the key, or -1.
+func Find(fields []Field, key string) int {
+	return slices.IndexFunc(fields, func(f Field) bool { return f.Key == key })
+}
+
+// Keys lists what may be given.
+func Keys(fields []Field) string {
+	keys := make([]string, len(fields))
+	for i := range fields {
+		keys[i] = fields[i].Key
+	}
+	return strings.Join(keys, ", ")
+}
+
+// AppendSet writes the fields that are not zero, each behind a comma.
+func AppendSet(dst []byte, fields []Field) []byte {
+	for _, f := range fields {
+		if !f.Unset() {
+			dst = f.Append(dst, ',')
+		}
+	}
+	return dst
+}
+
+// ParseSet reads key=value pairs with commas between them; spaces around a key or a value do not count. The errors
+// begin with what the settings are of.
+func ParseSet(what string, fields []Field, text string) error {
+	seen := make([]bool, len(fields))
+	for pair := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(pair, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		i := Find(fields, key)
+		switch {
+		case i < 0 && len(fields) == 0:
+			return fmt.Errorf("%s has no settings, got %.40q", what, pair)
+		case i < 0:
+			return fmt.Errorf("%s has no setting %.40q, want one of %s", what, key, Keys(fields))
+		case seen[i]:
+			return fmt.Errorf("%s: %s is given twice", what, key)
+		}
+		seen[i] = true
+		if err := fields[i].Parse(value); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	return nil
+}
+
+// AppendSeconds writes a duration as whole and decimal seconds, exactly: 90s, 0.25s.
+func AppendSeconds(dst []byte, d time.Duration) []byte { return append(appendSeconds(dst, d), 's') }
