@@ -51,6 +51,11 @@ type Policy struct {
 	// all that fit. Otherwise it is left to the host: the paper asks that what is scheduled already stays within its
 	// deadline.
 	PlaceAll bool
+	// Refine improves what EarliestEnd has made, which is often some percent from the best where few partitions are large;
+	// it is not the paper's. The reduce task that ends last gives up to two partitions to another, for up to two of its
+	// partitions, as long as both end sooner for it; then a branch and bound looks for better plans of up to 256
+	// partitions. Both heed deadlines, and stop within a thousandth of [Bound].
+	Refine bool
 }
 
 // Plan says who reduces what.
@@ -108,7 +113,8 @@ func Assign(p Problem) (Plan, error) { return Policy{}.Assign(p) }
 // Assign gives each partition to a reduce task. Ties go to the lower index, of reduce tasks as of equal partitions. An
 // error names what is out of range: no reduce tasks, fewer partitions than reduce tasks, a negative size, seconds that
 // are not positive or an estimate that is negative, either above 1e280, an unknown rule. O(p log p + p R), of which p R
-// are calls of Reducer.Seconds; it allocates the plan and two slices of its size.
+// are calls of Reducer.Seconds; it allocates the plan and two slices of its size. Refine adds at most 100 R exchanges in
+// O(p log p) each, and a search of at most 65,536 nodes, some 10 ms.
 func (c Policy) Assign(p Problem) (Plan, error) {
 	if err := c.Validate(); err != nil {
 		return Plan{}, err

@@ -2,6 +2,7 @@ package skew
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -63,5 +64,23 @@ func TestReportsDoNotAllocate(t *testing.T) {
 		"Balance":   func() { Balance(row) },
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, f), name)
+	}
+}
+
+// As a suite of tests: a few long ones, and on four machines.
+func BenchmarkRefine(b *testing.B) {
+	for _, c := range []struct{ partitions, reducers int }{{12, 4}, {60, 4}, {60, 12}, {1000, 12}, {100_000, 16}} {
+		b.Run(fmt.Sprintf("partitions=%d/reducers=%d", c.partitions, c.reducers), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			p := Problem{Reducers: randomReducers(r, c.reducers)}
+			for range c.partitions {
+				p.Sizes = append(p.Sizes, int64(math.Exp(8+1.5*r.NormFloat64())))
+			}
+			bound, _, _ := Bound(p)
+			for b.Loop() {
+				plan, _ := Policy{Refine: true}.Assign(p)
+				b.ReportMetric(100*(plan.Seconds/bound-1), "%-above-bound")
+			}
+		})
 	}
 }

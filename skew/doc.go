@@ -18,8 +18,9 @@
 // The time is the size times [Reducer.SecondsPerUnit], or whatever [Reducer.Seconds] makes of the size: a k-NN
 // estimate, as the paper has it. What fits nowhere is reported. So a fast worker gets more and larger partitions than a
 // slow one, on purpose. [Policy] offers two baselines to compare with: [LoadBalance], which evens out the sizes
-// whatever the speeds, and [ByHash], which deals out partitions by number. [Balance] measures what comes out, and
-// [LargestFirst] is the order by itself.
+// whatever the speeds, and [ByHash], which deals out partitions by number. [Policy.Refine] searches on from the greedy
+// plan, and [Bound] says before which time none can end. [Balance] measures what comes out, and [LargestFirst] is the
+// order by itself.
 //
 // # Which hash
 //
@@ -33,7 +34,9 @@
 // sizes should measure what costs time: values to be reduced, or bytes. An estimate knows nothing beyond the runs that
 // it rests on ([Reducer.KnownTo]). The rule is greedy: if all are ready at once and time is proportional to size, it
 // ends within 4/3 - 1/(3R) of the best on equal workers [Graham 1969] and within 2 - 2/(R+1) of it on workers of
-// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed.
+// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed. Of 1,000
+// random problems of 2 to 16 partitions it ends 1.2 % after the best in the mean and 15.5 % at worst; with Refine 0.1 % at
+// worst (go test -v -run Refined ./skew).
 //
 // # Cost and concurrency
 //

@@ -64,6 +64,10 @@ func (c Policy) assign(sizes []int64, t *team) (Plan, error) {
 			g.put(i, r, end)
 		}
 	}
+	if c.Refine && c.Rule == EarliestEnd {
+		g.refine()
+		g.search()
+	}
 	if c.PlaceAll && c.Rule == EarliestEnd {
 		for _, i := range g.plan.Unfit {
 			r, end, _ := g.earliest(i, nil)
@@ -90,7 +94,11 @@ func (g *greedy) choose(rule Rule, i int) (r int, end float64, fits bool) {
 
 // endWith returns when reduce task r would end if it got partition i as well.
 func (g *greedy) endWith(i, r int) float64 {
-	size := g.plan.Load[r] + g.sizes[i]
+	return g.endAt(r, g.plan.Load[r]+g.sizes[i])
+}
+
+// endAt returns when reduce task r would end if it got so much in all.
+func (g *greedy) endAt(r int, size int64) float64 {
 	if g.team.perUnit[r] == 0 {
 		return g.team.ready[r] + g.estimate(r, size)
 	}

@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,30 +12,43 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// best returns the earliest end of all assignments, by trying each.
+// best returns the earliest end of all assignments, by trying each, the largest partitions first, and leaving out those
+// that could not end sooner even if the rest were cut at will.
 func best(p Problem) float64 {
-	end := make([]float64, len(p.Reducers))
+	end, speed, left := make([]float64, len(p.Reducers)), make([]float64, len(p.Reducers)), 0.
 	for r := range end {
-		end[r] = max(p.Reducers[r].Ready, 0).Seconds()
+		end[r], speed[r] = max(p.Reducers[r].Ready, 0).Seconds(), 1/p.Reducers[r].SecondsPerUnit
+	}
+	sizes := slices.Clone(p.Sizes)
+	slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
+	for _, size := range sizes {
+		left += float64(size)
 	}
 	least := math.Inf(1)
-	var place func(i int, latest float64)
-	place = func(i int, latest float64) {
-		if latest >= least {
+	var place func(i int, latest, left float64)
+	place = func(i int, latest, left float64) {
+		room := 0.
+		for r := range end {
+			room += max(least-end[r], 0) * speed[r]
+		}
+		if latest >= least || room <= left {
 			return
 		}
-		if i == len(p.Sizes) {
+		if i == len(sizes) {
 			least = latest
 			return
 		}
 		for r := range end {
+			if slices.Contains(end[:r], end[r]) && slices.Max(speed) == slices.Min(speed) {
+				continue // like another
+			}
 			before := end[r]
-			end[r] += float64(p.Sizes[i]) * p.Reducers[r].SecondsPerUnit
-			place(i+1, max(latest, end[r]))
+			end[r] += float64(sizes[i]) / speed[r]
+			place(i+1, max(latest, end[r]), left-float64(sizes[i]))
 			end[r] = before
 		}
 	}
-	place(0, 0)
+	place(0, 0, left)
 	return least
 }
 
