@@ -2,7 +2,6 @@ package replicate
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/straggler-go/straggler/internal/exact"
@@ -24,7 +23,7 @@ func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, o
 	slices.SortFunc(sorted, func(a, b int) int {
 		gainA, priceA, _ := item(a)
 		gainB, priceB, _ := item(b)
-		return cmp.Or(compareProducts(gainB, priceA, gainA, priceB), cmp.Compare(gainB, gainA), cmp.Compare(a, b))
+		return cmp.Or(exact.CompareProducts(gainB, priceA, gainA, priceB), cmp.Compare(gainB, gainA), cmp.Compare(a, b))
 	})
 	total, chosen := int64(0), 0
 	for _, i := range sorted {
@@ -39,11 +38,4 @@ func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, o
 		sorted[0], chosen = single, 1
 	}
 	return dst[:base+chosen]
-}
-
-// compareProducts compares a*b with c*d, none of them negative, without overflow.
-func compareProducts(a, b, c, d int64) int {
-	high1, low1 := bits.Mul64(uint64(a), uint64(b))
-	high2, low2 := bits.Mul64(uint64(c), uint64(d))
-	return cmp.Or(cmp.Compare(high1, high2), cmp.Compare(low1, low2))
 }

@@ -4,10 +4,9 @@ import "time"
 
 // Candidate is an output that may be replicated.
 type Candidate struct {
-	// Cost is what it takes to have the output again, from [Redo] or [Graph.Cost].
+	// Cost is what it takes to have the output again, from [Graph.Cost].
 	Cost Cost
-	// CopyTime is t_rep, the time to move the data to another machine in the rack; [CopyTimes] learns it. It must not be
-	// negative.
+	// CopyTime is t_rep, the time to move the data to another machine in the rack. It must not be negative.
 	CopyTime time.Duration
 	// Bytes is the size of the output, the tokens that a copy takes.
 	Bytes int64

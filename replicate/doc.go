@@ -13,9 +13,9 @@
 //	r t_redo > t_rep,  t_redo = t + E(the longest t_redo of its inputs that are lost)
 //
 // and the job has as many tokens as the output has bytes; a job is granted tokens for a tenth of what its tasks
-// process. [Redo] and [Graph] work out the costs over the whole graph of a job, [Decide] and [Choose] compare,
-// [DecideTarget] looks for the machine, [ByteBudget] keeps the tokens, [Losses] learns r, [CopyTimes] t_rep, and
-// [AllLost] is the r of an output with copies. What lies on one machine is lost together: [Output.Domain] says so.
+// process. [Graph] works out the costs over the whole graph of a job, [Decide] and [Choose] compare, [DecideTarget]
+// looks for the machine, [ByteBudget] keeps the tokens, [Losses] learns r, and [AllLost] is the r of an output with
+// copies. What lies on one machine is lost together: [Output.Domain] says so.
 //
 // So what is copied is what is small, what lies on flaky machines, and what ends a long run of tasks whose outputs
 // nobody copied: the cost accumulates along a chain, and falls back where a copy was made.
@@ -30,20 +30,20 @@
 //	t        Output.Run            duration
 //	t_redo   Cost.Redo             duration; without the factor r of its own output
 //	r t_redo Cost.Expected         duration; what the paper calls the cost to recompute
-//	t_rep    Candidate.CopyTime        duration
+//	t_rep    Candidate.CopyTime    duration
 //	tokens   ByteBudget            bytes
 //
 // # When it is wrong
 //
 // Losses in different domains are taken as independent given their probabilities, and the stall as that of the inputs'
-// mean times. An input that is also an ancestor of another input breaks both; [Redo] says by how much. A probability is
+// mean times. An input that is also an ancestor of another input breaks both; [Graph] says by how much. A probability is
 // as good as its record: a new cluster has none, and what is assumed then is in [LossesConfig]. The time to redo leaves
 // out waiting for a free slot. And an output is judged when its task ends, by what is known then; the host may ask
 // again when a machine turns bad.
 //
 // # Cost and concurrency
 //
-// Redo is linear in the edges of the graph, and sorts each task's inputs; the other calls are O(1) or O(n log n) in the
+// A Graph is linear in its edges, and sorts each task's inputs; the other calls are O(1) or O(n log n) in the
 // candidates. Nothing recurses, so a chain may be of any length. Functions are safe for concurrent use; the types with
 // a state are not. Times come from the host; what is learned over days can be saved and restored
 // ([Losses.MarshalBinary]).

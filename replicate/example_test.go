@@ -8,18 +8,14 @@ import (
 )
 
 // A chain: what is lost late costs more, since what it was made from may be lost too.
-func ExampleRedo_chain() {
-	costs, err := replicate.Redo([]replicate.Output{
-		{Run: 20 * time.Second, Loss: 0.1},
-		{Run: 20 * time.Second, Loss: 0.1, Inputs: []int{0}},
-		{Run: 20 * time.Second, Loss: 0.1, Inputs: []int{1}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, c := range costs {
-		fmt.Println(c)
+func ExampleGraph_chain() {
+	var job replicate.Graph
+	for k, inputs := range [][]int{nil, {0}, {1}} {
+		if _, err := job.Add(replicate.Output{Run: 20 * time.Second, Loss: 0.1, Inputs: inputs}); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(job.Cost(k))
 	}
 	// Output:
 	// redo=20s stall=0s expected=2s cluster-time=20s
@@ -27,20 +23,28 @@ func ExampleRedo_chain() {
 	// redo=22.2s stall=2.2s expected=2.22s cluster-time=22.2s
 }
 
+// costsOf returns the costs of a job's outputs, which are listed inputs first.
+func costsOf(job []replicate.Output) (costs []replicate.Cost) {
+	var g replicate.Graph
+	for _, o := range job {
+		if k, err := g.Add(o); err != nil {
+			fmt.Println(err)
+		} else {
+			costs = append(costs, g.Cost(k))
+		}
+	}
+	return costs
+}
+
 // Many to one: any of a hundred map outputs that is lost makes the reduce task's recomputation wait.
-func ExampleRedo_fanIn() {
-	var job []replicate.Output
+func ExampleGraph_fanIn() {
 	reduce := replicate.Output{Run: 30 * time.Second, Loss: 0.01}
+	var maps []replicate.Output
 	for m := range 100 {
-		job = append(job, replicate.Output{Run: 20 * time.Second, Loss: 0.01})
+		maps = append(maps, replicate.Output{Run: 20 * time.Second, Loss: 0.01})
 		reduce.Inputs = append(reduce.Inputs, m)
 	}
-	job = append(job, reduce)
-	costs, err := replicate.Redo(job)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	costs := costsOf(append(maps, reduce))
 	fmt.Println("map:   ", costs[0].Expected)
 	fmt.Println("reduce:", costs[100].Expected, "of", costs[100].Redo)
 	// Output:
@@ -49,7 +53,7 @@ func ExampleRedo_fanIn() {
 }
 
 // A diamond, and an output with a second copy on another machine, which is lost only if both machines lose it.
-func ExampleRedo_diamond() {
+func ExampleGraph_diamond() {
 	const extract, left, right, join = 0, 1, 2, 3
 	job := []replicate.Output{
 		extract: {Run: 10 * time.Second, Loss: 0.5},
@@ -57,11 +61,11 @@ func ExampleRedo_diamond() {
 		right:   {Run: 30 * time.Second, Loss: 0.5, Inputs: []int{extract}},
 		join:    {Run: 40 * time.Second, Loss: 0.5, Inputs: []int{left, right}},
 	}
-	costs, _ := replicate.Redo(job)
+	costs := costsOf(job)
 	fmt.Println(costs[join])
 
 	job[right].Loss = replicate.AllLost(0.5, 0.1)
-	costs, _ = replicate.Redo(job)
+	costs = costsOf(job)
 	fmt.Println(costs[join])
 	// Output:
 	// redo=63.75s stall=23.75s expected=31.875s cluster-time=70s
@@ -109,7 +113,7 @@ func Example() {
 
 // What lies on one machine is lost together. The reduce task read three map outputs from its own disk and one from
 // another machine: if its output is gone, so are those three.
-func ExampleRedo_domain() {
+func ExampleGraph_domain() {
 	const here, there = 1, 2 // machine numbers plus 1
 	job := []replicate.Output{
 		{Run: 20 * time.Second, Loss: 0.1, Domain: here},
@@ -118,12 +122,12 @@ func ExampleRedo_domain() {
 		{Run: 20 * time.Second, Loss: 0.1, Domain: there},
 		{Run: 30 * time.Second, Loss: 0.1, Domain: here, Inputs: []int{0, 1, 2, 3}},
 	}
-	costs, _ := replicate.Redo(job)
+	costs := costsOf(job)
 	fmt.Println("together:     ", costs[4])
 	for i := range job {
 		job[i].Domain = 0
 	}
-	costs, _ = replicate.Redo(job)
+	costs = costsOf(job)
 	fmt.Println("independently:", costs[4])
 	// Output:
 	// together:      redo=50s stall=20s expected=5s cluster-time=92s
@@ -133,11 +137,7 @@ func ExampleRedo_domain() {
 // Three machines of the rack could take a copy: a fast one that loses every fourth output, a slow safe one, and one
 // that is both in part.
 func ExampleDecideTarget() {
-	var paths replicate.CopyTimes
-	for range 5 {
-		paths.Observe(60e6, 3*time.Second) // what copies took
-	}
-	usual, _ := paths.Estimate(60e6)
+	const usual = 3 * time.Second // what copies of this size take
 	out := replicate.Candidate{Cost: replicate.Cost{Expected: 12 * time.Second}, Bytes: 60e6}
 	target, d := replicate.DecideTarget(out, []replicate.Target{
 		{CopyTime: usual, Loss: .25},

@@ -1,7 +1,6 @@
 package replicate
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -149,59 +148,4 @@ func TestMissingIsLearned(t *testing.T) {
 	p, active = b.Missing(at(), 0)
 	assert.True(t, active)
 	assert.Less(t, p, .35)
-}
-
-// The line through the copies: a part that each takes, and a time per byte.
-func TestCopyTimesAreALine(t *testing.T) {
-	c, err := NewCopyTimes(CopyTimesConfig{Bandwidth: 1e8})
-	require.NoError(t, err)
-	took, known := c.Estimate(5e8)
-	assert.True(t, known)
-	assert.Equal(t, 5*time.Second, took, "as assumed")
-	rng := rand.New(rand.NewPCG(3, 1))
-	for range 300 {
-		bytes := rng.Int64N(1e9)
-		require.True(t, c.Observe(bytes, 200*time.Millisecond+time.Duration(float64(bytes)/2e8*1e9)))
-		c = snapshottest.Through(t, c)
-	}
-	took, _ = c.Estimate(4e8)
-	assert.InDelta(t, 2.2, took.Seconds(), 1e-6)
-	took, _ = c.Estimate(0)
-	assert.InDelta(t, .2, took.Seconds(), 1e-6)
-
-	// The network becomes four times slower: after some hundreds of copies the line is the new one.
-	for range 1500 {
-		bytes := rng.Int64N(1e9)
-		c.Observe(bytes, 200*time.Millisecond+time.Duration(float64(bytes)/5e7*1e9))
-	}
-	took, _ = c.Estimate(4e8)
-	assert.InDelta(t, 8.2, took.Seconds(), .05)
-
-	assert.False(t, c.Observe(-1, time.Second))
-	assert.False(t, c.Observe(1, 0))
-	_, known = c.Estimate(-1)
-	assert.False(t, known)
-}
-
-// Whatever was seen, the estimate is a duration that does not fall with the size.
-func TestCopyTimesStayInRange(t *testing.T) {
-	for name, samples := range map[string][][2]int64{
-		"falls with the size": {{100, 9e9}, {200, 5e9}, {300, 1e9}, {100, 9e9}, {300, 1e9}},
-		"below the origin":    {{100, 1}, {200, 9e9}, {300, 20e9}, {100, 1}, {300, 20e9}},
-		"empty outputs":       {{0, 5}, {0, 7}, {0, 5}, {0, 7}, {0, 6}},
-		"one size":            {{7, 5e9}, {7, 6e9}, {7, 7e9}, {7, 6e9}, {7, 6e9}},
-		"the largest":         {{math.MaxInt64, math.MaxInt64}, {1, 1}, {math.MaxInt64, 1}, {1, math.MaxInt64}, {0, 1}},
-	} {
-		var c CopyTimes
-		for _, s := range samples {
-			require.True(t, c.Observe(s[0], time.Duration(s[1])), name)
-		}
-		last := time.Duration(0)
-		for _, bytes := range []int64{0, 1, 50, 100, 1e6, 1e15, math.MaxInt64} {
-			took, known := c.Estimate(bytes)
-			require.True(t, known, name)
-			require.GreaterOrEqual(t, took, last, "%s: %d bytes", name, bytes)
-			last = took
-		}
-	}
 }

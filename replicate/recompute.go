@@ -4,7 +4,7 @@ import "time"
 
 // AtRisk is an output on a machine that lost it or is losing others.
 type AtRisk struct {
-	// Cost is what it takes to have the output again, from [Redo] or [Graph.Cost].
+	// Cost is what it takes to have the output again, from [Graph.Cost].
 	Cost Cost
 	// Missing is the probability in [0, 1] that the output cannot be read when it is wanted: 1 if it is known to be
 	// lost, else that of [LossBursts.Missing].

@@ -9,9 +9,8 @@ import (
 
 // Versions of the snapshots, their first byte.
 const (
-	lossesVersion    = 2
-	burstsVersion    = 2
-	copyTimesVersion = 2
+	lossesVersion = 2
+	burstsVersion = 2
 )
 
 // maxCount bounds the counts of a snapshot, so that no sum of them overflows.
@@ -87,28 +86,4 @@ func (b *LossBursts) AppendBinary(dst []byte) ([]byte, error) {
 }
 func (b *LossBursts) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, burstsVersion, b, (*LossBursts).state)
-}
-
-func (t *CopyTimes) state(c *snapshot.Codec) {
-	t.config = t.Config()
-	c.Amount(&t.config.Bandwidth)
-	c.Number(&t.config.MinSamples, 1, 1<<30)
-	c.Number(&t.config.Keep, 1, 1<<30)
-	c.Valid(t.config == t.config.Effective(), t.config)
-	c.Number(&t.samples, 0, t.config.Keep)
-	for _, x := range [...]*float64{&t.weight, &t.bytes, &t.seconds, &t.bytes2, &t.product} {
-		c.Amount(x)
-	}
-	c.Check(t.samples == 0 && t.weight == 0 || t.samples > 0 && t.weight >= 1, "has a weight without samples")
-}
-
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. UnmarshalBinary replaces t by what data holds; it is an error, and leaves t as
-// it was, if data is not what MarshalBinary returns.
-func (t *CopyTimes) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
-func (t *CopyTimes) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, copyTimesVersion, t.state)
-}
-func (t *CopyTimes) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, copyTimesVersion, t, (*CopyTimes).state)
 }
