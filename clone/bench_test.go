@@ -72,8 +72,6 @@ func crowded(t testing.TB, jobs int) (*Budget, Cluster) {
 func TestNoAllocation(t *testing.T) {
 	budget, now := crowded(t, 100)
 	grants := make([]Grant, 0, 100)
-	losers := make([]int, 0, 4)
-	copies := []State{Running, Finished, Running}
 	e, err := NewEstimator(EstimatorConfig{})
 	require.NoError(t, err)
 	rates := []float64{3, 1, 2, .1}
@@ -86,7 +84,6 @@ func TestNoAllocation(t *testing.T) {
 		"Count":    func() { _, _ = Count(10, .1, .05) },
 		"Admit":    func() { budget.Cancel(budget.Admit(Job{Tasks: 10}, now).Grant) },
 		"Victims":  func() { budget.Victims(grants, Job{Tasks: 10}, Cluster{Capacity: 3000, Straggler: .1}) },
-		"Losers":   func() { Losers(losers, copies, 1) },
 		"Estimate": func() { e.Observe(clock, rates); e.P(clock) },
 		"Blacklist": func() {
 			clock = clock.Add(time.Minute)

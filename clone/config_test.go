@@ -57,8 +57,6 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "Action(7)", Action(7).String())
 	assert.Equal(t, "no-tasks", NoTasks.String())
 	assert.Equal(t, "Reason(77)", Reason(77).String())
-	assert.Equal(t, "failed", Failed.String())
-	assert.Equal(t, "State(5)", State(5).String())
 	var d Decision
 	assert.Equal(t, "single no-reason", d.String())
 	assert.Equal(t, slog.KindGroup, d.LogValue().Kind())

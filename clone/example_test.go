@@ -122,17 +122,6 @@ func ExampleBudget_Readmit() {
 	// clone room-for-all copies=2 tasks=5 wanted=2 spent=13/20 busy=210/320
 }
 
-// One copy of a task has finished. Which are to be killed?
-func ExampleLosers() {
-	copies := []clone.State{clone.Running, clone.Finished, clone.Failed, clone.Running}
-	fmt.Println(clone.Losers(nil, copies, 1))
-	// Three copies of a downstream task want an output each, and may still get it.
-	fmt.Println(clone.Losers(nil, copies, 3))
-	// Output:
-	// [0 3]
-	// []
-}
-
 // How likely is a task to straggle? One of ten was at less than half the median rate.
 func ExampleEstimator() {
 	estimator, err := clone.NewEstimator(clone.EstimatorConfig{MinTasks: 10})

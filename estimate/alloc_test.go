@@ -27,11 +27,10 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	}
 	model := Linear{Window: time.Minute, Grace: time.Second}
 	var p Progress
-	var mean MeanRate
 	var wrapUp WrapUp
 	learned := Fresh{UnitTime: rates, Work: 3, Lag: time.Second}
 	foreign := Fresh{UnitTime: distuv.LogNormal{Mu: 1, Sigma: 1}, Work: 3}
-	parts := []Subphase{{Share: .5, Score: .5, Age: 1e9}, {Share: .5, PeerRate: .1}}
+	parts := []Subphase{{Weight: .5, Score: .5, Age: 1e9}, {Weight: .5, PeerRate: .1}}
 	age := time.Duration(0)
 	for name, f := range map[string]func(){
 		"Running": change,
@@ -41,7 +40,6 @@ func TestReportsDoNotAllocate(t *testing.T) {
 			sink = float64(model.Remaining(&p, age+2*time.Second, 1e9))
 		},
 		"TimeLeft":  func() { sink = float64(TimeLeft(.5, time.Second) + TimeLeftBySubphase(parts)) },
-		"MeanRate":  func() { sink = mean.Without(mean.Replace(mean.Replace(-1, 2), 3)) },
 		"WrapUp":    func() { wrapUp.Observe(1, 3); sink = float64(wrapUp.Mean()) },
 		"Fresh":     func() { sink = learned.Mean() + learned.Below(2) + learned.CDF(2) + learned.Quantile(.3) },
 		"a distuv":  func() { sink = foreign.Mean() + foreign.Below(2) + foreign.CDF(2) + foreign.Quantile(.3) },

@@ -13,7 +13,6 @@
 //
 // [TimeLeft] is LATE's heuristic, (1-score)/(score/t). It errs when a task changes its speed between its subphases, as
 // LATE's own Figure 2 shows; [TimeLeftBySubphase] is the per-subphase model that the paper sketches to mend that.
-// [Subphases] keeps the books for it, from reports of the subphase that a task is in.
 //
 // # A new copy's time
 //

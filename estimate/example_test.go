@@ -111,16 +111,13 @@ func ExampleTimeLeft() {
 // The same two tasks, each subphase by itself: T2 ends last, and the mean of the other task's rate says when.
 func ExampleTimeLeftBySubphase() {
 	const half = .5
-	var second estimate.MeanRate // over the tasks that have entered the second subphase
-	second.Replace(-1, .1/10)    // T1 has done 10 % in 10 s there
-
 	t1 := []estimate.Subphase{
-		{Share: half, Score: .5, Age: 10 * time.Second},
-		{Share: half, Score: .1, Age: 10 * time.Second},
+		{Weight: half, Score: .5, Age: 10 * time.Second},
+		{Weight: half, Score: .1, Age: 10 * time.Second},
 	}
 	t2 := []estimate.Subphase{
-		{Share: half, Score: .5, Age: 10 * time.Second},
-		{Share: half, PeerRate: second.Without(-1)},
+		{Weight: half, Score: .5, Age: 10 * time.Second},
+		{Weight: half, PeerRate: .1 / 10}, // T1 has done 10 % in 10 s there,
 	}
 	fmt.Println("T1:", estimate.TimeLeftBySubphase(t1))
 	fmt.Println("T2:", estimate.TimeLeftBySubphase(t2))

@@ -138,7 +138,7 @@ func FuzzTimeLeft(f *testing.F) {
 		if more := TimeLeft(score+.1, time.Duration(age)); left != Unknown && more > left {
 			t.Fatalf("TimeLeft(%v, %d) = %v, at .1 more %v", score, age, left, more)
 		}
-		parts := []Subphase{{Share: .5, Score: score, Age: time.Duration(age)}, {Share: share, Score: part, Age: time.Duration(partAge), PeerRate: others}}
+		parts := []Subphase{{Weight: .5, Score: score, Age: time.Duration(age)}, {Weight: share, Score: part, Age: time.Duration(partAge), PeerRate: others}}
 		left = TimeLeftBySubphase(parts)
 		if left < 0 && left != Unknown {
 			t.Fatalf("TimeLeftBySubphase(%+v) = %v", parts, left)

@@ -25,23 +25,11 @@ func TestLATE42Figure2Heuristic(t *testing.T) {
 
 // LATE §4.2: in truth T1 has 40 s left and T2 50 s; by subphases both come out right.
 func TestLATE42Figure2BySubphases(t *testing.T) {
-	fast := estimate.Subphase{Share: .5, Score: .5, Age: 10 * time.Second}
-	t1 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Share: .5, Score: .1, Age: 10 * time.Second, PeerRate: 99}})
-	t2 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Share: .5, PeerRate: .01}})
+	fast := estimate.Subphase{Weight: .5, Score: .5, Age: 10 * time.Second}
+	t1 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Weight: .5, Score: .1, Age: 10 * time.Second, PeerRate: 99}})
+	t2 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Weight: .5, PeerRate: .01}})
 	assert.Equal(t, 40*time.Second, t1, "a subphase that has begun goes by its own rate, whatever the others do")
 	assert.Equal(t, 50*time.Second, t2, "one that has not, by the others' mean rate")
-}
-
-// LATE §4.2: the rate for a subphase not yet entered is the average of the other tasks' rates: (2 + 4)/2, not the
-// harmonic mean 2.67, and without the task's own 9.
-func TestLATE42AverageRateOfOthers(t *testing.T) {
-	var m estimate.MeanRate
-	own := m.Replace(-1, 9)
-	m.Replace(-1, 2)
-	old := m.Replace(-1, 1)
-	m.Replace(old, 4)
-	assert.Equal(t, 3.0, m.Without(own))
-	assert.Equal(t, 5.0, m.Without(-1))
 }
 
 // LATE §4: a task with score 0 has rate 0 and so no end.

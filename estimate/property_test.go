@@ -2,12 +2,10 @@ package estimate
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -56,26 +54,26 @@ func TestTimeLeftRejects(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, score := range []float64{-1, nan, math.Inf(-1)} {
 		assert.Equal(t, Unknown, TimeLeft(score, time.Second))
-		assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: 1, Score: score, Age: 1}}))
-		assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: score, Score: 0, Age: 1}}))
+		assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: score, Age: 1}}))
+		assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: score, Score: 0, Age: 1}}))
 	}
 	assert.Equal(t, Unknown, TimeLeft(.5, -1))
 	assert.Zero(t, TimeLeft(inf, time.Second))
 	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeft(5e-324, time.Second))
 	assert.Equal(t, Unknown, TimeLeftBySubphase(nil))
-	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: inf}}))
-	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: 1, Score: .5, Age: -1}}))
-	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: 1}}), "nothing to go by")
-	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Share: 1, PeerRate: nan}, {Share: 1, PeerRate: inf}}))
-	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeftBySubphase([]Subphase{{Share: 1, Age: 1}}), "begun, and no progress")
-	assert.Zero(t, TimeLeftBySubphase([]Subphase{{Share: 1, Score: inf, Age: 1}}))
+	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: inf}}))
+	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: .5, Age: -1}}))
+	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1}}), "nothing to go by")
+	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, PeerRate: nan}, {Weight: 1, PeerRate: inf}}))
+	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeftBySubphase([]Subphase{{Weight: 1, Age: 1}}), "begun, and no progress")
+	assert.Zero(t, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: inf, Age: 1}}))
 	// The second subphase has no others: the task's own rate, 1/2 in 10 s.
-	assert.Equal(t, 10*time.Second, TimeLeftBySubphase([]Subphase{{Share: .5, Score: .5, Age: 10 * time.Second}, {Share: .5}}))
+	assert.Equal(t, 10*time.Second, TimeLeftBySubphase([]Subphase{{Weight: .5, Score: .5, Age: 10 * time.Second}, {Weight: .5}}))
 }
 
 // A task that enters a subphase does not jump from an hour to for ever, and one that hangs in it is noticed.
 func TestSubphasesJustEntered(t *testing.T) {
-	parts := []Subphase{{Share: .5, Score: .5, Age: 10 * time.Second}, {Share: .5, PeerRate: .01}}
+	parts := []Subphase{{Weight: .5, Score: .5, Age: 10 * time.Second}, {Weight: .5, PeerRate: .01}}
 	for _, c := range []struct{ age, want time.Duration }{
 		{0, 50 * time.Second}, {1, 50 * time.Second}, {50 * time.Second, 50 * time.Second}, {2 * time.Minute, 2 * time.Minute},
 	} {
@@ -84,41 +82,4 @@ func TestSubphasesJustEntered(t *testing.T) {
 	}
 	parts[1].PeerRate = 0
 	assert.Equal(t, 2*time.Minute+10*time.Second, TimeLeftBySubphase(parts), "its own mean rate, half in all its 130 s")
-}
-
-func TestMeanRateAgreesWithASum(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 8))
-	var m MeanRate
-	held := make([]float64, 50)
-	for i := range held {
-		held[i] = -1
-	}
-	for range 20000 {
-		i := r.IntN(len(held))
-		rate := math.Exp(8 * r.NormFloat64())
-		switch r.IntN(8) {
-		case 0:
-			rate = -1
-		case 1:
-			rate = math.NaN()
-		}
-		held[i] = m.Replace(held[i], rate)
-		require.Equal(t, rate >= 0, held[i] >= 0)
-	}
-	sum, n := 0.0, 0
-	for i := range held[1:] {
-		if held[i+1] >= 0 {
-			sum, n = sum+held[i+1], n+1
-		}
-	}
-	require.Positive(t, n)
-	assert.InEpsilon(t, sum/float64(n), m.Without(held[0]), 1e-12)
-	for i := range held {
-		held[i] = m.Replace(held[i], -1)
-	}
-	assert.Zero(t, m.Without(-1))
-	assert.Equal(t, -1.0, m.Replace(-1, math.Inf(1)))
-	only := m.Replace(-1, 3)
-	assert.Zero(t, m.Without(only))
-	assert.Equal(t, 3.0, m.Without(-1))
 }

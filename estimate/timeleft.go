@@ -32,14 +32,14 @@ func TimeLeft(score float64, age time.Duration) time.Duration {
 
 // Subphase is one of the parts that a task goes through in order, such as the copy, sort and reduce of a reduce task.
 type Subphase struct {
-	// Share is the part of the task's progress score that this subphase stands for: a third each in Hadoop.
-	Share float64
-	// Score is how much of Share is done, in [0, Share].
+	// Weight is the part of the task's progress score that this subphase stands for: a third each in Hadoop.
+	Weight float64
+	// Score is how much of Weight is done, in [0, Weight].
 	Score float64
 	// Age is how long the task has been, or was, in this subphase.
 	Age time.Duration
-	// PeerRate is the mean progress rate of the phase's other tasks in this subphase, in score per second; 0 is
-	// unknown.
+	// PeerRate is the mean progress rate of the phase's other tasks in this subphase, in score per second; 0 is unknown.
+	// "The average progress rate" of LATE §4.2 is the arithmetic mean.
 	PeerRate float64
 }
 
@@ -53,16 +53,16 @@ type Subphase struct {
 // unnoticed.
 //
 // It answers [Unknown] if there are no parts or no rate to go by, and the longest duration there is for a task that has
-// begun, shows no progress and has no others to compare it with. Scores beyond their share count as done.
+// begun, shows no progress and has no others to compare it with. Scores beyond their weight count as done.
 // O(len(parts)), no allocation.
 func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	var score float64
 	var age time.Duration
 	for _, p := range parts {
-		if !(p.Share >= 0 && p.Score >= 0) || math.IsInf(p.Share, 1) || p.Age < 0 {
+		if !(p.Weight >= 0 && p.Score >= 0) || math.IsInf(p.Weight, 1) || p.Age < 0 {
 			return Unknown
 		}
-		score += min(p.Score, p.Share)
+		score += min(p.Score, p.Weight)
 		age = num.Add(age, p.Age)
 	}
 	if len(parts) == 0 {
@@ -70,7 +70,7 @@ func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	}
 	left := 0.0
 	for _, p := range parts {
-		todo := p.Share - p.Score
+		todo := p.Weight - p.Score
 		switch {
 		case !(todo > 0):
 		case p.Score > 0 && p.Age > 0:
@@ -85,39 +85,4 @@ func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	}
 	d, _ := num.Duration(left)
 	return d
-}
-
-// MeanRate is a running mean of the rates of several tasks in one subphase, from which the mean of the others follows.
-// The zero value is empty. Not safe for concurrent use; one per subphase of a phase.
-//
-// "The average progress rate" of LATE §4.2 is read as the arithmetic mean of the rates.
-type MeanRate struct {
-	sum num.Sum
-	n   int
-}
-
-// Replace exchanges one task's rate, in score per second, and returns what to pass as old next. Old is its rate so far,
-// or a negative number if it had none; a rate that is not a number in [0, MaxSample] is none. O(1), no allocation.
-func (m *MeanRate) Replace(old, rate float64) float64 {
-	if old >= 0 {
-		m.sum.Add(-old)
-		m.n--
-	}
-	if !(rate >= 0 && rate <= MaxSample) {
-		return -1
-	}
-	m.sum.Add(rate)
-	m.n++
-	return rate
-}
-
-// Without returns the mean rate of all tasks but the one whose rate is own (negative: it has none); 0 if there is none.
-// O(1), no allocation.
-func (m *MeanRate) Without(own float64) float64 {
-	rest := *m
-	rest.Replace(own, -1)
-	if rest.n <= 0 {
-		return 0
-	}
-	return max(0, rest.sum.Value()/float64(rest.n))
 }

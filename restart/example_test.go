@@ -81,9 +81,9 @@ func ExampleNext() {
 func ExampleLATE() {
 	// Both tasks do the first half of their score at 5 % a second, the other at 1 %. One began ten seconds earlier.
 	older := []estimate.Subphase{
-		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
+		{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, Score: 0.1, Age: 10 * time.Second},
 	}
-	younger := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, PeerRate: 0.01}}
+	younger := []estimate.Subphase{{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, PeerRate: 0.01}}
 	running := []restart.Task{
 		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(older)}}},
 		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(younger)}}},

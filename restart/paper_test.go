@@ -25,9 +25,9 @@ func fresh(s float64) estimate.Fresh { return estimate.Fresh{UnitTime: policytes
 func TestLATE42Figure2(t *testing.T) {
 	const slowPart = 0.01 // score per second in the second half
 	t1 := []estimate.Subphase{
-		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
+		{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, Score: 0.1, Age: 10 * time.Second},
 	}
-	t2 := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, PeerRate: slowPart}}
+	t2 := []estimate.Subphase{{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, PeerRate: slowPart}}
 	running := []restart.Task{
 		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(t1)}}},
 		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(t2)}}},

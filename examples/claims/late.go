@@ -219,9 +219,9 @@ func sameTasks(n int, seconds float64) []cluster.Task {
 // figure2: both tasks go at 5 % a second to 50 % and then at 1 %; T1 began at 0 and T2 at 10; it is 20.
 func figure2(uint64) []float64 {
 	t1 := []estimate.Subphase{
-		{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, Score: 0.1, Age: 10 * time.Second},
+		{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, Score: 0.1, Age: 10 * time.Second},
 	}
-	t2 := []estimate.Subphase{{Share: 0.5, Score: 0.5, Age: 10 * time.Second}, {Share: 0.5, PeerRate: 0.01}}
+	t2 := []estimate.Subphase{{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, PeerRate: 0.01}}
 	return []float64{
 		estimate.TimeLeft(0.6, 20*time.Second).Seconds(), estimate.TimeLeft(0.5, 10*time.Second).Seconds(),
 		estimate.TimeLeftBySubphase(t1).Seconds(), estimate.TimeLeftBySubphase(t2).Seconds(),
