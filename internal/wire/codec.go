@@ -263,26 +263,29 @@ func formOf[T Number](v *T, exact bool) form {
 	return nil
 }
 
+// list puts a list of forms.
+func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
+	put(c, key, len(*v) == 0, items[T]{v, of})
+}
+
 // Numbers is a list of whole numbers.
 func Numbers[T int | int64](c *Codec, key string, v *[]T) {
-	put(c, key, len(*v) == 0, items{numbers[T]{v}})
+	list(c, key, v, func(n *T) form { return whole[T]{n} })
 }
 
 // Floats is a list of numbers.
-func (c *Codec) Floats(key string, v *[]float64) { put(c, key, len(*v) == 0, items{floats{v}}) }
+func (c *Codec) Floats(key string, v *[]float64) {
+	list(c, key, v, func(x *float64) form { return real{x, true} })
+}
 
 // Texts is a list of texts.
-func (c *Codec) Texts(key string, v *[]string) { put(c, key, len(*v) == 0, items{texts{v}}) }
-
-// Object is a value with a list of fields of its own; one without any is left out.
-func (c *Codec) Object(key string, fields func(*Codec)) {
-	f := nested{c, fields}
-	put(c, key, c.mode != reading && f.empty(), f)
+func (c *Codec) Texts(key string, v *[]string) {
+	list(c, key, v, func(s *string) form { return text{s} })
 }
 
 // List is a list of values, each with the given fields.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
-	put(c, key, len(*v) == 0, items{list[T]{c, v, fields}})
+	list(c, key, v, func(one *T) form { return nested{c, func(c *Codec) { fields(one, c) }} })
 }
 
 // Wired is a type of another package that has its own list of fields.

@@ -7,80 +7,45 @@ import (
 	"strconv"
 )
 
-// sequence is a list whose items are forms.
-type sequence interface {
-	len() int
-	make(n int)
-	at(i int) form
+// items is a list whose items are forms.
+type items[T any] struct {
+	v  *[]T
+	of func(*T) form
 }
 
-// items writes and reads a sequence.
-type items struct{ sequence }
-
-func (f items) line(dst []byte) []byte {
-	for i := range f.len() {
+func (f items[T]) line(dst []byte) []byte {
+	for i := range len(*f.v) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = f.at(i).line(dst)
+		dst = f.of(&(*f.v)[i]).line(dst)
 	}
 	return dst
 }
 
-func (f items) json(dst []byte) []byte {
+func (f items[T]) json(dst []byte) []byte {
 	dst = append(dst, '[')
-	for i := range f.len() {
+	for i := range len(*f.v) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = f.at(i).json(dst)
+		dst = f.of(&(*f.v)[i]).json(dst)
 	}
 	return append(dst, ']')
 }
 
 // log hands over the JSON, which a handler of JSON takes as it is and one of text prints.
-func (f items) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
+func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
 
-func (f items) want(bool) string { return "a list" }
+func (f items[T]) want(bool) string { return "a list" }
 
-func (f items) parse(t token) bool {
+func (f items[T]) parse(t token) bool {
 	parts, ok := t.list()
-	f.make(len(parts))
+	*f.v = make([]T, len(parts))
 	for i := range parts {
-		ok = ok && f.at(i).parse(parts[i])
+		ok = ok && f.of(&(*f.v)[i]).parse(parts[i])
 	}
 	return ok
-}
-
-type numbers[T int | int64] struct{ v *[]T }
-
-func (f numbers[T]) len() int      { return len(*f.v) }
-func (f numbers[T]) make(n int)    { *f.v = make([]T, n) }
-func (f numbers[T]) at(i int) form { return whole[T]{&(*f.v)[i]} }
-
-type floats struct{ v *[]float64 }
-
-func (f floats) len() int      { return len(*f.v) }
-func (f floats) make(n int)    { *f.v = make([]float64, n) }
-func (f floats) at(i int) form { return real{&(*f.v)[i], true} }
-
-type texts struct{ v *[]string }
-
-func (f texts) len() int      { return len(*f.v) }
-func (f texts) make(n int)    { *f.v = make([]string, n) }
-func (f texts) at(i int) form { return text{&(*f.v)[i]} }
-
-type list[T any] struct {
-	c      *Codec
-	v      *[]T
-	fields func(*T, *Codec)
-}
-
-func (f list[T]) len() int   { return len(*f.v) }
-func (f list[T]) make(n int) { *f.v = make([]T, n) }
-
-func (f list[T]) at(i int) form {
-	return nested{f.c, func(c *Codec) { f.fields(&(*f.v)[i], c) }}
 }
 
 // nested is a value with fields of its own.
@@ -88,9 +53,6 @@ type nested struct {
 	c      *Codec
 	fields func(*Codec)
 }
-
-// empty reports whether no field would be written.
-func (f nested) empty() bool { return len(f.line(nil)) == 2 }
 
 func (f nested) line(dst []byte) []byte {
 	sub := Codec{mode: line}

@@ -74,7 +74,6 @@ type all struct {
 	Loads      []int64
 	Ends       []float64
 	Hosts      []string
-	Nested     struct{ A, B int }
 	Steps      []inner
 	Value2     inner
 	Last       inner
@@ -105,10 +104,6 @@ func (v *all) wire(c *Codec) {
 	Numbers(c, "loads", &v.Loads)
 	c.Floats("ends", &v.Ends)
 	c.Texts("hosts", &v.Hosts)
-	c.Object("nested", func(c *Codec) {
-		c.Int("a", &v.Nested.A)
-		c.Int("b", &v.Nested.B)
-	})
 	List(c, "steps", &v.Steps, (*inner).wire)
 	c.Value("value2", &v.Value2)
 	c.Inline(&v.Last)
@@ -134,7 +129,7 @@ func random(r *rand.Rand) (v all) {
 	for range r.IntN(3) {
 		v.Avoid, v.Loads = append(v.Avoid, r.IntN(9)), append(v.Loads, r.Int64())
 		v.Ends, v.Hosts = append(v.Ends, number(r)), append(v.Hosts, text())
-		v.Steps, v.Nested.A = append(v.Steps, in()), r.IntN(2)
+		v.Steps = append(v.Steps, in())
 	}
 	return v
 }
@@ -225,7 +220,6 @@ func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
 		`{"avoid":7}`:                  place + `avoid is "7", want a list`,
 		`{"avoid":["7"]}`:              place + `avoid is "[\"7\"]", want a list`,
 		`{"steps":[{"x":1}]}`:          place + `x is "1", want one of the fields basis, gain`,
-		`{"nested":7}`:                 place + `nested is "7", want an object`,
 		`{"value2":{"x":1}}`:           `internal/wire: inner.x is "1", want one of the fields basis, gain`,
 		`[]`:                           `want its fields as an object`,
 		`{"budget":true}`:              place + `budget is "true", want a whole number, or null`,

@@ -1,6 +1,9 @@
 package tracker
 
-import "github.com/straggler-go/straggler/restart"
+import (
+	"github.com/straggler-go/straggler/internal/heap"
+	"github.com/straggler-go/straggler/restart"
+)
 
 const (
 	fine   = 64 // a ranking holds for an interval divided by this: what gains change in that time does not matter
@@ -42,7 +45,7 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 		v := j.decide(task, machine, facts)
 		switch {
 		case v.Action == restart.Duplicate:
-			r.push(ranked{v.Gain, task})
+			r.list = heap.Push(r.list, ranked{v.Gain, task}, before)
 		case v.Action != restart.Keep:
 			best.better(&v)
 		case blocked(v.Reason):
@@ -70,7 +73,8 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 		most = weighs
 	}
 	for most > 0 && len(r.list) > 0 {
-		x := r.pop()
+		var x ranked
+		x, r.list = heap.Pop(r.list, before)
 		if j.book.tasks[x.task].candidate == none {
 			continue // it has its copy
 		}
@@ -94,7 +98,7 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 		}
 	}
 	for _, x := range back {
-		r.push(x)
+		r.list = heap.Push(r.list, x, before)
 	}
 	j.scratch = back
 }

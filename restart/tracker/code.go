@@ -38,11 +38,10 @@ func (x *phase) code(c *snapshot.Codec) {
 
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.account()
-	for _, n := range []*int{
-		&l.Started, &l.Finished, &l.Copies, &l.Restarts, &l.Clones, &l.Won, &l.Lost, &l.Pruned, &l.Failed, &l.Late, &l.Ignored,
-		&l.BadUnits, &l.SmallUnits,
-	} {
-		c.Number(n, 0, snapshot.Any)
+	for _, n := range l.counts() {
+		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge's, and the clock's
+			c.Number(n.of, 0, snapshot.Any)
+		}
 	}
 	c.Duration(&l.Used)
 	c.Duration(&l.Wasted)

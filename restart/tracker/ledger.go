@@ -41,44 +41,36 @@ type Ledger struct {
 	Used, Wasted time.Duration
 }
 
+type counted struct {
+	key string
+	of  *int
+}
+
+// counts lists what is counted.
+func (l *Ledger) counts() [15]counted {
+	return [...]counted{
+		{"started", &l.Started}, {"finished", &l.Finished}, {"copies", &l.Copies}, {"restarts", &l.Restarts},
+		{"clones", &l.Clones}, {"won", &l.Won}, {"lost", &l.Lost}, {"pruned", &l.Pruned}, {"failed", &l.Failed},
+		{"late", &l.Late}, {"ignored", &l.Ignored}, {"bad-units", &l.BadUnits}, {"small-units", &l.SmallUnits},
+		{"bad-answers", &l.BadAnswers}, {"clock-steps", &l.ClockSteps},
+	}
+}
+
 // Add adds the account of another phase.
 func (l *Ledger) Add(other Ledger) {
-	l.Started += other.Started
-	l.Finished += other.Finished
-	l.Copies += other.Copies
-	l.Restarts += other.Restarts
-	l.Clones += other.Clones
-	l.Won += other.Won
-	l.Lost += other.Lost
-	l.Pruned += other.Pruned
-	l.Failed += other.Failed
-	l.Late += other.Late
-	l.Ignored += other.Ignored
-	l.BadUnits += other.BadUnits
-	l.BadAnswers += other.BadAnswers
-	l.SmallUnits += other.SmallUnits
-	l.ClockSteps += other.ClockSteps
+	more := other.counts()
+	for i, n := range l.counts() {
+		*n.of += *more[i].of
+	}
 	l.Used = num.Add(l.Used, other.Used)
 	l.Wasted = num.Add(l.Wasted, other.Wasted)
 }
 
-// wire lists what is counted.
+// wire lists the fields.
 func (l *Ledger) wire(c *wire.Codec) {
-	c.Int("started", &l.Started)
-	c.Int("finished", &l.Finished)
-	c.Int("copies", &l.Copies)
-	c.Int("restarts", &l.Restarts)
-	c.Int("clones", &l.Clones)
-	c.Int("won", &l.Won)
-	c.Int("lost", &l.Lost)
-	c.Int("pruned", &l.Pruned)
-	c.Int("failed", &l.Failed)
-	c.Int("late", &l.Late)
-	c.Int("ignored", &l.Ignored)
-	c.Int("bad-units", &l.BadUnits)
-	c.Int("small-units", &l.SmallUnits)
-	c.Int("bad-answers", &l.BadAnswers)
-	c.Int("clock-steps", &l.ClockSteps)
+	for _, n := range l.counts() {
+		c.Int(n.key, n.of)
+	}
 	c.Duration("used", &l.Used)
 	c.Duration("wasted", &l.Wasted)
 }

@@ -1,5 +1,7 @@
 package tracker
 
+import "github.com/straggler-go/straggler/internal/heap"
+
 // queue holds the tasks that wait for a slot as a binary heap: most work first, lowest index first among equals. A task
 // that is started while it is not at the top leaves its place in the heap for later: a task is queued at most once, and
 // waits or not.
@@ -19,9 +21,7 @@ func newQueue(tasks []taskState) queue {
 		q.heap[i] = int32(i)
 		tasks[i].flags |= waits | queued
 	}
-	for i := len(q.heap)/2 - 1; i >= 0; i-- {
-		q.sink(i)
-	}
+	heap.Init(q.heap, q.before)
 	return q
 }
 
@@ -94,46 +94,14 @@ func (q *queue) before(a, b int32) bool {
 	return a < b
 }
 
-func (q *queue) sink(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(q.heap) {
-			return
-		}
-		if child+1 < len(q.heap) && q.before(q.heap[child+1], q.heap[child]) {
-			child++
-		}
-		if !q.before(q.heap[child], q.heap[i]) {
-			return
-		}
-		q.heap[i], q.heap[child] = q.heap[child], q.heap[i]
-		i = child
-	}
-}
-
-func (q *queue) push(task int32) {
-	q.heap = append(q.heap, task)
-	i := len(q.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !q.before(q.heap[i], q.heap[parent]) {
-			return
-		}
-		q.heap[i], q.heap[parent] = q.heap[parent], q.heap[i]
-		i = parent
-	}
-}
+func (q *queue) push(task int32) { q.heap = heap.Push(q.heap, task, q.before) }
 
 // pop takes the first task off the heap, whether it still waits or not; none if the heap is empty.
-func (q *queue) pop() int32 {
-	n := len(q.heap)
-	if n == 0 {
+func (q *queue) pop() (task int32) {
+	if len(q.heap) == 0 {
 		return none
 	}
-	first := q.heap[0]
-	q.heap[0] = q.heap[n-1]
-	q.heap = q.heap[:n-1]
-	q.sink(0)
-	q.tasks[first].flags &^= queued
-	return first
+	task, q.heap = heap.Pop(q.heap, q.before)
+	q.tasks[task].flags &^= queued
+	return task
 }

@@ -22,38 +22,4 @@ type ranked struct {
 	task int32
 }
 
-func (a ranked) before(b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }
-
-// push and pop keep the list a heap with the first on top.
-func (r *ranking) push(x ranked) {
-	r.list = append(r.list, x)
-	for i := len(r.list) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !r.list[i].before(r.list[parent]) {
-			return
-		}
-		r.list[i], r.list[parent] = r.list[parent], r.list[i]
-		i = parent
-	}
-}
-
-func (r *ranking) pop() ranked {
-	n := len(r.list) - 1
-	top := r.list[0]
-	r.list[0] = r.list[n]
-	r.list = r.list[:n]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= n {
-			return top
-		}
-		if child+1 < n && r.list[child+1].before(r.list[child]) {
-			child++
-		}
-		if !r.list[child].before(r.list[i]) {
-			return top
-		}
-		r.list[i], r.list[child] = r.list[child], r.list[i]
-		i = child
-	}
-}
+func before(a, b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }

@@ -1,0 +1,51 @@
+// Package heap keeps a slice as a binary heap: the first of all, by an order that is passed in, stands in front.
+// Nothing allocates except the slice as it grows.
+package heap
+
+// Init puts any slice in order. O(n).
+func Init[T any](list []T, before func(a, b T) bool) {
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		sink(list, i, before)
+	}
+}
+
+// Push adds x. O(log n).
+func Push[T any](list []T, x T, before func(a, b T) bool) []T {
+	list = append(list, x)
+	for i := len(list) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !before(list[i], list[parent]) {
+			break
+		}
+		list[i], list[parent] = list[parent], list[i]
+		i = parent
+	}
+	return list
+}
+
+// Pop takes the first off a heap that is not empty. O(log n).
+func Pop[T any](list []T, before func(a, b T) bool) (first T, rest []T) {
+	first, last := list[0], len(list)-1
+	list[0] = list[last]
+	rest = list[:last]
+	sink(rest, 0, before)
+	return first, rest
+}
+
+// sink lets the i-th go down to its place.
+func sink[T any](list []T, i int, before func(a, b T) bool) {
+	for {
+		child := 2*i + 1
+		if child >= len(list) {
+			return
+		}
+		if child+1 < len(list) && before(list[child+1], list[child]) {
+			child++
+		}
+		if !before(list[child], list[i]) {
+			return
+		}
+		list[i], list[child] = list[child], list[i]
+		i = child
+	}
+}
