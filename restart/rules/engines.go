@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -23,18 +24,17 @@ type Dryad struct {
 // Effective returns the policy with its defaults filled in, for logs.
 func (y Dryad) Effective() Dryad {
 	y.Percentile = check.Or(y.Percentile, 0.75)
-	if y.MinFinished == 0 {
-		y.MinFinished = 4
-	}
+	y.MinFinished = check.Or(y.MinFinished, 4)
 	return y
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (y Dryad) Validate() error {
-	if y.MinFinished < 0 {
-		return check.Bad("restart/rules: Dryad", "MinFinished", y.MinFinished, "a positive number, or 0 for the default")
-	}
-	return check.Share("restart/rules: Dryad", "Percentile", y.Percentile, false)
+	const place = "restart/rules: Dryad"
+	return cmp.Or(
+		check.Count(place, "MinFinished", y.MinFinished, false),
+		check.Share(place, "Percentile", y.Percentile, false),
+	)
 }
 
 // Decide says whether the task is a candidate for a copy. One quantile, no allocation.
@@ -90,38 +90,26 @@ func (s Spark) Effective() Spark {
 	s.Multiplier = check.Or(s.Multiplier, 3)
 	s.SlowRate = check.Or(s.SlowRate, 0.75)
 	s.LongRun = check.Or(s.LongRun, 2)
-	if s.MinRuntime == 0 {
-		s.MinRuntime = 100 * time.Millisecond
-	}
-	if s.ExecutorSlots == 0 {
-		s.ExecutorSlots = 1
-	}
+	s.MinRuntime = check.Or(s.MinRuntime, 100*time.Millisecond)
+	s.ExecutorSlots = check.Or(s.ExecutorSlots, 1)
 	return s
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (s Spark) Validate() error {
-	if err := check.Share("restart/rules: Spark", "Quantile", s.Quantile, false); err != nil {
-		return err
+	const place = "restart/rules: Spark"
+	if s.SlowRate == restart.Off {
+		s.SlowRate = 0
 	}
-	if s.SlowRate != restart.Off {
-		if err := check.Factor("restart/rules: Spark", "SlowRate", s.SlowRate); err != nil {
-			return err
-		}
-	}
-	if err := check.Factor("restart/rules: Spark", "Multiplier", s.Multiplier); err != nil {
-		return err
-	}
-	if err := check.Factor("restart/rules: Spark", "LongRun", s.LongRun); err != nil {
-		return err
-	}
-	if s.Duration < 0 {
-		return check.Bad("restart/rules: Spark", "Duration", s.Duration, "a positive duration, or 0 for none")
-	}
-	if s.ExecutorSlots < 0 {
-		return check.Bad("restart/rules: Spark", "ExecutorSlots", s.ExecutorSlots, "a positive number, or 0 for the default")
-	}
-	return check.Age("restart/rules: Spark", "MinRuntime", s.MinRuntime)
+	return cmp.Or(
+		check.Share(place, "Quantile", s.Quantile, false),
+		check.Factor(place, "SlowRate", s.SlowRate),
+		check.Factor(place, "Multiplier", s.Multiplier),
+		check.Factor(place, "LongRun", s.LongRun),
+		check.Length(place, "Duration", s.Duration),
+		check.Count(place, "ExecutorSlots", s.ExecutorSlots, false),
+		check.Age(place, "MinRuntime", s.MinRuntime),
+	)
 }
 
 // Decide says whether the task is marked for a copy. Two quantiles at most, no allocation.
@@ -185,21 +173,18 @@ type Flink struct {
 func (f Flink) Effective() Flink {
 	f.Ratio = check.Or(f.Ratio, 0.75)
 	f.Multiplier = check.Or(f.Multiplier, 1.5)
-	if f.LowerBound == 0 {
-		f.LowerBound = time.Minute
-	}
+	f.LowerBound = check.Or(f.LowerBound, time.Minute)
 	return f
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (f Flink) Validate() error {
-	if err := check.Share("restart/rules: Flink", "Ratio", f.Ratio, false); err != nil {
-		return err
-	}
-	if err := check.Factor("restart/rules: Flink", "Multiplier", f.Multiplier); err != nil {
-		return err
-	}
-	return check.Age("restart/rules: Flink", "LowerBound", f.LowerBound)
+	const place = "restart/rules: Flink"
+	return cmp.Or(
+		check.Share(place, "Ratio", f.Ratio, false),
+		check.Factor(place, "Multiplier", f.Multiplier),
+		check.Age(place, "LowerBound", f.LowerBound),
+	)
 }
 
 // Decide says whether the task is slow. One quantile, no allocation.

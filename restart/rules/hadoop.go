@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -24,18 +25,14 @@ type Hadoop struct {
 // Effective returns the policy with its defaults filled in, for logs.
 func (h Hadoop) Effective() Hadoop {
 	h.ScoreLag = check.Or(h.ScoreLag, 0.2)
-	if h.MinAge == 0 {
-		h.MinAge = time.Minute
-	}
+	h.MinAge = check.Or(h.MinAge, time.Minute)
 	return h
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (h Hadoop) Validate() error {
-	if err := check.Share("restart/rules: Hadoop", "ScoreLag", h.ScoreLag, false); err != nil {
-		return err
-	}
-	return check.Age("restart/rules: Hadoop", "MinAge", h.MinAge)
+	const place = "restart/rules: Hadoop"
+	return cmp.Or(check.Share(place, "ScoreLag", h.ScoreLag, false), check.Age(place, "MinAge", h.MinAge))
 }
 
 // Decide says whether the task is a candidate for a copy. O(1), no allocation.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -41,24 +42,19 @@ func (l LATE) Effective() LATE {
 	l.SpeculativeCap = check.Or(l.SpeculativeCap, 0.1)
 	l.SlowNode = check.Or(l.SlowNode, 0.25)
 	l.SlowTask = check.Or(l.SlowTask, 0.25)
-	if l.MinAge == 0 {
-		l.MinAge = time.Minute
-	}
+	l.MinAge = check.Or(l.MinAge, time.Minute)
 	return l
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (l LATE) Validate() error {
-	if err := check.Factor("restart/rules: LATE", "SpeculativeCap", l.SpeculativeCap); err != nil {
-		return err
-	}
-	if err := check.Share("restart/rules: LATE", "SlowNode", l.SlowNode, true); err != nil {
-		return err
-	}
-	if err := check.Share("restart/rules: LATE", "SlowTask", l.SlowTask, true); err != nil {
-		return err
-	}
-	return check.Age("restart/rules: LATE", "MinAge", l.MinAge)
+	const place = "restart/rules: LATE"
+	return cmp.Or(
+		check.Factor(place, "SpeculativeCap", l.SpeculativeCap),
+		check.Share(place, "SlowNode", l.SlowNode, true),
+		check.Share(place, "SlowTask", l.SlowTask, true),
+		check.Age(place, "MinAge", l.MinAge),
+	)
 }
 
 // Decide says whether the task is a candidate for a copy. Two quantiles at most, no allocation.
