@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -75,15 +76,15 @@ const (
 const place = "restart/engine: Config"
 
 func (c *Config) fill() error {
-	switch {
-	case c.Interval <= 0:
+	if c.Interval <= 0 {
 		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often Poll is called")
-	case c.MaxFailures < 0:
-		return check.Bad(place, "MaxFailures", c.MaxFailures, "a positive number, or 0 for the default")
-	case c.MaxLost < 0:
-		return check.Bad(place, "MaxLost", c.MaxLost, "a positive number, or 0 for the default")
-	case c.Trace < 0:
-		return check.Bad(place, "Trace", c.Trace, "a positive duration, or 0 for the default")
+	}
+	if err := cmp.Or(
+		check.Count(place, "MaxFailures", c.MaxFailures, false),
+		check.Count(place, "MaxLost", c.MaxLost, false),
+		check.Length(place, "Trace", c.Trace),
+	); err != nil {
+		return err
 	}
 	if c.Work != nil {
 		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
@@ -91,12 +92,8 @@ func (c *Config) fill() error {
 	if c.Preloaded {
 		c.Clones = 0
 	}
-	if c.MaxFailures == 0 {
-		c.MaxFailures = defaultMaxFailures
-	}
-	if c.MaxLost == 0 {
-		c.MaxLost = defaultMaxLost
-	}
+	c.MaxFailures = check.Or(c.MaxFailures, defaultMaxFailures)
+	c.MaxLost = check.Or(c.MaxLost, defaultMaxLost)
 	if c.Hosts == nil {
 		c.Hosts = &Hosts{}
 	}

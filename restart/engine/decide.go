@@ -126,26 +126,40 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies() {
+	p.offer(func() bool { return true }, func(a tracker.Answer, host int) (taken, over bool) {
+		switch {
+		case a.Action == restart.Duplicate && p.submitCopy(a.Task, host, a.Decision):
+		case (a.Action == restart.Restart || a.Action == restart.Kill) && p.giveUpCopy(a):
+			p.tellSlots()
+		default:
+			return false, p.refused(a.Reason)
+		}
+		return true, false
+	})
+}
+
+// offer asks the tracker about the free slots, one host after the other, as long as more are wanted. A host whose answer
+// is not taken is asked no more, unless it is over with all.
+func (p *Phase) offer(wants func() bool, take func(a tracker.Answer, host int) (taken, over bool)) {
 	p.scratch.served = p.scratch.served[:0]
-	defer p.showServed()
-	for p.free() > 0 {
+	for wants() && p.free() > 0 {
 		host := nowhere
 		if p.hosts.set.Placing() {
-			if host, _ = p.hosts.set.Pick(nobody, false); host == nowhere {
-				return
+			if host, _ = p.hosts.set.Pick(func(int) bool { return false }, false); host == nowhere {
+				break
 			}
 		}
-		d := p.tracker.Next(p.time.now, host)
-		switch {
-		case d.Action == restart.Duplicate && p.submitCopy(d.Task, host, d.Decision):
-		case (d.Action == restart.Restart || d.Action == restart.Kill) && p.giveUpCopy(d):
-			p.tellSlots()
-		case host == nowhere, p.refused(d.Reason):
-			return
-		default:
+		taken, over := take(p.tracker.Next(p.time.now, host), host)
+		if !taken && (over || host == nowhere) {
+			break
+		}
+		if !taken {
 			p.scratch.served = append(p.scratch.served, host)
 			p.hosts.set.Hide(host, true)
 		}
+	}
+	for _, host := range p.scratch.served {
+		p.hosts.set.Hide(host, false)
 	}
 }
 
@@ -158,15 +172,6 @@ func (p *Phase) refused(why restart.Reason) bool {
 	}
 	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is to start one
 }
-
-func (p *Phase) showServed() {
-	for _, host := range p.scratch.served {
-		p.hosts.set.Hide(host, false)
-	}
-}
-
-// nobody is skipped.
-func nobody(int) bool { return false }
 
 // submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy
 // of the caller's own need not say what to avoid. It reports false if there is another one, but it is full.

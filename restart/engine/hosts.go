@@ -47,13 +47,10 @@ type Hosts struct {
 
 // NewHosts returns the hosts, or an error that names the field that is out of range.
 func NewHosts(c HostsConfig) (*Hosts, error) {
-	if c.Rest < 0 {
-		return nil, check.Bad(hostsPlace, "Rest", c.Rest, "a positive duration, or 0 for the default")
+	if err := check.Length(hostsPlace, "Rest", c.Rest); err != nil {
+		return nil, err
 	}
-	if c.Rest == 0 {
-		c.Rest = defaultRest
-	}
-	h := &Hosts{set: hosts.New(c.Rest), record: c.Record}
+	h := &Hosts{set: hosts.New(check.Or(c.Rest, defaultRest)), record: c.Record}
 	h.fill()
 	for i, host := range c.Hosts {
 		if err := h.check(i, hosts.Host(host)); err != nil {
@@ -64,14 +61,15 @@ func NewHosts(c HostsConfig) (*Hosts, error) {
 	return h, nil
 }
 
-// fill makes a zero Hosts usable.
-func (h *Hosts) fill() {
+// fill makes a zero Hosts usable, and returns the set.
+func (h *Hosts) fill() *hosts.Set {
 	if h.set == nil {
 		h.set = hosts.New(defaultRest)
 	}
 	if h.record == nil {
 		h.record, _ = machines.New(machines.Config{}) // its defaults are valid
 	}
+	return h.set
 }
 
 // check holds the host that is to be the next against those before it.
@@ -110,8 +108,7 @@ func (h *Hosts) Resting(now time.Time) []string {
 func (h *Hosts) Slow() []string { return h.names(func(i int) bool { return h.set.IsSlow(i) }) }
 
 func (h *Hosts) names(is func(i int) bool) (names []string) {
-	h.fill()
-	for i := range h.set.Len() {
+	for i := range h.fill().Len() {
 		if is(i) {
 			names = append(names, h.set.Name(i))
 		}
@@ -122,8 +119,7 @@ func (h *Hosts) names(is func(i int) bool) (names []string) {
 // ClockOffset returns what a host's clock is taken to show more than that of the caller of Poll, by the reports
 // themselves; 0 for one that may be right, or is not known. See the package's page on clocks.
 func (h *Hosts) ClockOffset(name string) time.Duration {
-	h.fill()
-	if i, ok := h.set.Known(name); ok {
+	if i, ok := h.fill().Known(name); ok {
 		return h.set.Clock(i).Offset()
 	}
 	return 0
@@ -133,8 +129,7 @@ func (h *Hosts) ClockOffset(name string) time.Duration {
 // as a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets
 // it. Names that are not known are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
-	h.fill()
-	if i := h.set.Number(name); i != hosts.Nowhere {
+	if i := h.fill().Number(name); i != hosts.Nowhere {
 		h.set.SetDown(i, down)
 	}
 }
@@ -143,17 +138,13 @@ func (h *Hosts) SetDown(name string, down bool) {
 // would not end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The
 // zero time says that it stays after all. A name that is not known is passed over if the hosts have slots.
 func (h *Hosts) SetLeaving(name string, at time.Time) {
-	h.fill()
-	if i := h.set.Number(name); i != hosts.Nowhere {
+	if i := h.fill().Number(name); i != hosts.Nowhere {
 		h.set.SetLeaving(i, inRange(at))
 	}
 }
 
 // Slots returns how many attempts the hosts may run in all; 0 if the engine knows. O(hosts).
-func (h *Hosts) Slots() int {
-	h.fill()
-	return h.set.Slots()
-}
+func (h *Hosts) Slots() int { return h.fill().Slots() }
 
 const hostsVersion = 5
 

@@ -91,12 +91,13 @@ func New(c Config) (*Phase, error) {
 	return p, nil
 }
 
-// ready makes of the zero value what it stands for.
-func (p *Phase) ready() {
+// ready makes of the zero value what it stands for, and returns the tracker.
+func (p *Phase) ready() *tracker.Tracker {
 	if p.tracker == nil {
 		empty, _ := New(Config{Work: []float64{}, Interval: time.Second}) // it is valid
 		*p = *empty
 	}
+	return p.tracker
 }
 
 // SetSlots changes how many attempts may run at once, for an engine that places. A negative number counts as 0. It
@@ -106,11 +107,10 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 // SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
 // duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
 func (p *Phase) SetEligible(task int, duplicate, restart bool) {
-	p.ready()
+	p.ready().SetEligible(task, duplicate, restart)
 	if task >= 0 && task < len(p.book.tasks) {
 		p.book.tasks[task].alone = !duplicate
 	}
-	p.tracker.SetEligible(task, duplicate, restart)
 }
 
 // Done reports whether every task has finished or was given up, or the phase was closed; of a restored phase with a
@@ -155,24 +155,17 @@ func (p *Phase) Outstanding() (all []Request) {
 // Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Poll was told and could
 // make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
 func (p *Phase) Ledger() tracker.Ledger {
-	p.ready()
-	l := p.tracker.Ledger()
+	l := p.ready().Ledger()
 	l.Ignored += p.ignored
 	l.ClockSteps += p.time.clock.Steps
 	return l
 }
 
 // Facts returns the facts of the phase as a policy sees them now.
-func (p *Phase) Facts() restart.Phase {
-	p.ready()
-	return p.tracker.Phase()
-}
+func (p *Phase) Facts() restart.Phase { return p.ready().Phase() }
 
 // UnitTimes returns what was learned of the time that a unit of work takes. Read it only.
-func (p *Phase) UnitTimes() *estimate.UnitTimes {
-	p.ready()
-	return p.tracker.UnitTimes()
-}
+func (p *Phase) UnitTimes() *estimate.UnitTimes { return p.ready().UnitTimes() }
 
 // Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
 // nil without Config.Journal. It holds until the next call of Poll, Push, Close or SetEligible.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // starts submits waiting tasks, in their order, each where it may run.
@@ -85,27 +86,14 @@ func (v *view) place(task int) (host int, ok bool) {
 
 // clones submits the clones that tasks lack, while there is room and no task waits for it.
 func (p *Phase) clones() {
-	p.scratch.served = p.scratch.served[:0]
-	defer p.showServed()
-	for p.cloned < len(p.book.tasks)*(p.config.Clones-1) && p.free() > 0 {
-		host := nowhere
-		if p.hosts.set.Placing() {
-			if host, _ = p.hosts.set.Pick(nobody, false); host == nowhere {
-				return
-			}
-		}
-		a := p.tracker.Next(p.time.now, host)
-		switch {
-		case a.Action == restart.Start && a.Reason == restart.Cloned:
+	lacks := func() bool { return p.cloned < len(p.book.tasks)*(p.config.Clones-1) }
+	p.offer(lacks, func(a tracker.Answer, host int) (taken, over bool) {
+		if taken = a.Action == restart.Start && a.Reason == restart.Cloned; taken {
 			p.submit(a.Task, host, a.Decision)
 			p.cloned++
-		case host == nowhere:
-			return
-		default: // the tasks that lack a clone have been there
-			p.scratch.served = append(p.scratch.served, host)
-			p.hosts.set.Hide(host, true)
 		}
-	}
+		return taken, false // the tasks that lack a clone have been there
+	})
 }
 
 // submit hands a new attempt to the engine, and tells the tracker that it waits there.
