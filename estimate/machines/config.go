@@ -24,6 +24,12 @@ type Config struct {
 	// MaxMachines is how many machines are remembered. One more takes the place of the one that was heard of longest
 	// ago. 0 means 65,536.
 	MaxMachines int
+	// Origin is the name of this process among those that pass on to each other what they see of the same machines, by
+	// [Record.AppendDelta] and [Record.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
+	// means a minute.
+	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -34,6 +40,7 @@ func (c Config) Effective() Config {
 	c.SlowFactor = check.Or(c.SlowFactor, 2)
 	c.MaxShare = check.Or(c.MaxShare, .25)
 	c.MaxMachines = check.Or(c.MaxMachines, 1<<16)
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -58,5 +65,6 @@ func (c Config) Validate() error {
 		within("SlowFactor", c.SlowFactor, 1, 1e6),
 		within("MaxShare", c.MaxShare, 0, .5),
 		machines,
+		c.choices().Validate(place),
 	)
 }

@@ -68,6 +68,18 @@
 // A machine that is 1.7 times slower, or even 1.4 times, may be called slow as well where all that runs there is killed
 // before it could show that it is no worse.
 //
+// # Many schedulers, one fleet
+//
+// Where a thousand schedulers place on the same machines, each sees too little of any to know it. So records pass on
+// what they see: each has an Origin, and names for its machines; the reader says what it knows, and another says the rest.
+//
+//	version := mine.AppendVersion(nil)
+//	delta, err := theirs.AppendDelta(nil, version)
+//	err = mine.Merge(now, delta)
+//
+// What is passed on are the attempts that have ended, with the ratios above, some 15 bytes each. What runs, classes and
+// LATE's progress are a process's own. The carrier is the host's: the network, a log, a file.
+//
 // # What else is known of machines, and where
 //
 // Two more views of a machine stand in packages of their own, each with the measure of its paper:

@@ -4,54 +4,18 @@ import (
 	"math"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const version = 3
+const version = 4
 
 // AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
-// heard of longest ago. It never fails. O(m); up to 350 bytes a machine.
+// heard of longest ago. It never fails. O(m); up to 400 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
-	c := r.Config()
-	from := len(dst)
-	dst = snapshot.AppendInt(append(dst, version), int64(c.HalfLife))
-	for _, x := range [...]float64{c.Trust, c.Limit, c.SlowFactor, c.MaxShare} {
-		dst = snapshot.AppendFloat(dst, x)
-	}
-	dst = snapshot.AppendClock(snapshot.AppendInt(dst, int64(c.MaxMachines)), r.clock)
-	dst = snapshot.AppendUint(dst, uint64(len(r.classes)))
-	for i := range r.classes {
-		dst = snapshot.AppendFloat(dst, r.classes[i].base)
-	}
-	dst = snapshot.AppendUint(dst, uint64(len(r.places)))
-	for i, left := r.oldest, len(r.places); left > 0; i, left = r.machines[i].newer, left-1 {
-		dst = r.machines[i].append(dst)
-	}
-	dst = snapshot.AppendSum(snapshot.AppendSum(dst, r.ended), r.failed)
-	dst = snapshot.AppendBool(snapshot.AppendUint(dst, uint64(r.members)), r.progress.used)
-	return snapshot.Seal(snapshot.AppendInt(dst, int64(r.progress.halved)), from), nil
-}
-
-func (m *machine) append(dst []byte) []byte {
-	dst = snapshot.AppendUint(snapshot.AppendUint(dst, uint64(m.number)), uint64(m.class))
-	dst = snapshot.AppendUint(snapshot.AppendBool(dst, m.known), uint64(m.flag+1))
-	for _, x := range [...]float64{m.location, m.weight, m.ended, m.failed} {
-		dst = snapshot.AppendFloat(dst, x)
-	}
-	dst = snapshot.AppendUint(snapshot.AppendInt(dst, int64(m.found)), uint64(m.total))
-	dst = append(dst, m.pasts, m.next, m.presents)
-	for _, e := range m.past[:m.pasts] {
-		dst = e.append(dst)
-	}
-	for j := range m.present[:m.presents] {
-		dst = m.present[j].append(snapshot.AppendUint(dst, m.present[j].key))
-	}
-	return dst
-}
-
-func (e evidence) append(dst []byte) []byte {
-	dst = snapshot.AppendUint(snapshot.AppendInt(dst, int64(e.at)), uint64(math.Float32bits(e.ratio)))
-	return snapshot.AppendBool(append(snapshot.AppendUint(dst, uint64(e.seen)), byte(e.kind)), e.failed)
+	r.begin()
+	r.settle()
+	return snapshot.Append(dst, version, r.state)
 }
 
 // MarshalBinary returns a snapshot; see [Record.AppendBinary].
@@ -61,121 +25,133 @@ func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 // stopped. What is not a snapshot is an error, and leaves r as it was. O(m log m); memory is bounded by a multiple of
 // the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
-	in := snapshot.NewReader("estimate/machines: Record", version, data)
-	c := Config{
-		HalfLife: in.Duration(), Trust: in.Amount(), Limit: in.Amount(), SlowFactor: in.Amount(), MaxShare: in.Amount(),
-		MaxMachines: in.Number(1, maxMachines),
-	}
-	restored, err := New(c)
-	if err != nil {
-		in.Fail(err)
-		return in.Close()
-	}
-	restored.clock = in.Clock()
-	classes := in.Uint()
-	in.Check(classes >= 1 && classes <= maxClasses, "holds a number of classes out of range")
-	if !in.OK() {
-		return in.Close()
-	}
-	restored.classes = make([]classRecord, classes)
-	for i := range restored.classes {
-		restored.classes[i].base = in.Amount()
-	}
-	restored.read(in)
-	if err := in.Close(); err != nil {
-		return err
-	}
-	*r = *restored
-	return nil
+	return snapshot.Restore(data, version, r, (*Record).state)
 }
 
-// read reads the machines and what is summed over them.
-func (r *Record) read(in *snapshot.Reader) {
+func (r *Record) state(c *snapshot.Codec) {
+	r.config.state(c)
+	if c.Reading() {
+		r.begin()
+	}
+	if !c.OK() {
+		return
+	}
+	c.Clock(&r.clock)
+	r.fleet.origins.State(c)
+	snapshot.List(c, &r.classes, 8, func(class *classRecord) { c.Amount(&class.base) })
+	if c.Check(len(r.classes) >= 1 && len(r.classes) <= maxClasses, "holds a number of classes out of range"); !c.OK() {
+		return
+	}
+	r.stateMachines(c)
+	c.Sum(&r.ended)
+	c.Sum(&r.failed)
+	snapshot.Small(c, &r.members, 0, math.MaxUint16)
+	c.Bool(&r.progress.used)
+	c.Span(&r.progress.halved)
+	r.config.inTime(c, r.progress.halved <= r.clock.Since)
+	if !c.Reading() {
+		return
+	}
+	ended, failed := r.ended.High, r.failed.High
+	for i := r.newest; i != none; i = r.machines[i].older {
+		m := &r.machines[i]
+		if ended, failed = ended-m.ended, failed-m.failed; r.progress.used {
+			r.progress.totals.Insert(float64(m.total) / step)
+		}
+	}
+	c.Check(math.Abs(ended) < 1e-3 && math.Abs(failed) < 1e-3, "holds a sum that is not one")
+}
+
+func (c *Config) state(to *snapshot.Codec) {
+	to.Duration(&c.HalfLife)
+	for _, x := range [...]*float64{&c.Trust, &c.Limit, &c.SlowFactor, &c.MaxShare} {
+		to.Amount(x)
+	}
+	to.Number(&c.MaxMachines, 1, maxMachines)
+	to.Text(&c.Origin)
+	to.Duration(&c.MaxSkew)
+	to.Valid(*c == c.Effective(), c)
+}
+
+// inTime refuses what is of the future, except where clocks may step back.
+func (c Config) inTime(to *snapshot.Codec, past bool) {
+	to.Check(past || c.Origin != "", "holds a time to come")
+}
+
+// stateMachines codes the machines in the order in which they were heard of, and which of them are flagged.
+func (r *Record) stateMachines(c *snapshot.Codec) {
 	const least = 40 // bytes of a machine that has shown nothing
-	n := in.Count(least)
-	in.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
-	var ended, failed float64
+	n := c.Size(r.Len(), least)
+	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
+	if c.In == nil {
+		for i := r.oldest; i != none; i = r.machines[i].newer {
+			r.machines[i].state(c, r)
+		}
+		return
+	}
 	flags := make([]int32, n) // places, by when they were flagged
-	for ; n > 0 && in.OK(); n-- {
-		var m machine
-		m.read(in, r)
-		if _, twice := r.places[m.number]; twice || !in.OK() {
-			in.Check(false, "holds a machine twice")
+	for ; n > 0 && c.OK(); n-- {
+		m := machine{newer: none, older: none}
+		if m.state(c, r); !c.OK() {
 			return
 		}
-		i := r.touch(m.number)
+		_, numbered := r.places[m.number]
+		_, named := r.fleet.names[m.name]
+		c.Check(!numbered && !named && (m.number != none || m.name != ""), "holds a machine twice, or one of no name")
+		i := r.place(m.number, m.name)
 		m.newer, m.older = r.machines[i].newer, r.machines[i].older
 		r.machines[i] = m
-		r.classes[m.class].spread.countAll(&m, 1)
-		if m.known {
+		class := &r.classes[m.class]
+		if class.spread.countAll(&m, 1); m.known {
 			r.all.Insert(m.location)
-			r.classes[m.class].locations.Insert(m.location)
+			class.locations.Insert(m.location)
 		}
 		if m.flag != none {
-			if in.Check(int(m.flag) < len(flags) && flags[m.flag] == 0, "holds a flag twice"); !in.OK() {
+			if c.Check(int(m.flag) < len(flags) && flags[m.flag] == 0, "holds a flag twice"); !c.OK() {
 				return
 			}
 			flags[m.flag] = i + 1
 			r.flagged = append(r.flagged, none)
 		}
-		ended += m.ended
-		failed += m.failed
 	}
 	for j := range r.flagged {
-		in.Check(flags[j] > 0, "leaves a flag out")
+		c.Check(flags[j] > 0, "leaves a flag out")
 		r.flagged[j] = flags[j] - 1
 	}
-	r.ended, r.failed = in.Sum(), in.Sum()
-	in.Check(math.Abs(r.ended.High-ended) < 1e-3, "holds a sum that is not one")
-	in.Check(math.Abs(r.failed.High-failed) < 1e-3, "holds a sum that is not one")
-	members := in.Uint()
-	in.Check(members <= math.MaxUint16, "holds a member out of range")
-	r.members = Member(members)
-	r.progress.used, r.progress.halved = in.Bool(), in.Duration()
-	in.Check(r.progress.halved <= r.clock.Since, "holds a time to come")
-	for i := r.newest; i != none && r.progress.used; i = r.machines[i].older {
-		r.progress.totals.Insert(float64(r.machines[i].total) / step)
-	}
 }
 
-func (m *machine) read(in *snapshot.Reader, r *Record) {
-	m.number = int(min(in.Uint(), math.MaxInt))
-	class := in.Uint()
-	in.Check(class < uint64(len(r.classes)), "holds a machine of a class that there is not")
-	m.known = in.Bool()
-	m.flag = int32(min(in.Uint(), maxMachines)) - 1
-	m.location, m.weight, m.ended, m.failed = in.Amount(), in.Amount(), in.Amount(), in.Amount()
-	in.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine of no location")
-	in.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+running, "holds more evidence than fits")
-	m.found = in.Duration()
-	total := in.Uint()
-	in.Check(m.found <= r.clock.Since && total <= math.MaxInt64/4, "holds a machine that is out of range")
-	pasts, next, presents := in.Uint(), in.Uint(), in.Uint()
-	in.Check(pasts <= recent && next < recent && presents <= running, "holds more attempts than fit")
-	in.Check(next == pasts || pasts == recent, "holds attempts with a gap")
-	if !in.OK() {
-		return
+func (m *machine) state(c *snapshot.Codec, r *Record) {
+	c.Number(&m.number, none, math.MaxInt)
+	c.Text(&m.name)
+	c.Check(len(m.name) <= merge.MostName, "holds a name that is too long")
+	c.Index(&m.class, len(r.classes))
+	c.Bool(&m.known)
+	c.Index(&m.flag, maxMachines)
+	for _, x := range [...]*float64{&m.location, &m.weight, &m.ended, &m.failed} {
+		c.Amount(x)
 	}
-	m.class, m.total = int32(class), int64(total)
-	m.pasts, m.next, m.presents = uint8(pasts), uint8(next), uint8(presents)
+	c.Check(m.class != none, "holds a machine of no class")
+	c.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine of no location")
+	c.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+running, "holds more evidence than fits")
+	c.Span(&m.found)
+	r.config.inTime(c, m.found <= r.clock.Since)
+	c.Number64(&m.total, 0, math.MaxInt64/4)
+	snapshot.Small(c, &m.pasts, 0, recent)
+	snapshot.Small(c, &m.presents, 0, running)
 	for j := range m.past[:m.pasts] {
-		m.past[j] = r.readEvidence(in)
+		snapshot.Small(c, &m.by[j], 0, math.MaxUint16)
+		c.Check(r.fleet.origins.Holds(m.by[j]), "holds evidence of an origin that there is not")
+		m.past[j].state(c, r)
 	}
 	for j := range m.present[:m.presents] {
-		m.present[j].key = in.Uint()
-		m.present[j].evidence = r.readEvidence(in)
+		c.Uint(&m.present[j].key)
+		m.present[j].state(c, r)
 	}
 }
 
-func (r *Record) readEvidence(in *snapshot.Reader) evidence {
-	at, ratio, seen, shown, failed := in.Duration(), in.Uint(), in.Uint(), in.Uint(), in.Bool()
-	in.Check(at <= r.clock.Since && ratio <= math.MaxUint32, "holds evidence out of range")
-	in.Check(seen <= full && shown <= uint64(bound), "holds evidence of no kind")
-	if !in.OK() {
-		return evidence{}
-	}
-	e := evidence{at, math.Float32frombits(uint32(ratio)), uint16(seen), kind(shown), failed}
-	least, most := float32(1/r.config.Limit), float32(r.config.Limit)
-	in.Check(e.kind == silent && e.ratio == 0 || e.ratio >= least && e.ratio <= most, "holds a ratio out of range")
-	return e
+func (e *evidence) state(c *snapshot.Codec, r *Record) {
+	c.Span(&e.at)
+	r.config.inTime(c, e.at <= r.clock.Since)
+	e.code(c)
+	c.Check(e.ratio == e.within(r.config.Limit).ratio, "holds a ratio out of range")
 }

@@ -109,7 +109,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, data, after, "an error changes nothing")
 	data[0]++
-	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 4, want 3")
+	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 5, want 4")
 }
 
 func FuzzUnmarshal(f *testing.F) {
@@ -161,7 +161,7 @@ func sound(t testing.TB, r *Record) {
 		ended += m.ended
 		failed += m.failed
 	}
-	require.Equal(t, len(r.places), seen)
+	require.Equal(t, r.Len(), seen)
 	require.LessOrEqual(t, seen, r.config.MaxMachines)
 	require.Equal(t, len(r.flagged), flagged)
 	classes, spreads := 0, make([]spread, len(r.classes))

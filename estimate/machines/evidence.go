@@ -20,7 +20,7 @@ const seenAt = .25
 
 // evidence is what one attempt has shown.
 type evidence struct {
-	at     time.Duration // when, since the record began
+	at     time.Duration // when, since the record began; of one that is shared, since 1970
 	ratio  float32       // its time, or the time that its progress implies, against the usual time
 	seen   uint16        // how much of it counts, in parts of full
 	kind   kind
@@ -67,7 +67,7 @@ func (e evidence) weight(now, memory time.Duration) float64 {
 // fade returns what is left of evidence of the given age: half when it is as old as memory, and then less quickly. A
 // rational function is the same to the last bit on all architectures.
 func fade(age, memory time.Duration) float64 {
-	x := float64(age) / float64(memory)
+	x := max(float64(age)/float64(memory), 0) // what is of the future, by another's clock, is of now
 	return 1 / (1 + float64(x*x))
 }
 

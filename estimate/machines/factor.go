@@ -77,6 +77,7 @@ func (r *Record) average() float64 {
 // Factor returns locationFactor of a machine: how many times longer than on the average machine, the median one, a task
 // takes there. It is 1 for a machine of which nothing is known, and that of its class if only that is known.
 func (r *Record) Factor(machine int) float64 {
+	r.settle()
 	i, ok := r.places[machine]
 	if !ok {
 		return 1
@@ -95,6 +96,7 @@ func (r *Record) Factor(machine int) float64 {
 // that, the rest count as average, and the answer is 1. O(k log m) for k machines; it allocates only if k is larger
 // than ever before.
 func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
+	r.settle()
 	r.asked = append(r.asked[:0], machines...)
 	slices.Sort(r.asked)
 	r.own = r.own[:0]

@@ -12,12 +12,23 @@ func (r *Record) touch(number int) int32 {
 	i, ok := r.places[number]
 	switch {
 	case !ok:
-		i = r.place(number)
-	case i == r.newest:
-		return i
+		i = r.place(number, "")
 	default:
-		r.unlink(i)
+		r.heard(i)
 	}
+	return i
+}
+
+// heard makes a machine the newest.
+func (r *Record) heard(i int32) {
+	if i == r.newest {
+		return
+	}
+	r.unlink(i)
+	r.link(i)
+}
+
+func (r *Record) link(i int32) {
 	m := &r.machines[i]
 	m.newer, m.older = none, r.newest
 	if r.newest != none {
@@ -26,12 +37,11 @@ func (r *Record) touch(number int) int32 {
 		r.oldest = i
 	}
 	r.newest = i
-	return i
 }
 
-// place finds room for a machine that is not known; it is not linked yet.
-func (r *Record) place(number int) int32 {
-	if len(r.places) >= r.config.MaxMachines {
+// place finds room for a machine that is not known, of which at least the number or the name is.
+func (r *Record) place(number int, name string) int32 {
+	if r.Len() >= r.config.MaxMachines {
 		r.drop(r.oldest)
 	}
 	i := int32(len(r.machines))
@@ -41,9 +51,10 @@ func (r *Record) place(number int) int32 {
 	} else {
 		r.machines = append(r.machines, machine{})
 	}
-	r.machines[i] = machine{number: number, newer: none, older: none, flag: none}
-	r.places[number] = i
+	r.machines[i] = machine{number: number, name: name, newer: none, older: none, flag: none}
+	r.call(i)
 	r.progress.join()
+	r.link(i)
 	return i
 }
 
@@ -58,6 +69,10 @@ func (r *Record) drop(i int32) {
 	r.failed.Add(-m.failed)
 	r.unlink(i)
 	delete(r.places, m.number)
+	if m.name != "" {
+		delete(r.fleet.names, m.name)
+	}
+	r.fleet.order = nil
 	r.free = append(r.free, i)
 	r.machines[i] = machine{}
 }

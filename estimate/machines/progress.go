@@ -37,7 +37,7 @@ func (p *progress) leave(total int64) {
 // to such steps, machines that have done the same compare equal, whatever the steps of their reports. It reports
 // whether the machine is one and the change a finite number of at most a million tasks.
 func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
-	at := r.clock.At(now)
+	at := r.at(now)
 	if !(math.Abs(change) <= 1e6) {
 		return false
 	}
@@ -48,7 +48,7 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	p := &r.progress
 	if !p.used {
 		p.used, p.halved = true, at
-		for range r.places {
+		for range r.Len() {
 			p.totals.Insert(0)
 		}
 	}

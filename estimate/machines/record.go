@@ -5,11 +5,13 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
 const (
 	recent      = 16 // attempts that have ended, remembered for each machine
+	fromOne     = 8  // of which one process may have seen so many, where several tell
 	running     = 8  // attempts that run, remembered for each machine
 	maxMachines = 1 << 30
 	maxClasses  = 256
@@ -24,7 +26,7 @@ const (
 // nothing (x/time/rate's rule). Answers are as of the latest event.
 //
 // Everything takes O(log m) for m machines, unless it says otherwise, and does not allocate once the machines are
-// known. A machine takes about 600 bytes, a class four thousand.
+// known. A machine takes about 650 bytes, a class four thousand.
 //
 // Not safe for concurrent use, [Record.Factor] and [Record.Judge] included, which bring what they answer up to date;
 // one per cluster. Behind the few methods that a host's phases call, it can stand locked.
@@ -33,6 +35,7 @@ type Record struct {
 	grid     grid
 	clock    clock.Clock
 	places   map[int]int32 // by the host's number
+	fleet    fleet
 	machines []machine
 	free     []int32
 	newest   int32 // of those in use, by their latest event
@@ -57,7 +60,8 @@ type classRecord struct {
 
 // machine is what is known of one. It is in the trees if it has shown something.
 type machine struct {
-	number       int
+	number       int    // none if the host has not told which it is
+	name         string // empty if the host has not said it
 	newer, older int32
 	flag         int32 // place in flagged, or none
 	class        int32
@@ -69,7 +73,8 @@ type machine struct {
 	found        time.Duration // when that was
 	total        int64         // LATE's total progress, in steps
 	past         [recent]evidence
-	pasts, next  uint8 // how many, and where the next one goes
+	by           [recent]merge.Origin // who has seen it
+	pasts        uint8                // how many, from the oldest on
 	present      [running]struct {
 		key uint64
 		evidence
@@ -92,7 +97,7 @@ func (r *Record) begin() {
 	if r.places != nil {
 		return
 	}
-	r.config = r.config.Effective()
+	r.config, r.fleet.names = r.config.Effective(), map[string]int32{}
 	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), map[int]int32{}, none, none
 	r.classes = []classRecord{{base: 1}}
 }
@@ -104,14 +109,13 @@ func (r *Record) Config() Config {
 }
 
 // Len returns the number of machines that are remembered.
-func (r *Record) Len() int { return len(r.places) }
+func (r *Record) Len() int { return len(r.machines) - len(r.free) }
 
 // Running takes what an attempt that runs on a machine shows now. Key tells it from the machine's other attempts: any
 // number will do, as long as it stays the same and goes with [Record.End]. Of each machine the eight attempts that were
 // told of last are remembered. It reports whether the machine is one: a negative number is not.
 func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
-	r.begin()
-	at := r.clock.At(now)
+	at := r.at(now)
 	i := r.touch(machine)
 	if i == none {
 		return false
@@ -151,16 +155,15 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 // that is not to count, such as one that never began, is ended with a Usual of 0. It reports whether the machine is
 // one.
 func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outcome) bool {
-	r.begin()
-	at := r.clock.At(now)
+	at := r.at(now)
 	i := r.touch(machine)
 	if i == none || how > Failed {
 		return false
 	}
-	m, times := &r.machines[i], &r.classes[r.machines[i].class].spread
+	m := &r.machines[i]
 	for j := range m.present[:m.presents] {
 		if m.present[j].key == key {
-			times.count(m.present[j].evidence, -1)
+			r.classes[m.class].spread.count(m.present[j].evidence, -1)
 			m.presents--
 			m.present[j], m.present[m.presents].evidence = m.present[m.presents], evidence{}
 			break
@@ -168,11 +171,11 @@ func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outc
 	}
 	shown := a.shows(at, how == Finished, r.config.Limit)
 	shown.failed = how == Failed
-	times.count(m.past[m.next], -1)
-	times.count(shown, 1)
-	m.past[m.next] = shown
-	m.next = (m.next + 1) % recent
-	m.pasts = min(m.pasts+1, recent)
+	by := merge.Nobody
+	if r.config.Origin != "" {
+		by, shown.at = r.fleet.origins.Stamp(r.config.choices(), at)
+	}
+	r.put(m, shown, by)
 	r.find(i)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -289,6 +290,8 @@ func TestConfig(t *testing.T) {
 		"Config.SlowFactor is 0.9":    {SlowFactor: .9},
 		"Config.MaxShare is 0.6":      {MaxShare: .6},
 		"Config.MaxMachines is -1":    {MaxMachines: -1},
+		"Config.MaxSkew is -1ns":      {MaxSkew: -1},
+		"want at most 255 bytes":      {Origin: strings.Repeat("x", 256)},
 		"MaxMachines is 1073741825, ": {MaxMachines: 1<<30 + 1},
 	} {
 		_, err := New(c)
@@ -296,7 +299,7 @@ func TestConfig(t *testing.T) {
 		assert.ErrorContains(t, err, "machines: ")
 	}
 	assert.Equal(t, Config{
-		HalfLife: time.Hour, Trust: 2, Limit: 100, SlowFactor: 2, MaxShare: .25, MaxMachines: 65536,
+		HalfLife: time.Hour, Trust: 2, Limit: 100, SlowFactor: 2, MaxShare: .25, MaxMachines: 65536, MaxSkew: time.Minute,
 	}, newRecord(t, Config{}).Config())
 }
 

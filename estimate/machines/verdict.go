@@ -75,6 +75,7 @@ func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (
 // while, and if that is slow as well, one is enough to say so. Where the good machines have left, tell so by
 // [Record.Forget]: what is slow is slow against those that the record knows.
 func (r *Record) Judge(machine int) Verdict {
+	r.settle()
 	i, ok := r.places[machine]
 	if !ok {
 		return Verdict{}
@@ -129,10 +130,12 @@ func (r *Record) AppendAvoid(dst []int) []int {
 	if r.places == nil {
 		return dst
 	}
+	r.settle()
 	r.reflag()
 	from := len(dst)
 	for at := len(r.flagged) - 1; at >= 0; at-- { // a refresh may take the machine off the list
-		if number := r.machines[r.flagged[at]].number; r.Judge(number).Avoid() {
+		// What has no number runs none of this host's.
+		if number := r.machines[r.flagged[at]].number; number != none && r.Judge(number).Avoid() {
 			dst = append(dst, number)
 		}
 	}

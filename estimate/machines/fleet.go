@@ -1,0 +1,299 @@
+package machines
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/merge"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+// What many processes see of the same machines, and pass on to each other.
+
+// fleet is what a record needs to know for that.
+type fleet struct {
+	origins merge.Origins
+	names   map[string]int32 // the places of the machines that have a name
+	order   []int32          // places by name; nil if it is to be made again
+	merged  bool             // since the machines' factors were found
+}
+
+// keep is for how many half-lives evidence is passed on; it counts a thousandth by then.
+const keep = 32
+
+func (c Config) choices() merge.Choices {
+	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.HalfLife, keep)}
+}
+
+// form is how evidence is passed on.
+func form() merge.Form[evidence] {
+	return merge.Form[evidence]{Place: "estimate/machines", Kind: 'm', Fact: func(c *snapshot.Codec, e *evidence) { e.code(c) }}
+}
+
+// Two bits of what evidence says, beside its kind.
+const saysFull, saysFailed = 4, 8
+
+// says returns what evidence says except its numbers.
+func (e evidence) says() uint8 {
+	says := uint8(e.kind)
+	if e.seen == full {
+		says |= saysFull
+	}
+	if e.failed {
+		says |= saysFailed
+	}
+	return says
+}
+
+// code codes evidence without its time.
+func (e *evidence) code(c *snapshot.Codec) {
+	says, ratio := e.says(), uint64(math.Float32bits(e.ratio))
+	snapshot.Small(c, &says, 0, saysFull|saysFailed|3)
+	c.Check(kind(says&3) <= bound, "holds evidence of no kind")
+	e.kind, e.failed = kind(says&3), says&saysFailed > 0
+	if e.kind == silent {
+		c.Check(says&saysFull == 0, "holds silent evidence that counts")
+		return
+	}
+	c.Uint(&ratio)
+	e.ratio = math.Float32frombits(uint32(ratio))
+	c.Check(ratio <= math.MaxUint32 && e.ratio > 0 && e.ratio <= math.MaxFloat32, "holds a ratio out of range")
+	if says&saysFull > 0 {
+		e.seen = full
+	} else {
+		snapshot.Small(c, &e.seen, 0, full-1)
+	}
+}
+
+// within returns evidence whose ratio is within a record's limit.
+func (e evidence) within(limit float64) evidence {
+	if e.kind != silent {
+		e.ratio = float32(min(max(float64(e.ratio), 1/limit), limit))
+	}
+	return e
+}
+
+// at takes an instant. A record that is shared counts from 1970, as all do; its clock may step back as it likes.
+func (r *Record) at(now time.Time) time.Duration {
+	r.begin()
+	at := r.clock.At(now)
+	if r.config.Origin != "" && !now.IsZero() {
+		at = merge.At(now)
+		r.clock.Since = at
+	}
+	return at
+}
+
+// SetName says by which name the processes of a fleet know a machine. Say it before the machine's first attempt: what
+// was seen before it is kept to oneself. It reports false, and changes nothing, for a negative machine, for a name that
+// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. What was
+// merged of the name is known of the machine from then on.
+func (r *Record) SetName(machine int, name string) bool {
+	if machine < 0 || name == "" || len(name) > merge.MostName {
+		return false
+	}
+	r.begin()
+	i, numbered := r.places[machine]
+	j, named := r.fleet.names[name]
+	switch {
+	case numbered && (named || r.machines[i].name != ""):
+		return numbered && named && i == j
+	case named && r.machines[j].number != none:
+		return false
+	case named:
+		r.machines[j].number = machine
+		r.call(j)
+	case numbered:
+		r.machines[i].name = name
+		r.call(i)
+	default:
+		r.place(machine, name)
+	}
+	return true
+}
+
+// call notes how a machine is called.
+func (r *Record) call(i int32) {
+	m := &r.machines[i]
+	if m.number != none {
+		r.places[m.number] = i
+	}
+	if m.name != "" {
+		r.fleet.names[m.name] = i
+	}
+	r.fleet.order = nil
+}
+
+// AppendVersion appends what the record knows, as far as a process that knows more must know that to say the rest: of
+// each process, until when. Some 25 bytes a process. It does not allocate except to grow dst.
+func (r *Record) AppendVersion(dst []byte) []byte {
+	return form().AppendVersion(dst, &r.fleet.origins)
+}
+
+// AppendDelta appends what the record knows of the attempts that have ended beyond a version, that of the reader by its
+// AppendVersion; nil stands for one that knows nothing. With origins it says only what these have seen, for a carrier
+// on which each process says its own. It is an error if since is no version. Some 10 bytes an attempt, and a name for
+// each machine. O(m + d log d) for d attempts.
+func (r *Record) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
+	return form().AppendDelta(dst, since, &r.fleet.origins, r.config.choices(), r.clock.Since, origins, r.evidence())
+}
+
+// evidence is what the record has of machines that have a name.
+func (r *Record) evidence() iter.Seq[merge.Observation[evidence]] {
+	return func(yield func(merge.Observation[evidence]) bool) {
+		for i := r.newest; i != none && r.places != nil; i = r.machines[i].older {
+			m := &r.machines[i]
+			for j, e := range m.past[:m.pasts] {
+				if m.name != "" && !yield(merge.Observation[evidence]{At: e.at, Name: m.name, Fact: e, Origin: m.by[j]}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Merge takes in what another process has seen, by its AppendDelta. The order of deltas does not matter, nor does it
+// whether one comes twice, in parts, or by way of a third: records that know the same, and have the same choices and
+// classes, give the same answers at the same instant after a Merge, to the last bit, as far as nothing runs and no more
+// than MaxMachines are known. Of the latest 16 attempts on a machine, at most 8 are those of one process. What is older
+// than 32 half-lives is left out.
+//
+// It is an error, and changes nothing, if the record has no Origin, or delta is damaged or none; and, a FieldError, if
+// it comes from more than MaxSkew ahead of now, which the clock of either may be the reason for. O(1) an attempt; all
+// factors are found again when one is asked for, in O(m log m).
+func (r *Record) Merge(now time.Time, delta []byte) error {
+	at := r.at(now)
+	seen, err := form().Read(&r.fleet.origins, r.config.choices(), at, delta)
+	if err != nil {
+		return err
+	}
+	for _, s := range seen {
+		i, ok := r.fleet.names[s.Name]
+		if !ok {
+			i = r.place(none, s.Name)
+		}
+		r.heard(i)
+		s.Fact.at = s.At
+		r.put(&r.machines[i], s.Fact.within(r.config.Limit), s.Origin)
+	}
+	r.fleet.merged = true
+	return nil
+}
+
+// put takes evidence of an attempt that has ended in, in the order of all processes, unless there is newer.
+func (r *Record) put(m *machine, e evidence, by merge.Origin) {
+	place, gone, from, first := int(m.pasts), none, 0, none
+	for j := int(m.pasts) - 1; j >= 0 && by != merge.Nobody; j-- {
+		switch order := r.fleet.compare(e, m.past[j], by, m.by[j]); {
+		case order == 0:
+			return
+		case order < 0:
+			place = j
+		}
+		if r.fleet.origins.Same(by, m.by[j]) {
+			from, first = from+1, j
+		}
+	}
+	switch {
+	case from == fromOne:
+		gone = first
+	case m.pasts == recent:
+		gone = 0
+	}
+	times := &r.classes[m.class].spread
+	if gone != none {
+		if place <= gone {
+			return // it is older than what would go
+		}
+		times.count(m.past[gone], -1)
+		m.remove(gone, gone+1)
+		place--
+	}
+	times.count(e, 1)
+	copy(m.past[place+1:], m.past[place:m.pasts])
+	copy(m.by[place+1:], m.by[place:m.pasts])
+	m.past[place], m.by[place] = e, by
+	m.pasts++
+}
+
+// remove takes evidence away.
+func (m *machine) remove(from, to int) {
+	copy(m.past[from:], m.past[to:m.pasts])
+	copy(m.by[from:], m.by[to:m.pasts])
+	m.pasts -= uint8(to - from)
+}
+
+// compare orders evidence as all processes do.
+func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Or(f.origins.Compare(of, by), cmp.Compare(a.ratio, b.ratio),
+		cmp.Compare(a.seen, b.seen), cmp.Compare(a.says(), b.says()))
+}
+
+// settle finds all factors again after a merge, from the evidence alone and in the order of the names: what was known
+// when does not matter.
+func (r *Record) settle() {
+	if !r.fleet.merged {
+		return
+	}
+	r.fleet.merged = false
+	r.forgetOld()
+	r.all.Reset()
+	for i := range r.classes {
+		r.classes[i].locations.Reset()
+	}
+	r.ended, r.failed = num.Sum{}, num.Sum{}
+	order := r.byName()
+	for _, i := range order {
+		m := &r.machines[i]
+		m.known, m.ended, m.failed = false, 0, 0
+	}
+	for range 2 { // by the machines before it, then by all
+		for _, i := range order {
+			r.find(i)
+		}
+	}
+	for i := range r.classes {
+		r.classes[i].base = r.centre(int32(i))
+	}
+	for _, i := range order {
+		r.flag(i)
+	}
+}
+
+// forgetOld forgets what no other process would take any more.
+func (r *Record) forgetOld() {
+	since := r.config.choices().Since(r.clock.Since)
+	for i := r.newest; i != none; i = r.machines[i].older {
+		m, old := &r.machines[i], 0
+		for old < int(m.pasts) && m.past[old].at < since {
+			r.classes[m.class].spread.count(m.past[old], -1)
+			old++
+		}
+		m.remove(0, old)
+	}
+	r.fleet.origins.Forget(since)
+}
+
+// byName returns the places in use in the order of all processes; those without a name are last, by number.
+func (r *Record) byName() []int32 {
+	if r.fleet.order == nil {
+		for i := r.newest; i != none; i = r.machines[i].older {
+			r.fleet.order = append(r.fleet.order, i)
+		}
+		slices.SortFunc(r.fleet.order, func(a, b int32) int {
+			x, y := &r.machines[a], &r.machines[b]
+			if (x.name == "") != (y.name == "") {
+				return cmp.Compare(y.name, x.name)
+			}
+			return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.number, y.number))
+		})
+	}
+	return r.fleet.order
+}

@@ -1,0 +1,270 @@
+package machines
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler"
+	"github.com/straggler-go/straggler/internal/merge/mergetest"
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+const machinesOfFleet = 9
+
+// number is by which number a process knows a machine: not the one by which the others do.
+func number(process, machine int) int { return (machine*7+process)%machinesOfFleet + 3*process }
+
+func member(t testing.TB, process int, c Config) *Record {
+	c.Origin = mergetest.Name(process)
+	r := newRecord(t, c)
+	for machine := range machinesOfFleet {
+		require.True(t, r.SetName(number(process, machine), fmt.Sprint("node-", machine)))
+	}
+	return r
+}
+
+// judged is all that a record says of the machines, by name.
+func judged(r *Record) string {
+	var b strings.Builder
+	for machine := range machinesOfFleet {
+		i := r.fleet.names[fmt.Sprint("node-", machine)]
+		n := r.machines[i].number
+		v := r.Judge(n)
+		elsewhere, known := r.Elsewhere(n)
+		fmt.Fprintln(&b, machine, r.Factor(n), v.Standing, v.ClassFactor, v.Attempts, v.Failed, elsewhere, known)
+	}
+	return b.String()
+}
+
+func TestLawsOfMerge(t *testing.T) {
+	mergetest.Laws(t, mergetest.Fleet[*Record]{
+		New: func(process int) *Record { return member(t, process, Config{HalfLife: time.Minute}) },
+		See: func(r *Record, process int, now time.Time, random *rand.Rand) {
+			machine := random.IntN(machinesOfFleet)
+			a := Attempt{Ran: time.Duration(random.IntN(100)) * time.Second, Usual: 20 * time.Second}
+			if machine == 4 {
+				a.Ran *= 8
+			}
+			if random.IntN(3) == 0 {
+				a.Done = random.Float64()
+			}
+			how := Finished
+			if random.IntN(3) == 0 {
+				how = Outcome(random.IntN(3))
+			}
+			r.End(now, number(process, machine), 0, a, how)
+		},
+		Answer: func(r *Record, _ time.Time) string { return judged(r) },
+	})
+}
+
+// See what one has seen is known to the other, and judged as if it had seen it.
+func TestMerge(t *testing.T) {
+	a, b := member(t, 0, Config{}), member(t, 1, Config{})
+	for machine := range machinesOfFleet {
+		ratio := 1.
+		if machine == 4 {
+			ratio = 8
+		}
+		finish(a, 100, number(0, machine), ratio, ratio)
+		finish(b, 130, number(1, machine), ratio)
+	}
+	assert.Equal(t, Unknown, b.Judge(number(1, 4)).Standing)
+	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(delta), 25*2*machinesOfFleet)
+	require.NoError(t, b.Merge(at(131), delta))
+	assert.Equal(t, []int{number(1, 4)}, b.AppendAvoid(nil))
+	before, _ := b.MarshalBinary()
+	require.NoError(t, b.Merge(at(131), delta))
+	after, _ := b.MarshalBinary()
+	assert.Equal(t, before, after, "a second time")
+
+	delta, err = a.AppendDelta(nil, b.AppendVersion(nil))
+	require.NoError(t, err)
+	assert.Len(t, delta, 7, "b knows all")
+	_, err = a.AppendDelta(nil, []byte("rubbish"))
+	assert.ErrorContains(t, err, "estimate/machines: version: ")
+	delta, _ = b.AppendDelta(nil, nil, "scheduler-2")
+	assert.Len(t, delta, 7, "nobody has seen anything under this name")
+}
+
+func TestMergeRefuses(t *testing.T) {
+	a, b := member(t, 0, Config{}), member(t, 1, Config{})
+	for machine := range machinesOfFleet {
+		finish(a, 200, number(0, machine), 1, 2, 3)
+	}
+	delta, err := a.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	mergetest.Refuses(t, b, at(200), delta)
+
+	var wrong *straggler.FieldError
+	c := member(t, 2, Config{})
+	require.ErrorAs(t, c.Merge(at(139), delta), &wrong)
+	assert.EqualError(t, wrong, "estimate/machines: delta of scheduler-0 is 1m1.000026s, want at most 1m0s ahead of this clock")
+	assert.NoError(t, c.Merge(at(141), delta))
+	require.ErrorAs(t, newRecord(t, Config{}).Merge(at(0), delta), &wrong)
+	assert.Equal(t, "Config.Origin", wrong.Field)
+}
+
+// What one process says of a machine is at most half of what is held of it, however much it says.
+func TestOneProcessOfMany(t *testing.T) {
+	liar, honest, judge := member(t, 0, Config{}), member(t, 1, Config{}), member(t, 2, Config{})
+	for machine := range machinesOfFleet {
+		finish(honest, 100, number(1, machine), 1, 1, 1, 1, 1, 1, 1, 1)
+	}
+	for range 100 {
+		finish(liar, 110, number(0, 3), 50)
+	}
+	for _, r := range []*Record{liar, honest} {
+		delta, err := r.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, judge.Merge(at(120), delta))
+	}
+	assert.Equal(t, Normal, judge.Judge(number(2, 3)).Standing)
+	finish(honest, 111, number(1, 3), 50, 50, 50, 50, 50)
+	delta, err := honest.AppendDelta(nil, judge.AppendVersion(nil))
+	require.NoError(t, err)
+	require.NoError(t, judge.Merge(at(121), delta))
+	assert.Equal(t, Slow, judge.Judge(number(2, 3)).Standing, "two agree")
+}
+
+func TestNames(t *testing.T) {
+	r := newRecord(t, Config{Origin: "a"})
+	assert.False(t, r.SetName(-1, "x"))
+	assert.False(t, r.SetName(0, ""))
+	assert.False(t, r.SetName(0, strings.Repeat("x", 256)))
+	assert.True(t, r.SetName(0, "x"))
+	assert.True(t, r.SetName(0, "x"), "again")
+	assert.False(t, r.SetName(0, "y"), "it has one")
+	assert.False(t, r.SetName(1, "x"), "it is another's")
+	finish(r, 1, 2, 1, 1, 1)
+	assert.True(t, r.SetName(2, "z"), "known by its number")
+	other := newRecord(t, Config{Origin: "b"})
+	delta, err := r.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, other.Merge(at(2), delta))
+	assert.Equal(t, 1, other.Len())
+	assert.Empty(t, other.AppendAvoid(nil), "it has no number yet")
+	assert.True(t, other.SetName(9, "z"))
+	assert.Equal(t, Normal, other.Judge(9).Standing)
+	assert.Equal(t, 1, other.Len())
+	other.Forget(9)
+	assert.Equal(t, 0, other.Len())
+}
+
+// What is old is forgotten, and so is who saw it.
+func TestOldIsForgotten(t *testing.T) {
+	a, b := member(t, 0, Config{HalfLife: time.Minute}), member(t, 1, Config{HalfLife: time.Minute})
+	finish(a, 0, number(0, 0), 1, 1, 1)
+	delta, err := a.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, b.Merge(at(32*60), delta))
+	assert.NotZero(t, b.Judge(number(1, 0)).Attempts)
+	require.NoError(t, b.Merge(at(32*60+1), delta))
+	assert.Zero(t, b.Judge(number(1, 0)))
+	assert.Len(t, b.AppendVersion(nil), 6)
+}
+
+// A process whose clock steps back goes on as another origin: what it sees then is new to all.
+func TestClockStepsBack(t *testing.T) {
+	a, b := member(t, 0, Config{}), member(t, 1, Config{})
+	finish(a, 1000, number(0, 0), 1, 1)
+	tell := func(now float64) {
+		delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
+		require.NoError(t, err)
+		require.NoError(t, b.Merge(at(now), delta))
+	}
+	tell(1000)
+	finish(a, 400, number(0, 0), 1, 1)
+	tell(400)
+	assert.InDelta(t, 4, b.Judge(number(1, 0)).Attempts, .2)
+}
+
+// A clock that is ahead is no harm to those who hear of it by way of others.
+func TestHeardFromOneAhead(t *testing.T) {
+	ahead, middle, behind := member(t, 0, Config{}), member(t, 1, Config{}), member(t, 2, Config{})
+	finish(ahead, 150, number(0, 0), 1, 1, 1)
+	delta, err := ahead.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, middle.Merge(at(100), delta))
+	finish(middle, 100, number(1, 0), 1)
+	for _, c := range []struct{ now, want float64 }{{80, 1}, {141, 4}} {
+		middle.End(at(c.now+20), number(1, 1), 0, attempt(20, 0), Finished)
+		delta, err = middle.AppendDelta(nil, behind.AppendVersion(nil))
+		require.NoError(t, err)
+		require.NoError(t, behind.Merge(at(c.now), delta))
+		assert.InDelta(t, c.want, behind.Judge(number(2, 0)).Attempts, .2)
+	}
+}
+
+// What a machine's attempts are drawn towards is what its class is in the end, not what the machines before it are.
+func TestSettledByAll(t *testing.T) {
+	a, b := member(t, 0, Config{}), member(t, 1, Config{})
+	for machine := range machinesOfFleet {
+		finish(a, 100, number(0, machine), slices.Repeat([]float64{4}, 1+min(3*machine, 3))...)
+	}
+	delta, err := a.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, b.Merge(at(100), delta))
+	for machine := range machinesOfFleet {
+		assert.Equal(t, 1., b.Factor(number(1, machine)))
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	a := member(f, 0, Config{})
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 40 {
+		finish(a, 100, number(0, random.IntN(machinesOfFleet)), random.ExpFloat64())
+	}
+	delta, _ := a.AppendDelta(nil, nil)
+	f.Add(delta[:len(delta)-4])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := member(t, 1, Config{MaxMachines: 12})
+		if b.Merge(at(1000), snapshot.Seal(data, 0)) != nil {
+			return
+		}
+		sound(t, b)
+		again, err := b.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		c := member(t, 2, Config{MaxMachines: 12})
+		require.NoError(t, c.Merge(at(1000), again))
+		saved, _ := b.MarshalBinary()
+		require.NoError(t, new(Record).UnmarshalBinary(saved))
+	})
+}
+
+// A million attempts, of a thousand processes on ten thousand machines.
+func BenchmarkMerge(b *testing.B) {
+	var deltas [][]byte
+	random := rand.New(rand.NewPCG(1, 1))
+	size := 0
+	for process := range 1000 {
+		r := newRecord(b, Config{Origin: mergetest.Name(process)})
+		for k := range 1000 {
+			machine := random.IntN(10_000)
+			r.SetName(machine, fmt.Sprintf("rack%02d-node%04d", machine/100, machine))
+			r.End(at(float64(1000+k)), machine, 0, attempt(20*random.ExpFloat64(), 0), Finished)
+		}
+		delta, _ := r.AppendDelta(nil, nil)
+		deltas, size = append(deltas, delta), size+len(delta)
+	}
+	for b.Loop() {
+		r := newRecord(b, Config{Origin: "reader"})
+		for _, delta := range deltas {
+			if err := r.Merge(at(2000), delta); err != nil {
+				b.Fatal(err)
+			}
+		}
+		r.Factor(0)
+	}
+	b.ReportMetric(float64(size)/1e6, "B/attempt")
+}
