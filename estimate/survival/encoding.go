@@ -43,13 +43,20 @@ func (s *Shape) code(c *snapshot.Codec) {
 	for k := range s.place {
 		snapshot.Small(c, &s.place[k], 0, math.MaxInt32)
 	}
-	for k := range s.errors {
-		r := &s.errors[k]
+	errors := [Parts + 1]ring{}
+	if s.errors != nil {
+		errors = *s.errors
+	}
+	for k := range errors {
+		r := &errors[k]
 		c.Number(&r.seen, 0, snapshot.Any)
 		for i := range r.kept() {
 			c.Amount32(&r.ratio[i])
 			c.Check(r.ratio[i] > 0, "holds an error that is no ratio")
 		}
+	}
+	if c.In != nil && errors != [Parts + 1]ring{} {
+		s.errors = &errors
 	}
 }
 

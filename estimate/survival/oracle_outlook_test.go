@@ -96,8 +96,8 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 		}
 		var o Outlook
 		ok := s.Outlook(&o, p, &c)
-		own, of := &s.errors[p.Stage], &kind.errors[p.Stage]
-		want := guesses(kept(own), kept(of), own.seen, of.seen, p, &c)
+		own, of := s.at(p.Stage), kind.at(p.Stage)
+		want := guesses(kept(own), kept(of), own.all(), of.all(), p, &c)
 		require.Equal(t, len(want) > 0, ok)
 		if !ok {
 			continue
@@ -140,7 +140,7 @@ func TestOutlookWantsErrorsThatAgree(t *testing.T) {
 	} {
 		var s Shape
 		for _, ratio := range c.ratios {
-			s.errors[3].put(float64(ratio), 0)
+			s.rings()[3].put(float64(ratio), 0)
 		}
 		var o Outlook
 		assert.Equal(t, c.ok, s.Outlook(&o, Prediction{Age: 10, Total: 1000, Stage: 3}, new(Curve)), "%v", c.ratios)
@@ -175,19 +175,19 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 	s := kind.Phase()
 	assert.Equal(t, 1., s.Bias(2))
 	for _, ratio := range []float64{1, 2} {
-		kind.errors[2].put(ratio, 0)
+		kind.rings()[2].put(ratio, 0)
 	}
 	assert.Equal(t, 1.5, s.Bias(2))
 	for range 8 {
-		s.errors[2].put(4, 0)
+		s.rings()[2].put(4, 0)
 	}
 	assert.Equal(t, (8*4+2*1.5)/10, s.Bias(2), "eight of the phase, two of the kind")
 	for range 14 {
-		kind.errors[2].put(1.5, 0)
+		kind.rings()[2].put(1.5, 0)
 	}
 	assert.Equal(t, (8*4+4*1.5)/12, s.Bias(2), "a kind counts as four at most")
-	s.errors[1].put(3, 0)
+	s.rings()[1].put(3, 0)
 	assert.Equal(t, 3., s.Bias(0), "a stage is at least the first")
-	s.errors[Parts].put(7, 0)
+	s.rings()[Parts].put(7, 0)
 	assert.Equal(t, 7., s.Bias(Parts+3))
 }

@@ -108,7 +108,7 @@ func (a *adder) all(s *Shape, stage int) {
 
 // seen adds the errors that were seen, in a phase and in its kind.
 func (a *adder) seen(own, kind *ring) {
-	a.ring(own, float64(own.seen))
+	a.ring(own, float64(own.all()))
 	a.ring(kind, float64(min(kind.kept(), asMany)))
 }
 
@@ -180,7 +180,7 @@ const (
 // precision looks at the errors that were seen at a stage. It uses o.
 func (s *Shape) precision(o *Outlook, stage int) precision {
 	own, kind, _ := s.errorsAt(stage)
-	if own.seen+kind.kept() < fewErrors {
+	if own.all()+kind.kept() < fewErrors {
 		return unclear
 	}
 	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}

@@ -19,13 +19,14 @@ const (
 // time that was predicted for it. A phase starts with [Shape.Phase] of its kind's and both learn from the copies that
 // finish.
 //
-// The zero value has seen nothing, and takes progress to be linear in time. It takes 1.2 kB. Not safe for concurrent
+// The zero value has seen nothing, and takes progress to be linear in time. It takes 250 bytes, and 1 kB more once it
+// has learned. Not safe for concurrent
 // use; one per phase, and one per kind.
 type Shape struct {
 	later  [Parts + 1]float64 // the share of the time at the end of each part, less the share of the work
 	copies float64            // that later is the mean of; faded
 	bent   bool
-	errors [Parts + 1]ring
+	errors *[Parts + 1]ring // nil before the first
 	kind   *Shape           // nil: none
 	taught int              // copies that have finished in a phase
 	place  [Parts + 1]int32 // behind this phase's error in the kind's rings; 0: it has none
@@ -35,6 +36,30 @@ type Shape struct {
 type ring struct {
 	ratio [remembered]float32
 	seen  int
+}
+
+// rings returns the errors, to add to.
+func (s *Shape) rings() *[Parts + 1]ring {
+	if s.errors == nil {
+		s.errors = new([Parts + 1]ring)
+	}
+	return s.errors
+}
+
+// at returns the errors at a stage, or nil if there are none at any.
+func (s *Shape) at(stage int) *ring {
+	if s.errors == nil {
+		return nil
+	}
+	return &s.errors[stage]
+}
+
+// all returns how many errors there ever were.
+func (r *ring) all() int {
+	if r == nil {
+		return 0
+	}
+	return r.seen
 }
 
 // put adds an error, in the place of the one that was put behind the given number of others, if that is still there and
@@ -52,12 +77,7 @@ func (r *ring) put(ratio float64, at int32) int32 {
 }
 
 // kept returns how many errors there are; a nil ring has none.
-func (r *ring) kept() int {
-	if r == nil {
-		return 0
-	}
-	return min(r.seen, remembered)
-}
+func (r *ring) kept() int { return min(r.all(), remembered) }
 
 // unseen are the errors that are expected before any was seen. In attempts of 10 s and more in public Hadoop traces,
 // what is predicted of the whole time is too long by 12 to 60 % for the middle half, and by a factor of 4 for one in
@@ -108,7 +128,7 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 			if place != nil {
 				at = place[k]
 			}
-			if at = s.errors[k].put(seconds/(age+left).Seconds(), at); place != nil {
+			if at = s.rings()[k].put(seconds/(age+left).Seconds(), at); place != nil {
 				place[k] = at
 			}
 		}
@@ -138,12 +158,12 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 // errorsAt returns the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and
 // how many are expected unseen, before it is known how far those that were seen are apart.
 func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
-	own = &s.errors[stage]
+	own = s.at(stage)
 	if s.kind == nil {
 		return own, nil, 2
 	}
-	kind = &s.kind.errors[stage]
-	return own, kind, 4 / (2 + float64(kind.seen))
+	kind = s.kind.at(stage)
+	return own, kind, 4 / (2 + float64(kind.all()))
 }
 
 // Bias returns the mean of the errors seen at a stage, which is a number of parts passed; 1 if none was. A prediction
@@ -151,10 +171,10 @@ func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 func (s *Shape) Bias(stage int) float64 {
 	own, kind, _ := s.errorsAt(min(max(stage, 1), Parts))
 	kindWeight := float64(min(kind.kept(), asMany))
-	if own.seen+kind.kept() == 0 {
+	if own.all()+kind.kept() == 0 {
 		return 1
 	}
-	ownWeight := float64(own.seen)
+	ownWeight := float64(own.all())
 	return (float64(mean(own)*ownWeight) + float64(mean(kind)*kindWeight)) / (ownWeight + kindWeight)
 }
 

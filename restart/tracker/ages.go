@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/survival"
-	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // ages is what is known of how long copies take whatever they report: a curve of the times of those that have ended,
@@ -45,9 +44,9 @@ const (
 	unsure    = 8    // ends before which more work is taken to take longer, and less work not to take shorter
 )
 
-func newAges(c *Config) ages {
+func newAges(c *Config, on bool) ages {
 	n := len(c.Work)
-	m := ages{on: rules.Describe(c.Policy).Has(rules.Left), stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
+	m := ages{on: on, stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}

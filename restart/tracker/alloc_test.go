@@ -81,6 +81,23 @@ func liveBytes(keep ...any) uint64 {
 	return m.HeapAlloc
 }
 
+// An open phase of ten tasks, of which five run, takes 5.3 kB: there may be many such.
+func TestAnOpenPhaseIsSmall(t *testing.T) {
+	const phases = 1000
+	var before, after runtime.MemStats
+	open := make([]*tracker.Tracker, phases)
+	runtime.ReadMemStats(&before)
+	for i := range open {
+		open[i] = newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: time.Second})
+		for task := range 5 {
+			open[i].Start(start, task, task)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/phases, uint64(5400))
+	runtime.KeepAlive(open)
+}
+
 // A phase of a million tasks takes under 200 bytes a task, all of them running and reporting.
 func TestTrackerMemory(t *testing.T) {
 	for _, c := range []struct {

@@ -27,8 +27,8 @@ func (j *judge) best(machine int) verdict {
 		r.at, r.allowed = j.book.now, allowed
 		r.holds = j.rank(&best, machine, &facts)
 	}
-	if best.task == none && r.refusal.Reason != restart.NoReason {
-		best.Decision = r.refusal
+	if best.task == none && r.refusal.reason != restart.NoReason {
+		best.Decision = r.refusal.decision()
 	}
 	if r.holds {
 		j.weigh(&best, machine, &facts)
@@ -40,7 +40,7 @@ func (j *judge) best(machine int) verdict {
 // finds wanting; of these, the best is one to end. It reports false if the slot is refused to all.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, wanting := &j.ranking, j.scratch[:0]
-	r.list, r.refusal = r.list[:0], restart.Decision{}
+	r.list, r.refusal = r.list[:0], refusal{}
 	for _, task := range j.book.candidates.list {
 		v := j.decide(task, machine, facts)
 		switch {
@@ -49,7 +49,7 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 		case v.Action != restart.Keep:
 			best.better(&v)
 		case blocked(v.Reason):
-			r.refusal = refusal(&v.Decision)
+			r.refusal = refusalOf(&v.Decision)
 			if j.refused(v.Reason) {
 				return false
 			}
@@ -91,7 +91,7 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 			best.better(&v)
 			most--
 		} else if best.task == none && blocked(v.Reason) {
-			best.Decision = refusal(&v.Decision)
+			best.Decision = refusalOf(&v.Decision).decision()
 		}
 		if j.refused(v.Reason) {
 			break
@@ -108,14 +108,6 @@ func (v *verdict) better(other *verdict) {
 	if v.task == none || other.Gain > v.Gain || other.Gain == v.Gain && other.task < v.task {
 		*v = *other
 	}
-}
-
-// refusal returns what a decision says of the slot, without the numbers of the task that happened to be asked about.
-func refusal(d *restart.Decision) restart.Decision {
-	if d.Reason == restart.BudgetSpent {
-		return restart.Decision{Reason: d.Reason}
-	}
-	return restart.Decision{Reason: d.Reason, Value: d.Value, Threshold: d.Threshold}
 }
 
 // refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that

@@ -75,9 +75,9 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	}
 	c.Duration(&r.at)
 	c.Bool(&r.allowed)
-	snapshot.Small(c, &r.refusal.Reason, 0, int(reasons)-1)
-	c.Real(&r.refusal.Value)
-	c.Real(&r.refusal.Threshold)
+	snapshot.Small(c, &r.refusal.reason, 0, int(reasons)-1)
+	c.Real(&r.refusal.value)
+	c.Real(&r.refusal.threshold)
 	snapshot.List(c, &r.list, 2, func(x *ranked) {
 		c.Duration(&x.gain)
 		c.Index(&x.task, tasks)

@@ -54,7 +54,7 @@ func (f *fleet) of(number int) int32 {
 	i, ok := f.index[number]
 	if !ok {
 		if f.index == nil {
-			f.index = map[int]int32{}
+			f.index, f.list = map[int]int32{}, make([]machine, 0, 8)
 		}
 		i = int32(len(f.list))
 		f.index[number] = i

@@ -14,7 +14,24 @@ type ranking struct {
 	at      time.Duration
 	allowed bool     // the budget allowed one more copy
 	list    []ranked // a heap
-	refusal restart.Decision
+	refusal refusal
+}
+
+// refusal is what a decision says of the slot, without the numbers of the task that happened to be asked about.
+type refusal struct {
+	reason           restart.Reason
+	value, threshold float64
+}
+
+func refusalOf(d *restart.Decision) refusal {
+	if d.Reason == restart.BudgetSpent {
+		return refusal{reason: d.Reason}
+	}
+	return refusal{d.Reason, d.Value, d.Threshold}
+}
+
+func (r refusal) decision() restart.Decision {
+	return restart.Decision{Reason: r.reason, Value: r.value, Threshold: r.threshold}
 }
 
 type ranked struct {

@@ -79,7 +79,7 @@ func open(c Config) (*Tracker, error) {
 	}
 	x.forecast = forecast{
 		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || c.Record != nil,
-		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c),
+		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads.Has(rules.Left)),
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
