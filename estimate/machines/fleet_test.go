@@ -268,3 +268,20 @@ func BenchmarkMerge(b *testing.B) {
 	}
 	b.ReportMetric(float64(size)/1e6, "B/attempt")
 }
+
+// What the first question after a merge costs.
+func BenchmarkSettle(b *testing.B) {
+	r, random := newRecord(b, Config{Origin: "a"}), rand.New(rand.NewPCG(1, 1))
+	const many = 10_000
+	for k := range 16 * many {
+		machine := random.IntN(many)
+		r.SetName(machine, fmt.Sprintf("node-%d", machine))
+		r.End(at(1000+float64(k)/100), machine, 0, attempt(20*random.ExpFloat64(), 0), Finished)
+	}
+	b.Run(fmt.Sprintf("machines=%d", many), func(b *testing.B) {
+		for b.Loop() {
+			r.fleet.merged = true
+			r.Factor(0)
+		}
+	})
+}

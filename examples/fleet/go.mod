@@ -1,0 +1,28 @@
+// A module of its own, so that the carrier reaches nobody who embeds a decision.
+module github.com/straggler-go/straggler/examples/fleet
+
+go 1.25.0
+
+replace github.com/straggler-go/straggler => ../../
+
+require (
+	github.com/hashicorp/memberlist v0.7.0
+	github.com/straggler-go/straggler v0.1.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/google/btree v1.1.3 // indirect
+	github.com/hashicorp/errwrap v1.1.0 // indirect
+	github.com/hashicorp/go-immutable-radix v1.3.1 // indirect
+	github.com/hashicorp/go-metrics v0.7.0 // indirect
+	github.com/hashicorp/go-msgpack/v2 v2.1.5 // indirect
+	github.com/hashicorp/go-multierror v1.1.1 // indirect
+	github.com/hashicorp/go-sockaddr v1.0.7 // indirect
+	github.com/hashicorp/golang-lru v1.0.2 // indirect
+	github.com/miekg/dns v1.1.73 // indirect
+	github.com/sean-/seed v0.0.0-20170313163322-e2103e2c3529 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/net v0.57.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)
