@@ -19,17 +19,10 @@ type analysis struct {
 	floor           float64
 	model           coefficients
 	finished        int
-	machineIDs      []int32
-	machines        []int
-	cohortIDs       []int32
-	cohorts         []int
-	cohort          []group
-	scale           []float64 // by cohort: what it takes against the model
-	moment          []group
-	momentIDs       []int32
-	momentBounds    [][2]time.Duration
-	momentRatio     []float64 // by moment: 1 unless it is slow
-	machine         []group
+	machines        grouping
+	cohorts         grouping
+	moments         grouping
+	bounds          [][2]time.Duration // of the moments
 	ranks           ranks
 }
 
@@ -59,12 +52,13 @@ func (a *analysis) expect() {
 		a.ratio[i] = a.evidenceOf(i, a.ran[i]/a.expected[i])
 	}
 	a.divide()
-	a.machineIDs, a.machines = compress(len(tasks), func(i int) int { return tasks[i].Machine })
+	m := &a.machines
+	m.id, m.key = compress(len(tasks), func(i int) int { return tasks[i].Machine })
 	a.watch()
-	a.machine = summarise(a.machineIDs, a.ratio, len(a.machines), a.bar)
+	m.groups = summarise(m.id, a.ratio, len(m.key), a.bar)
 	a.ranks = rank(a.ratio, a.bar)
-	for id := range a.machine {
-		g := &a.machine[id]
+	for id := range m.groups {
+		g := &m.groups[id]
 		g.apart = g.n > leastOthers && g.median >= a.bar && a.coincidence(g) <= unlikely
 	}
 }
@@ -79,70 +73,62 @@ func (a *analysis) evidenceOf(i int, ratio float64) float64 {
 
 // divide takes the cohorts' own ratio out of the tasks' ratios and into what is expected of them.
 func (a *analysis) divide() {
-	tasks := a.phase.Tasks
+	tasks, c := a.phase.Tasks, &a.cohorts
 	if !slices.ContainsFunc(tasks, func(t Task) bool { return t.Cohort != tasks[0].Cohort }) {
 		return
 	}
-	a.cohortIDs, a.cohorts = compress(len(tasks), func(i int) int { return max(tasks[i].Cohort, 0) })
-	a.cohort = summarise(a.cohortIDs, a.ratio, len(a.cohorts), a.bar)
-	a.scale = make([]float64, len(a.cohorts))
-	for id := range a.scale {
-		if a.scale[id] = a.cohort[id].median; !(a.scale[id] > 0) {
-			a.scale[id] = 1
+	c.id, c.key = compress(len(tasks), func(i int) int { return max(tasks[i].Cohort, 0) })
+	c.groups = summarise(c.id, a.ratio, len(c.key), a.bar)
+	for id := range c.groups {
+		g := &c.groups[id]
+		if g.times = g.median; !(g.times > 0) {
+			g.times = 1
 		}
 	}
-	for i, id := range a.cohortIDs {
-		a.expected[i] *= a.scale[id]
-		if a.ratio[i] >= 0 {
-			a.ratio[i] /= a.scale[id]
-		}
+	for i := range tasks {
+		a.expected[i] *= c.times(i)
 	}
+	a.takeOut(c)
 }
 
 // watch finds the busy moments, and takes them out of the ratios.
 func (a *analysis) watch() {
-	tasks := a.phase.Tasks
-	ids, bounds := moments(tasks, a.ratio)
+	ids, bounds := moments(a.phase.Tasks, a.ratio)
 	if len(bounds) < 2 {
 		return
 	}
-	a.momentIDs, a.momentBounds = ids, bounds
-	a.moment = summarise(ids, a.ratio, len(bounds), a.bar)
-	judged := mixed(ids, a.machineIDs, len(bounds), len(a.machines))
+	a.moments, a.bounds = grouping{id: ids, groups: summarise(ids, a.ratio, len(bounds), a.bar)}, bounds
+	judged := mixed(ids, a.machines.id, len(bounds), len(a.machines.key))
 	a.ranks = rank(a.ratio, a.bar)
-	a.momentRatio = make([]float64, len(bounds))
-	for id := range a.moment {
-		g := &a.moment[id]
-		a.momentRatio[id] = 1
+	for id := range a.moments.groups {
+		g := &a.moments.groups[id]
+		g.times = 1
 		if judged[id] && g.median >= a.bar && a.coincidence(g) <= unlikely {
-			a.momentRatio[id] = g.median
+			g.times = g.median
 		}
 	}
-	for i, id := range ids {
-		if id >= 0 {
-			a.ratio[i] /= a.momentRatio[id]
-		}
-	}
+	a.takeOut(&a.moments)
 }
 
-// busy returns what the moment in which a task began was slower by; 1 if it was not.
-func (a *analysis) busy(i int) float64 {
-	if a.momentIDs == nil || a.momentIDs[i] < 0 {
-		return 1
+// takeOut takes what the groups are slower by out of their tasks' ratios.
+func (a *analysis) takeOut(g *grouping) {
+	for i := range a.ratio {
+		if a.ratio[i] >= 0 {
+			a.ratio[i] /= g.times(i)
+		}
 	}
-	return a.momentRatio[a.momentIDs[i]]
 }
 
 // slower returns how many times slower than expected a task's machine is, by its other tasks or else by the host's
 // record; 1 if neither shows that it is slow.
 func (a *analysis) slower(i int) float64 {
-	id := a.machineIDs[i]
+	id := a.machines.id[i]
 	if id < 0 {
 		return 1
 	}
-	g := &a.machine[id]
+	g := &a.machines.groups[id]
 	others, middle := g.others(a.ratio[i])
-	known := a.known(a.machines[id])
+	known := a.known(a.machines.key[id])
 	switch {
 	case others >= leastOthers && middle < a.bar:
 		return 1

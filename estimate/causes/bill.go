@@ -2,8 +2,9 @@ package causes
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Bill is what the slowest tasks of many phases cost, and what is to blame.
@@ -44,24 +45,24 @@ func (b Bill) Factor(machine int) float64 {
 	return 1
 }
 
-// String returns the bill as one line, with the worst machine and the worst cohort at fault.
-func (b Bill) String() string {
-	s := "phases=" + strconv.Itoa(b.Phases) + " tasks=" + strconv.Itoa(b.Tasks) + " slowest=" + seconds(b.Slowest) +
-		" wait=" + seconds(b.Wait) + " fault=" + b.Fault().String() + b.Parts().text()
-	s += suspects(" machines-at-fault=", b.Machines)
-	return s + suspects(" cohorts-at-fault=", b.Cohorts)
+func (b *Bill) wire(c *wire.Codec) {
+	c.When(true).Int("phases", &b.Phases)
+	c.When(true).Int("tasks", &b.Tasks)
+	c.When(true).Duration("slowest", &b.Slowest)
+	c.When(true).Duration("wait", &b.Wait)
+	c.Duration("machine", &b.Machine)
+	c.Duration("split", &b.Split)
+	c.Duration("data", &b.Data)
+	c.Duration("lost-input", &b.LostInput)
+	c.Duration("unexplained", &b.Unexplained)
+	wire.List(c, "machines", &b.Machines, (*Suspect).wire)
+	wire.List(c, "cohorts", &b.Cohorts, (*Suspect).wire)
 }
 
-func suspects(name string, list []Suspect) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return name + strconv.Itoa(len(list)) + " worst=" + strconv.Itoa(list[0].Index) + " ratio=" + short(list[0].Ratio)
-}
-
-// LogValue returns the bill as a group of fields, for log/slog.
-func (b Bill) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("phases", b.Phases), slog.Int("tasks", b.Tasks), slog.Duration("slowest", b.Slowest),
-		slog.Duration("wait", b.Wait), slog.String("fault", b.Fault().String()), slog.Any("parts", b.Parts()),
-		slog.Any("machines", b.Machines), slog.Any("cohorts", b.Cohorts))
-}
+// String returns the bill as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (b Bill) String() string                   { return wire.Line(b.wire) }
+func (b Bill) LogValue() slog.Value             { return wire.Log(b.wire) }
+func (b Bill) MarshalJSON() ([]byte, error)     { return wire.JSON(b.wire) }
+func (b *Bill) UnmarshalJSON(data []byte) error { return wire.Read(data, b, (*Bill).wire) }
+func (b *Bill) UnmarshalText(line []byte) error { return wire.Scan(line, b, (*Bill).wire) }

@@ -1,6 +1,11 @@
 package causes
 
-import "github.com/straggler-go/straggler/internal/enum"
+import (
+	"log/slog"
+
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
+)
 
 // Cause is why a task was slow. The values and names are stable.
 type Cause uint8
@@ -104,3 +109,19 @@ func normal(l [causes]float64) Parts {
 	}
 	return partsOf(l)
 }
+
+func (p *Parts) wire(c *wire.Codec) {
+	for cause, part := range [...]*float64{
+		&p.Data, &p.Path, &p.LostInput, &p.Split, &p.Machine, &p.Contention, &p.Unknown,
+	} {
+		c.Float(causeNames[(cause+1)%len(causeNames)], part)
+	}
+}
+
+// String returns the parts that are not 0 as one line, Unknown last, which UnmarshalText reads; LogValue, for log/slog,
+// and MarshalJSON, which UnmarshalJSON reads, have the same fields.
+func (p Parts) String() string                   { return wire.Line(p.wire) }
+func (p Parts) LogValue() slog.Value             { return wire.Log(p.wire) }
+func (p Parts) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
+func (p *Parts) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Parts).wire) }
+func (p *Parts) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Parts).wire) }

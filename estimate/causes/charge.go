@@ -53,20 +53,21 @@ type entry struct {
 	ratio              float64
 }
 
+// entries appends how each group did, if it has evidence.
+func (g *grouping) entries(dst []entry) []entry {
+	for id, one := range g.groups {
+		if one.n > 0 {
+			dst = append(dst, entry{g.key[id], one.n, one.slow, one.median})
+		}
+	}
+	return dst
+}
+
 // blame finds the machines and cohorts at fault.
 func (l *ledger) blame(b *Bill) {
 	var machines, cohorts []entry
 	for _, a := range l.phases {
-		for id, g := range a.machine {
-			if g.n > 0 {
-				machines = append(machines, entry{a.machines[id], g.n, g.slow, g.median})
-			}
-		}
-		for id, g := range a.cohort {
-			if g.n > 0 {
-				cohorts = append(cohorts, entry{a.cohorts[id], g.n, g.slow, g.median})
-			}
-		}
+		machines, cohorts = a.machines.entries(machines), a.cohorts.entries(cohorts)
 	}
 	bar := 1 + l.config.Residual
 	l.machines, l.cohorts = map[int]float64{}, map[int]float64{}
@@ -120,17 +121,17 @@ func (l *ledger) charge(b *Bill, a *analysis) {
 		}
 		seconds := [billed + 1]float64{asTaken: a.took[i], withoutWaits: a.ran[i]}
 		at := a.ran[i]
-		if id := a.machineIDs[i]; id >= 0 {
-			if ratio, ok := l.machines[a.machines[id]]; ok {
+		if id := a.machines.id[i]; id >= 0 {
+			if ratio, ok := l.machines[a.machines.key[id]]; ok {
 				at /= ratio
 			}
 		}
 		seconds[withoutMachines] = at
-		if a.scale != nil {
-			at /= l.cohorts[a.cohorts[a.cohortIDs[i]]]
+		if a.cohorts.id != nil {
+			at /= l.cohorts[a.cohorts.key[a.cohorts.id[i]]]
 		}
 		seconds[withoutSplit] = at
-		seconds[withoutData] = at * (a.expectedOfUsual() / max(a.expected[i]/a.scaleOf(i), a.floor))
+		seconds[withoutData] = at * (a.expectedOfUsual() / max(a.expected[i]/a.cohorts.times(i), a.floor))
 		for step, s := range seconds {
 			wait[step].add(s)
 		}
@@ -159,14 +160,6 @@ const (
 	withoutData
 	billed = withoutData
 )
-
-// scaleOf is what a task's cohort takes against the model.
-func (a *analysis) scaleOf(i int) float64 {
-	if a.scale == nil {
-		return 1
-	}
-	return a.scale[a.cohortIDs[i]]
-}
 
 func (a *analysis) expectedOfUsual() float64 { return max(a.model.at(&a.usual), a.floor) }
 

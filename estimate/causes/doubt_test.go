@@ -22,11 +22,11 @@ func TestTwoTasksMakeNoSlowMachine(t *testing.T) {
 	tasks[20].Machine, tasks[21].Machine = 99, 99
 	tasks[20].Took, tasks[21].Took = 30*s, 30*s
 	r := causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 2, r.Count(causes.Unknown))
+	assert.Equal(t, 2, count(r, causes.Unknown))
 	assert.Empty(t, r.Machines)
 	tasks[22].Machine, tasks[22].Took = 99, 30*s // three do
 	r = causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 3, r.Count(causes.Machine))
+	assert.Equal(t, 3, count(r, causes.Machine))
 }
 
 // A machine that joins late begins all its tasks at one moment: it is the machine that is slow, not the moment.
@@ -39,13 +39,13 @@ func TestMomentOfOneMachineIsTheMachine(t *testing.T) {
 		tasks[i].Machine, tasks[i].Start, tasks[i].Took = 50, 100*s, 30*s
 	}
 	r := causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 10, r.Count(causes.Machine))
+	assert.Equal(t, 10, count(r, causes.Machine))
 	assert.Empty(t, r.Moments)
 	for i := 60; i < 70; i++ { // ten machines that join late are a moment
 		tasks[i].Machine = i
 	}
 	r = causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 10, r.Count(causes.Contention))
+	assert.Equal(t, 10, count(r, causes.Contention))
 	assert.Len(t, r.Moments, 1)
 }
 
@@ -54,7 +54,7 @@ func TestOneRemoteTaskExplainsNothing(t *testing.T) {
 	tasks := even(40)
 	tasks[7].Remote, tasks[7].Took = 100, 40*s
 	r := causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 1, r.Count(causes.Unknown))
+	assert.Equal(t, 1, count(r, causes.Unknown))
 	assert.Zero(t, r.Model.PerRemote)
 }
 

@@ -170,8 +170,8 @@ func TestFewerColumnsWhereTheyExplainAsMuch(t *testing.T) {
 // beside them.
 func TestSlowdownIsExact(t *testing.T) {
 	tasks := []Task{{Took: 1, Bytes: 4}, {Took: 1, Bytes: 2}, {Took: 1, Bytes: 1}, {Took: 1}, {Took: 1, Bytes: 1e-9, Censored: true}}
-	assert.Equal(t, 2., Slowdown(tasks))
-	assert.Equal(t, 5., Slowdown([]Task{{Took: 1}, {Took: 1}, {Took: 5}, {Took: 0}}))
+	assert.Equal(t, 2., slowdown(tasks))
+	assert.Equal(t, 5., slowdown([]Task{{Took: 1}, {Took: 1}, {Took: 5}, {Took: 0}}))
 	assert.Equal(t, 0., units(1e-31))
 	assert.Equal(t, 1e30, units(1e30))
 	assert.True(t, math.IsNaN(units(1.1e30)))
@@ -191,4 +191,17 @@ func TestBillIsExact(t *testing.T) {
 		p.Tasks[19] = Task{Took: 50 * time.Second, Bytes: bytes, Machine: -1}
 		assert.Equal(t, want, Charge([]Phase{p}))
 	}
+}
+
+// Bytes are charged what they explain of a task, not of its cohort: what both explain leaves nothing unexplained.
+func TestBytesAreChargedBesideCohorts(t *testing.T) {
+	phase := Phase{Tasks: make([]Task, 40)}
+	for i := range phase.Tasks {
+		cohort, bytes := i%2, 1+i/2%4
+		phase.Tasks[i] = Task{Took: time.Duration(10*bytes) * time.Second << cohort, Bytes: float64(bytes), Machine: -1, Cohort: cohort}
+	}
+	b := Charge([]Phase{phase, phase, phase})
+	assert.InDelta(t, 0, b.Unexplained.Seconds(), .1, "%v", b)
+	assert.InDelta(t, b.Wait.Seconds(), b.Split.Seconds()+b.Data.Seconds(), .1)
+	assert.Greater(t, b.Data, 30*time.Second, "%v", b)
 }

@@ -20,18 +20,18 @@ func ExampleExplain() {
 	tasks[3].Bytes, tasks[3].Took = 192<<20, 30*time.Second
 
 	report := causes.Explain(causes.Phase{Tasks: tasks})
-	fmt.Println(report)
+	fmt.Printf("outliers=%d excess=%vs parts=(%v)\n", len(report.Outliers), report.Excess.Seconds(), report.Parts)
 	for _, o := range report.Outliers {
 		fmt.Println(o)
 	}
 	fmt.Println("machine", report.Machines)
 	fmt.Println(report.Outliers[1].Cause.Remedy())
 	// Output:
-	// tasks=12 outliers=4 median=10s slowest=30s slowdown=2.5 explained=0.75 excess=65s data=0.31 machine=0.69
-	// task=2 machine took=25s expected=10s times=2.5 machine=1
-	// task=3 data took=30s expected=30s times=3 data=1
-	// task=6 machine took=25s expected=10s times=2.5 machine=1
-	// task=10 machine took=25s expected=10s times=2.5 machine=1
+	// outliers=4 excess=65s parts=(data=0.307692 machine=0.692308)
+	// machine task=2 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
+	// data task=3 took=30s expected=30s times=3 explained=true machine-ratio=1 moment-ratio=1 parts=(data=1)
+	// machine task=6 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
+	// machine task=10 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
 	// machine [index=2 ratio=2.5 tasks=3 slow=3 phases=1]
 	// start the largest tasks first (restart), or split them; a copy would take as long
 }
@@ -80,40 +80,16 @@ func ExampleBill_Factor() {
 	last.Factor = causes.Charge([]causes.Phase{phase(), phase(), phase(), phase()}).Factor
 	fmt.Println(causes.Explain(last).Outliers[0])
 	// Output:
-	// task=7 unknown took=180s expected=60s times=3 unknown=1
-	// task=7 machine took=180s expected=60s times=3 machine=1
+	// unknown task=7 took=180s expected=60s times=3 machine-ratio=1 moment-ratio=1 parts=(unknown=1)
+	// machine task=7 took=180s expected=60s times=3 machine-ratio=3 moment-ratio=1 parts=(machine=1)
 }
 
-func ExampleOutliers() {
-	tasks := []causes.Task{
-		{Took: 10 * time.Second}, {Took: 11 * time.Second}, {Took: 9 * time.Second}, {Took: 15 * time.Second},
-		{Took: 16 * time.Second}, {Took: 40 * time.Second, Censored: true}, // still runs
-	}
-	fmt.Println(causes.Median(tasks), causes.Outliers(nil, tasks))
-	fmt.Println(causes.Config{Outlier: 2}.Outliers(nil, tasks))
-	// Output:
-	// 11s [5]
-	// [5]
-}
-
-func ExampleSlowdown() {
-	// The slowest by bytes a second is not the one that takes longest.
-	fmt.Println(causes.Slowdown([]causes.Task{
-		{Took: 10 * time.Second, Bytes: 100}, {Took: 11 * time.Second, Bytes: 110}, {Took: 30 * time.Second, Bytes: 300},
-		{Took: 20 * time.Second, Bytes: 50},
-	}))
-	// Output: 4
-}
-
-func ExampleModel_At() {
+func ExampleModel() {
 	var p causes.Phase
 	for mb := range 20 {
 		p.Tasks = append(p.Tasks, causes.Task{Took: time.Duration(2000+500*mb) * time.Millisecond, Bytes: float64(mb)})
 	}
-	m := causes.Explain(p).Model
-	fmt.Println(m)
-	fmt.Println(m.At(30, 0).Round(time.Millisecond))
+	fmt.Println(causes.Explain(p).Model)
 	// Output:
 	// base=2s per-byte=0.5 per-remote=0 explained=1
-	// 17s
 }

@@ -44,7 +44,7 @@ func (a *analysis) report() Report {
 	}
 	middle := median(times)
 	r.Median, r.Mean = duration(middle), duration(sum/float64(len(times)))
-	r.Slowdown = Slowdown(a.phase.Tasks)
+	r.Slowdown = slowdown(a.phase.Tasks)
 	r.Model = a.printed(float64(explained) / float64(len(times)))
 	a.outliers(&r, middle)
 	a.suspects(&r)
@@ -104,14 +104,10 @@ func (a *analysis) explain(i int, middle float64) Outlier {
 	var l [causes]float64
 	l[LostInput] = min(a.took[i]-a.ran[i], total)
 	l[Data], l[Path] = a.added(i)
-	scale := 1.0
-	if a.scale != nil {
-		scale = a.scale[a.cohortIDs[i]]
-	}
-	l[Split] = max(0, a.expected[i]-a.expected[i]/scale)
+	l[Split] = max(0, a.expected[i]-a.expected[i]/a.cohorts.times(i))
 	o := Outlier{
 		Task: i, Took: t.Took, Times: a.took[i] / middle, Expected: duration(a.expected[i]),
-		Explained: a.ran[i] <= float64(a.bar*a.expected[i]), MachineRatio: a.slower(i), MomentRatio: a.busy(i),
+		Explained: a.ran[i] <= float64(a.bar*a.expected[i]), MachineRatio: a.slower(i), MomentRatio: a.moments.times(i),
 	}
 	if rest := a.ran[i] - a.expected[i]; !o.Explained {
 		machine, moment := float64((o.MachineRatio-1)*a.expected[i]), float64((o.MomentRatio-1)*a.expected[i])
@@ -135,19 +131,16 @@ func (a *analysis) explain(i int, middle float64) Outlier {
 
 // suspects lists the machines and the moments that are slow, the slowest first.
 func (a *analysis) suspects(r *Report) {
-	for id := range a.machine {
-		g := &a.machine[id]
+	for id := range a.machines.groups {
+		g := &a.machines.groups[id]
 		if g.apart {
-			r.Machines = append(r.Machines, Suspect{Index: a.machines[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1})
+			r.Machines = append(r.Machines, Suspect{Index: a.machines.key[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1})
 		}
 	}
 	slices.SortStableFunc(r.Machines, compareSuspects)
-	if a.momentIDs == nil {
-		return
-	}
-	for id, b := range a.momentBounds {
-		if ratio := a.momentRatio[id]; ratio > 1 {
-			r.Moments = append(r.Moments, Moment{From: b[0], To: b[1], Ratio: ratio, Tasks: a.moment[id].n})
+	for id, b := range a.bounds {
+		if g := &a.moments.groups[id]; g.times > 1 {
+			r.Moments = append(r.Moments, Moment{From: b[0], To: b[1], Ratio: g.times, Tasks: g.n})
 		}
 	}
 }

@@ -6,6 +6,23 @@ type group struct {
 	median      float64 // lower median of the ratios
 	below, next float64 // the two order statistics between which the median without one task is found
 	apart       bool    // slow by more than coincidence; of machines
+	times       float64 // what is taken out of the ratios of its tasks: 1 is nothing
+}
+
+// grouping is the tasks by what they share: the group of each, -1 for none, and each group's key and sums. It is empty
+// where that is the same for all.
+type grouping struct {
+	id     []int32
+	key    []int
+	groups []group
+}
+
+// times returns what is taken out of a task's ratio.
+func (g *grouping) times(i int) float64 {
+	if g.id == nil || g.id[i] < 0 {
+		return 1
+	}
+	return g.groups[g.id[i]].times
 }
 
 // others returns how many tasks the group has without one of them, whose ratio is v, and their lower median. A task

@@ -2,8 +2,9 @@ package causes
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Model is the time that a phase's tasks should take by their bytes: Base + PerByte*bytes + PerRemote*remote. The zero
@@ -17,33 +18,20 @@ type Model struct {
 	Explained float64
 }
 
-// At returns the time that a task with the given bytes should take. A number that is not 0 or more, and finite, counts
-// as 0.
-func (m Model) At(bytes, remote float64) time.Duration {
-	seconds := m.Base.Seconds()
-	for _, p := range [2][2]float64{{m.PerByte, bytes}, {m.PerRemote, remote}} {
-		if x := units(p[1]); x == x {
-			seconds += float64(p[0] * x)
-		}
-	}
-	return duration(seconds)
+func (m *Model) wire(c *wire.Codec) {
+	c.When(true).Duration("base", &m.Base)
+	c.When(true).Float("per-byte", &m.PerByte)
+	c.When(true).Float("per-remote", &m.PerRemote)
+	c.When(true).Float("explained", &m.Explained)
 }
 
-// String returns the model as one line.
-func (m Model) String() string {
-	return "base=" + seconds(m.Base) + " per-byte=" + short(m.PerByte) + " per-remote=" + short(m.PerRemote) +
-		" explained=" + short(m.Explained)
-}
-
-// LogValue returns the model as a group of fields, for log/slog.
-func (m Model) LogValue() slog.Value {
-	return slog.GroupValue(slog.Duration("base", m.Base), slog.Float64("per-byte", m.PerByte),
-		slog.Float64("per-remote", m.PerRemote), slog.Float64("explained", m.Explained))
-}
-
-func seconds(d time.Duration) string { return short(d.Seconds()) + "s" }
-
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+// String returns the model as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (m Model) String() string                   { return wire.Line(m.wire) }
+func (m Model) LogValue() slog.Value             { return wire.Log(m.wire) }
+func (m Model) MarshalJSON() ([]byte, error)     { return wire.JSON(m.wire) }
+func (m *Model) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*Model).wire) }
+func (m *Model) UnmarshalText(line []byte) error { return wire.Scan(line, m, (*Model).wire) }
 
 const (
 	trimmed   = 1.5  // tasks beyond this times the model do not count in its fit

@@ -21,10 +21,19 @@ func even(n int) []causes.Task {
 	return tasks
 }
 
+// count returns how many outliers have the cause.
+func count(r causes.Report, c causes.Cause) (n int) {
+	for _, o := range r.Outliers {
+		if o.Cause == c {
+			n++
+		}
+	}
+	return n
+}
+
 // "We arbitrarily say that a task has high runtime if its time to finish is longer than 1.5x the median task duration."
 func TestMantri41OutlierIsOverOneAndAHalfMedians(t *testing.T) {
 	tasks := []causes.Task{{Took: 10 * s}, {Took: 10 * s}, {Took: 10 * s}, {Took: 15 * s}, {Took: 15*s + 1}}
-	assert.Equal(t, []int{4}, causes.Outliers(nil, tasks))
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 1)
 	assert.Equal(t, 4, r.Outliers[0].Task)
@@ -84,7 +93,7 @@ func TestMantri42BytesFromOtherRacks(t *testing.T) {
 	}
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Len(t, r.Outliers, 5)
-	assert.Equal(t, 5, r.Count(causes.Path))
+	assert.Equal(t, 5, count(r, causes.Path))
 	assert.InDelta(t, .3, r.Model.PerRemote, .001)
 	assert.Equal(t, causes.Path, r.Parts.Largest())
 }
@@ -112,7 +121,7 @@ func TestMantri42MachineByItsOtherTasks(t *testing.T) {
 	}
 	tasks[1].Took = 30 * s // alone on its machine
 	r := causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 4, r.Count(causes.Machine))
+	assert.Equal(t, 4, count(r, causes.Machine))
 	assert.Equal(t, causes.Unknown, r.Outliers[0].Cause)
 	require.Len(t, r.Machines, 1)
 	assert.InDelta(t, 3, r.Machines[0].Ratio, 1e-12)
@@ -151,8 +160,8 @@ func TestMantri42OutliersClusterByTime(t *testing.T) {
 	}
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 20)
-	assert.GreaterOrEqual(t, r.Count(causes.Contention), 16)
-	assert.Zero(t, r.Count(causes.Machine))
+	assert.GreaterOrEqual(t, count(r, causes.Contention), 16)
+	assert.Zero(t, count(r, causes.Machine))
 	require.NotEmpty(t, r.Moments)
 	assert.InDelta(t, 50, r.Moments[0].From.Seconds(), 8)
 	assert.InDelta(t, 70, r.Moments[len(r.Moments)-1].To.Seconds(), 8)
@@ -187,14 +196,15 @@ func TestMantriFigure8Remedies(t *testing.T) {
 // "The ratio of the progress rate of the median task to the slowest task", where a progress rate is input by duration:
 // a task that has more to read is not slower for it.
 func TestDolly211SlowdownRatio(t *testing.T) {
+	slowdown := func(tasks []causes.Task) float64 { return causes.Explain(causes.Phase{Tasks: tasks}).Slowdown }
 	tasks := even(9)
 	tasks[4].Took, tasks[4].Bytes = 80*s, 800
-	assert.InDelta(t, 1, causes.Slowdown(tasks), 1e-9)
+	assert.InDelta(t, 1, slowdown(tasks), 1e-9)
 	tasks[5].Took = 80 * s
-	assert.InDelta(t, 8, causes.Slowdown(tasks), 1e-9)
+	assert.InDelta(t, 8, slowdown(tasks), 1e-9)
 	for i := range tasks {
 		tasks[i].Bytes = 0
 	}
-	assert.InDelta(t, 8, causes.Slowdown(tasks), 1e-9, "by time alone")
-	assert.Zero(t, causes.Slowdown(nil))
+	assert.InDelta(t, 8, slowdown(tasks), 1e-9, "by time alone")
+	assert.Zero(t, slowdown(nil))
 }

@@ -123,7 +123,7 @@ func TestCensoredTasks(t *testing.T) {
 		}
 	}
 	r := causes.Explain(causes.Phase{Tasks: tasks})
-	assert.Equal(t, 4, r.Count(causes.Machine))
+	assert.Equal(t, 4, count(r, causes.Machine))
 	assert.Equal(t, 36, r.Finished)
 	assert.Equal(t, 10*time.Second, r.Slowest)
 }
@@ -203,5 +203,5 @@ func TestNamesRoundTrip(t *testing.T) {
 	assert.Zero(t, causes.Parts{}.Of(99))
 	text, err := json.Marshal(causes.Outlier{Cause: causes.LostInput})
 	require.NoError(t, err)
-	assert.Contains(t, string(text), `"Cause":"lost-input"`)
+	assert.Contains(t, string(text), `"cause":"lost-input"`)
 }

@@ -3,9 +3,9 @@ package causes
 import (
 	"cmp"
 	"log/slog"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Report is why the outliers of one phase were slow.
@@ -14,7 +14,8 @@ type Report struct {
 	Tasks, Finished, Skipped int
 	// Median is the lower median of the finished tasks' times, Mean their mean, Slowest the longest.
 	Median, Mean, Slowest time.Duration
-	// Slowdown is Dolly's ratio, see [Slowdown].
+	// Slowdown is how many times faster than the slowest of the finished tasks the median one progressed, in bytes per
+	// second [Dolly §2.1.1]; by their times alone if no task has bytes. 0 if there is no task.
 	Slowdown float64
 	// Model is the time that bytes explain.
 	Model Model
@@ -74,71 +75,75 @@ func compareSuspects(a, b Suspect) int {
 	return cmp.Or(cmp.Compare(b.Ratio, a.Ratio), cmp.Compare(a.Index, b.Index))
 }
 
-// Count returns how many outliers have the cause.
-func (r Report) Count(c Cause) int {
-	n := 0
-	for i := range r.Outliers {
-		if r.Outliers[i].Cause == c {
-			n++
-		}
+func (r *Report) wire(c *wire.Codec) {
+	c.When(true).Int("tasks", &r.Tasks)
+	c.When(true).Int("finished", &r.Finished)
+	c.Int("skipped", &r.Skipped)
+	if n := len(r.Outliers); c.Brief() {
+		c.When(true).Int("outliers", &n)
+	} else {
+		wire.List(c, "outliers", &r.Outliers, (*Outlier).wire)
 	}
-	return n
-}
-
-// String returns the report as one line, with the parts of the excess that are not 0.
-func (r Report) String() string {
-	return "tasks=" + strconv.Itoa(r.Tasks) + " outliers=" + strconv.Itoa(len(r.Outliers)) +
-		" median=" + seconds(r.Median) + " slowest=" + seconds(r.Slowest) + " slowdown=" + short(r.Slowdown) +
-		" explained=" + short(r.Model.Explained) + " excess=" + seconds(r.Excess) + r.Parts.text()
-}
-
-// String returns the outlier as one line, with the parts that are not 0.
-func (o Outlier) String() string {
-	return "task=" + strconv.Itoa(o.Task) + " " + o.Cause.String() + " took=" + seconds(o.Took) +
-		" expected=" + seconds(o.Expected) + " times=" + short(o.Times) + o.Parts.text()
-}
-
-// String returns the suspect as one line.
-func (s Suspect) String() string {
-	return "index=" + strconv.Itoa(s.Index) + " ratio=" + short(s.Ratio) + " tasks=" + strconv.Itoa(s.Tasks) +
-		" slow=" + strconv.Itoa(s.Slow) + " phases=" + strconv.Itoa(s.Phases)
-}
-
-// String returns the parts that are not 0 as name=part, Unknown last.
-func (p Parts) String() string { return strings.TrimPrefix(p.text(), " ") }
-
-func (p Parts) text() string {
-	var b strings.Builder
-	list := p.list()
-	for c := range causes {
-		c = (c + 1) % causes
-		if list[c] != 0 {
-			b.WriteString(" " + c.String() + "=" + strconv.FormatFloat(list[c], 'g', 2, 64))
-		}
+	c.When(true).Duration("median", &r.Median)
+	c.When(true).Duration("mean", &r.Mean)
+	c.When(true).Duration("slowest", &r.Slowest)
+	c.When(true).Float("slowdown", &r.Slowdown)
+	c.Value("model", &r.Model)
+	c.When(true).Duration("excess", &r.Excess)
+	c.Value("parts", &r.Parts)
+	c.Int("improvable", &r.Improvable)
+	wire.List(c, "machines", &r.Machines, (*Suspect).wire)
+	if !c.Brief() {
+		wire.List(c, "moments", &r.Moments, (*Moment).wire)
 	}
-	return b.String()
 }
 
-// LogValue returns the report as a group of fields, for log/slog.
-func (r Report) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("tasks", r.Tasks), slog.Int("outliers", len(r.Outliers)),
-		slog.Duration("median", r.Median), slog.Duration("slowest", r.Slowest), slog.Float64("slowdown", r.Slowdown),
-		slog.Float64("explained", r.Model.Explained), slog.Duration("excess", r.Excess), slog.Any("parts", r.Parts))
+// String returns a summary of the report as one line, and LogValue the same for log/slog; MarshalJSON writes it whole,
+// and UnmarshalJSON reads that.
+func (r Report) String() string                   { return wire.Line(r.wire) }
+func (r Report) LogValue() slog.Value             { return wire.Log(r.wire) }
+func (r Report) MarshalJSON() ([]byte, error)     { return wire.JSON(r.wire) }
+func (r *Report) UnmarshalJSON(data []byte) error { return wire.Read(data, r, (*Report).wire) }
+
+func (o *Outlier) wire(c *wire.Codec) {
+	c.Word("cause", &o.Cause)
+	c.When(true).Int("task", &o.Task)
+	c.When(true).Duration("took", &o.Took)
+	c.When(true).Duration("expected", &o.Expected)
+	c.When(true).Float("times", &o.Times)
+	c.Bool("explained", &o.Explained)
+	c.When(true).Float("machine-ratio", &o.MachineRatio)
+	c.When(true).Float("moment-ratio", &o.MomentRatio)
+	c.Value("parts", &o.Parts)
 }
 
-// LogValue returns the outlier as a group of fields, for log/slog.
-func (o Outlier) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("task", o.Task), slog.String("cause", o.Cause.String()), slog.Duration("took", o.Took),
-		slog.Duration("expected", o.Expected), slog.Float64("times", o.Times), slog.Any("parts", o.Parts))
+// String returns the outlier as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (o Outlier) String() string                   { return wire.Line(o.wire) }
+func (o Outlier) LogValue() slog.Value             { return wire.Log(o.wire) }
+func (o Outlier) MarshalJSON() ([]byte, error)     { return wire.JSON(o.wire) }
+func (o *Outlier) UnmarshalJSON(data []byte) error { return wire.Read(data, o, (*Outlier).wire) }
+func (o *Outlier) UnmarshalText(line []byte) error { return wire.Scan(line, o, (*Outlier).wire) }
+
+func (s *Suspect) wire(c *wire.Codec) {
+	c.When(true).Int("index", &s.Index)
+	c.When(true).Float("ratio", &s.Ratio)
+	c.When(true).Int("tasks", &s.Tasks)
+	c.When(true).Int("slow", &s.Slow)
+	c.When(true).Int("phases", &s.Phases)
 }
 
-// LogValue returns the parts that are not 0 as a group of fields, for log/slog.
-func (p Parts) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 0, causes)
-	for c, part := range p.list() {
-		if part != 0 {
-			attrs = append(attrs, slog.Float64(Cause(c).String(), part))
-		}
-	}
-	return slog.GroupValue(attrs...)
+// String returns the suspect as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
+// UnmarshalJSON reads, have the same fields.
+func (s Suspect) String() string                   { return wire.Line(s.wire) }
+func (s Suspect) LogValue() slog.Value             { return wire.Log(s.wire) }
+func (s Suspect) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
+func (s *Suspect) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Suspect).wire) }
+func (s *Suspect) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Suspect).wire) }
+
+func (m *Moment) wire(c *wire.Codec) {
+	c.When(true).Duration("from", &m.From)
+	c.When(true).Duration("to", &m.To)
+	c.When(true).Float("ratio", &m.Ratio)
+	c.When(true).Int("tasks", &m.Tasks)
 }
