@@ -61,6 +61,17 @@ func NewHosts(c HostsConfig) (*Hosts, error) {
 	return h, nil
 }
 
+// Add adds a host that has come, or returns an error that names the field that is out of range: what holds for those of
+// HostsConfig holds for it. Phases see it at their next call. O(log hosts).
+func (h *Hosts) Add(host Host) error {
+	set := h.fill()
+	if err := h.check(set.Len(), hosts.Host(host)); err != nil {
+		return err
+	}
+	set.Add(hosts.Host(host))
+	return nil
+}
+
 // fill makes a zero Hosts usable, and returns the set.
 func (h *Hosts) fill() *hosts.Set {
 	if h.set == nil {

@@ -1,0 +1,75 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// queueOf names the queue of a worker.
+func queueOf(host string) string { return queuePrefix + host }
+
+const queuePrefix = "straggler:"
+
+// carryOut does what the phase wants. Whatever was done before changes nothing.
+func (r *run) carryOut(ctx context.Context, a engine.Action) error {
+	switch a.Op {
+	case engine.Submit:
+		options := append(slices.Clip(r.Enqueue), asynq.Queue(queueOf(a.Host)), asynq.TaskID(r.message(a.ID)),
+			asynq.MaxRetry(0), asynq.Retention(r.Retention))
+		_, err := r.client.EnqueueContext(ctx, r.tasks[a.Task], options...)
+		if errors.Is(err, asynq.ErrTaskIDConflict) {
+			return nil
+		}
+		return err
+	case engine.Cancel:
+		return r.cancel(ctx, a)
+	default:
+		return r.publish(ctx, a.Task, a.ID)
+	}
+}
+
+// cancel ends an attempt. One that has not begun never will.
+func (r *run) cancel(ctx context.Context, a engine.Action) error {
+	first, err := r.rdb.HSetNX(ctx, r.begun(), a.ID, "").Result()
+	if err != nil {
+		return err
+	}
+	if !first {
+		return r.tool.CancelProcessing(r.message(a.ID))
+	}
+	if err := r.tell(ctx, r.rdb, told{Attempt: a.ID, Host: a.Host, State: engine.Cancelled}); err != nil {
+		return err
+	}
+	_ = r.tool.DeleteTask(queueOf(a.Host), r.message(a.ID)) // a worker that finds it drops it
+	return nil
+}
+
+// publish makes the result of an attempt that of its task, if the task has none.
+func (r *run) publish(ctx context.Context, task int, id string) error {
+	host, err := r.rdb.HGet(ctx, r.begun(), id).Result()
+	if err != nil {
+		return err
+	}
+	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
+	has, e := r.rdb.HExists(ctx, r.results(), strconv.Itoa(task)).Result()
+	switch {
+	case has || e != nil:
+		return e
+	case errors.Is(err, asynq.ErrTaskNotFound):
+		return fmt.Errorf("batch: %w: the result of attempt %s: is Retention too short?", errForGood, id)
+	case err != nil:
+		return err
+	}
+	if _, err := r.rdb.HSetNX(ctx, r.results(), strconv.Itoa(task), id+" "+string(info.Result)).Result(); err != nil {
+		return err
+	}
+	r.told = append(r.told, engine.Attempt{ID: id, Task: task, State: engine.Succeeded, Published: true})
+	return nil
+}
