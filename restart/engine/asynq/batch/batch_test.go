@@ -321,7 +321,7 @@ func TestCrashes(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			crashes++
 			require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:lease").Err()) // or wait for its end
-			if seed%4 == 3 { // nor is the snapshot there, and the stream is whole
+			if seed%4 == 3 {                                                             // nor is the snapshot there, and the stream is whole
 				require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:state").Err())
 			}
 		}

@@ -1,0 +1,138 @@
+// Command asynq starts a Redis server and four workers of eight slots as processes, runs batches of 200 tasks on them in
+// which one thing or another goes wrong, and prints how long they took: by asynq as it is, and by package batch under
+// several policies. It needs Debian's package redis-server.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/straggler-go/straggler/examples/kit"
+	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+)
+
+func main() {
+	var c kit.Choice
+	c.Flags(flag.CommandLine)
+	kills := flag.Int("kills", 0, "instead: kill the process that runs a batch so many times, at random moments")
+	worker := flag.Int("worker", -1, "for the demonstration itself: be this worker")
+	one := flag.String("batch", "", "for the demonstration itself: run the batch of this name")
+	socket := flag.String("redis", "", "for the demonstration itself: where Redis listens")
+	verbose := flag.Bool("v", false, "print each decision")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	at := asynq.RedisClientOpt{Network: "unix", Addr: *socket}
+	var err error
+	switch {
+	case *worker >= 0:
+		err = work(at, hostName(*worker))
+	case *one != "":
+		err = runOne(ctx, at, *one)
+	default:
+		err = demo(ctx, c, *kills, *verbose)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "asynq:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// work is what a worker does. It takes from the plain queue, too.
+func work(at asynq.RedisClientOpt, host string) error {
+	w := batch.Worker{Redis: at, Name: host, Slots: slots, Interval: interval * 3 / 4}
+	c := w.Config()
+	c.Queues[plainQueue] = 1
+	c.LogLevel = asynq.FatalLevel
+	c.RetryDelayFunc = func(int, error, *asynq.Task) time.Duration { return 100 * time.Millisecond }
+	c.DelayedTaskCheckInterval = interval
+	mux := asynq.NewServeMux()
+	mux.Use(w.Middleware())
+	mux.Handle("work", handler{at.MakeRedisClient().(*redis.Client), host})
+	return asynq.NewServer(at, c).Run(mux)
+}
+
+func demo(ctx context.Context, c kit.Choice, kills int, verbose bool) error {
+	picked, err := kit.Pick(c.Scenarios, scenarios, func(s scenario) string { return s.name })
+	if err != nil {
+		return err
+	}
+	ways, err := waysOf(c.Policies)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "straggler-asynq-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	st := &stage{at: asynq.RedisClientOpt{Network: "unix", Addr: filepath.Join(dir, "redis")}, verbose: verbose}
+	end, err := st.start(ctx, dir)
+	defer end()
+	if err != nil {
+		return err
+	}
+	if kills > 0 {
+		return st.kill(ctx, kills)
+	}
+	return st.compare(ctx, picked, ways, max(c.Runs, 1))
+}
+
+// start starts Redis and the workers, which live no longer than the demonstration.
+func (st *stage) start(ctx context.Context, dir string) (end func(), err error) {
+	var started []*exec.Cmd
+	end = func() {
+		for _, c := range slices.Backward(started) {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	}
+	run := func(name string, args ...string) error {
+		c := exec.Command(name, args...)
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			return err
+		}
+		started = append(started, c)
+		return nil
+	}
+	if err := run("redis-server", "--port", "0", "--unixsocket", st.at.Addr, "--save", "", "--dir", dir); err != nil {
+		return end, fmt.Errorf("%w (apt-get install redis-server)", err)
+	}
+	st.rdb = st.at.MakeRedisClient().(*redis.Client)
+	for st.rdb.Ping(ctx).Err() != nil {
+		select {
+		case <-ctx.Done():
+			return end, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	self, err := os.Executable()
+	for i := 0; i < hosts && err == nil; i++ {
+		err = run(self, "-worker", fmt.Sprint(i), "-redis", st.at.Addr)
+	}
+	tool := asynq.NewInspectorFromRedisClient(st.rdb)
+	for err == nil {
+		if up, e := tool.Servers(); e != nil || len(up) == hosts {
+			return end, e
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return end, err
+}

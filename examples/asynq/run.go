@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/straggler-go/straggler/examples/kit"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+)
+
+// stage is Redis and the workers.
+type stage struct {
+	at      asynq.RedisClientOpt
+	rdb     *redis.Client
+	verbose bool
+	batches int
+}
+
+// way is a way to run a batch.
+type way struct {
+	name   string
+	plain  bool // asynq as it is
+	silent bool // without progress
+	policy restart.Policy
+}
+
+const plainQueue = "plain"
+
+// waysOf reads policies, each of which may end in "/silent". The rule that one writes first stands there twice: as it is
+// written, and as one tunes it.
+func waysOf(list string) (ways []way, err error) {
+	if list == "" {
+		list = "plain none naive spark,quantile=0.1,multiplier=1.5,slow-rate=off default default/silent"
+	}
+	for _, name := range strings.Fields(list) {
+		text, silent := strings.CutSuffix(name, "/silent")
+		w := way{name: name, plain: text == "plain", silent: silent}
+		if !w.plain {
+			if w.policy, err = kit.Policy(text); err != nil {
+				return nil, err
+			}
+		}
+		ways = append(ways, w)
+	}
+	return ways, nil
+}
+
+// outcome is one run.
+type outcome struct {
+	seconds, used    float64
+	copies, restarts int
+	right            bool
+}
+
+// compare runs every way of every scenario so many times, one after the other, and prints the medians.
+func (st *stage) compare(ctx context.Context, picked []scenario, ways []way, runs int) error {
+	for _, s := range picked {
+		results := make([][]outcome, len(ways))
+		for n := range runs {
+			for i, w := range ways {
+				o, err := st.run(ctx, s, w, uint64(n+1))
+				if err != nil {
+					return fmt.Errorf("%s, %s: %w", s.name, w.name, err)
+				}
+				results[i] = append(results[i], o)
+				fmt.Fprintf(os.Stderr, "%s, %s, run %d: %+v\n", s.name, w.name, n+1, o)
+			}
+		}
+		var rows [][]string
+		base := kit.Median(results[0], func(o outcome) float64 { return o.seconds })
+		for i, w := range ways {
+			of := func(f func(outcome) float64) float64 { return kit.Median(results[i], f) }
+			seconds, right := of(func(o outcome) float64 { return o.seconds }), 0
+			for _, o := range results[i] {
+				if o.right {
+					right++
+				}
+			}
+			rows = append(rows, []string{
+				w.name, fmt.Sprintf("%.1f s", seconds), fmt.Sprintf("%.2f", seconds/base),
+				fmt.Sprintf("%.0f s", of(func(o outcome) float64 { return o.used })),
+				fmt.Sprintf("%.0f", of(func(o outcome) float64 { return float64(o.copies) })),
+				fmt.Sprintf("%.0f", of(func(o outcome) float64 { return float64(o.restarts) })),
+				fmt.Sprintf("%d/%d", right, runs),
+			})
+		}
+		fmt.Printf("\n%s:\n\n", s.title)
+		kit.Table(os.Stdout, []string{"policy", "time", "relative", "slots", "copies", "restarts", "correct"}, rows)
+	}
+	return nil
+}
+
+func (s scenario) jobs(seed uint64, silent bool) (jobs []job, all []*asynq.Task, work []float64) {
+	for i := range tasks {
+		j := job{Scenario: s.name, Seed: seed, Task: i, Silent: silent}
+		payload, _ := json.Marshal(j)
+		jobs, all, work = append(jobs, j), append(all, asynq.NewTask("work", payload)), append(work, j.work())
+	}
+	if s.untold {
+		work = nil
+	}
+	return jobs, all, work
+}
+
+func (st *stage) run(ctx context.Context, s scenario, w way, seed uint64) (o outcome, err error) {
+	jobs, all, work := s.jobs(seed, w.silent)
+	if err := st.rdb.Del(ctx, usedKey, doneKey).Err(); err != nil {
+		return o, err
+	}
+	began := time.Now()
+	answers := map[int]string{}
+	if w.plain {
+		err = st.plain(ctx, all, answers)
+	} else {
+		st.batches++
+		var out batch.Outcome
+		out, err = batch.Run(ctx, st.at, fmt.Sprintf("%s-%d", s.name, st.batches), all, batch.Options{
+			Work: work, Policy: w.policy, Interval: interval, Enqueue: []asynq.Option{asynq.Timeout(timeout)},
+			OnAction: st.say,
+		})
+		for i, r := range out.Results {
+			answers[i] = string(r.Data)
+		}
+		o.copies, o.restarts = out.Ledger.Copies, out.Ledger.Restarts
+	}
+	o.seconds = time.Since(began).Seconds()
+	o.right = err == nil
+	for i, j := range jobs {
+		o.right = o.right && answers[i] == j.answer()
+	}
+	time.Sleep(interval) // what was told to end notes its time
+	o.used, _ = st.rdb.Get(ctx, usedKey).Float64()
+	return o, err
+}
+
+func (st *stage) say(a engine.Action) {
+	if st.verbose && a.Decision.Action != restart.Keep {
+		fmt.Println(a)
+	}
+}
+
+// plain runs tasks by asynq as it is: one queue, a timeout, and retries.
+func (st *stage) plain(ctx context.Context, all []*asynq.Task, answers map[int]string) error {
+	client := asynq.NewClientFromRedisClient(st.rdb)
+	for _, t := range all {
+		if _, err := client.EnqueueContext(ctx, t, asynq.Queue(plainQueue), asynq.Timeout(timeout)); err != nil {
+			return err
+		}
+	}
+	for {
+		done, err := st.rdb.HGetAll(ctx, doneKey).Result()
+		if err != nil {
+			return err
+		}
+		if len(done) == len(all) {
+			for k, v := range done {
+				i, _ := strconv.Atoi(k)
+				answers[i] = v
+			}
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// runOne runs a batch in the process that is to be killed.
+func runOne(ctx context.Context, at asynq.RedisClientOpt, name string) error {
+	jobs, all, work := scenarios[0].jobs(1, false)
+	out, err := batch.Run(ctx, at, name, all, batch.Options{
+		Work: work, Interval: interval, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		if string(out.Results[i].Data) != j.answer() {
+			return fmt.Errorf("task %d has the result %q", i, out.Results[i].Data)
+		}
+	}
+	fmt.Println(out.Ledger)
+	return nil
+}
+
+// kill runs a batch whose process is killed time and again.
+func (st *stage) kill(ctx context.Context, kills int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for died, batches := 0, 0; died < kills; batches++ {
+		began, crashes := time.Now(), 0
+		for over := false; !over; {
+			c := exec.CommandContext(ctx, self, "-batch", fmt.Sprint("killed-", batches), "-redis", st.at.Addr)
+			c.Stdout, c.Stderr = os.Stdout, os.Stderr
+			if err := c.Start(); err != nil {
+				return err
+			}
+			timer := time.AfterFunc(time.Duration(rand.IntN(9000))*time.Millisecond, func() { _ = c.Process.Kill() })
+			err := c.Wait()
+			timer.Stop()
+			var exit *exec.ExitError
+			switch {
+			case err == nil:
+				over = true
+			case errors.As(err, &exit) && !exit.Exited():
+				died++
+				crashes++
+			default:
+				return err
+			}
+		}
+		fmt.Printf("batch %d: its process was killed %d times; every task has its result, after %.1f s\n", batches, crashes,
+			time.Since(began).Seconds())
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+)
+
+const (
+	tasks    = 200
+	hosts    = 4
+	slots    = 8
+	slowdown = 8
+	interval = 200 * time.Millisecond
+	timeout  = 30 * time.Second // of every attempt
+)
+
+// scenario is what goes wrong with a batch of tasks of half a second to two.
+type scenario struct {
+	name, title string
+	untold      bool // how much the tasks have to do is not told
+}
+
+var scenarios = []scenario{
+	{name: "worker", title: "One worker of four is 8 times slower"},
+	{name: "attempts", title: "5 % of the attempts are 8 times slower"},
+	{name: "hang", title: "Four attempts hang for ever, two of them deaf to their context"},
+	{name: "skew", title: "Five tasks have 5 times the data, and that is told"},
+	{name: "untold", title: "Five tasks have 5 times the data, and how much a task has is not told", untold: true},
+	{name: "clean", title: "Nothing is wrong"},
+}
+
+// job is the payload of a task.
+type job struct {
+	Scenario string
+	Seed     uint64
+	Task     int
+	Silent   bool // its attempts don't say how far they are
+}
+
+func (j job) random(of uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(j.Seed*1_000_003+uint64(j.Task), of))
+}
+
+// work is what the task reads.
+func (j job) work() float64 {
+	w := 0.5 + 1.5*j.random(1).Float64()
+	if (j.Scenario == "skew" || j.Scenario == "untold") && j.Task%40 == 7 {
+		w *= 5
+	}
+	return w
+}
+
+// takes is how long an attempt of the task takes on a host, and whether it hangs.
+func (j job) takes(attempt int, host string) (takes time.Duration, hangs bool) {
+	r := j.random(100 + uint64(attempt))
+	seconds := j.work() * math.Exp(0.1*r.NormFloat64())
+	if j.Scenario == "attempts" && r.Float64() < 0.05 {
+		seconds *= slowdown
+	}
+	if j.Scenario == "worker" && host == hostName(hosts-1) {
+		seconds *= slowdown
+	}
+	return time.Duration(seconds * float64(time.Second)), j.Scenario == "hang" && attempt == 0 && j.Task%50 == 11
+}
+
+func hostName(i int) string { return fmt.Sprint("host-", i) }
+
+// answer is the result of a task.
+func (j job) answer() string { return fmt.Sprintf("%s %d %d", j.Scenario, j.Seed, j.Task) }
+
+const (
+	usedKey = "demo:used" // seconds of slots
+	doneKey = "demo:done" // results of the tasks of the plain queue
+)
+
+// handler works as the tasks of a scenario do.
+type handler struct {
+	rdb  *redis.Client
+	host string
+}
+
+// ProcessTask runs an attempt: of a batch, or of the plain queue, where attempts are asynq's retries.
+func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var j job
+	if err := json.Unmarshal(t.Payload(), &j); err != nil {
+		return err
+	}
+	number, _ := asynq.GetRetryCount(ctx)
+	id := batch.Attempt(ctx)
+	if id != "" {
+		number, _ = strconv.Atoi(id[strings.LastIndex(id, ".")+1:])
+	}
+	began := time.Now()
+	used := func() {
+		h.rdb.IncrByFloat(context.WithoutCancel(ctx), usedKey, time.Since(began).Seconds())
+	}
+	takes, hangs := j.takes(number, h.host)
+	if hangs {
+		<-ctx.Done()
+		used()
+		if j.Task%100 == 11 {
+			select {}
+		}
+		return ctx.Err()
+	}
+	defer used()
+	for ran := time.Duration(0); ran < takes; ran = time.Since(began) {
+		if !j.Silent {
+			batch.Progress(ctx, ran.Seconds()/takes.Seconds())
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(takes-ran, interval*3/4)):
+		}
+	}
+	if id == "" {
+		return h.rdb.HSet(ctx, doneKey, j.Task, j.answer()).Err()
+	}
+	_, err := t.ResultWriter().Write([]byte(j.answer()))
+	return err
+}

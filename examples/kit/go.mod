@@ -1,0 +1,13 @@
+// What the demonstrations of the adapters share.
+module github.com/straggler-go/straggler/examples/kit
+
+go 1.25.0
+
+replace github.com/straggler-go/straggler => ../../
+
+require (
+	github.com/straggler-go/straggler v0.1.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

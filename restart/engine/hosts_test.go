@@ -1,0 +1,49 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// A host that comes while a phase goes on gets work at the next call, also after a restart; and the first of all makes
+// the phase one that places.
+func TestHostsThatCome(t *testing.T) {
+	for _, first := range [][]engine.Host{nil, {{Name: "a", Slots: 2}}} {
+		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: first})
+		require.NoError(t, err)
+		p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Hosts: hosts, Policy: restart.Never{}})
+		require.NoError(t, err)
+		if first == nil {
+			assert.Empty(t, p.Push(at(0), nil))
+			require.NoError(t, hosts.Add(engine.Host{Name: "a", Slots: 2}))
+		}
+		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a"}, lines(p.Push(at(1), nil)))
+		require.NoError(t, hosts.Add(engine.Host{Name: "b", Slots: 3}))
+		assert.Equal(t, []string{"submit 2.0 on b", "submit 3.0 on b", "submit 4.0 on b"}, lines(p.Push(at(2), nil)))
+		assert.Equal(t, 5, hosts.Slots())
+
+		phase, err := p.MarshalBinary()
+		require.NoError(t, err)
+		state, err := hosts.MarshalBinary()
+		require.NoError(t, err)
+		restored, err := engine.NewHosts(engine.HostsConfig{})
+		require.NoError(t, err)
+		require.NoError(t, restored.UnmarshalBinary(state))
+		q, err := engine.Restore(engine.Config{Hosts: restored, Policy: restart.Never{}}, engine.Saved{Snapshot: phase})
+		require.NoError(t, err)
+		require.NoError(t, restored.Add(engine.Host{Name: "c", Slots: 1}))
+		submits := slices.DeleteFunc(lines(q.Push(at(2.5), nil)), func(l string) bool { return l != "submit 5.0 on c" })
+		assert.Len(t, submits, 1)
+
+		for _, bad := range []engine.Host{{Name: "b", Slots: 1}, {Name: "", Slots: 1}, {Name: "d"}} {
+			require.ErrorContains(t, hosts.Add(bad), "restart/engine: HostsConfig.Hosts[2]")
+		}
+	}
+}
