@@ -3,7 +3,9 @@ package engine_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -194,10 +196,13 @@ func (s *scheduler) run(saveFirst, logged bool) bool {
 }
 
 // A scheduler that dies at any point, and is started again with the state of then, with one that is old, or with none: every
-// task ends, each result is published once, and no crash costs more than one attempt that was not needed.
+// task ends, each result is published once, and no crash costs more than one attempt that was not needed. A thousand
+// lives, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
-	runs := 10_000
-	if testing.Short() {
+	runs := 1000
+	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
+		runs = n
+	} else if testing.Short() {
 		runs = 400
 	}
 	most, needless := 0, 0
