@@ -28,6 +28,16 @@ func Choices(p any) []Field {
 	return list
 }
 
+// Struct is the list of fields of a struct of choices alone.
+func Struct[T any](v *T, c *Codec) {
+	for _, f := range Choices(v) {
+		put(c, f.Key, f.Unset(), f.form())
+	}
+}
+
+// Settings is Struct of a value.
+func Settings[T any](v *T) func(*Codec) { return func(c *Codec) { Struct(v, c) } }
+
 func key(name string) string {
 	var b strings.Builder
 	for i, c := range []byte(name) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -61,6 +62,10 @@ func (c BudgetConfig) Effective() BudgetConfig {
 	c.Share, c.Rate, c.Floor = check.Or(c.Share, 0.1), check.Or(c.Rate, 0.1), check.Or(c.Floor, 3)
 	return c
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, Off as -1; UnmarshalJSON reads it.
+func (c BudgetConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *BudgetConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Budget bounds the load that copies add, over all the phases whose trackers share it: a cap on the copies that run at
 // once and a rate of launches. It refuses new copies; it never takes back a running one. It counts copies beyond the

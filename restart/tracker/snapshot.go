@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -67,9 +66,7 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 }
 
 // describe names a policy so that another one can be told from it.
-func describe(policy restart.Policy) string {
-	return cmp.Or(rules.Text(policy), "custom")
-}
+func describe(policy restart.Policy) string { return named{&policy}.String() }
 
 // header is what a tracker is made from.
 type header struct {

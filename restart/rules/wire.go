@@ -1,0 +1,29 @@
+package rules
+
+import "github.com/straggler-go/straggler/internal/wire"
+
+// Policies as JSON: the fields that are not zero, kebab-case, durations in seconds, Off as -1.
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p LATE) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *LATE) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p Hadoop) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Hadoop) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p MapReduce) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *MapReduce) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p Dryad) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Dryad) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p Spark) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Spark) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p Flink) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Flink) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
