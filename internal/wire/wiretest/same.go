@@ -1,0 +1,27 @@
+package wiretest
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Same demands that a value is written as the given line and object, and that they are read, the line where the type
+// reads its lines: the form of a version stays as it was committed. Hosts have it in their files and logs.
+func Same[T fmt.Stringer](t testing.TB, v T, line, object string) {
+	t.Helper()
+	require.Equal(t, line, v.String())
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Equal(t, object, string(data))
+	var read T
+	if text, ok := any(&read).(encoding.TextUnmarshaler); ok {
+		require.NoError(t, text.UnmarshalText([]byte(line)))
+		require.Equal(t, line, read.String())
+	}
+	require.NoError(t, json.Unmarshal([]byte(object), &read))
+	require.Equal(t, v, read)
+}
