@@ -2,6 +2,7 @@ package machines
 
 import (
 	"math"
+	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/merge"
@@ -48,7 +49,7 @@ func (r *Record) state(c *snapshot.Codec) {
 	snapshot.Small(c, &r.members, 0, math.MaxUint16)
 	c.Bool(&r.progress.used)
 	c.Span(&r.progress.halved)
-	r.config.inTime(c, r.progress.halved <= r.clock.Since)
+	inTime(c, r, r.progress.halved)
 	if !c.Reading() {
 		return
 	}
@@ -73,9 +74,9 @@ func (c *Config) state(to *snapshot.Codec) {
 	to.Valid(*c == c.Effective(), c)
 }
 
-// inTime refuses what is of the future, except where clocks may step back.
-func (c Config) inTime(to *snapshot.Codec, past bool) {
-	to.Check(past || c.Origin != "", "holds a time to come")
+// inTime refuses what is of the future.
+func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
+	c.Check(at <= r.config.choices().Latest(r.clock), "holds a time to come")
 }
 
 // stateMachines codes the machines in the order in which they were heard of, and which of them are flagged.
@@ -134,7 +135,7 @@ func (m *machine) state(c *snapshot.Codec, r *Record) {
 	c.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine of no location")
 	c.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+running, "holds more evidence than fits")
 	c.Span(&m.found)
-	r.config.inTime(c, m.found <= r.clock.Since)
+	inTime(c, r, m.found)
 	c.Number64(&m.total, 0, math.MaxInt64/4)
 	snapshot.Small(c, &m.pasts, 0, recent)
 	snapshot.Small(c, &m.presents, 0, running)
@@ -151,7 +152,7 @@ func (m *machine) state(c *snapshot.Codec, r *Record) {
 
 func (e *evidence) state(c *snapshot.Codec, r *Record) {
 	c.Span(&e.at)
-	r.config.inTime(c, e.at <= r.clock.Since)
+	inTime(c, r, e.at)
 	e.code(c)
 	c.Check(e.ratio == e.within(r.config.Limit).ratio, "holds a ratio out of range")
 }

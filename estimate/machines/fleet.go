@@ -29,9 +29,19 @@ func (c Config) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.HalfLife, keep)}
 }
 
+// named is evidence of a machine that has a name.
+type named struct {
+	name string
+	evidence
+}
+
 // form is how evidence is passed on.
-func form() merge.Form[evidence] {
-	return merge.Form[evidence]{Place: "estimate/machines", Kind: 'm', Fact: func(c *snapshot.Codec, e *evidence) { e.code(c) }}
+func form() merge.Form[named] {
+	return merge.Form[named]{
+		Place: "estimate/machines", Kind: 'm',
+		Fact: func(c *snapshot.Codec, n *named) { n.code(c) },
+		Name: func(n *named) *string { return &n.name },
+	}
 }
 
 // Two bits of what evidence says, beside its kind.
@@ -77,15 +87,10 @@ func (e evidence) within(limit float64) evidence {
 	return e
 }
 
-// at takes an instant. A record that is shared counts from 1970, as all do; its clock may step back as it likes.
+// at takes an instant.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
-	at := r.clock.At(now)
-	if r.config.Origin != "" && !now.IsZero() {
-		at = merge.At(now)
-		r.clock.Since = at
-	}
-	return at
+	return r.config.choices().At(&r.clock, now)
 }
 
 // SetName says by which name the processes of a fleet know a machine. Say it before the machine's first attempt: what
@@ -143,12 +148,12 @@ func (r *Record) AppendDelta(dst, since []byte, origins ...string) ([]byte, erro
 }
 
 // evidence is what the record has of machines that have a name.
-func (r *Record) evidence() iter.Seq[merge.Observation[evidence]] {
-	return func(yield func(merge.Observation[evidence]) bool) {
+func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
+	return func(yield func(merge.Observation[named]) bool) {
 		for i := r.newest; i != none && r.places != nil; i = r.machines[i].older {
 			m := &r.machines[i]
 			for j, e := range m.past[:m.pasts] {
-				if m.name != "" && !yield(merge.Observation[evidence]{At: e.at, Name: m.name, Fact: e, Origin: m.by[j]}) {
+				if m.name != "" && !yield(merge.Observation[named]{At: e.at, Fact: named{m.name, e}, Origin: m.by[j]}) {
 					return
 				}
 			}
@@ -162,7 +167,7 @@ func (r *Record) evidence() iter.Seq[merge.Observation[evidence]] {
 // than MaxMachines are known. Of the latest 16 attempts on a machine, at most 8 are those of one process. What is older
 // than 32 half-lives is left out.
 //
-// It is an error, and changes nothing, if the record has no Origin, or delta is damaged or none; and, a FieldError, if
+// It is an error, and nothing is taken, if the record has no Origin, or delta is damaged or none; and, a FieldError, if
 // it comes from more than MaxSkew ahead of now, which the clock of either may be the reason for. O(1) an attempt; all
 // factors are found again when one is asked for, in O(m log m).
 func (r *Record) Merge(now time.Time, delta []byte) error {
@@ -172,9 +177,9 @@ func (r *Record) Merge(now time.Time, delta []byte) error {
 		return err
 	}
 	for _, s := range seen {
-		i, ok := r.fleet.names[s.Name]
+		i, ok := r.fleet.names[s.Fact.name]
 		if !ok {
-			i = r.place(none, s.Name)
+			i = r.place(none, s.Fact.name)
 		}
 		r.heard(i)
 		s.Fact.at = s.At

@@ -53,7 +53,7 @@ func TestRestoredAnswersAsBefore(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	data, _ := new(survival.Shape).MarshalBinary()
 	f.Add(snapshottest.Body(data))
-	window, err := survival.NewWindow(time.Minute)
+	window, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(f, err)
 	for i := range 4 {
 		window.End(time.Unix(int64(10+i), 0), window.Start(time.Unix(int64(i), 0)), i%2 == 0)

@@ -1,10 +1,13 @@
 package survival
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
@@ -14,15 +17,43 @@ const (
 	moments      = 1024 // or a part of the window has passed, of so many, in which all that run have aged
 )
 
+// WindowConfig holds the choices of a [Window].
+type WindowConfig struct {
+	// Keep is the age from which on what has ended counts no more. It must be positive.
+	Keep time.Duration
+	// Origin is the name of this process among those that pass on to each other the times of such jobs, by
+	// [Window.AppendDelta] and [Window.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
+	// means a minute.
+	MaxSkew time.Duration
+}
+
+// Effective returns the configuration with its defaults filled in.
+func (c WindowConfig) Effective() WindowConfig {
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c WindowConfig) Validate() error {
+	const place = "estimate/survival: WindowConfig"
+	return cmp.Or(check.Least(place, "Keep", c.Keep, 1), c.choices().Validate(place))
+}
+
+func (c WindowConfig) choices() merge.Choices {
+	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: c.Keep}
+}
+
 // Window keeps the times of a kind of job whose runs come and go, for a host that has no phases and knows starts and
 // ends only: those that ended or were killed within the last while, 4096 at most, and all that run. It is a phase that
 // moves. Make one by [NewWindow]. Not safe for concurrent use; one per kind of job.
 type Window struct {
-	keep  time.Duration
-	clock clock.Clock
-	runs  []time.Duration // when each began; negative if the place is free
-	free  []int
-	over  []over // by end
+	config WindowConfig
+	clock  clock.Clock
+	runs   []time.Duration // when each began; negative if the place is free
+	free   []int
+	over   merge.List[over]
 
 	curve  Curve
 	made   bool          // the curve, at fitted
@@ -32,22 +63,23 @@ type Window struct {
 
 // over is a run that is over.
 type over struct {
-	at      time.Duration
 	seconds float64
 	ended   bool
 }
 
-// NewWindow returns an empty window, or an error if keep is not positive.
-func NewWindow(keep time.Duration) (*Window, error) {
-	if keep <= 0 {
-		return nil, check.Bad("estimate/survival", "keep", keep, "a positive duration")
+// NewWindow returns an empty window, or an error that names the field that is out of range.
+func NewWindow(c WindowConfig) (*Window, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	return &Window{keep: keep}, nil
+	return &Window{config: c.Effective()}, nil
 }
+
+func (w *Window) at(now time.Time) time.Duration { return w.config.choices().At(&w.clock, now) }
 
 // Start records that a run begins, and returns its number until it is over. O(1) amortised.
 func (w *Window) Start(now time.Time) int {
-	at := w.clock.At(now)
+	at := w.at(now)
 	w.since++
 	if n := len(w.free); n > 0 {
 		id := w.free[n-1]
@@ -62,24 +94,46 @@ func (w *Window) Start(now time.Time) int {
 // End records that a run has ended with success, or with success false that it was killed: it would have taken at least
 // so long. A number that is not in use changes nothing. O(1) amortised.
 func (w *Window) End(now time.Time, id int, success bool) {
-	at := w.clock.At(now)
-	if age, ok := w.take(at, id); ok {
-		if len(w.over) == 2*mostInWindow {
-			w.over = w.over[:copy(w.over, w.over[mostInWindow:])]
-		}
-		w.over = append(w.over, over{at, age, success})
+	if age, ok := w.take(w.at(now), id); ok {
+		w.add(over{age, success})
 	}
 }
 
+// Add records the time of a run that was not told of while it ran: that it ended after so many seconds, or with success
+// false that it was killed then. Any unit does, as long as it is always the same: with the seconds that each task took
+// for a unit of its work, the curve is a Prior of estimate.UnitTimes. It reports whether the time was taken; see
+// [Curve.Add]. O(1) amortised.
+func (w *Window) Add(now time.Time, seconds float64, success bool) bool {
+	w.at(now)
+	taken := seconds >= 0 && seconds <= estimate.MaxSample
+	if taken {
+		w.since++
+		w.add(over{seconds + 0, success})
+	}
+	return taken
+}
+
+func (w *Window) add(o over) {
+	if w.over.Len() >= 2*mostInWindow {
+		w.newest()
+	}
+	w.over.Add(w.config.choices(), w.clock.Since, o)
+}
+
+// newest is what is in the window.
+func (w *Window) newest() []merge.Observation[over] {
+	return w.over.Newest(form(), w.config.choices(), w.clock.Since, mostInWindow)
+}
+
 // Drop forgets a run that failed: its time says nothing. O(1).
-func (w *Window) Drop(now time.Time, id int) { w.take(w.clock.At(now), id) }
+func (w *Window) Drop(now time.Time, id int) { w.take(w.at(now), id) }
 
 // take frees a run's place and returns its age in seconds.
 func (w *Window) take(at time.Duration, id int) (age float64, ok bool) {
 	if id < 0 || id >= len(w.runs) || w.runs[id] < 0 {
 		return 0, false
 	}
-	age = (at - w.runs[id]).Seconds()
+	age = max(at-w.runs[id], 0).Seconds()
 	w.since++
 	w.runs[id] = -1
 	w.free = append(w.free, id)
@@ -88,8 +142,8 @@ func (w *Window) take(at time.Duration, id int) (age float64, ok bool) {
 
 // Age returns how long a run has taken so far, in seconds; 0 if the number is not in use.
 func (w *Window) Age(now time.Time, id int) float64 {
-	if at := w.clock.At(now); id >= 0 && id < len(w.runs) && w.runs[id] >= 0 {
-		return (at - w.runs[id]).Seconds()
+	if at := w.at(now); id >= 0 && id < len(w.runs) && w.runs[id] >= 0 {
+		return max(at-w.runs[id], 0).Seconds()
 	}
 	return 0
 }
@@ -99,30 +153,55 @@ func (w *Window) Age(now time.Time, id int) float64 {
 // amortised for n runs in the window, and each thousandth of it O(n log n); to ask about all that run at one moment
 // costs O(1) each.
 func (w *Window) Curve(now time.Time) *Curve {
-	at := w.clock.At(now)
-	if w.made && w.since <= w.curve.Len()/renewed && at-w.fitted <= w.keep/moments {
+	at := w.at(now)
+	if w.made && w.since <= w.curve.Len()/renewed && at-w.fitted <= w.config.Keep/moments {
 		return &w.curve
 	}
 	w.made, w.fitted, w.since = true, at, 0
-	gone := max(len(w.over)-mostInWindow, 0)
-	for gone < len(w.over) && at-w.over[gone].at > w.keep {
-		gone++
-	}
-	w.over = w.over[:copy(w.over, w.over[gone:])]
 	w.curve.Reset()
-	for _, o := range w.over {
-		w.curve.Add(o.seconds, o.ended)
+	for _, o := range w.newest() {
+		w.curve.Add(o.Fact.seconds, o.Fact.ended)
 	}
 	for _, began := range w.runs {
 		if began >= 0 {
-			w.curve.Add((at - began).Seconds(), false)
+			w.curve.Add(max(at-began, 0).Seconds(), false)
 		}
 	}
 	w.curve.Fit()
 	return &w.curve
 }
 
-const windowVersion = 2
+// form is how runs that are over are passed on.
+func form() merge.Form[over] {
+	return merge.Form[over]{Place: "estimate/survival", Kind: 'w', Fact: func(c *snapshot.Codec, o *over) {
+		c.Amount(&o.seconds)
+		c.Bool(&o.ended)
+	}}
+}
+
+// AppendVersion appends what the window knows, as far as a process that knows more must know that to say the rest.
+func (w *Window) AppendVersion(dst []byte) []byte { return w.over.AppendVersion(form(), dst) }
+
+// AppendDelta appends the runs that are over beyond a version, that of the reader by its AppendVersion; nil stands for
+// one that knows none. With origins it says only what these have seen. It is an error if since is no version. Some 15
+// bytes a run.
+func (w *Window) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
+	return w.over.AppendDelta(form(), w.config.choices(), w.clock.Since, dst, since, origins)
+}
+
+// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: windows that
+// know the same give the same curve at the same instant, to the last bit, as far as nothing runs. Of the 4096 that are
+// kept at most half are those of one process. It is an error, and nothing is taken, if the window has no Origin, delta is
+// damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a run.
+func (w *Window) Merge(now time.Time, delta []byte) error {
+	err := w.over.Merge(form(), w.config.choices(), w.at(now), delta)
+	if w.made = w.made && err != nil; w.over.Len() > 2*mostInWindow {
+		w.newest()
+	}
+	return err
+}
+
+const windowVersion = 3
 
 // AppendBinary appends a snapshot of the window to dst. It never fails. O(n), some 30 bytes a run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
@@ -148,36 +227,29 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 }
 
 func (w *Window) code(c *snapshot.Codec) {
-	c.Duration(&w.keep)
+	c.Duration(&w.config.Keep)
+	c.Text(&w.config.Origin)
+	c.Duration(&w.config.MaxSkew)
+	c.Valid(w.config == w.config.Effective(), w.config)
 	c.Clock(&w.clock)
+	latest := w.config.choices().Latest(w.clock)
 	snapshot.List(c, &w.runs, 1, c.Duration)
 	snapshot.List(c, &w.free, 1, func(id *int) { c.Number(id, 0, len(w.runs)-1) })
-	snapshot.List(c, &w.over, 10, func(o *over) {
-		c.Duration(&o.at)
-		c.Amount(&o.seconds)
-		c.Bool(&o.ended)
-	})
+	w.over.State(form(), c, latest)
 	c.Part(&w.curve)
 	c.Bool(&w.made)
 	c.Duration(&w.fitted)
 	c.Number(&w.since, 0, snapshot.Any)
-	if c.In == nil || !c.OK() {
+	if !c.Reading() {
 		return
 	}
-	c.Check(w.keep > 0, "has no length")
 	taken := make([]bool, len(w.runs))
 	for _, id := range w.free {
 		c.Check(!taken[id] && w.runs[id] == -1, "lists a number as free that is not")
 		taken[id] = true
 	}
 	for id, began := range w.runs {
-		c.Check(taken[id] || began >= 0 && began <= w.clock.Since, "holds a run of another time")
+		c.Check(taken[id] || began >= 0 && began <= latest, "holds a run of another time")
 	}
-	before := time.Duration(0)
-	for _, o := range w.over {
-		c.Check(o.at >= before && o.at <= w.clock.Since, "holds an end of another time")
-		before = o.at
-	}
-	c.Check(len(w.over) <= 2*mostInWindow, "holds too many ends")
-	c.Check(w.fitted >= 0 && w.fitted <= w.clock.Since, "has a curve of another time")
+	c.Check(w.fitted >= 0 && w.fitted <= latest, "has a curve of another time")
 }

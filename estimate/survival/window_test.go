@@ -20,7 +20,7 @@ import (
 // A host without phases and without progress: its jobs of the last hour stand in for the phase. It asks about a job of three
 // minutes where the others take about one.
 func ExampleWindow() {
-	window, err := survival.NewWindow(time.Hour)
+	window, err := survival.NewWindow(survival.WindowConfig{Keep: time.Hour})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -49,9 +49,9 @@ func ExampleWindow() {
 }
 
 func TestWindow(t *testing.T) {
-	_, err := survival.NewWindow(0)
-	require.ErrorContains(t, err, "estimate/survival: keep is 0s, want")
-	w, err := survival.NewWindow(time.Minute)
+	_, err := survival.NewWindow(survival.WindowConfig{Keep: 0})
+	require.ErrorContains(t, err, "estimate/survival: WindowConfig.Keep is 0s, want")
+	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(t, err)
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	a, b, c := w.Start(at(0)), w.Start(at(0)), w.Start(at(0))
@@ -92,7 +92,7 @@ func windowed(now int, ends [][3]int, began map[int]int) *survival.Curve {
 // stays as it was. A window that is restored time and again says the same.
 func TestWindowIsAmortisedAndRestored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	w, err := survival.NewWindow(100 * time.Second)
+	w, err := survival.NewWindow(survival.WindowConfig{Keep: 100 * time.Second})
 	require.NoError(t, err)
 	var ends [][3]int
 	began, now, fitted, since, same, fits := map[int]int{}, 0, 0, 0, 0, 0
@@ -145,7 +145,7 @@ func TestWindowIsAmortisedAndRestored(t *testing.T) {
 }
 
 func TestWindowRefuses(t *testing.T) {
-	w, err := survival.NewWindow(time.Minute)
+	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(t, err)
 	for i := range 5 {
 		w.End(time.Unix(int64(10+i), 0), w.Start(time.Unix(int64(i), 0)), true)
@@ -166,7 +166,7 @@ func TestWindowRefuses(t *testing.T) {
 }
 
 func TestWindowDoesNotAllocate(t *testing.T) {
-	w, err := survival.NewWindow(time.Minute)
+	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	poll := func() {
@@ -183,7 +183,7 @@ func TestWindowDoesNotAllocate(t *testing.T) {
 
 // BenchmarkWindow asks for the curve at each start and end of requests that take 50 ms, a thousand a second.
 func BenchmarkWindow(b *testing.B) {
-	w, err := survival.NewWindow(time.Minute)
+	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(b, err)
 	now, ids := time.Unix(0, 0), [50]int{}
 	for i := range ids {

@@ -12,10 +12,9 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Observation is what an origin saw at an instant, of something that all processes know by a name.
+// Observation is what an origin saw at an instant.
 type Observation[T any] struct {
 	At     time.Duration // since 1970, in whole microseconds
-	Name   string
 	Fact   T
 	Origin Origin
 }
@@ -25,6 +24,7 @@ type Form[T any] struct {
 	Place string // of errors: "estimate/machines"
 	Kind  byte   // the first byte of versions and deltas, which no other type has
 	Fact  func(*snapshot.Codec, *T)
+	Name  func(*T) *string // of what all processes know by a name; nil if facts have none
 }
 
 // AppendVersion appends until when the observations of each origin are known.
@@ -86,13 +86,19 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 // observation codes one of a section, whose latest is the instant of the one before it.
 func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v *Observation[T]) {
 	gap := uint64(micros(v.At) - s.latest)
-	name, _ := slices.BinarySearch(names, v.Name)
 	c.Uint(&gap)
-	c.Number(&name, 0, len(names)-1)
 	c.Check(gap <= uint64(mostMicros-s.latest), "holds a time out of range")
-	if f.Fact(c, &v.Fact); c.OK() {
+	f.Fact(c, &v.Fact)
+	if f.Name != nil {
+		name := f.Name(&v.Fact)
+		i, _ := slices.BinarySearch(names, *name)
+		if c.Number(&i, 0, len(names)-1); c.OK() {
+			*name = names[i]
+		}
+	}
+	if c.OK() {
 		s.latest += int64(gap)
-		v.At, v.Name = time.Duration(s.latest)*time.Microsecond, names[name]
+		v.At = time.Duration(s.latest) * time.Microsecond
 	}
 }
 
@@ -125,7 +131,9 @@ func (f Form[T]) AppendDelta(
 	for v := range known {
 		if s := &sections[v.Origin]; v.At <= now && micros(v.At) > from[v.Origin] {
 			s.seen = append(s.seen, v)
-			names = append(names, v.Name)
+			if f.Name != nil {
+				names = append(names, *f.Name(&v.Fact))
+			}
 		}
 	}
 	slices.Sort(names)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
@@ -55,9 +56,23 @@ type origin struct {
 	until, latest int64 // known without a gap until; and the latest of all that is known
 }
 
-// At is an instant as the time since 1970, which is what all processes agree on, in whole microseconds.
-func At(now time.Time) time.Duration {
-	return max(now.Sub(time.Unix(0, 0)), 0).Truncate(time.Microsecond)
+// At takes an instant by a process's clock. One that shares what it knows counts from 1970, as all do, and its clock may
+// step back as it likes.
+func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
+	at := k.At(now)
+	if c.Origin != "" && !now.IsZero() {
+		at = max(now.Sub(time.Unix(0, 0)), 0).Truncate(time.Microsecond)
+		k.Since = at
+	}
+	return at
+}
+
+// Latest is the latest instant that there can be by a clock: none, where clocks may step back.
+func (c Choices) Latest(k clock.Clock) time.Duration {
+	if c.Origin != "" {
+		return math.MaxInt64
+	}
+	return k.Since
 }
 
 func micros(at time.Duration) int64 { return int64(at / time.Microsecond) }

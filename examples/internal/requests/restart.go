@@ -38,10 +38,10 @@ func newWatch(s *sim) (*watch, error) {
 		}
 	}
 	keep := seconds(windowMeans * s.c.Mean)
-	if w.responses, err = survival.NewWindow(keep); err != nil {
+	if w.responses, err = survival.NewWindow(survival.WindowConfig{Keep: keep}); err != nil {
 		return nil, err
 	}
-	if w.work, err = survival.NewWindow(keep); err != nil {
+	if w.work, err = survival.NewWindow(survival.WindowConfig{Keep: keep}); err != nil {
 		return nil, err
 	}
 	s.queue.Push(keep/fitsAWindow, fits, 0, 0)

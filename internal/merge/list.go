@@ -1,0 +1,114 @@
+package merge
+
+import (
+	"bytes"
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+// List is a set of observations of which the newest are kept; where processes share what they know, at most half of
+// them of one process. The zero value is empty.
+type List[T any] struct {
+	origins Origins
+	seen    []Observation[T]
+	loose   bool // not in order, or not without repetitions
+}
+
+// Len returns how many observations there are, at least.
+func (l *List[T]) Len() int { return len(l.seen) }
+
+// Add adds what this process has just seen.
+func (l *List[T]) Add(c Choices, now time.Duration, fact T) {
+	by := Nobody
+	if c.Origin != "" {
+		by, now = l.origins.Stamp(c, now)
+	}
+	n := len(l.seen)
+	l.loose = l.loose || n > 0 && l.seen[n-1].At > now
+	l.seen = append(l.seen, Observation[T]{now, fact, by})
+}
+
+// AppendVersion, AppendDelta and Merge are those of the type that has the list.
+func (l *List[T]) AppendVersion(f Form[T], dst []byte) []byte {
+	return f.AppendVersion(dst, &l.origins)
+}
+
+func (l *List[T]) AppendDelta(f Form[T], c Choices, now time.Duration, dst, since []byte, of []string) ([]byte, error) {
+	return f.AppendDelta(dst, since, &l.origins, c, now, of, iter.Seq[Observation[T]](slices.Values(l.seen)))
+}
+
+func (l *List[T]) Merge(f Form[T], c Choices, now time.Duration, delta []byte) error {
+	seen, err := f.Read(&l.origins, c, now, delta)
+	l.loose = l.loose || len(seen) > 0
+	l.seen = append(l.seen, seen...)
+	return err
+}
+
+// Newest returns the newest observations, most at most, and none that is older than c keeps; in the order of all
+// processes. Nothing else is kept.
+func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Observation[T] {
+	l.sort(f)
+	since := c.Since(now)
+	kept := len(l.seen)
+	var from map[string]int // how many are kept of each process
+	for i := len(l.seen) - 1; i >= 0 && l.seen[i].At >= since && len(l.seen)-kept < most; i-- {
+		if v := l.seen[i]; v.Origin != Nobody {
+			name := l.origins.list[v.Origin].name
+			if from[name] == most/2 {
+				continue
+			}
+			if from == nil {
+				from = map[string]int{}
+			}
+			from[name]++
+		}
+		kept--
+		l.seen[kept] = l.seen[i]
+	}
+	l.seen = l.seen[:copy(l.seen, l.seen[kept:])]
+	l.origins.Forget(since)
+	return l.seen
+}
+
+// sort puts the observations in the order of all processes, each once.
+func (l *List[T]) sort(f Form[T]) {
+	if !l.loose {
+		return
+	}
+	l.loose = false
+	compare := func(a, b Observation[T]) int {
+		order := cmp.Or(cmp.Compare(a.At, b.At), l.origins.Compare(a.Origin, b.Origin))
+		if order != 0 || a.Origin == Nobody {
+			return order
+		}
+		return bytes.Compare(f.bytes(a.Fact), f.bytes(b.Fact))
+	}
+	slices.SortStableFunc(l.seen, compare)
+	l.seen = slices.CompactFunc(l.seen, func(a, b Observation[T]) bool { return a.Origin != Nobody && compare(a, b) == 0 })
+}
+
+// bytes are what a fact is written as.
+func (f Form[T]) bytes(fact T) []byte {
+	var c snapshot.Codec
+	f.Fact(&c, &fact)
+	return c.Dst
+}
+
+// State codes the list; by is the latest instant that there can be.
+func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
+	l.sort(f)
+	l.origins.State(c)
+	last := time.Duration(0)
+	snapshot.List(c, &l.seen, 3, func(v *Observation[T]) {
+		c.Duration(&v.At)
+		c.Check(v.At >= last && v.At <= by, "holds what was seen at another time")
+		last = v.At
+		snapshot.Small(c, &v.Origin, 0, 1<<16-1)
+		c.Check(l.origins.Holds(v.Origin), "holds what an origin has seen that there is not")
+		f.Fact(c, &v.Fact)
+	})
+}
