@@ -43,7 +43,8 @@
 // An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for
 // concurrent use; [Sizes] and [Sketch] are not.
 //
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go.
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go; examples/shard, which splits
+// a suite of tests over machines, in plan.go.
 //
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min

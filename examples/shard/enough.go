@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// floor is before which no number of machines ends, like the fastest of these, and why: the test, or the package, that
+// takes longest and is not cut.
+func floor(suites []suite, machines []machine) (least float64, at name) {
+	longest := -1.
+	for i := range suites {
+		s := &suites[i]
+		seconds, what := s.whole(), name{pkg: s.pkg}
+		if s.split {
+			what.test = s.tests[0].name
+			seconds = min(seconds, again+s.of(s.tests[:1]))
+		}
+		if seconds > longest {
+			longest, at = seconds, what
+		}
+	}
+	least = math.Inf(1)
+	for _, m := range machines {
+		least = min(least, m.start+float64(max(longest, 0)*m.factor))
+	}
+	return least, at
+}
+
+// enough is how many machines it takes to end as soon as any number would, or 0 if over mostMachines. Further ones are
+// like the one where the longest ends first.
+func enough(suites []suite, machines []machine) (int, error) {
+	least, _ := floor(suites, machines)
+	first := slices.MinFunc(machines, func(a, b machine) int {
+		return cmp.Compare(a.start+float64(least*a.factor), b.start+float64(least*b.factor))
+	})
+	var err error
+	do := func(n int) bool {
+		for len(machines) < n {
+			machines = append(machines, first)
+		}
+		if p := (packed{suites: suites, machines: machines[:n]}); p.ideal() > least*nearly {
+			return false
+		}
+		of, failed := newPlan(suites, machines[:n])
+		err = cmp.Or(err, failed)
+		return of.seconds <= least*nearly
+	}
+	high := 1
+	for ; err == nil && !do(high); high *= 2 {
+		if high >= mostMachines {
+			return 0, err
+		}
+	}
+	if high == 1 {
+		return 1, err
+	}
+	return high/2 + 1 + sort.Search(high/2-1, func(more int) bool { return do(high/2 + 1 + more) }), err
+}
+
+const mostMachines = 1024
+
+// duration is as people say it.
+func duration(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// keep is how many runs are remembered.
+const keep = 10
+
+// magic is the first line of a history. A file may hold several, one behind the other: that is how they merge.
+const magic = "# shard history 1: merge by union of lines"
+
+// history is what is known of former runs. It is a set of lines of text,
+//
+//	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID
+//	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
+//
+// and to merge two is to take all lines of both: what is said twice counts once, in any order.
+type history struct {
+	runs    map[string]ran
+	samples map[name]map[string]took // by run
+}
+
+// ran is one machine's part in a run. Times are in seconds.
+type ran struct {
+	at      time.Time
+	machine string
+	wall    float64 // from the call to the end
+	span    float64 // from the begin of the first package to the end of the last
+	busy    float64 // of all packages, added up
+	said    float64 // what was foretold for the wall, 0: nothing
+}
+
+func newHistory() *history {
+	return &history{map[string]ran{}, map[name]map[string]took{}}
+}
+
+// whole is the run to which a machine's part belongs: what stands before the last slash.
+func whole(id string) string {
+	if at := strings.LastIndexByte(id, '/'); at > 0 {
+		return id[:at]
+	}
+	return id
+}
+
+func loadHistory(file string) (*history, error) {
+	h := newHistory()
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if bad := h.read(bytes.NewReader(text)); bad != nil {
+		return nil, fmt.Errorf("%s: %w", file, bad)
+	}
+	return h, nil
+}
+
+// read merges what a file holds.
+func (h *history) read(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<26)
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Split(line, "\t")
+		var err error
+		switch {
+		case fields[0] == "run" && len(fields) == 8:
+			err = h.readRun(fields[1:])
+		case len(fields) == 3:
+			err = h.readSamples(fields)
+		default:
+			err = errors.New("is no line of a history: a conflict of a merge?")
+		}
+		if err != nil {
+			return fmt.Errorf("line %d %w", number, err)
+		}
+	}
+	return lines.Err()
+}
+
+func (h *history) readRun(fields []string) error {
+	at, err := time.Parse(time.RFC3339, fields[1])
+	if err != nil {
+		return errors.New("has no time")
+	}
+	r := ran{at: at, machine: fields[2]}
+	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said} {
+		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to < 1e12) {
+			return errors.New("has no number of seconds")
+		}
+	}
+	h.addRun(fields[0], r)
+	return nil
+}
+
+// addRun adds a run; if there are two of a name, the one whose line is the larger.
+func (h *history) addRun(id string, r ran) {
+	if before, ok := h.runs[id]; !ok || before.line(id) < r.line(id) {
+		h.runs[id] = r
+	}
+}
+
+func (h *history) readSamples(fields []string) error {
+	n := name{fields[0], strings.TrimPrefix(fields[1], "-")}
+	for _, sample := range strings.Fields(fields[2]) {
+		text, id, _ := strings.Cut(sample, "@")
+		seconds, failed := strings.CutSuffix(text, "!")
+		value, err := strconv.ParseFloat(seconds, 64)
+		if err != nil || id == "" || !(value >= 0 && value < 1e12) {
+			return fmt.Errorf("has no time in %q", sample)
+		}
+		h.add(n, id, took{value, failed})
+	}
+	return nil
+}
+
+// add adds a sample; of two in one run the longer, and of equal ones the failed.
+func (h *history) add(n name, id string, t took) {
+	of := h.samples[n]
+	if of == nil {
+		of = map[string]took{}
+		h.samples[n] = of
+	}
+	if before, ok := of[id]; !ok || before.seconds < t.seconds || before.seconds == t.seconds && t.failed {
+		of[id] = t
+	}
+}
+
+// forget drops all but the latest runs, and what is known from no other.
+func (h *history) forget() {
+	latest := map[string]time.Time{}
+	for id, r := range h.runs {
+		if of := whole(id); r.at.After(latest[of]) {
+			latest[of] = r.at
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(latest), func(a, b string) int {
+		return cmp.Or(latest[b].Compare(latest[a]), cmp.Compare(a, b))
+	})
+	old := map[string]bool{}
+	for _, id := range ids[min(keep, len(ids)):] {
+		old[id] = true
+	}
+	gone := func(id string) bool { _, ok := h.runs[id]; return !ok || old[whole(id)] }
+	for n, of := range h.samples {
+		maps.DeleteFunc(of, func(id string, _ took) bool { return gone(id) })
+		if len(of) == 0 {
+			delete(h.samples, n)
+		}
+	}
+	maps.DeleteFunc(h.runs, func(id string, _ ran) bool { return gone(id) })
+}
+
+// order are the runs, the earliest first.
+func (h *history) order() []string {
+	return slices.SortedFunc(maps.Keys(h.runs), func(a, b string) int {
+		return cmp.Or(h.runs[a].at.Compare(h.runs[b].at), cmp.Compare(a, b))
+	})
+}
+
+func (r ran) line(id string) string {
+	line := "run\t" + id + "\t" + r.at.UTC().Format(time.RFC3339) + "\t" + r.machine
+	for _, seconds := range []float64{r.wall, r.span, r.busy, r.said} {
+		line += "\t" + took{seconds: seconds}.String()
+	}
+	return line
+}
+
+func (h *history) write(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintln(w, magic)
+	for _, id := range h.order() {
+		fmt.Fprintln(w, h.runs[id].line(id))
+	}
+	for _, n := range sortedNames(h.samples) {
+		of := h.samples[n]
+		fmt.Fprintf(w, "%s\t%s\t", n.pkg, cmp.Or(n.test, "-"))
+		for i, id := range slices.Sorted(maps.Keys(of)) {
+			if i > 0 {
+				_ = w.WriteByte(' ')
+			}
+			fmt.Fprintf(w, "%s@%s", of[id], id)
+		}
+		_ = w.WriteByte('\n')
+	}
+	return w.Flush()
+}
+
+// save writes the history beside its place and moves it there.
+func (h *history) save(file string) error {
+	h.forget()
+	if at, err := filepath.EvalSymlinks(file); err == nil {
+		file = at
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".shard-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(h.write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func written(t *testing.T, h *history) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, h.write(&out))
+	return out.String()
+}
+
+func merged(t *testing.T, texts ...string) string {
+	t.Helper()
+	h := newHistory()
+	for _, text := range texts {
+		require.NoError(t, h.read(strings.NewReader(text)))
+	}
+	h.forget()
+	return written(t, h)
+}
+
+// Histories merge in any order, any number of times, in any groups, line by line, and as files one behind the other.
+func TestHistoriesMerge(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	random := func() string {
+		h := newHistory()
+		for range 1 + r.IntN(9) {
+			id := fmt.Sprintf("%d/%d", r.IntN(15), r.IntN(3))
+			h.addRun(id, ran{at: time.Unix(int64(r.IntN(4)), 0), machine: "m", wall: float64(r.IntN(3))})
+			for range r.IntN(6) {
+				h.add(name{"p", []string{"", "TestA", "TestB"}[r.IntN(3)]}, id, took{float64(r.IntN(3)), r.IntN(2) == 0})
+			}
+		}
+		h.forget()
+		return written(t, h)
+	}
+	for range 300 {
+		a, b, c := random(), random(), random()
+		all := merged(t, a, b, c)
+		require.Equal(t, all, merged(t, c+b+a, b))
+		require.Equal(t, all, merged(t, all, all))
+		lines := strings.SplitAfter(a+b+c, "\n")
+		r.Shuffle(len(lines), func(i, k int) { lines[i], lines[k] = lines[k], lines[i] })
+		require.Equal(t, all, merged(t, strings.Join(lines, "")))
+	}
+}
+
+func TestHistoryForgets(t *testing.T) {
+	h := newHistory()
+	for i := range keep + 5 {
+		for part := range 2 {
+			id := fmt.Sprintf("%d/%d", i, part)
+			h.addRun(id, ran{at: time.Unix(int64(i), 0), machine: "m"})
+			h.add(name{"p", "TestA"}, id, took{seconds: 1})
+			h.add(name{"p", fmt.Sprintf("TestGone%d", i)}, id, took{seconds: 1})
+		}
+	}
+	h.add(name{"p", "TestA"}, "of no run", took{seconds: 9})
+	h.forget()
+	assert.Len(t, h.runs, 2*keep)
+	assert.Len(t, h.samples, 1+keep)
+	assert.Len(t, h.samples[name{"p", "TestA"}], 2*keep)
+	assert.Contains(t, h.runs, "14/1")
+	assert.NotContains(t, h.runs, "4/1")
+}
+
+func TestWhatIsNoHistory(t *testing.T) {
+	for text, want := range map[string]string{
+		"<<<<<<< ours\n": "line 1 is no line of a history: a conflict of a merge?",
+		"\n# x\nrun\ta\tyesterday\tm\t1\t1\t1\t1\n":   "line 3 has no time",
+		"run\ta\t2026-01-01T00:00:00Z\tm\t1\t1\tx\t1": "line 1 has no number of seconds",
+		"p\tTestA\t1@a NaN@b\n":                       `line 1 has no time in "NaN@b"`,
+		"p\tTestA\t1@a -1@b\n":                        `line 1 has no time in "-1@b"`,
+		"p\tTestA\t1\n":                               `line 1 has no time in "1"`,
+	} {
+		assert.EqualError(t, newHistory().read(strings.NewReader(text)), want)
+	}
+}
+
+// The same log twice is one run; the parts of a run are one; a history is merged.
+func TestRecord(t *testing.T) {
+	dir := t.TempDir()
+	log, file := filepath.Join(dir, "log"), filepath.Join(dir, "history")
+	require.NoError(t, os.WriteFile(log, []byte(passed("p", 4)), 0o644))
+	shard := func(args ...string) (string, int) {
+		var out, complaint bytes.Buffer
+		code := command(t.Context(), args, strings.NewReader(passed("p", 6)), &out, &complaint)
+		return out.String() + complaint.String(), code
+	}
+	out, code := shard("record", "-history", file, "-machine", "m", log, log)
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out, ": 1 test, 1 package, 4s\n")
+	assert.Contains(t, out, " is known\n")
+	out, code = shard("record", "-history", file, "-machine", "m", "-run", "7/2", "-wall", "8s")
+	assert.Equal(t, 0, code)
+	assert.Equal(t, "-: run 7/2: 1 test, 1 package, 8s where 4s was said (+100%)\n", out)
+	out, code = shard("record", "-history", filepath.Join(dir, "other"), file)
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out, "a history; there are 2 parts of runs now")
+	before, _ := os.ReadFile(file)
+	after, _ := os.ReadFile(filepath.Join(dir, "other"))
+	assert.Equal(t, string(before), string(after))
+	for want, args := range map[string][]string{
+		"-run and -machine": {"record", "-run", "a b"},
+		"no such file":      {"record", "-history", file, filepath.Join(dir, "none")},
+		"usage: shard":      {"records"},
+		"-format is":        {"plan", "-format", "xml"},
+		"want I/N":          {"run", "-shard", "3/2"},
+		"is not KIND":       {"plan", "-history", file, "-stdin", "-machines", "a*b"},
+		"not defined: -x":   {"plan", "-x"},
+	} {
+		out, code := shard(args...)
+		assert.NotZero(t, code)
+		assert.Contains(t, out, want)
+	}
+}
+
+// passed is what go test -json prints of a package of one test that takes so many seconds.
+func passed(pkg string, seconds int) string {
+	at := func(s int) string {
+		return time.Date(2026, 1, 1, 0, 0, s, 0, time.UTC).Format(time.RFC3339)
+	}
+	return fmt.Sprintf(`{"Time":%q,"Action":"start","Package":%[3]q}
+{"Time":%[1]q,"Action":"run","Package":%[3]q,"Test":"TestA"}
+{"Time":%[2]q,"Action":"pass","Package":%[3]q,"Test":"TestA","Elapsed":%[4]d}
+{"Time":%[2]q,"Action":"pass","Package":%[3]q,"Elapsed":%[4]d}
+`, at(0), at(seconds), pkg, seconds)
+}
+
+// A machine that is half as fast is known after three runs, gets half as much, and teaches nothing wrong about times.
+func TestSlowMachineIsKnown(t *testing.T) {
+	var history strings.Builder
+	var packages []string
+	for i := range 4 {
+		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t60\t60\t60\t0\nrun\ts%d\t2026-01-0%[2]dT00:00:00Z\tslow\t120\t120\t120\t0\n", i, i+1, i)
+	}
+	for i := range 40 {
+		packages = append(packages, fmt.Sprintf("m/p%02d", i))
+		fmt.Fprintf(&history, "m/p%02d\t-\t", i)
+		for k := range 4 {
+			fmt.Fprintf(&history, "%d@f%d %d@s%d ", 10+i, k, 2*(10+i), k)
+		}
+		history.WriteByte('\n')
+	}
+	r := reported(t, history.String(), options{machines: "fast,slow"}, packages...)
+	fast, slow := r.shards[0], r.shards[1]
+	assert.InDelta(t, 2, slow.factor/fast.factor, .05)
+	assert.InDelta(t, fast.end, slow.end, .02*fast.end)
+	assert.InDelta(t, 2, float64(len(fast.parts))/float64(len(slow.parts)), .8)
+	// One run on each: too little to say so.
+	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n", options{machines: "fast,slow"}, "m/p")
+	assert.Equal(t, r.shards[0].factor, r.shards[1].factor)
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// host runs the parts of a shard, each by a call of go test, as the engine tells it.
+type host struct {
+	streams
+	flags []string
+	parts []part
+	jobs  int
+	look  time.Duration // how often the engine is asked what to do
+	may   func(pkg string) bool
+
+	mu     sync.Mutex
+	calls  []*call
+	wake   chan struct{}
+	events bytes.Buffer // of the results
+}
+
+// call is one run of a part.
+type call struct {
+	engine.Attempt
+	kill   context.CancelFunc
+	output bytes.Buffer // events
+	failed bool
+	told   bool // that it is to end
+}
+
+// least is for how many seconds of work a package counts at least: each is started, too.
+const least = 1.
+
+func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed int, err error) {
+	work := make([]float64, len(h.parts))
+	for i, p := range h.parts {
+		work[i] = max(p.seconds, least)
+	}
+	if len(work) == 0 {
+		return 0, nil
+	}
+	phase, err := engine.New(engine.Config{
+		Work: work, Slots: h.jobs, Interval: h.look, UnitTimes: estimate.UnitTimesConfig{Prior: spread},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i, p := range h.parts {
+		phase.SetEligible(i, h.may(p.pkg), true)
+	}
+	h.wake = make(chan struct{}, 1)
+	tick := time.NewTicker(h.look)
+	defer tick.Stop()
+	defer h.stop()
+	for !phase.Done() {
+		for _, a := range phase.Poll(time.Now(), h.list()) {
+			switch a.Op {
+			case engine.Submit:
+				h.submit(ctx, a)
+			case engine.Cancel:
+				h.cancel(a)
+			case engine.Publish:
+				failed += h.publish(a)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return failed, ctx.Err()
+		case <-tick.C:
+		case <-h.wake:
+		}
+	}
+	return failed, nil
+}
+
+// stop ends what still runs, and waits until it has.
+func (h *host) stop() {
+	for ; ; time.Sleep(h.look / 20) {
+		running := false
+		for _, c := range h.calls {
+			h.mu.Lock()
+			if c.State == engine.Queued || c.State == engine.Running {
+				c.kill()
+				running = true
+			}
+			h.mu.Unlock()
+		}
+		if !running {
+			return
+		}
+	}
+}
+
+func (h *host) list() []engine.Attempt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]engine.Attempt, len(h.calls))
+	for i, c := range h.calls {
+		list[i] = c.Attempt
+	}
+	return list
+}
+
+func (h *host) call(id string) *call {
+	if i := slices.IndexFunc(h.calls, func(c *call) bool { return c.ID == id }); i >= 0 {
+		return h.calls[i]
+	}
+	return nil
+}
+
+// submit starts a part. While it is built it waits; it runs from the moment when go test says so.
+func (h *host) submit(ctx context.Context, a engine.Action) {
+	if h.call(a.ID) != nil {
+		return
+	}
+	ctx, kill := context.WithCancel(ctx)
+	c := &call{Attempt: engine.Attempt{ID: a.ID, Task: a.Task}, kill: kill}
+	h.calls = append(h.calls, c)
+	p := h.parts[a.Task]
+	args := append([]string{"test", "-json"}, h.flags...)
+	if !p.whole {
+		args = append(args, p.pattern())
+	}
+	run := goCommand(ctx, append(args, p.pkg)...)
+	in, out := io.Pipe()
+	run.Stdout, run.Stderr = out, out
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		h.read(c, in)
+	}()
+	go func() {
+		err := run.Run()
+		_ = out.Close()
+		<-read
+		h.change(c, func() {
+			c.failed = err != nil
+			c.State, c.Ended = engine.Succeeded, time.Now() // a test that fails is a result
+			if err != nil && ctx.Err() != nil {
+				c.State = engine.Cancelled
+			}
+		})
+		kill()
+	}()
+}
+
+func (h *host) change(c *call, how func()) {
+	h.mu.Lock()
+	how()
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// read keeps what a call prints, and sees when its tests begin.
+func (h *host) read(c *call, in io.Reader) {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		h.mu.Lock()
+		c.output.Write(line)
+		h.mu.Unlock()
+		if bytes.Contains(line, []byte(`"Action":"start"`)) {
+			h.change(c, func() {
+				if c.State == engine.Queued {
+					c.State, c.Begun = engine.Running, time.Now()
+				}
+			})
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// cancel ends a call. What was ended because it hung is printed: where it stood is what its owner wants to know.
+func (h *host) cancel(a engine.Action) {
+	c := h.call(a.ID)
+	if c == nil {
+		return
+	}
+	h.mu.Lock()
+	first := c.State == engine.Running && !c.told
+	c.told = true
+	h.mu.Unlock()
+	if c.kill(); first {
+		fmt.Fprintf(h.out, "%s: ended after %s: %v\n", h.parts[a.Task].pkg, duration(time.Since(c.Begun).Seconds()), a.Decision)
+	}
+}
+
+// publish takes a call's result for the part's, and prints it; 1 if it failed.
+func (h *host) publish(a engine.Action) int {
+	c, p := h.call(a.ID), h.parts[a.Task]
+	if c == nil || c.Published {
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.Published = true
+	h.events.Write(c.output.Bytes())
+	if c.failed {
+		fmt.Fprint(h.out, text(c.output.Bytes()))
+		return 1
+	}
+	took := time.Duration(0)
+	if !c.Begun.IsZero() {
+		took = c.Ended.Sub(c.Begun)
+	}
+	fmt.Fprintf(h.out, "ok  \t%s\t%.3fs\n", p.pkg, took.Seconds())
+	return 0
+}
+
+// text is what go test would have printed without -json.
+func text(events []byte) string {
+	var out strings.Builder
+	for line := range bytes.Lines(events) {
+		var v event
+		switch {
+		case json.Unmarshal(line, &v) != nil:
+			out.Write(line)
+		case v.Action == "output" || v.Action == "build-output":
+			out.WriteString(v.Output)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// reported makes a report from a history as text, for packages of which no more is known than that.
+func reported(t testing.TB, history string, o options, packages ...string) *report {
+	t.Helper()
+	h := newHistory()
+	require.NoError(t, h.read(strings.NewReader(history)))
+	m, err := newModel(h)
+	require.NoError(t, err)
+	sources, err := named(strings.NewReader(strings.Join(packages, "\n")))
+	require.NoError(t, err)
+	suites, err := m.suites(sources)
+	require.NoError(t, err)
+	r, err := o.decide(m, suites)
+	require.NoError(t, err)
+	return r
+}
+
+// hive is what https://github.com/hivecommons/hive/pull/4120 says of its packages: the hub's 117 s, the five longest of
+// the rest, and 50 of at most 23 s each, of which it gives no more: all are taken for as long as that. The machine ran
+// four packages at once.
+func hive() (history string, packages []string) {
+	seconds := map[string]float64{"pkg/hub": 117, "pkg/agent": 429.2, "pkg/github": 51, "pkg/dashboard": 48, "pkg/proxy": 47, "pkg/hubbackup": 29}
+	for i := range 50 {
+		seconds[fmt.Sprintf("pkg/other%02d", i)] = 23
+	}
+	history = "run\tr\t2026-08-19T10:00:00Z\tci\t1000\t1000\t4000\t0\n"
+	for pkg, took := range seconds {
+		history += fmt.Sprintf("%s\t-\t%g@r\n", pkg, took)
+		packages = append(packages, pkg)
+	}
+	return history, packages
+}
+
+// What took that project a measurement by hand and two attempts: more machines gain nothing as long as one package is not
+// cut.
+func TestTheFloorIsSaid(t *testing.T) {
+	history, packages := hive()
+	for _, n := range []int{2, 3, 4, 6} {
+		r := reported(t, history, options{n: n}, packages...)
+		assert.InDelta(t, 429.2, r.seconds, .01, "%d machines", n)
+		assert.Equal(t, "Two machines are enough: pkg/agent alone takes 7m9s, and the times of its tests are not known.", r.sentence())
+	}
+	// With the times of its 840 tests, of which none runs beside another, it is cut, as they did.
+	for i := range 840 {
+		history += fmt.Sprintf("pkg/agent\tTestA%03d\t%g@r\n", i, math.Round(429200./840)/1000)
+	}
+	r := reported(t, history, options{n: 9}, packages...)
+	assert.InDelta(t, 117, r.seconds, .01)
+	assert.Contains(t, r.sentence(), " machines are enough: pkg/hub alone takes 1m57s")
+	pieces := 0
+	for _, s := range r.shards {
+		for _, p := range s.parts {
+			if p.pkg == "pkg/agent" {
+				pieces++
+			}
+		}
+	}
+	assert.Greater(t, pieces, 4)
+}
+
+// randomHistory has some packages, some with tests, on two kinds of machines.
+func randomHistory(r *rand.Rand) (history string, packages []string, tests map[string][]string) {
+	tests = map[string][]string{}
+	history = "run\ta\t2026-01-01T00:00:00Z\tnew\t0\t0\t0\t0\nrun\tb\t2026-01-02T00:00:00Z\told\t0\t0\t0\t0\n"
+	for i := range 1 + r.IntN(12) {
+		pkg := fmt.Sprintf("m/p%d", i)
+		packages = append(packages, pkg)
+		if r.IntN(8) == 0 {
+			continue // new
+		}
+		sum := 0.
+		for k := range r.IntN(3) * r.IntN(30) {
+			took := math.Exp(2 * r.NormFloat64())
+			test := fmt.Sprintf("Test%c_%d", 'A'+k%26, k)
+			tests[pkg] = append(tests[pkg], test)
+			history += fmt.Sprintf("%s\t%s\t%.3f@a\n", pkg, test, took)
+			sum += took
+		}
+		history += fmt.Sprintf("%s\t-\t%.3f@a %.3f@b\n", pkg, sum*(.3+r.Float64()), 2*sum*(.3+r.Float64()))
+	}
+	return history, packages, tests
+}
+
+// runs says whether a part runs a test, as the flags of go test have it.
+func runs(t *testing.T, call []string, test string) bool {
+	flag, pattern, ok := strings.Cut(call[len(call)-2], "=")
+	if !ok {
+		return true
+	}
+	re := regexp.MustCompile(pattern)
+	require.NotContains(t, pattern, "/")
+	return re.MatchString(test) == (flag == "-run")
+}
+
+func TestEveryTestRunsOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	cut := 0
+	for range 300 {
+		history, packages, tests := randomHistory(r)
+		of := reported(t, history, options{machines: fmt.Sprintf("new*%d,old/0.5+%ds", 1+r.IntN(6), r.IntN(9))}, packages...)
+		for _, pkg := range packages {
+			for _, test := range append(tests[pkg], "TestNobodyKnows", "TestA", "ExampleB_0") {
+				count := 0
+				for i := range of.shards {
+					for _, call := range of.shards[i].calls([]string{"-short"}) {
+						named := 0
+						for k, word := range call {
+							if word == pkg {
+								named++
+								if len(call) == 4 && k == 3 && strings.HasPrefix(call[2], "-") { // go test -short -run=... pkg
+									cut++
+									if runs(t, call, test) {
+										count++
+									}
+								} else {
+									count++
+								}
+							}
+						}
+						require.LessOrEqual(t, named, 1)
+					}
+				}
+				require.Equal(t, 1, count, "%s of %s in %+v", test, pkg, of.rows())
+			}
+		}
+		require.GreaterOrEqual(t, of.seconds, of.earliest*.999)
+	}
+	assert.Greater(t, cut, 1000)
+}
+
+// A plan is never later than longest-first without cuts, by count or by time.
+func TestPlansAgainstLongestFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 2))
+	for range 200 {
+		history, packages, _ := randomHistory(r)
+		n := 1 + r.IntN(5)
+		of := reported(t, history, options{machines: fmt.Sprintf("new*%d", n)}, packages...)
+		load := make([]float64, n)
+		latest := 0.
+		for _, p := range longestFirst(of.suites) {
+			least := 0
+			for i := range load {
+				if load[i] < load[least] {
+					least = i
+				}
+			}
+			load[least] += p.whole() * of.shards[0].factor / of.shards[0].width
+			latest = max(latest, load[least], p.whole()*of.shards[0].factor)
+		}
+		require.LessOrEqual(t, of.seconds, latest*1.0011)
+	}
+}
+
+func longestFirst(suites []suite) []*suite {
+	var all []*suite
+	for i := range suites {
+		at := len(all)
+		for at > 0 && all[at-1].whole() < suites[i].whole() {
+			at--
+		}
+		all = append(all[:at], append([]*suite{&suites[i]}, all[at:]...)...)
+	}
+	return all
+}
+
+func TestScriptsAndMatrix(t *testing.T) {
+	history := "run\tr\t2026-01-01T00:00:00Z\tci\t60\t50\t50\t50\nm/a\t-\t40@r\nm/a\tTestX\t20@r\nm/a\tExample_it's\t20@r\nm/b\t-\t10@r\n"
+	r := reported(t, history, options{n: 2, flags: "-race"}, "m/a", "m/b")
+	var out bytes.Buffer
+	require.NoError(t, printMatrix(&out, r))
+	assert.JSONEq(t, `{"include":[
+		{"shard":"1/2","machine":"ci","seconds":41,"run":"failed=0; go test -race '-skip=^(TestX)$' m/a || failed=1; go test -race m/b || failed=1; exit $failed"},
+		{"shard":"2/2","machine":"ci","seconds":31,"run":"go test -race '-run=^(TestX)$' m/a"}]}`, out.String())
+	out.Reset()
+	require.NoError(t, printText(&out, r))
+	assert.Equal(t, `shard 1/2  41s      ci  1 of 2 tests of m/a, 1 package
+shard 2/2  31s      ci  1 of 2 tests of m/a
+All are through after 41s, one machine after 1m0s; these machines can't be before 35s.
+Three machines are enough: Example_it's of m/a alone takes 31s.
+The last run took 1m0s where 50s was said (+20%).
+`, out.String())
+	r = reported(t, history, options{machines: "ci/2,ci"}, "m/b", "m/new")
+	out.Reset()
+	require.NoError(t, printLines(&out, r))
+	assert.Equal(t, "go test m/b m/new\ntrue\n", out.String())
+	assert.Equal(t, `'it'\''s'`, quote("it's"))
+}
+
+func BenchmarkPlan(b *testing.B) {
+	for _, tests := range []int{1000, 100_000} {
+		b.Run(fmt.Sprintf("tests=%d", tests), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(7, 3))
+			var history strings.Builder
+			history.WriteString("run\tr\t2026-01-01T00:00:00Z\tci\t0\t0\t0\t0\n")
+			var packages []string
+			for i := range tests {
+				pkg := fmt.Sprintf("m/p%d", i/500)
+				fmt.Fprintf(&history, "%s\tTest%d\t%.3f@r\n", pkg, i, math.Exp(2*r.NormFloat64()-3))
+				if i%500 == 0 {
+					packages = append(packages, pkg)
+				}
+			}
+			for b.Loop() {
+				reported(b, history.String(), options{n: 16}, packages...)
+			}
+		})
+	}
+}

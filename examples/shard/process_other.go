@@ -1,0 +1,16 @@
+//go:build !unix
+
+package main
+
+import (
+	"context"
+	"os/exec"
+	"time"
+)
+
+// goCommand is a call of the go command that is killed when its context ends.
+func goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "go", args...)
+	c.WaitDelay = time.Second
+	return c
+}

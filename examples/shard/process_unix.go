@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// goCommand is a call of the go command that leaves no process behind. When its context ends, its tests are asked to say
+// where they stand, and a little later killed.
+func goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "go", args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error {
+		time.AfterFunc(grace, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
+		return syscall.Kill(-c.Process.Pid, syscall.SIGQUIT)
+	}
+	c.WaitDelay = 2 * grace
+	return c
+}
+
+const grace = time.Second

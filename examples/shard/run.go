@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// execute is the command that runs a suite, or a shard of it, on this machine.
+func execute(ctx context.Context, args []string, s streams) error {
+	f, file := s.flags("run", "[package ...]")
+	var o options
+	o.add(f.StringVar, f.IntVar)
+	which := f.String("shard", "1/1", "which shard of the plan, as `I/N`; without -machines that is -n N as well. All machines need the same history and the same sources")
+	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at once; what lags of them gets a copy")
+	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "how many packages run at once")
+	id := f.String("run", "", "the `name` of the run in the history; empty: made from its times")
+	kind := f.String("machine", hostname(), "the `kind` of this machine")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	may, err := regexp.Compile(*safe)
+	if err != nil || badName(*id) || badName(*kind) || *jobs < 1 {
+		return usage("-safe takes a regular expression, -jobs 1 or more, -run and -machine names without blanks and @")
+	}
+	shards := strings.Split(*which, "/")
+	number, err := strconv.Atoi(shards[0])
+	if err == nil && len(shards) == 2 {
+		o.n, err = strconv.Atoi(shards[1])
+	}
+	if err != nil || len(shards) != 2 || number < 1 || number > o.n {
+		return usage("-shard is %q, want I/N such as 2/3", *which)
+	}
+	begun := time.Now()
+	r, err := o.report(ctx, *file, f.Args(), s.in)
+	if err != nil {
+		return err
+	}
+	if number > len(r.shards) {
+		return usage("-shard is %q, and there are %d machines", *which, len(r.shards))
+	}
+	of := &r.shards[number-1]
+	of.machine = r.machine(*kind)
+	of.finish()
+	fmt.Fprintf(s.out, "%s, by what is known %s\n", of.contents(), duration(of.end))
+	host := &host{streams: s, flags: r.flags, parts: of.parts, jobs: *jobs, look: time.Second, may: func(pkg string) bool { return *safe != "" && may.MatchString(pkg) }}
+	failed, err := host.run(ctx, r.spread())
+	if err != nil {
+		return err
+	}
+	if *id != "" && len(r.shards) > 1 {
+		*id = fmt.Sprintf("%s/%d", *id, number)
+	}
+	if err := host.record(r.history, *file, *id, *kind, time.Since(begun)); err != nil {
+		return err
+	}
+	if failed > 0 {
+		fmt.Fprintf(s.out, "FAIL: %s\n", count(failed, "package"))
+		return errFailed
+	}
+	return nil
+}
+
+// record takes what ran into the history.
+func (h *host) record(into *history, file, id, kind string, wall time.Duration) error {
+	t, err := readTimings(bufio.NewReader(&h.events))
+	if err != nil {
+		return nil // there are no tests, or none was built: that was said
+	}
+	id = cmp.Or(id, t.digest())
+	r, err := into.take(t, id, kind, wall.Seconds())
+	if err != nil {
+		return nil
+	}
+	fmt.Fprintf(h.out, "run %s%s\n", id, t.summary(r))
+	return into.save(file)
+}
+
+// spread is by how much runs of a package differ from its median, as a factor; nil if nothing is known of that.
+func (m *model) spread() estimate.Distribution {
+	var e estimate.Empirical
+	for _, n := range sortedNames(m.samples) {
+		usual, _ := m.time(n)
+		for _, t := range m.samples[n] {
+			if n.test == "" && !t.failed && usual > 0 && len(m.samples[n]) > 1 {
+				e.Insert(t.seconds / usual)
+			}
+		}
+	}
+	if e.Len() == 0 {
+		return nil
+	}
+	return &e
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// toy makes a module whose test of package hang hangs when it runs for the first time.
+func toy(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	write("go.mod", "module toy\n\ngo 1.25\n")
+	for _, pkg := range []string{"a", "b"} {
+		write(pkg+"/x_test.go", "package "+pkg+"\nimport \"testing\"\nfunc TestOne(t *testing.T) {}\nfunc TestTwo(t *testing.T) { t.Run(\"sub\", func(*testing.T) {}) }\n")
+	}
+	write("bad/x_test.go", "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n")
+	write("hang/x_test.go", `package hang
+import ("os"; "testing"; "time")
+func TestHang(t *testing.T) {
+	if os.Mkdir("ran", 0o755) == nil {
+		time.Sleep(time.Hour)
+	}
+}
+`)
+	t.Chdir(dir)
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "off")
+}
+
+func TestRun(t *testing.T) {
+	toy(t)
+	shard := func(args ...string) (string, int) {
+		var out, complaint bytes.Buffer
+		code := command(t.Context(), args, strings.NewReader(""), &out, &complaint)
+		return out.String() + complaint.String(), code
+	}
+	out, code := shard("run", "-machine", "m", "./a", "./b")
+	assert.Equal(t, 0, code, out)
+	assert.Contains(t, out, "ok  \ttoy/a\t")
+	assert.Contains(t, out, ": 4 tests, 2 packages, ")
+	out, code = shard("run", "-machine", "m", "-flags", "-count=1", "./a", "./bad")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "x_test.go:3: it is bad\n--- FAIL: TestBad")
+	assert.Contains(t, out, "FAIL: 1 package\n")
+	out, code = shard("plan", "-n", "2", "./a", "./b", "./bad")
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out, "shard 2/2")
+	out, code = shard("run", "-shard", "1/2", "./nowhere")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "go list: ")
+}
+
+// What hangs is ended and run again, whatever it is; nothing else is run twice.
+func TestHangIsRestarted(t *testing.T) {
+	toy(t)
+	var out bytes.Buffer
+	usual := &estimate.Empirical{}
+	for i := range 20 {
+		usual.Insert(.9 + float64(i)/100)
+	}
+	h := host{streams: streams{out: &out, err: &out}, jobs: 2, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	for _, pkg := range []string{"toy/a", "toy/b", "toy/hang"} {
+		h.parts = append(h.parts, part{suite: &suite{pkg: pkg}, seconds: 1, whole: true})
+	}
+	failed, err := h.run(t.Context(), usual)
+	require.NoError(t, err)
+	assert.Zero(t, failed)
+	assert.Regexp(t, `(?m)^toy/hang: ended after .*s: restart `, out.String())
+	assert.Contains(t, out.String(), "ok  \ttoy/hang\t")
+	assert.False(t, h.call("2.0").Published)
+	assert.Nil(t, h.call("0.1"))
+	assert.Nil(t, h.call("1.1"))
+	assert.Contains(t, h.call("2.0").output.String(), "goroutine ", "it says where it hung")
+}
+
+// When the call is interrupted nothing is left behind.
+func TestInterrupted(t *testing.T) {
+	toy(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	h := host{streams: streams{out: &bytes.Buffer{}}, jobs: 1, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	h.parts = []part{{suite: &suite{pkg: "toy/hang"}, seconds: 1, whole: true}}
+	go func() {
+		for {
+			if _, err := os.Stat("hang/ran"); err == nil {
+				cancel()
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	_, err := h.run(ctx, nil)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Len(t, h.calls, 1)
+}
