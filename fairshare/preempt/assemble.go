@@ -179,14 +179,12 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 		l.kill(x.task, c, why)
 	}
 	last := l.tasks[l.chosen[len(l.chosen)-1].task].Machine
-	switch {
-	case have > 0 && machine >= 0:
-		l.pot.takeOn(machine, have)
-	case have > 0:
-		l.pot.take(have)
-	}
 	if have > 0 {
-		scope = -1
+		if scope = -1; machine >= 0 { // what is free belongs to all
+			l.pot.takeOn(machine, have)
+		} else {
+			l.pot.take(have)
+		}
 	}
 	l.grant(c, scope, size)
 	l.pot.add(last, max(0, beyond-due))

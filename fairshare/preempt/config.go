@@ -1,13 +1,12 @@
 package preempt
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
-	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Off, as a timeout, makes no claim of that kind, and as a cool-down lets a pool claim again at once.
@@ -52,7 +51,7 @@ type Timeouts struct {
 	// Min is Tmin: how long a pool may be below its minimum. Zero means the parent's, and at the top level the
 	// [Config]'s. [Off] means no claim.
 	Min time.Duration
-	// Fair is Tfair: how long a pool may be below its fair share; zero and [Off] as for Min. Where neither is Never,
+	// Fair is Tfair: how long a pool may be below its fair share; zero and [Off] as for Min. Where neither is Off,
 	// Min is at most Fair. The paper has it shorter (section 3.2); with both equal a pool claims the larger deficit at
 	// once.
 	Fair time.Duration
@@ -79,52 +78,45 @@ func (t Target) MarshalText() ([]byte, error) { return enum.Text(targetNames[:],
 // UnmarshalText sets the target by its name.
 func (t *Target) UnmarshalText(text []byte) error { return enum.Parse(targetNames[:], text, t) }
 
-// inherit fills in what t leaves open, and checks that the result makes sense.
-func (t Timeouts) inherit(from Timeouts, where string) (Timeouts, error) {
-	switch {
-	case t.Min < Off:
-		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "more than 0, 0 to inherit, or Never")
-	case t.Fair < Off:
-		return t, check.Bad("fairshare/preempt", fmt.Sprintf("%s.Fair", where), t.Fair, "more than 0, 0 to inherit, or Never")
-	}
-	if t.Min == 0 {
-		t.Min = from.Min
-	}
-	if t.Fair == 0 {
-		t.Fair = from.Fair
-	}
-	if t.Min != Off && t.Fair != Off && t.Min > t.Fair {
-		return t, check.Badf("fairshare/preempt", fmt.Sprintf("%s.Min", where), t.Min, "at most %s.Fair, which is %v", where, t.Fair)
-	}
-	return t, nil
+// or fills in what t leaves open.
+func (t Timeouts) or(from Timeouts) Timeouts {
+	return Timeouts{Min: check.Or(t.Min, from.Min), Fair: check.Or(t.Fair, from.Fair)}
 }
 
-// withDefaults fills in what is open and checks the rest, for n pools.
-func (c Config) withDefaults(n int) (Config, error) {
-	var err error
-	if c.Timeouts, err = c.Timeouts.inherit(Timeouts{time.Minute, 5 * time.Minute}, "Config.Timeouts"); err != nil {
-		return c, err
+// place is that of errors.
+const place = "fairshare/preempt: Config"
+
+// validate reports what makes no sense in timeouts of which none is left open, under the name of their field.
+func (t Timeouts) validate(field string) error {
+	var order error
+	if t.Min != Off && t.Fair != Off && t.Min > t.Fair {
+		order = check.Badf(place, field+".Min", t.Min, "at most %s.Fair, which is %v", field, t.Fair)
 	}
-	if c.Threshold == 0 {
-		c.Threshold = 1
+	return cmp.Or(check.Age(place, field+".Min", t.Min), check.Age(place, field+".Fair", t.Fair), order)
+}
+
+// Effective returns the configuration with its defaults filled in; those of single pools follow from the tree.
+func (c Config) Effective() Config {
+	c.Timeouts = c.Timeouts.or(Timeouts{time.Minute, 5 * time.Minute})
+	c.Threshold = check.Or(c.Threshold, 1)
+	c.Cooldown = check.Or(c.Cooldown, 15*time.Second)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range. [New] also checks Pools, by the
+// tree.
+func (c Config) Validate() error {
+	c = c.Effective()
+	var threshold error
+	if !(c.Threshold >= 1e-6 && c.Threshold <= 1) {
+		threshold = check.Bad(place, "Threshold", c.Threshold, "1e-6 to 1, or 0 for 1")
 	}
-	switch c.Cooldown {
-	case 0:
-		c.Cooldown = 15 * time.Second
-	case Off:
-		c.Cooldown = 0
-	}
-	switch {
-	case !num.Finite(c.Threshold) || c.Threshold < 1e-6 || c.Threshold > 1:
-		return c, check.Bad("fairshare/preempt", "Config.Threshold", c.Threshold, "1e-6 to 1, or 0 for 1")
-	case c.Target > ToThreshold:
-		return c, check.Bad("fairshare/preempt", "Config.Target", c.Target, "ToShare or ToThreshold")
-	case c.Cooldown < 0:
-		return c, check.Bad("fairshare/preempt", "Config.Cooldown", c.Cooldown, "more than 0, 0 for 15s, or Off")
-	case c.Pools != nil && len(c.Pools) != n:
-		return c, check.Badf("fairshare/preempt", "len(Config.Pools)", len(c.Pools), "one for each of the %d pools", n)
-	}
-	return c, nil
+	return cmp.Or(
+		c.Timeouts.validate("Timeouts"),
+		threshold,
+		check.Named(place, "Target", c.Target, targetNames[:]),
+		check.Age(place, "Cooldown", c.Cooldown),
+	)
 }
 
 // million is what thresholds are counted in.

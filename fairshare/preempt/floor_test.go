@@ -276,6 +276,24 @@ func TestSizeOfWhatWaits(t *testing.T) {
 	assert.False(t, s.SetWaiting(2, Waiting{}) || s.SetWaiting(-1, Waiting{}))
 }
 
+// What a claimant gets from its siblings is nothing that their parent has been given: another child still gets from
+// outside what the parent lacks.
+func TestSiblingsTakeNothingFromTheirParentsRoom(t *testing.T) {
+	under := fairshare.Under(0)
+	s, shares := watched(t, []fairshare.Pool{
+		{}, {Parent: under, Demand: 4}, {Parent: under, Demand: 6}, {Parent: under, Demand: 4}, {Demand: 6},
+	}, 16, Config{})
+	for i, slots := range []int64{12, 4, 4, 4, 4} {
+		shares[i].Slots = slots
+	}
+	s.SetWaiting(1, Waiting{Units: 2})
+	s.SetWaiting(3, Waiting{Units: 2})
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, 2, 6, 2, 6}))
+	plan := s.Plan(time.Unix(3600, 0), append(tasksOf(2, 2, 2, 2), tasksOf(4, 2, 2, 2)...), nil)
+	require.Len(t, plan.Claims, 2)
+	assert.Equal(t, []int64{2, 2}, []int64{plan.Claims[0].Granted, plan.Claims[1].Granted}, "%v", plan.Claims)
+}
+
 // A pool whose one task is larger than its share gets it from a pool that is left better served all the same.
 func TestTaskLargerThanTheShare(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 20}, {Demand: 100}, {Demand: 100}}

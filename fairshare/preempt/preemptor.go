@@ -2,7 +2,6 @@ package preempt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -45,28 +44,29 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	if tree == nil {
 		return nil, check.Bad("fairshare/preempt", "tree", "nil", "a tree of pools")
 	}
-	config, err := config.withDefaults(tree.Len())
-	if err != nil {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	pools := config.Pools
-	config.Pools = nil // the caller's to change
-	p := &Preemptor{hierarchy: newHierarchy(tree), config: config, watch: make([]watch, tree.Len()),
+	if n := len(config.Pools); n > 0 && n != tree.Len() {
+		return nil, check.Badf("fairshare/preempt", "len(Config.Pools)", n, "one for each of the %d pools", tree.Len())
+	}
+	p := &Preemptor{hierarchy: newHierarchy(tree), config: config.Effective(), watch: make([]watch, tree.Len()),
 		plan: newPlanner(tree.Len())}
+	p.config.Pools = nil // the caller's to change
 	for _, i := range p.order {
 		var own PoolConfig
-		if pools != nil {
-			own = pools[i]
+		if len(config.Pools) > 0 {
+			own = config.Pools[i]
 		}
-		from := watch{timeouts: config.Timeouts}
+		from := watch{timeouts: p.config.Timeouts}
 		if parent := p.parent[i]; parent >= 0 {
 			from = p.watch[parent]
 		}
-		timeouts, err := own.Timeouts.inherit(from.timeouts, fmt.Sprintf("Config.Pools[%d].Timeouts", i))
-		if err != nil {
-			return nil, err
+		w := &p.watch[i]
+		w.timeouts, w.protected = own.Timeouts.or(from.timeouts), own.Protected || from.protected
+		if w.timeouts.validate("") != nil {
+			return nil, w.timeouts.validate(check.At("Pools", i, "Timeouts"))
 		}
-		p.watch[i].timeouts, p.watch[i].protected = timeouts, own.Protected || from.protected
 	}
 	return p, nil
 }
@@ -76,9 +76,6 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 // Cost: O(n) time and memory.
 func (p *Preemptor) Config() Config {
 	c := p.config
-	if c.Cooldown == 0 {
-		c.Cooldown = Off
-	}
 	c.Pools = make([]PoolConfig, len(p.watch))
 	for i := range p.watch {
 		c.Pools[i] = PoolConfig{Timeouts: p.watch[i].timeouts, Protected: p.watch[i].protected}
@@ -206,7 +203,7 @@ func (p *Preemptor) CoolDown(now time.Time, pool int) bool {
 }
 
 func (w *watch) coolDown(at, cooldown time.Duration) {
-	w.cooling, w.cool = cooldown > 0, num.Add(at, cooldown)
+	w.cooling, w.cool = cooldown != Off, num.Add(at, cooldown)
 }
 
 // Claims returns the claims that are due now, those for a minimum first, then by index. A pool claims the larger of
