@@ -50,25 +50,13 @@ func (c BlacklistConfig) Validate() error {
 	)
 }
 
-func (c *BlacklistConfig) wire(w *wire.Codec) {
-	wire.Choice(w, "window", &c.Window)
-	wire.Choice(w, "recent", &c.Recent)
-	wire.Choice(w, "threshold", &c.Threshold)
-	wire.Choice(w, "max-share", &c.MaxShare)
-	wire.Choice(w, "min-tasks", &c.MinTasks)
-}
-
 // String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
 // UnmarshalJSON reads, have the same fields.
-func (c BlacklistConfig) String() string               { return wire.Line(c.wire) }
-func (c BlacklistConfig) LogValue() slog.Value         { return wire.Log(c.wire) }
-func (c BlacklistConfig) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
-func (c *BlacklistConfig) UnmarshalJSON(data []byte) error {
-	return wire.Read(data, c, (*BlacklistConfig).wire)
-}
-func (c *BlacklistConfig) UnmarshalText(line []byte) error {
-	return wire.Scan(line, c, (*BlacklistConfig).wire)
-}
+func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
+func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
+func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Blacklist predicts which machines will cause stragglers, and bans the worst for one window at a time [Dolly §2.1.2].
 // The prediction is an average that fades: half of it is the share of stragglers in the window that just ended, half

@@ -102,21 +102,13 @@ func probability(place, field string, v float64) error {
 	return check.Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
 }
 
-func (c *Config) wire(w *wire.Codec) {
-	wire.Choice(w, "acceptable-risk", &c.AcceptableRisk)
-	wire.Choice(w, "budget-share", &c.BudgetShare)
-	wire.Choice(w, "ceiling", &c.Ceiling)
-	w.Enum("charge", &c.Charge)
-	w.Enum("shortage", &c.Shortage)
-}
-
 // String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
 // UnmarshalJSON reads, have the same fields.
-func (c Config) String() string                   { return wire.Line(c.wire) }
-func (c Config) LogValue() slog.Value             { return wire.Log(c.wire) }
-func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(c.wire) }
-func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, (*Config).wire) }
-func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, (*Config).wire) }
+func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
+func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // slots returns how many whole slots a share of the capacity is, and all there can be if the share is Off. Shares are
 // meant as decimals: 0.29 of 100 slots is 29, although the product of the two in binary is less; hence the allowance

@@ -41,23 +41,13 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-func (c *EstimatorConfig) wire(w *wire.Codec) {
-	wire.Choice(w, "period", &c.Period)
-	wire.Choice(w, "slow", &c.Slow)
-	wire.Choice(w, "min-tasks", &c.MinTasks)
-}
-
 // String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
 // UnmarshalJSON reads, have the same fields.
-func (c EstimatorConfig) String() string               { return wire.Line(c.wire) }
-func (c EstimatorConfig) LogValue() slog.Value         { return wire.Log(c.wire) }
-func (c EstimatorConfig) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
-func (c *EstimatorConfig) UnmarshalJSON(data []byte) error {
-	return wire.Read(data, c, (*EstimatorConfig).wire)
-}
-func (c *EstimatorConfig) UnmarshalText(line []byte) error {
-	return wire.Scan(line, c, (*EstimatorConfig).wire)
-}
+func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
+func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
+func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+func (c *EstimatorConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Estimator learns p, the probability that a task straggles, from the progress rates of finished phases: the share of
 // tasks that progressed at less than half the median rate of their phase, made anew every hour [Dolly §2.1.1, §3.2].

@@ -8,6 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Forever is a wait that never ends.
@@ -100,6 +101,10 @@ func (c Config) Effective() Config {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error { return c.validate("Config") }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // validate names the place of the configuration in errors.
 func (c Config) validate(name string) error {

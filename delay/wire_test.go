@@ -2,6 +2,7 @@ package delay
 
 import (
 	"testing"
+	"time"
 
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 	"github.com/stretchr/testify/assert"
@@ -12,4 +13,11 @@ func TestDecisionsReadBack(t *testing.T) {
 	wiretest.Through(t, Decision{Action: Launch, Reason: Reason(2), Level: 1, Allowed: 2, NextLevelIn: 65834927134, Misses: 3})
 	assert.Equal(t, "launch delayed level=1 allowed=0 next-level-in=65.8349s",
 		Decision{Action: Launch, Reason: Delayed, Level: 1, NextLevelIn: 65834927134}.String())
+}
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, Config{}, `{}`)
+	wiretest.Settings(t, Config{Waits: []time.Duration{time.Second, Forever}, Reset: NoRejection},
+		`{"waits":[1,9223372036.854775807],"reset":"no-rejection"}`)
+	wiretest.Settings(t, Config{Misses: []int{}}, `{"misses":[]}`)
 }

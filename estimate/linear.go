@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Linear is Mantri's model of the remaining time of a copy [Mantri §5.5, equation 2, corrected: the printed formula is
@@ -125,6 +126,10 @@ func (m Linear) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (m Linear) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
+func (m *Linear) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
 // WrapUp learns t_wrapup, the time between a task's last unit read and its end, "from the behavior of earlier tasks in
 // the phase" [Mantri §5.5]. The zero value has seen none. Not safe for concurrent use; one per phase.

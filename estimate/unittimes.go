@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // usualMinSamples is the number of samples that [UnitTimes] wants before it trusts them. The paper gives none; three is
@@ -51,6 +52,10 @@ func (c UnitTimesConfig) Validate() error {
 	const place = "estimate: UnitTimesConfig"
 	return cmp.Or(check.Count(place, "MinSamples", c.MinSamples, false), check.Factor(place, "Floor", c.Floor))
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c UnitTimesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *UnitTimesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Run is what a host knows of one copy's run.
 type Run struct {

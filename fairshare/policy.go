@@ -5,6 +5,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Policy is what an operator chooses about the tree as a whole. The zero value is the paper's, except that
@@ -106,3 +107,7 @@ func (p Policy) Validate() error {
 		check.Named(place, "Order", p.Order, orderNames[:]),
 	)
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (p Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }

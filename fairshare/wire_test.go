@@ -31,3 +31,9 @@ func TestSharesReadBack(t *testing.T) {
 		assert.Equal(t, s.String(), read.String())
 	}
 }
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, Policy{}, `{}`)
+	wiretest.Settings(t, Policy{OnInfeasible: Scale, Basis: Steady, Discipline: FIFO, Surplus: AboveMinimum, Order: SmallestPart},
+		`{"on-infeasible":"scale","basis":"steady","discipline":"fifo","surplus":"above-minimum","order":"smallest-part"}`)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Rule says by what jobs are ordered. The values are stable.
@@ -54,6 +55,10 @@ func (p Policy) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (p Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
 
 // key is a job's place in the order: smaller is earlier.
 type key struct {

@@ -15,3 +15,7 @@ func TestAnswersReadBack(t *testing.T) {
 	}
 	wiretest.Through(t, Choice{Ticket: -1})
 }
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, Policy{Rule: DeadlineFirst, Margin: time.Second}, `{"rule":"deadline-first","margin":1}`)
+}

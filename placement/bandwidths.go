@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // BandwidthRule is a way to estimate what bandwidth a phase may count on. The values and names are stable.
@@ -61,6 +62,10 @@ func (b BandwidthConfig) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (b BandwidthConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&b)) }
+func (b *BandwidthConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, b, wire.Struct) }
 
 // Estimate takes a problem whose Up and Down are as measured when the phase starts and returns it with those that the
 // placement should use, and the rule that was applied: Start or Equal. Under Start the problem is returned as it is;

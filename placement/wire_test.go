@@ -3,7 +3,9 @@ package placement
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
+	"github.com/straggler-go/straggler/internal/wire/wiretest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -24,4 +26,8 @@ func TestAssignmentsReadBack(t *testing.T) {
 	}
 	_, err := Link{1, 9}.MarshalText()
 	assert.ErrorContains(t, err, "placement: Direction is 9")
+}
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, BandwidthConfig{Rule: Equal, Short: time.Minute}, `{"rule":"equal","short":60}`)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // LossBurstsConfig holds the choices of a [LossBursts]. Its zero value has the paper's.
@@ -62,6 +63,10 @@ func (c LossBurstsConfig) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c LossBurstsConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *LossBurstsConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 const (
 	maxBurstLosses = 1000

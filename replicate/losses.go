@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // LossesConfig holds the choices of a [Losses]. Its zero value is usable. The paper says no more than that the
@@ -48,6 +49,10 @@ func (c LossesConfig) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c LossesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *LossesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Losses learns for each machine how probable it is that an output on it is lost before it is read: the share of the
 // outputs of the last Window that were, drawn towards the share of the whole cluster, which in turn is drawn towards

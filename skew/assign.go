@@ -129,6 +129,10 @@ func (c Policy) Assign(p Problem) (Plan, error) {
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule, ruleNames[:]) }
 
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+
 func (p Problem) validate() error {
 	if err := validateReducers(p.Reducers, len(p.Sizes)); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/straggler-go/straggler/internal/wire/wiretest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -19,4 +20,8 @@ func TestPlansReadBack(t *testing.T) {
 		require.NoError(t, json.Unmarshal(data, &back))
 		assert.Equal(t, plan, back)
 	}
+}
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, Policy{Rule: ByHash, PlaceAll: true}, `{"rule":"by-hash","place-all":true}`)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // WindowTableConfig holds the choices of a [WindowTable]. Its zero value is usable.
@@ -74,6 +75,10 @@ func (c WindowTableConfig) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c WindowTableConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *WindowTableConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // WindowTable keeps samples of lags, reads and computation times for several bins of jobs by their number of tasks, and
 // picks the [Window] of a job from them. It takes the latest samples in when the host says so: every hour in the paper,

@@ -13,3 +13,8 @@ func TestDecisionsReadBack(t *testing.T) {
 	wiretest.Through(t, Decision{Action: Share, Reason: WindowOver, Input: 3, Copy: 2, KillRest: true})
 	wiretest.Through(t, Decision{Action: Read, Reason: OwnCopy})
 }
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, WindowTableConfig{Bins: []int{5, 50}, Contention: .5, Keep: 100, Pairing: Coordinated},
+		`{"bins":[5,50],"contention":0.5,"keep":100,"pairing":"coordinated"}`)
+}

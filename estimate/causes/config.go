@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Config holds an analyst's choices. Its zero value has the paper's figures. Safe for concurrent use.
@@ -36,3 +37,7 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

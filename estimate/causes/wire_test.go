@@ -41,3 +41,7 @@ func TestAnswersReadBack(t *testing.T) {
 	assert.Equal(t, r, back)
 	assert.ErrorContains(t, json.Unmarshal([]byte(`{"colour":7}`), &back), "colour")
 }
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, causes.Config{Outlier: 2}, `{"outlier":2}`)
+}

@@ -33,7 +33,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 		"Dimensions is 65, want 0 to 64":    config(Config{Dimensions: 65}),
 		"Neighbours is -1":                  config(Config{Neighbours: -1}),
 		"Keep is -1":                        config(Config{Keep: -1}),
-		"Scaling is 2":                      config(Config{Scaling: 2}),
+		"Scaling is Scaling(2)":             config(Config{Scaling: 2}),
 		"len(x) is 2, want 3":               add(1, 1, 2),
 		"x[1] is NaN":                       add(1, 1, nan, 3),
 		"x[2] is -Inf":                      add(1, 1, 2, -inf),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // HistogramConfig holds the choices of a [Histogram]. Its zero value is for percentages.
@@ -38,6 +39,10 @@ func (c HistogramConfig) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c HistogramConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *HistogramConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Experimental: no host of this repository calls it yet.
 //

@@ -6,6 +6,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 const (
@@ -29,6 +31,17 @@ const (
 	// ScaleNone takes the parameters as they are, as the paper does. Use it for parameters that the host has scaled.
 	ScaleNone
 )
+
+var scalingNames = [...]string{"deviation", "none"}
+
+// String returns the scaling's name.
+func (s Scaling) String() string { return enum.Name(scalingNames[:], s) }
+
+// MarshalText returns the scaling's name; an error for a value that does not exist.
+func (s Scaling) MarshalText() ([]byte, error) { return enum.Text(scalingNames[:], s) }
+
+// UnmarshalText sets the scaling by its name.
+func (s *Scaling) UnmarshalText(text []byte) error { return enum.Parse(scalingNames[:], text, s) }
 
 // Config holds the choices of a [Regressor]. Its zero value is usable.
 type Config struct {
@@ -66,6 +79,10 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Regressor predicts the running time of a task from past runs of tasks like it, by k-nearest-neighbour regression
 // with the Epanechnikov kernel [DynamicShare §3.1, equations 1 and 2]:

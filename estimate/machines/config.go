@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Config holds the choices of a [Record]. Its zero value is usable.
@@ -68,3 +69,7 @@ func (c Config) Validate() error {
 		c.choices().Validate(place),
 	)
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -14,3 +14,8 @@ func TestAnswersReadBack(t *testing.T) {
 	wiretest.Through(t, Eviction{Job: -1, Leader: 0, Rule: LeastProgress})
 	wiretest.Through(t, Eviction{Job: 2, Leader: 0, Bytes: 50})
 }
+
+func TestChoicesReadBack(t *testing.T) {
+	wiretest.Settings(t, Config{MaxCopying: Off, Reserved: 2, Memory: 1 << 40, MaxNetwork: .9},
+		`{"max-copying":-1,"reserved":2,"memory":1099511627776,"max-network":0.9}`)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Off, as a timeout, makes no claim of that kind, and as a cool-down lets a pool claim again at once.
@@ -118,6 +119,16 @@ func (c Config) Validate() error {
 		check.Age(place, "Cooldown", c.Cooldown),
 	)
 }
+
+func (c *Config) wire(w *wire.Codec) {
+	wire.Struct(c, w)
+	wire.List(w, "pools", &c.Pools, wire.Struct[PoolConfig])
+}
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1, and no Order;
+// UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(c.wire) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, (*Config).wire) }
 
 // million is what thresholds are counted in.
 const million = 1_000_000

@@ -28,10 +28,31 @@ func Choices(p any) []Field {
 	return list
 }
 
-// Struct is the list of fields of a struct of choices alone.
-func Struct[T any](v *T, c *Codec) {
-	for _, f := range Choices(v) {
-		put(c, f.Key, f.Unset(), f.form())
+// Struct is the list of fields of a struct of choices: numbers, truth values, names, enumerations, lists, structs of
+// such. A field that is none of these, such as a function, is left out; so is a list that is nil.
+func Struct[T any](v *T, c *Codec) { c.choices(reflect.ValueOf(v).Elem()) }
+
+func (c *Codec) choices(v reflect.Value) {
+	for i := range v.NumField() {
+		key, one := key(v.Type().Field(i).Name), v.Field(i)
+		switch f := one.Addr().Interface().(type) {
+		case Text:
+			c.When(!one.IsZero()).Enum(key, f)
+		case *int64:
+			Choice(c, key, f)
+		case *string:
+			c.Text(key, f)
+		case *[]int:
+			Numbers(c.When(*f != nil), key, f)
+		case *[]time.Duration:
+			list(c.When(*f != nil), key, f, func(d *time.Duration) form { return span{d, true} })
+		default:
+			if form := (Field{key, f, true}).form(); form != nil {
+				put(c, key, one.IsZero(), form)
+			} else if one.Kind() == reflect.Struct {
+				put(c, key, one.IsZero(), nested{c, func(c *Codec) { c.choices(one) }})
+			}
+		}
 	}
 }
 

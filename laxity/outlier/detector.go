@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/laxity"
 )
 
@@ -62,6 +63,10 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Detector finds overloaded workers among those that run tasks of one job [DynamicShare §3.3]: a worker whose laxity is
 // far below the median and whose local outlier factor exceeds the threshold. The paper takes every value whose factor

@@ -45,3 +45,17 @@ func Through[T any, P interface {
 	require.Equal(t, line, P(&read).String(), "what is refused leaves the value as it was")
 	return back
 }
+
+// Settings demands that choices are the given object, read back as they were, and refuse by name a field that they have
+// not.
+func Settings[T any](t testing.TB, v T, object string) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Equal(t, object, string(data))
+	var back T
+	require.NoError(t, json.Unmarshal(data, &back))
+	require.Equal(t, v, back)
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"colour":7}`), &back), `colour is "7"`)
+	require.Equal(t, v, back, "what is refused leaves the value as it was")
+}
