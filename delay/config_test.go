@@ -91,9 +91,9 @@ func TestNames(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"action":"wait","reason":"delayed","level":2,"allowed":0,"next-level-in":1.5,"misses":3}`, string(data))
 	var c Config
-	require.NoError(t, json.Unmarshal([]byte(`{"Reset":"no-rejection"}`), &c))
+	require.NoError(t, json.Unmarshal([]byte(`{"reset":"no-rejection"}`), &c))
 	assert.Equal(t, NoRejection, c.Reset)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Reset":"x"}`), &c), `delay: Reset is "x", want one of: on-launch`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"reset":"x"}`), &c), `delay: Reset is "x", want one of: on-launch`)
 	text, err := NoRejection.MarshalText()
 	require.NoError(t, err)
 	assert.Equal(t, "no-rejection", string(text))

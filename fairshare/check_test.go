@@ -143,7 +143,7 @@ func TestJSONHasNames(t *testing.T) {
 		`{"bound":"level","slots":1,"real":1.5,"demand":3,"needed":0,"min":0,"max":2,"level":1.5}`: Share{
 			Slots: 1, Real: 1.5, Max: 2, Demand: 3, Level: 1.5, Bound: AtLevel},
 		`{"reason":"below-share","pool":2,"usage":4,"per":9}`: Pick{2, BelowShare, 4, 9},
-		`{"OnInfeasible":"scale","Basis":"steady","Discipline":"fifo","Surplus":"above-minimum","Order":"smallest-part"}`: Policy{
+		`{"on-infeasible":"scale","basis":"steady","discipline":"fifo","surplus":"above-minimum","order":"smallest-part"}`: Policy{
 			Scale, Steady, FIFO, AboveMinimum, SmallestPart},
 	} {
 		got, err := json.Marshal(v)

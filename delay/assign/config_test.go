@@ -92,9 +92,9 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "wait no-reason", Decision{}.String())
 
 	var c WindowTableConfig
-	require.NoError(t, json.Unmarshal([]byte(`{"Pairing":"coordinated"}`), &c))
+	require.NoError(t, json.Unmarshal([]byte(`{"pairing":"coordinated"}`), &c))
 	assert.Equal(t, Coordinated, c.Pairing)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"Pairing":"x"}`), &c), `delay/assign: Pairing is "x", want one of: spread, coordinated`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"pairing":"x"}`), &c), `delay/assign: Pairing is "x", want one of: spread, coordinated`)
 	var p Pattern
 	require.NoError(t, p.UnmarshalText([]byte("many-to-one")))
 	assert.Equal(t, ManyToOne, p)
