@@ -3,6 +3,7 @@ package straggler_test
 import (
 	"go/ast"
 	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // How many exported names a package's page may have: types, functions, their methods, constants and variables, without
@@ -32,6 +34,17 @@ func TestPagesAreReadable(t *testing.T) {
 		n, all := names[dir], names[dir]+fields[dir]
 		t.Logf("%-24s %3d names, %3d with fields", dir, n, all)
 		assert.True(t, n <= mostNames || all <= mostInAll, "%s: the page has %d names, %d with fields", dir, n, all)
+	}
+}
+
+// A package that nobody can find has a place in the table of rooms.
+func TestTheTableOfRoomsNamesEachPackage(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	for name := range libraryFiles(t) {
+		if dir := path.Dir(name); dir != "." && !strings.Contains(dir, "internal") {
+			assert.Contains(t, string(text), "`"+dir+"`")
+		}
 	}
 }
 

@@ -22,16 +22,18 @@ const (
 	Equal
 )
 
-var ruleNames = [...]string{"hybrid", "start", "equal"}
+var bandwidthRuleNames = [...]string{"hybrid", "start", "equal"}
 
 // String returns the rule's name.
-func (r BandwidthRule) String() string { return enum.Name(ruleNames[:], r) }
+func (r BandwidthRule) String() string { return enum.Name(bandwidthRuleNames[:], r) }
 
 // MarshalText returns the rule's name, or an error for a value that does not exist.
-func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
+func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(bandwidthRuleNames[:], r) }
 
 // UnmarshalText takes a rule's name.
-func (r *BandwidthRule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
+func (r *BandwidthRule) UnmarshalText(text []byte) error {
+	return enum.Parse(bandwidthRuleNames[:], text, r)
+}
 
 // BandwidthConfig estimates the bandwidths that a phase may count on from what was measured at its start [Mantri §5.2,
 // §6.4]. Its zero value is Mantri's hybrid rule. Safe for concurrent use.
@@ -56,7 +58,7 @@ func (b BandwidthConfig) Effective() BandwidthConfig {
 func (b BandwidthConfig) Validate() error {
 	switch {
 	case b.Rule > Equal:
-		return check.Named("placement: BandwidthConfig", "Rule", b.Rule, ruleNames[:])
+		return check.Named("placement: BandwidthConfig", "Rule", b.Rule, bandwidthRuleNames[:])
 	case b.Short < 0:
 		return check.Bad("placement", "BandwidthConfig.Short", b.Short, "a positive duration, or 0 for the default")
 	}

@@ -1,6 +1,8 @@
 package tracker_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -11,6 +13,44 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
+
+// A field that is added to Event is written and read.
+func TestEveryFieldOfAnEvent(t *testing.T) {
+	var e tracker.Event
+	fill(reflect.ValueOf(&e).Elem())
+	for k := range tracker.Kind(tracker.Kinds + 1) {
+		e.Kind = k
+		data, err := json.Marshal(e)
+		require.NoError(t, err)
+		var back tracker.Event
+		require.NoError(t, json.Unmarshal(data, &back))
+		for of, key := range map[*int]string{&e.Task: "task", &e.Attempt: "attempt", &e.Machine: "machine", &e.Slots: "slots"} {
+			if !k.Has(key) {
+				*of = 0
+			}
+		}
+		require.Equal(t, e, back, "%s", data)
+		fill(reflect.ValueOf(&e).Elem())
+	}
+}
+
+// fill sets each field to something.
+func fill(v reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Interface().(type) {
+		case time.Time:
+			f.Set(reflect.ValueOf(time.Unix(1e9, 0).UTC()))
+		case bool:
+			f.SetBool(true)
+		case float64:
+			f.SetFloat(0.5)
+		case int, time.Duration:
+			f.SetInt(7)
+		case tracker.Report:
+			fill(f)
+		}
+	}
+}
 
 // One of each kind as this version writes it, which every later one reads, or refuses by the number of its version.
 func TestFormOfThisVersion(t *testing.T) {
