@@ -1,6 +1,6 @@
-// Command asynq starts a Redis server and four workers of eight slots as processes, runs batches of 200 tasks on them in
-// which one thing or another goes wrong, and prints how long they took: by asynq as it is, and by package batch under
-// several policies. It needs Debian's package redis-server.
+// Command asynq starts a Redis server and four workers of eight slots as processes, runs batches of 200 tasks on them
+// in which one thing or another goes wrong, and prints how long they took: by asynq as it is, and by package batch
+// under several policies. It needs Debian's package redis-server.
 package main
 
 import (

@@ -41,8 +41,8 @@ type way struct {
 
 const plainQueue = "plain"
 
-// waysOf reads policies, each of which may end in "/silent". The rule that one writes first stands there twice: as it is
-// written, and as one tunes it.
+// waysOf reads policies, each of which may end in "/silent". The rule that one writes first stands there twice: as it
+// is written, and as one tunes it.
 func waysOf(list string) (ways []way, err error) {
 	if list == "" {
 		list = "plain none naive spark,quantile=0.1,multiplier=1.5,slow-rate=off default default/silent"

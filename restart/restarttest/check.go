@@ -8,10 +8,12 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// check replays a journal and describes the first difference; "" if there is none.
-func check(file string, data []byte, o journal.Options) string {
+// check replays a journal and describes the first difference between answers of which that is compared which of makes
+// of them; "" if there is none.
+func check(file string, data []byte, o journal.Options, of func(answer string) string) string {
 	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
 	if err != nil {
@@ -22,12 +24,32 @@ func check(file string, data []byte, o journal.Options) string {
 	}
 	want, got := blocks(data), blocks(fresh)
 	for i := range want { // both have the same events
-		if slices.Equal(want[i].answers, got[i].answers) {
+		if slices.EqualFunc(want[i].answers, got[i].answers, func(w, g string) bool { return of(w) == of(g) }) {
 			continue
 		}
-		return compare(file, want[i], got[i]) + facts(data, o, want[i].line)
+		return compare(file, want[i], got[i], of) + facts(data, o, want[i].line) + foreign(file, data, o)
+	}
+	return foreign(file, data, o)
+}
+
+// foreign says that another policy has acted in the journal, if so.
+func foreign(file string, data []byte, o journal.Options) string {
+	if _, err := touches(file, data, o); err != nil {
+		return err.Error()
 	}
 	return ""
+}
+
+// whole compares an answer as it is.
+func whole(answer string) string { return answer }
+
+// actions compares of a decision its action, and which task and attempt it is about.
+func actions(answer string) string {
+	var a tracker.Answer
+	if a.UnmarshalText([]byte(answer)) != nil || a.Reason == restart.NoReason {
+		return answer
+	}
+	return fmt.Sprint(a.Task, a.Action, a.Attempt)
 }
 
 // block is an event with the answers below it.
@@ -76,9 +98,9 @@ func decides(data []byte) bool {
 }
 
 // compare shows an event and the first of its answers that differs.
-func compare(file string, want, got block) string {
+func compare(file string, want, got block, of func(string) string) string {
 	i := 0
-	for i < len(want.answers) && i < len(got.answers) && want.answers[i] == got.answers[i] {
+	for i < len(want.answers) && i < len(got.answers) && of(want.answers[i]) == of(got.answers[i]) {
 		i++
 	}
 	line := want.line

@@ -29,7 +29,7 @@ const sweep = `phase tasks=8 slots=9 interval=1s policy=dryad,min-finished=1
     task=7 duplicate beyond-peers value=2 threshold=1 gain=1s
 `
 
-func checkText(text string) string { return check("x.txt", []byte(text), journal.Options{}) }
+func checkText(text string) string { return check("x.txt", []byte(text), journal.Options{}, whole) }
 
 func TestCheck(t *testing.T) {
 	assert.Empty(t, checkText(sweep))

@@ -1,10 +1,13 @@
 package restarttest_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/restarttest"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // patient is a policy of the host's own: Mantri, but it leaves a task alone for its first two report periods.
@@ -23,4 +26,22 @@ func ExampleRunPolicy() {
 		restarttest.RunPolicy(t, patient{restart.Mantri{MaxRestarts: 1}}, "testdata/*.txt")
 	}
 	_ = TestPatient
+}
+
+// The journal was recorded under restart.Never, in a batch of which tasks 3 and 7 are known to have been slow: every
+// policy is to find these two, and to leave the others alone.
+func ExampleTouched() {
+	TestStragglersAreFound := func(t *testing.T) {
+		for _, policy := range []restart.Policy{restart.Mantri{}, rules.Spark{Quantile: 0.75}} {
+			var tasks []int
+			for _, at := range restarttest.Touched(t, journal.Options{Policy: policy}, "testdata/never.txt") {
+				tasks = append(tasks, at.Task)
+			}
+			slices.Sort(tasks)
+			if !slices.Equal(tasks, []int{3, 7}) {
+				t.Errorf("%T touches %v, want 3 and 7", policy, tasks)
+			}
+		}
+	}
+	_ = TestStragglersAreFound
 }

@@ -22,8 +22,10 @@ func Run(t *testing.T, pattern string) {
 	RunOptions(t, journal.Options{}, pattern)
 }
 
-// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It stops
-// at the first answer that differs, so it is for journals that were written for the policy.
+// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It
+// stops at the first answer that differs, so it is for journals that were written for the policy. Where the policy
+// that was recorded has acted before this one, the test fails and says so, since what follows is the other's doing;
+// see [Touched].
 func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{Policy: policy}, pattern)
@@ -39,6 +41,18 @@ func RunOptions(t *testing.T, o journal.Options, pattern string) {
 // RunFiles is RunOptions with options for each file, whose path it is given: for journals beside which stands what they
 // don't hold, such as a record of machines as it was when the phase began.
 func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
+	t.Helper()
+	runFiles(t, options, pattern, whole)
+}
+
+// RunActions is RunOptions, but compares of each decision only the action, the task and the attempt: a parameter may
+// change reasons and numbers as long as the same is done.
+func RunActions(t *testing.T, o journal.Options, pattern string) {
+	t.Helper()
+	runFiles(t, func(string) journal.Options { return o }, pattern, actions)
+}
+
+func runFiles(t *testing.T, options func(file string) journal.Options, pattern string, of func(answer string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -58,7 +72,7 @@ func RunFiles(t *testing.T, options func(file string) journal.Options, pattern s
 			if err != nil {
 				t.Fatalf("restarttest: %v", err)
 			}
-			if fault := check(file, data, o); fault != "" {
+			if fault := check(file, data, o, of); fault != "" {
 				t.Error(fault)
 			}
 		})
@@ -79,6 +93,8 @@ func rewriteFile(t *testing.T, file string, o journal.Options) {
 		t.Fatalf("%s: %v", file, err)
 	case !decides(fresh):
 		t.Fatalf("%s: no event in the journal asks for a decision", file)
+	case foreign(file, data, o) != "":
+		t.Fatal(foreign(file, data, o))
 	case bytes.Equal(fresh, data):
 		return
 	}

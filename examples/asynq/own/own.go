@@ -1,5 +1,6 @@
-// Package own is a job queue of one's own, on Redis and nothing else, that does something about slow tasks: all that its
-// author writes for that, worker, scheduler and state, is this file. Who has asynq takes restart/engine/asynq instead.
+// Package own is a job queue of one's own, on Redis and nothing else, that does something about slow tasks: all that
+// its author writes for that, worker, scheduler and state, is this file. Who has asynq takes restart/engine/asynq
+// instead.
 package own
 
 import (

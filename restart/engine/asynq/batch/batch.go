@@ -32,8 +32,8 @@ type Options struct {
 	Enqueue []asynq.Option
 	// Retention is for how long results stay in Redis, and the batch's keys once it is over. 0 means a day.
 	Retention time.Duration
-	// Configure may change the configuration of a new phase in all that has no field here: its order, its budget, what is
-	// recorded.
+	// Configure may change the configuration of a new phase in all that has no field here: its order, its budget,
+	// what is recorded.
 	Configure func(*engine.Config)
 	// OnAction is told of each action before it is carried out. Nil: nothing.
 	OnAction func(engine.Action)
@@ -86,10 +86,12 @@ type run struct {
 	trouble      map[int]string
 }
 
-// Run runs the tasks of a batch, or goes on with it if there is one of that name, and returns once it is over. It is an
-// error if tasks have failed for good; the others' results are returned with it. If ctx ends, the batch is left as it is,
-// for another call to go on with. As long as Redis is away, Run waits.
-func Run(ctx context.Context, connect asynq.RedisConnOpt, name string, tasks []*asynq.Task, o Options) (Outcome, error) {
+// Run runs the tasks of a batch, or goes on with it if there is one of that name, and returns once it is over. It is
+// an error if tasks have failed for good; the others' results are returned with it. If ctx ends, the batch is left as
+// it is, for another call to go on with. As long as Redis is away, Run waits.
+func Run(
+	ctx context.Context, connect asynq.RedisConnOpt, name string, tasks []*asynq.Task, o Options,
+) (Outcome, error) {
 	if name == "" || strings.ContainsAny(name, "/{}") {
 		return Outcome{}, fmt.Errorf("batch: the name is %q, want one without / { }", name)
 	}
@@ -198,7 +200,9 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 		_ = r.tool.DeleteTask(queue, id) // else asynq keeps it among what failed
 	}
 	out = Outcome{Results: make([]Result, len(r.tasks)), Failed: r.phase.GivenUp(), Ledger: r.phase.Ledger()}
-	err = r.eachResult(ctx, func(task int, id, data string) { out.Results[task] = Result{Attempt: id, Data: []byte(data)} })
+	err = r.eachResult(ctx, func(task int, id, data string) {
+		out.Results[task] = Result{Attempt: id, Data: []byte(data)}
+	})
 	return out, errors.Join(err, r.expire(ctx))
 }
 

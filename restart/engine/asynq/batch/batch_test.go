@@ -172,7 +172,8 @@ func TestFailures(t *testing.T) {
 		return square(ctx, task, time.Millisecond)
 	})
 	out, err := batch.Run(t.Context(), at, "failures", squares(20), options())
-	require.EqualError(t, err, "batch failures: 1 of 20 tasks have failed for good, the first of them, 3: three is too many")
+	require.EqualError(t, err,
+		"batch failures: 1 of 20 tasks have failed for good, the first of them, 3: three is too many")
 	assert.Equal(t, []int{3}, out.Failed)
 	assert.EqualValues(t, 4, tries[3].Load())
 	assert.EqualValues(t, 3, tries[5].Load())
@@ -321,7 +322,7 @@ func TestCrashes(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			crashes++
 			require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:lease").Err()) // or wait for its end
-			if seed%4 == 3 {                                                             // nor is the snapshot there, and the stream is whole
+			if seed%4 == 3 {                                                             // nor is the snapshot there
 				require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:state").Err())
 			}
 		}

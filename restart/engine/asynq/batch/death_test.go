@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A worker that is killed is missed once asynq's heartbeat of it has ended, though no policy does anything: what ran there
-// and what waited there runs elsewhere.
+// A worker that is killed is missed once asynq's heartbeat of it has ended, though no policy does anything: what ran
+// there and what waited there runs elsewhere.
 func TestWorkerThatDies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the heartbeat of a dead worker lasts for ten seconds")

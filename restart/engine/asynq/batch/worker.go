@@ -130,8 +130,8 @@ func (a *attempt) end(state engine.State, text string) error {
 	return a.tell(ctx, a.rdb, a.told)
 }
 
-// Progress says how much of its work the attempt in whose context it is called has done: a share from 0 to 1. Call it as
-// often as you like; it is passed on once an interval. Elsewhere it does nothing.
+// Progress says how much of its work the attempt in whose context it is called has done: a share from 0 to 1. Call it
+// as often as you like; it is passed on once an interval. Elsewhere it does nothing.
 func Progress(ctx context.Context, share float64) {
 	a, ok := ctx.Value(ofContext{}).(*attempt)
 	if !ok {
