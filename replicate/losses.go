@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -20,6 +21,12 @@ type LossesConfig struct {
 	// Weight is the number of outputs at which a machine's own record weighs as much as the cluster's, and the
 	// cluster's as much as Prior. 0 means 100.
 	Weight float64
+	// Origin is the name of this process among those that pass on to each other what is lost on the same machines, by
+	// [Losses.AppendDelta] and [Losses.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
+	// means a minute.
+	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -33,6 +40,7 @@ func (c LossesConfig) Effective() LossesConfig {
 	if c.Weight == 0 {
 		c.Weight = 100
 	}
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -47,7 +55,7 @@ func (c LossesConfig) Validate() error {
 	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
 		return check.Bad("replicate", "LossesConfig.Weight", c.Weight, "a positive number, or 0 for the default")
 	}
-	return nil
+	return c.choices().Validate("replicate: LossesConfig")
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
@@ -68,6 +76,7 @@ type Losses struct {
 	clock   clock.Clock
 	cluster record
 	machine []record
+	fleet   merge.Fleet
 }
 
 // sixteenths is how many parts a window slides in.
@@ -99,7 +108,10 @@ func (l *Losses) Config() LossesConfig { return l.config.Effective() }
 
 // Resize changes the number of machines. New ones come without a past; those beyond the number are forgotten, except in
 // the cluster's share. A number below 0 counts as 0. O(m) with m new machines; allocates only to grow.
-func (l *Losses) Resize(machines int) { l.machine = resized(l.machine, max(machines, 0)) }
+func (l *Losses) Resize(machines int) {
+	l.machine = resized(l.machine, max(machines, 0))
+	l.fleet.Resize(len(l.machine))
+}
 
 // Produced records that so many outputs were left on the machine. It reports whether that was used: a machine that does
 // not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
@@ -116,6 +128,9 @@ func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 // exist, that of the cluster. O(1), no allocation.
 func (l *Losses) Probability(now time.Time, machine int) float64 {
 	at, c := l.sixteenth(now), l.Config()
+	if c.Origin != "" {
+		return l.shared(machine)
+	}
 	cluster := l.cluster.share(at, c.Weight, c.Prior)
 	if machine < 0 || machine >= len(l.machine) {
 		return cluster
@@ -126,8 +141,12 @@ func (l *Losses) Probability(now time.Time, machine int) float64 {
 // share is the share lost of a record, drawn towards prior.
 func (r *record) share(at int64, weight, prior float64) float64 {
 	r.advance(at)
-	lost := float64(r.sumLost) + float64(weight*prior)
-	return min(1, lost/(float64(r.sumOutputs)+weight))
+	return drawn(r.sumOutputs, r.sumLost, weight, prior)
+}
+
+// drawn is a share lost, drawn towards prior.
+func drawn(outputs, lost int64, weight, prior float64) float64 {
+	return min(1, (float64(lost)+float64(weight*prior))/(float64(outputs)+weight))
 }
 
 func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
@@ -135,6 +154,9 @@ func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
 		return false
 	}
 	at := l.sixteenth(now)
+	if c := l.config.choices(); c.Origin != "" {
+		return l.fleet.Add(c, l.clock.Since, machine, merge.Count{Of: outputs, Hits: lost})
+	}
 	l.machine[machine].count(at, outputs, lost)
 	l.cluster.count(at, outputs, lost)
 	return true
@@ -151,7 +173,7 @@ func (r *record) count(at, outputs, lost int64) {
 
 // sixteenth returns how many sixteenths of the window had passed since the first time seen.
 func (l *Losses) sixteenth(now time.Time) int64 {
-	return int64(l.clock.At(now)) / (int64(l.Config().Window) / sixteenths)
+	return int64(l.config.choices().At(&l.clock, now)) / (int64(l.Config().Window) / sixteenths)
 }
 
 // advance empties the sixteenths that have left the window since.

@@ -9,7 +9,7 @@ import (
 
 // Versions of the snapshots, their first byte.
 const (
-	lossesVersion = 2
+	lossesVersion = 3
 	burstsVersion = 2
 )
 
@@ -21,7 +21,11 @@ func (l *Losses) state(c *snapshot.Codec) {
 	c.Span(&l.config.Window)
 	c.Real(&l.config.Prior)
 	c.Real(&l.config.Weight)
-	c.Valid(l.config == l.config.Effective(), l.config)
+	c.Text(&l.config.Origin)
+	c.Duration(&l.config.MaxSkew)
+	if c.Valid(l.config == l.config.Effective(), l.config); !c.OK() {
+		return
+	}
 	c.Clock(&l.clock)
 	latest := int64(0)
 	if c.OK() {
@@ -29,6 +33,7 @@ func (l *Losses) state(c *snapshot.Codec) {
 	}
 	l.cluster.state(c, latest)
 	snapshot.List(c, &l.machine, 33, func(r *record) { r.state(c, latest) })
+	l.fleet.State(lossesForm(), c, l.config.choices())
 }
 
 func (r *record) state(c *snapshot.Codec, latest int64) {

@@ -1,0 +1,109 @@
+package replicate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/merge/mergetest"
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+const machinesOfFleet = 6
+
+func member(t testing.TB, process int) *Losses {
+	l, err := NewLosses(machinesOfFleet, LossesConfig{Window: 20 * time.Minute, Origin: mergetest.Name(process)})
+	require.NoError(t, err)
+	for machine := range machinesOfFleet - 1 { // the last has no name
+		require.True(t, l.SetName(machine, fmt.Sprint("node-", (machine+process)%(machinesOfFleet-1))))
+	}
+	return l
+}
+
+// place is by which number a process knows a machine.
+func place(process, node int) int {
+	return (node + process*(machinesOfFleet-2)) % (machinesOfFleet - 1)
+}
+
+func TestLawsOfMerge(t *testing.T) {
+	mergetest.Laws(t, mergetest.Fleet[*Losses]{
+		New: func(process int) *Losses { return member(t, process) },
+		See: func(l *Losses, process int, now time.Time, random *rand.Rand) {
+			machine := place(process, random.IntN(1+random.IntN(machinesOfFleet-1)))
+			if random.IntN(4) == 0 {
+				l.Lost(now, machine, 1+random.IntN(3))
+			} else {
+				l.Produced(now, machine, 1+random.IntN(50))
+			}
+		},
+		Answer: func(l *Losses, now time.Time) (answer string) {
+			for node := range machinesOfFleet - 1 {
+				for machine := range machinesOfFleet - 1 {
+					if l.fleet.Name(machine) == fmt.Sprint("node-", node) {
+						answer += fmt.Sprint(l.Probability(now, machine), " ")
+					}
+				}
+			}
+			return answer + fmt.Sprint(l.Probability(now, -1))
+		},
+	})
+}
+
+func TestLossesMerge(t *testing.T) {
+	now := time.Unix(1000, 0)
+	a, b := member(t, 0), member(t, 1)
+	for range 20 {
+		a.Produced(now, place(0, 3), 1000)
+		b.Produced(now, place(1, 3), 500)
+		a.Lost(now, place(0, 3), 10)
+	}
+	assert.False(t, a.Produced(now, machinesOfFleet-1, 1), "it has no name")
+	assert.False(t, a.SetName(0, "node-1"))
+	assert.False(t, a.SetName(machinesOfFleet, "x"))
+	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
+	require.NoError(t, err)
+	assert.Less(t, len(delta), 60, "a number, however much was counted")
+	before := b.Probability(now, place(1, 3))
+	require.NoError(t, b.Merge(now, delta))
+	assert.Greater(t, b.Probability(now, place(1, 3)), before)
+	// A has produced 20,000 and lost 200; but b only 10,000, and as much counts of a: 100 of 20,000.
+	all := (100 + 100*.001) / (20_000. + 100)
+	assert.Equal(t, (100+100*all)/(20_000+100), b.Probability(now, place(1, 3)))
+	assert.Equal(t, all, b.Probability(now, machinesOfFleet-1))
+	assert.NotEqual(t, .001, b.Probability(time.Unix(2174, 0), 0), "the sixteenth that began at 975 s is one of the latest")
+	assert.Equal(t, .001, b.Probability(time.Unix(2175, 0), 0), "it is forgotten")
+	mergetest.Refuses(t, b, now, delta)
+	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta), "replicate: delta of scheduler-0 is 1m1")
+	alone, err := NewLosses(1, LossesConfig{})
+	require.NoError(t, err)
+	assert.ErrorContains(t, alone.Merge(now, delta), "Config.Origin")
+	assert.ErrorContains(t, new(Losses).Merge(now, delta), "Config.Origin")
+}
+
+func FuzzMerge(f *testing.F) {
+	a, now := member(f, 0), time.Unix(1000, 0)
+	for k := range 40 {
+		a.Produced(now, k%machinesOfFleet, k)
+	}
+	delta, _ := a.AppendDelta(nil, nil)
+	f.Add(delta[:len(delta)-4])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, now := member(t, 1), now.Add(time.Minute)
+		if b.Merge(now, snapshot.Seal(data, 0)) != nil {
+			return
+		}
+		again, err := b.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, member(t, 2).Merge(now, again))
+		saved, _ := b.MarshalBinary()
+		require.NoError(t, new(Losses).UnmarshalBinary(saved))
+		for machine := range machinesOfFleet {
+			p := b.Probability(now, machine)
+			require.True(t, p > 0 && p <= 1, "%v", p)
+		}
+	})
+}
