@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -26,6 +27,13 @@ type BlacklistConfig struct {
 	// MinTasks is how many tasks must have ended on a machine in a window to say anything. 0 means 3; the paper gives
 	// none.
 	MinTasks int
+	// Origin is the name of this process among those that pass on to each other which tasks straggled on the same
+	// machines, by [Blacklist.AppendDelta] and [Blacklist.Merge]. It is of at most 255 bytes, and no other has it. Empty:
+	// nothing is passed on.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
+	// means a minute.
+	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -35,6 +43,7 @@ func (c BlacklistConfig) Effective() BlacklistConfig {
 	c.Threshold = check.Or(c.Threshold, 0.3)
 	c.MaxShare = check.Or(c.MaxShare, 0.1)
 	c.MinTasks = check.Or(c.MinTasks, 3)
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -47,6 +56,7 @@ func (c BlacklistConfig) Validate() error {
 		probability(place, "Threshold", c.Threshold),
 		check.Share(place, "MaxShare", c.MaxShare, false),
 		check.Count(place, "MinTasks", c.MinTasks, false),
+		c.choices().Validate(place),
 	)
 }
 
@@ -72,6 +82,7 @@ type Blacklist struct {
 	period  period
 	machine []health
 	worst   []int32 // scratch: those that are to be banned, if there are not too many
+	fleet   merge.Fleet
 }
 
 type health struct {
@@ -101,6 +112,7 @@ func (b *Blacklist) Resize(machines int) {
 	b.config = b.Config()
 	machines = max(machines, 0)
 	if machines <= len(b.machine) {
+		b.fleet.Resize(machines)
 		clear(b.machine[machines:])
 		b.machine = b.machine[:machines]
 		b.worst = b.worst[:0]
@@ -123,6 +135,13 @@ func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
 		return false
+	}
+	if c := b.config.choices(); c.Origin != "" {
+		n := merge.Count{Of: 1}
+		if straggled {
+			n.Hits = 1
+		}
+		return b.fleet.Add(c, b.period.clock.Since, machine, n)
 	}
 	b.machine[machine].tasks++
 	if straggled {
@@ -164,6 +183,10 @@ func (b *Blacklist) roll(now time.Time) {
 	if len(b.machine) == 0 {
 		return // nothing to close; and the zero Blacklist has no window yet
 	}
+	if b.config.Origin != "" {
+		b.rollShared(now, false)
+		return
+	}
 	windows := b.period.roll(now, b.config.Window)
 	if windows == 0 {
 		return
@@ -174,7 +197,7 @@ func (b *Blacklist) roll(now time.Time) {
 		m := &b.machine[i]
 		fresh := m.tasks >= b.config.MinTasks
 		if fresh {
-			b.predict(m, average)
+			b.predict(m, average, float64(m.slow)/float64(m.tasks))
 		}
 		m.slow, m.tasks, m.banned = 0, 0, false
 		// Nothing was seen in the latest window if more than one has ended since.
@@ -188,20 +211,21 @@ func (b *Blacklist) roll(now time.Time) {
 // banWorst bans as many of the worst machines as may be.
 func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted),
+			cmp.Compare(b.fleet.Name(int(x)), b.fleet.Name(int(y))), cmp.Compare(x, y))
 	})
 	for _, i := range b.worst[:min(len(b.worst), slots(b.config.MaxShare, len(b.machine)))] {
 		b.machine[i].banned = true
 	}
 }
 
-// predict takes the window that ended into a machine's average. A machine without a past is taken to have been average.
-func (b *Blacklist) predict(m *health, average float64) {
+// predict takes the share of stragglers of the window that ended into a machine's average. A machine without a past is
+// taken to have been average.
+func (b *Blacklist) predict(m *health, average, share float64) {
 	past := m.predicted
 	if !m.seen {
 		past, m.seen = average, true
 	}
-	share := float64(m.slow) / float64(m.tasks)
 	m.predicted = float64(b.config.Recent*share) + float64((1-b.config.Recent)*past)
 }
 
@@ -212,8 +236,5 @@ func (b *Blacklist) average() float64 {
 		slow += b.machine[i].slow
 		tasks += b.machine[i].tasks
 	}
-	if tasks == 0 {
-		return 0
-	}
-	return float64(slow) / float64(tasks)
+	return float64(slow) / float64(max(tasks, 1))
 }

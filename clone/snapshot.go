@@ -9,7 +9,7 @@ import (
 // Versions of the snapshots, their first byte.
 const (
 	estimatorVersion = 2
-	blacklistVersion = 2
+	blacklistVersion = 3
 )
 
 // maxCount bounds the counts of a snapshot, so that no sum of them overflows.
@@ -52,7 +52,12 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	c.Share(&b.config.Threshold)
 	c.Share(&b.config.MaxShare)
 	c.Number(&b.config.MinTasks, 1, math.MaxInt)
+	c.Text(&b.config.Origin)
+	c.Duration(&b.config.MaxSkew)
 	c.Check(b.config == b.Config() && b.config.Threshold < 1, "has a configuration out of range")
+	if c.Valid(true, b.config); !c.OK() {
+		return
+	}
 	b.period.state(c)
 	snapshot.List(c, &b.machine, 3, func(m *health) {
 		c.Number(&m.tasks, 0, maxCount)
@@ -62,6 +67,7 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 			c.Bool(&m.banned)
 		}
 	})
+	b.fleet.State(blacklistForm(), c, b.config.choices())
 	if c.Reading() {
 		b.worst = make([]int32, 0, len(b.machine))
 	}

@@ -120,7 +120,7 @@ func TestDecisionsAndChoicesReadBack(t *testing.T) {
 	}
 	wiretest.Through(t, Config{AcceptableRisk: .1, BudgetShare: Off, Charge: ExtraCopies, Shortage: FirstTasks})
 	wiretest.Through(t, EstimatorConfig{Period: 90 * time.Second, Slow: .123456789, MinTasks: 7})
-	wiretest.Through(t, BlacklistConfig{Window: 1, Recent: .1, Threshold: .2, MaxShare: .3, MinTasks: 4})
+	wiretest.Through(t, BlacklistConfig{Window: 1, Recent: .1, Threshold: .2, MaxShare: .3, MinTasks: 4, Origin: "rack 7=a", MaxSkew: 5})
 
 	var b Budget
 	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
@@ -154,6 +154,6 @@ func TestSnapshotsOfThisVersionAreRead(t *testing.T) {
 	require.NoError(t, err)
 	b.Observe(time.Unix(7, 0), 1, true)
 	b.Banned(time.Unix(307, 0), 1)
-	snapshottest.Same(t, "0280e0a596bb11000000000000e03f333333333333d33f000000000000f03f0201"+
-		"e6040080e0a596bb110080e0a596bb1102000000000001000000000000f03f01e0cd907b", b)
+	snapshottest.Same(t, "0380e0a596bb11000000000000e03f333333333333d33f000000000000f03f020080e0ba"+
+		"84bf0301e6040080e0a596bb110080e0a596bb1102000000000001000000000000f03f010000006ffdb4e1", b)
 }

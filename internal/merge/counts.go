@@ -22,7 +22,7 @@ type Counts struct {
 }
 
 const (
-	slots     = 16      // that are kept, of each name
+	Slots     = 16      // that are kept, of each name
 	mostCount = 1e9     // of one counter; so no product of two overflows
 	mostCells = 1 << 22 // counters: what is beyond is not taken
 )
@@ -74,15 +74,16 @@ func CountsForm(place string, kind byte) Form[Fact] {
 	}
 }
 
-// Add counts what this process has just seen. Slots are of the length that Choices keep by slots.
+// Add counts what this process has just seen. Slots are of the Slots-th part of what the choices keep.
 func (k *Counts) Add(c Choices, now time.Duration, name string, n Count) {
 	by, at := k.origins.Stamp(c, now)
-	key := counter{cell{name, c.slot(at)}, by}
+	key := counter{cell{name, c.Slot(at)}, by}
 	was := k.by[key].Count
 	k.put(key, counted{Count{min(was.Of+n.Of, mostCount), min(was.Hits+n.Hits, mostCount)}, at})
 }
 
-func (c Choices) slot(at time.Duration) int64 { return int64(at) / int64(c.Keep/slots) }
+// Slot is the number of the slot of an instant.
+func (c Choices) Slot(at time.Duration) int64 { return int64(at) / int64(c.Keep/Slots) }
 
 // put notes what an origin has counted, unless more is known.
 func (k *Counts) put(key counter, v counted) {
@@ -113,14 +114,14 @@ func (k *Counts) put(key counter, v counted) {
 // Of returns what counts of a name in the slot that ended so many slots ago, or for 0 goes on; or for no name, of all.
 func (k *Counts) Of(c Choices, now time.Duration, name string, ago int64) Count {
 	if name == "" {
-		return k.sums[cell{"", c.slot(now) - ago}].all
+		return k.sums[cell{"", c.Slot(now) - ago}].all
 	}
-	return k.sums[cell{name, c.slot(now) - ago}].weighed()
+	return k.sums[cell{name, c.Slot(now) - ago}].weighed()
 }
 
 // Kept returns what counts of a name, or for no name of all, in all that is kept.
 func (k *Counts) Kept(c Choices, now time.Duration, name string) (n Count) {
-	for ago := range int64(slots) {
+	for ago := range int64(Slots) {
 		of := k.Of(c, now, name, ago)
 		n = Count{n.Of + of.Of, n.Hits + of.Hits}
 	}
@@ -130,12 +131,12 @@ func (k *Counts) Kept(c Choices, now time.Duration, name string) (n Count) {
 // Forget forgets what is too old to count. O(counters).
 func (k *Counts) Forget(c Choices, now time.Duration) {
 	for key := range k.by {
-		if key.slot <= c.slot(now)-slots {
+		if key.slot <= c.Slot(now)-Slots {
 			delete(k.by, key)
 		}
 	}
 	for key := range k.sums {
-		if key.slot <= c.slot(now)-slots {
+		if key.slot <= c.Slot(now)-Slots {
 			delete(k.sums, key)
 		}
 	}
@@ -168,7 +169,7 @@ func (k *Counts) Merge(f Form[Fact], c Choices, now time.Duration, delta []byte)
 	}
 	for _, v := range seen {
 		if v.Fact.name != "" {
-			k.put(counter{cell{v.Fact.name, c.slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
+			k.put(counter{cell{v.Fact.name, c.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
 		}
 	}
 	k.Forget(c, now)
@@ -192,7 +193,7 @@ func (k *Counts) State(f Form[Fact], c *snapshot.Codec, choices Choices) {
 		f.Fact(c, &v.Fact)
 		c.Check(k.origins.Holds(v.Origin), "counts for an origin that there is not")
 		if c.Reading() {
-			k.put(counter{cell{v.Fact.name, choices.slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
+			k.put(counter{cell{v.Fact.name, choices.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
 		}
 	})
 }

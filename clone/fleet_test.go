@@ -1,0 +1,99 @@
+package clone
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/merge/mergetest"
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+const machinesOfFleet = 5
+
+// place is by which number a process knows a machine.
+func place(process, node int) int { return (node + process) % machinesOfFleet }
+
+func member(t testing.TB, process int) *Blacklist {
+	b, err := NewBlacklist(machinesOfFleet, BlacklistConfig{
+		Window: time.Minute, MinTasks: 2, MaxShare: .4, Origin: mergetest.Name(process),
+	})
+	require.NoError(t, err)
+	for node := range machinesOfFleet {
+		require.True(t, b.SetName(place(process, node), fmt.Sprint("node-", node)))
+	}
+	return b
+}
+
+func TestLawsOfMerge(t *testing.T) {
+	mergetest.Laws(t, mergetest.Fleet[*Blacklist]{
+		New: func(process int) *Blacklist { return member(t, process) },
+		See: func(b *Blacklist, process int, now time.Time, random *rand.Rand) {
+			node := random.IntN(1 + random.IntN(machinesOfFleet))
+			b.Observe(now, place(process, node), random.IntN(2+node) == 0)
+		},
+		Answer: func(b *Blacklist, now time.Time) (answer string) {
+			for node := range machinesOfFleet {
+				for machine := range machinesOfFleet {
+					if b.fleet.Name(machine) == fmt.Sprint("node-", node) {
+						banned := b.Banned(now, machine)
+						p, known := b.Predicted(machine)
+						answer += fmt.Sprintln(node, banned, p, known)
+					}
+				}
+			}
+			return answer
+		},
+	})
+}
+
+func TestBlacklistsMerge(t *testing.T) {
+	now := time.Unix(6000, 0)
+	a, b := member(t, 0), member(t, 1)
+	for node := range machinesOfFleet {
+		a.Observe(now, place(0, node), node == 3)
+		b.Observe(now, place(1, node), node == 3)
+	}
+	assert.False(t, b.SetName(0, "node-0"), "it has another name")
+	assert.False(t, b.SetName(machinesOfFleet, "x"))
+	now = now.Add(time.Minute)
+	assert.Empty(t, b.AppendBanned(nil, now), "one task a machine is too few")
+	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
+	require.NoError(t, err)
+	require.NoError(t, b.Merge(now, delta))
+	assert.Equal(t, []int{place(1, 3)}, b.AppendBanned(nil, now), "though the window was over")
+	assert.Empty(t, b.AppendBanned(nil, now.Add(time.Minute)), "what was seen is a window old")
+	p, known := b.Predicted(place(1, 3))
+	assert.True(t, known)
+	assert.Equal(t, .6, p)
+	_, known = b.Predicted(-1)
+	assert.False(t, known)
+	mergetest.Refuses(t, b, now, delta)
+	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-3*time.Minute), delta), "clone: delta of scheduler-0 is 2m0")
+	assert.ErrorContains(t, new(Blacklist).Merge(now, delta), "Config.Origin")
+}
+
+func FuzzMerge(f *testing.F) {
+	a, now := member(f, 0), time.Unix(6000, 0)
+	for k := range 40 {
+		a.Observe(now, k%machinesOfFleet, k%3 == 0)
+	}
+	delta, _ := a.AppendDelta(nil, nil)
+	f.Add(delta[:len(delta)-4])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, now := member(t, 1), now.Add(time.Minute)
+		if b.Merge(now, snapshot.Seal(data, 0)) != nil {
+			return
+		}
+		again, err := b.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, member(t, 2).Merge(now, again))
+		saved, _ := b.MarshalBinary()
+		require.NoError(t, new(Blacklist).UnmarshalBinary(saved))
+		require.LessOrEqual(t, len(b.AppendBanned(nil, now)), 2)
+	})
+}
