@@ -66,23 +66,24 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	}
 	var view restart.Task
 	j.look(&view, task, machine)
-	d := j.policy.Decide(view, *p)
-	j.sane(&d, len(view.Copies))
-	if d = j.held(d, &view); d.Action == restart.Keep {
-		j.explain(s, &d)
-		j.rescue(s, &d, &view, p)
-		d = j.held(d, &view)
+	d := &v.Decision
+	*d = j.policy.Decide(view, *p)
+	j.sane(d, len(view.Copies))
+	if j.hold(d, &view); d.Action == restart.Keep {
+		j.explain(s, d)
+		j.rescue(s, d, &view, p)
+		j.hold(d, &view)
 	}
 	if d.Action == restart.Duplicate || d.Action == restart.Restart {
-		j.withAvoid(&d, &view, p)
+		j.withAvoid(d, &view, p)
 	}
 	if d.Action == restart.Duplicate && j.budget != nil && !j.budget.Allows() {
-		d = restart.Decision{
+		*d = restart.Decision{
 			Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar, Value: d.Value,
 			Threshold: d.Threshold,
 		}
 	}
-	if v.Decision = d; ends(&d) {
+	if ends(d) {
 		v.attempt = j.book.attemptOf(s, d.Copy)
 	}
 	v.wants = d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason)
@@ -157,12 +158,11 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 	}
 }
 
-// held holds a decision against the limits.
-func (j *judge) held(d restart.Decision, view *restart.Task) restart.Decision {
-	if d.Action == restart.Keep {
-		return d
+// hold holds a decision against the limits.
+func (j *judge) hold(d *restart.Decision, view *restart.Task) {
+	if d.Action != restart.Keep {
+		*d = j.limits.Hold(*d, *view)
 	}
-	return j.limits.Hold(d, *view)
 }
 
 // explain says why nothing is known of a task whose reports make no sense.
