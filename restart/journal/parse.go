@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -150,9 +149,6 @@ func checkAnswer(text string) error {
 		strings.Join(answerWords[:], ", "), text)
 }
 
-// start is the instant at which a journal starts that does not say it.
-func start() time.Time { return time.Unix(0, 0) }
-
 // parse reads a line that is no answer.
 func (l *line) parse(text string) error {
 	words := strings.Fields(text)
@@ -193,40 +189,4 @@ func (l *line) parse(text string) error {
 	}
 	l.event, err = parseEvent(words, at, timed)
 	return err
-}
-
-// The words with which the lines of a phase begin, which are no events.
-const (
-	wordPhase = "phase"
-	wordWork  = "work"
-)
-
-// unknownMachine stands for a machine that is not known or does not matter.
-const unknownMachine = -1
-
-// parsePairs reads key=value words in any order.
-func parsePairs(kind tracker.Kind, fields []wire.Field, required int, words []string) error {
-	var seen [8]bool
-	for _, word := range words {
-		key, value, ok := strings.Cut(word, "=")
-		i := wire.Find(fields, key)
-		switch {
-		case (!ok || i < 0) && len(fields) == 0:
-			return fmt.Errorf("%s has no fields, got %.40q", kind, word)
-		case !ok || i < 0:
-			return fmt.Errorf("%s has no field %.40q, want one of %s, each with = and a value", kind, word, wire.Keys(fields))
-		case seen[i]:
-			return fmt.Errorf("%s: %s is given twice", kind, key)
-		}
-		seen[i] = true
-		if err := fields[i].Parse(value); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-	}
-	for i := range required {
-		if !seen[i] {
-			return fmt.Errorf("%s wants %s=", kind, fields[i].Key)
-		}
-	}
-	return nil
 }

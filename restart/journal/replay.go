@@ -57,6 +57,23 @@ func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	return p.tracker, nil
 }
 
+// Resume feeds a tracker with the events of a part of a journal: those that were recorded after the snapshot from which
+// it was restored. An error names the line; the events before it have been told. It is an error if the part holds a
+// phase.
+func Resume(t *tracker.Tracker, data []byte) error {
+	for l, err := range lines(data) {
+		switch {
+		case err != nil:
+			return err
+		case l.class == phaseLine || l.class == workLine:
+			return fmt.Errorf("journal: line %d: %w", l.number, errors.New("got a phase, want events alone"))
+		case l.class == eventLine:
+			t.Apply(l.event)
+		}
+	}
+	return nil
+}
+
 // player is a replay under way.
 type player struct {
 	options Options
