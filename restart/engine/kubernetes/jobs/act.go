@@ -1,0 +1,177 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+const parallelCalls = 16
+
+// each calls f for 0 to n-1, some at once, and joins the errors. That an object is gone, or there, is none.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	var mu sync.Mutex
+	var all []error
+	workqueue.ParallelizeUntil(ctx, parallelCalls, n, func(i int) {
+		if err := f(i); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+			mu.Lock()
+			all = append(all, err)
+			mu.Unlock()
+		}
+	})
+	return errors.Join(all...)
+}
+
+// act carries the engine's actions out. What fails is asked for again.
+func (c *Controller) act(
+	ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, actions []engine.Action, soft map[int]bool,
+) error {
+	byAttempt := make(map[string]*v1.Pod)
+	for _, a := range actions {
+		if a.Op != engine.Submit {
+			byAttempt[a.ID] = nil
+		}
+	}
+	for _, pod := range pods {
+		if _, wanted := byAttempt[attemptOf(pod)]; wanted {
+			byAttempt[attemptOf(pod)] = pod
+		}
+	}
+	return each(ctx, len(actions), func(i int) error {
+		a := &actions[i]
+		switch a.Op {
+		case engine.Submit:
+			return c.submit(ctx, job, p, a, soft[a.Task])
+		case engine.Cancel:
+			pod := byAttempt[a.ID]
+			if pod == nil || ended(pod) || pod.DeletionTimestamp != nil {
+				return nil
+			}
+			return c.cancel(ctx, job, pod, a)
+		}
+		return nil // who has won stands in the plan
+	})
+}
+
+// submit makes the pod of an attempt, unless its index has failed lately: then the engine will ask again.
+func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *engine.Action, soft bool) error {
+	if p.now.Before(p.waits(a.Task)) {
+		return nil
+	}
+	failures := 0
+	if p.failures != nil {
+		failures = p.failures[a.Task]
+	}
+	soft = soft && a.Decision.Action != restart.Duplicate
+	pod := makePod(job, a.Task, a.ID, a.Avoid, soft, failures)
+	_, err := c.config.Client.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	switch {
+	case apierrors.IsAlreadyExists(err):
+	case err != nil:
+		c.events.Eventf(job, v1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
+	default:
+		c.metrics.did(a)
+		if a.Decision.Action != restart.Keep && a.Decision.Action != restart.Restart {
+			c.events.Event(job, v1.EventTypeNormal, "StragglerCopied", a.String())
+		}
+	}
+	return err
+}
+
+// cancel ends an attempt. Why stands on its pod before it goes, so that nobody takes it for a failure.
+func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, a *engine.Action) error {
+	why := a.Decision.String()
+	if err := c.end(ctx, removal{pod: pod, why: why}); err != nil {
+		return err
+	}
+	c.metrics.did(a)
+	if a.Decision.Action == restart.Restart || a.Decision.Action == restart.Kill && a.Decision.Reason != restart.Overtaken {
+		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", a.String())
+	}
+	return nil
+}
+
+// remove deletes the pods that the Job has no use for.
+func (c *Controller) remove(ctx context.Context, p *plan) error {
+	return each(ctx, len(p.remove), func(i int) error { return c.end(ctx, p.remove[i]) })
+}
+
+// end deletes a pod, and says on it why.
+func (c *Controller) end(ctx context.Context, r removal) error {
+	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
+	if !ours(r.pod) && !ended(r.pod) {
+		why := or(r.why, "not needed")
+		if err := c.patch(ctx, r.pod, map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}); err != nil {
+			return err
+		}
+	}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.pod.UID}}
+	if r.force {
+		options.GracePeriodSeconds = new(int64)
+	}
+	err := pods.Delete(ctx, r.pod.Name, options)
+	if apierrors.IsConflict(err) { // another pod has the name by now
+		return nil
+	}
+	return err
+}
+
+// release takes the finalizer from pods, and gives the label to those that have won.
+func (c *Controller) release(ctx context.Context, p *plan) error {
+	return each(ctx, len(p.release), func(k int) error {
+		pod := p.release[k]
+		meta := map[string]any{"$deleteFromPrimitiveList/finalizers": []string{finalizer}}
+		if i := index(pod); i >= 0 && i < len(p.winners) && p.winners[i] == pod {
+			meta["labels"] = map[string]string{WinnerLabel: "true"}
+		}
+		return c.patch(ctx, pod, meta)
+	})
+}
+
+// freeOrphans takes the finalizer from pods whose Job is no more, so that they can go after it.
+func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
+	return each(ctx, len(pods), func(i int) error {
+		if !hasFinalizer(pods[i]) || pods[i].Labels[ManagedLabel] == "" {
+			return nil
+		}
+		return c.patch(ctx, pods[i], map[string]any{"$deleteFromPrimitiveList/finalizers": []string{finalizer}})
+	})
+}
+
+func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) error {
+	meta["uid"] = pod.UID
+	data, err := json.Marshal(map[string]any{"metadata": meta})
+	if err != nil {
+		return err
+	}
+	_, err = c.config.Client.CoreV1().Pods(pod.Namespace).Patch(
+		ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
+	return err
+}
+
+// sayOnce tells the owner of a Job something that is not to be repeated at each look.
+func (c *Controller) sayOnce(job *batchv1.Job, kind, reason, message string) {
+	key := fmt.Sprint(job.UID, reason, message)
+	c.mu.Lock()
+	said := c.said[key]
+	if len(c.said) > 10000 { // what was said long ago may be said again
+		clear(c.said)
+	}
+	c.said[key] = true
+	c.mu.Unlock()
+	if !said {
+		c.events.Event(job, kind, reason, message)
+	}
+}

@@ -1,0 +1,178 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// conclude says whether the Job has what it wants, or fails, in the order in which the built-in controller asks.
+func (p *plan) conclude(pods []*v1.Pod, failJob string) {
+	if p.ending() {
+		return
+	}
+	fail := func(reason, message string) { p.set(batchv1.JobFailureTarget, v1.ConditionTrue, reason, message) }
+	failures := int(p.status.Failed) + len(p.status.UncountedTerminatedPods.Failed)
+	perIndex, spec := p.job.Spec.BackoffLimitPerIndex != nil, &p.job.Spec
+	lost := p.given.count()
+	switch {
+	case failJob != "":
+		fail(batchv1.JobReasonPodFailurePolicy, failJob)
+	case !perIndex && failures > backoffLimit(p.job) || pastRestarts(p.job, pods):
+		fail(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	case p.pastDeadline():
+		fail(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	case perIndex && spec.MaxFailedIndexes != nil && lost > int(*spec.MaxFailedIndexes):
+		fail(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
+	case p.meetsPolicy():
+	case lost > 0 && lost+int(p.status.Succeeded) >= len(p.winners):
+		fail(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
+	case int(p.status.Succeeded) >= len(p.winners) && !p.suspended():
+		p.set(batchv1.JobSuccessCriteriaMet, v1.ConditionTrue, batchv1.JobReasonCompletionsReached,
+			"Reached expected number of succeeded pods")
+	}
+}
+
+// pastDeadline reports whether the Job has been active for too long, and else says when to look again.
+func (p *plan) pastDeadline() bool {
+	if p.job.Spec.ActiveDeadlineSeconds == nil || p.status.StartTime == nil || p.suspended() {
+		return false
+	}
+	left := time.Duration(*p.job.Spec.ActiveDeadlineSeconds)*time.Second - p.now.Sub(p.status.StartTime.Time)
+	p.wake = max(left, 0)
+	return left <= 0
+}
+
+// meetsPolicy says so if the Job has a successPolicy, and one of its rules is met.
+func (p *plan) meetsPolicy() bool {
+	if p.job.Spec.SuccessPolicy == nil {
+		return false
+	}
+	for k := range p.job.Spec.SuccessPolicy.Rules {
+		rule := &p.job.Spec.SuccessPolicy.Rules[k]
+		have, want := p.completed.count(), 0
+		if rule.SucceededIndexes != nil {
+			among, err := parseIndexes(*rule.SucceededIndexes, len(p.winners))
+			if err != nil {
+				continue
+			}
+			want, have = among.count(), 0
+			for i, in := range among {
+				if in && p.completed[i] {
+					have++
+				}
+			}
+		}
+		if rule.SucceededCount != nil {
+			want = int(*rule.SucceededCount)
+		}
+		if want > 0 && have >= want {
+			p.set(batchv1.JobSuccessCriteriaMet, v1.ConditionTrue, batchv1.JobReasonSuccessPolicy,
+				fmt.Sprintf("Matched rules at index %d", k))
+			return true
+		}
+	}
+	return false
+}
+
+// clear lists the pods that the Job has no use for: all of one that ends or is suspended, those that succeeded and did
+// not win, those of an index that it does not have or has given up, and those beyond its parallelism. What is to be
+// deleted and is not yet, is so again.
+func (p *plan) clear(pods []*v1.Pod) {
+	var alive []*v1.Pod
+	for _, pod := range pods {
+		i, why := index(pod), ""
+		within := i >= 0 && i < len(p.winners)
+		switch {
+		case overdue(pod, p.now):
+			p.remove = append(p.remove, removal{pod: pod, force: true})
+		case pod.DeletionTimestamp != nil:
+		case pod.Status.Phase == v1.PodSucceeded:
+			if within && p.winners[i] != pod && p.winners[i] != nil {
+				why = "another pod of the index has won"
+			}
+		case ended(pod):
+		case ours(pod):
+			why = pod.Annotations[CancelledAnnotation]
+		case p.ending():
+			why = "the Job ends"
+		case p.suspended():
+			why = "the Job is suspended"
+		case !within:
+			why = "the Job has no such index"
+		case p.given[i]:
+			why = "the index is given up"
+		case stuck(pod, p.now) && p.sole(pod, pods):
+			why = "no node is left that it may run on"
+			p.soft = append(p.soft, i)
+		default:
+			alive = append(alive, pod)
+		}
+		if why != "" {
+			p.remove = append(p.remove, removal{pod: pod, why: why})
+		}
+	}
+	if room := p.parallelism(); len(alive) > room {
+		slices.SortStableFunc(alive, oldestFirst)
+		for _, pod := range alive[room:] {
+			p.remove = append(p.remove, removal{pod: pod, why: "the Job's parallelism is lower"})
+		}
+	}
+}
+
+// sole reports whether no other pod of the index waits or runs.
+func (p *plan) sole(pod *v1.Pod, pods []*v1.Pod) bool {
+	return !slices.ContainsFunc(pods, func(o *v1.Pod) bool { return o != pod && active(o) && index(o) == index(pod) })
+}
+
+func (p *plan) parallelism() int {
+	if p.job.Spec.Parallelism == nil {
+		return 1
+	}
+	return int(*p.job.Spec.Parallelism)
+}
+
+func oldestFirst(a, b *v1.Pod) int {
+	if x, y := a.Status.Phase == v1.PodRunning, b.Status.Phase == v1.PodRunning; x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.CreationTimestamp.Unix(), b.CreationTimestamp.Unix())
+}
+
+// free lists the pods of which the finalizer goes: all that have ended, since the status, which is written first, says
+// what there is to know of them.
+func (p *plan) free(pods []*v1.Pod) {
+	for _, pod := range pods {
+		if hasFinalizer(pod) && (ended(pod) || overdue(pod, p.now)) && !p.delays(pod) {
+			p.release = append(p.release, pod)
+		}
+	}
+}
+
+// end sets the last condition, once nothing of the Job is left to wait for.
+func (p *plan) end(pods []*v1.Pod) {
+	if p.over() || !p.ending() || p.status.Active > 0 || *p.status.Terminating > 0 ||
+		len(p.status.UncountedTerminatedPods.Failed) > 0 || slices.ContainsFunc(pods, hasFinalizer) {
+		return
+	}
+	p.wake = 0
+	for _, c := range slices.Clone(p.status.Conditions) {
+		switch {
+		case c.Status != v1.ConditionTrue:
+		case c.Type == batchv1.JobFailureTarget:
+			p.set(batchv1.JobFailed, v1.ConditionTrue, c.Reason, c.Message)
+		case c.Type == batchv1.JobSuccessCriteriaMet:
+			p.set(batchv1.JobComplete, v1.ConditionTrue, c.Reason, c.Message)
+			at := metav1.NewTime(p.now)
+			p.status.CompletionTime = &at
+		}
+	}
+}

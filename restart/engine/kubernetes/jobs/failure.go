@@ -1,0 +1,101 @@
+package jobs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+)
+
+// verdict is what a Job's podFailurePolicy says of a pod that has failed: by default that it counts.
+func verdict(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
+	if policy := job.Spec.PodFailurePolicy; policy != nil {
+		for i := range policy.Rules {
+			rule := &policy.Rules[i]
+			if why := matches(rule, p); why != "" {
+				return rule.Action, fmt.Sprintf("%s matching %v rule at index %d", why, rule.Action, i)
+			}
+		}
+	}
+	return batchv1.PodFailurePolicyActionCount, ""
+}
+
+// matches says why a rule is met by a pod, or nothing if it is not.
+func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
+	if codes := rule.OnExitCodes; codes != nil && p.Status.Phase == v1.PodFailed {
+		for _, list := range [][]v1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
+			for i := range list {
+				s := &list[i]
+				if s.State.Terminated == nil || codes.ContainerName != nil && *codes.ContainerName != s.Name {
+					continue
+				}
+				code := s.State.Terminated.ExitCode
+				if code != 0 && slices.Contains(codes.Values, code) == (codes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn) {
+					return fmt.Sprintf("Container %s for pod %s/%s failed with exit code %v", s.Name, p.Namespace, p.Name, code)
+				}
+			}
+		}
+	}
+	for _, pattern := range rule.OnPodConditions {
+		for i := range p.Status.Conditions {
+			c := &p.Status.Conditions[i]
+			if c.Type == pattern.Type && (c.Status == pattern.Status || pattern.Status == "" && c.Status == v1.ConditionTrue) {
+				return fmt.Sprintf("Pod %s/%s has condition %v", p.Namespace, p.Name, c.Type)
+			}
+		}
+	}
+	return ""
+}
+
+// failuresOf is how often an index has failed, as a pod of it that has failed shows: as often as when it was made, and
+// once more if it counts.
+func failuresOf(job *batchv1.Job, p *v1.Pod) int {
+	n := carries(p)
+	if action, _ := verdict(job, p); failed(p) && !ours(p) && action != batchv1.PodFailurePolicyActionIgnore {
+		n++
+	}
+	return n
+}
+
+// carries is how often the index of a pod had failed when the pod was made.
+func carries(p *v1.Pod) int {
+	n, _ := strconv.Atoi(p.Annotations[countAnnotation])
+	return n
+}
+
+const (
+	firstBackoff = 10 * time.Second
+	maxBackoff   = 10 * time.Minute
+)
+
+// backoff is how long an index waits after its n-th failure.
+func backoff(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
+}
+
+// pastRestarts reports whether containers were restarted on their nodes more often than backoffLimit allows.
+func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
+	if job.Spec.Template.Spec.RestartPolicy != v1.RestartPolicyOnFailure || job.Spec.BackoffLimitPerIndex != nil {
+		return false
+	}
+	n, limit := 0, backoffLimit(job)
+	for _, p := range pods {
+		if active(p) {
+			n += restarts(p)
+		}
+	}
+	return n > 0 && n >= limit
+}
+
+func backoffLimit(job *batchv1.Job) int {
+	if job.Spec.BackoffLimit == nil {
+		return 6 // the API's default
+	}
+	return int(*job.Spec.BackoffLimit)
+}

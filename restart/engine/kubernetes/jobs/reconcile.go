@@ -1,0 +1,200 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// errStale says that the cache is behind what was written; the next look will be better.
+var errStale = errors.New("the Job has changed meanwhile")
+
+const (
+	batch     = time.Second // for how long changes are collected at most
+	atOnce    = 500         // pods that are made in one go at most, as the built-in controller does
+	softAfter = 30 * time.Second
+)
+
+// jobChanged has a Job looked at.
+func (c *Controller) jobChanged(job *batchv1.Job) { c.queue.Add(job.Namespace + "/" + job.Name) }
+
+// podChanged has a pod's Job looked at, unless nothing has changed but how far the pod is, which can wait.
+func (c *Controller) podChanged(was, is any) {
+	p := is.(*v1.Pod)
+	if o, known := was.(*v1.Pod); known && o.Status.Phase == p.Status.Phase && ready(o) == ready(p) &&
+		(o.DeletionTimestamp == nil) == (p.DeletionTimestamp == nil) && hasFinalizer(o) == hasFinalizer(p) && ours(o) == ours(p) {
+		return
+	}
+	if name := p.Labels[batchv1.JobNameLabel]; name != "" {
+		c.queue.AddAfter(p.Namespace+"/"+name, min(c.config.Interval/10, batch))
+	}
+}
+
+// sync brings one Job a step further, and says when to look again.
+func (c *Controller) sync(ctx context.Context, key string) (again time.Duration, err error) {
+	o, exists, err := c.jobs.GetIndexer().GetByKey(key)
+	if err != nil {
+		return 0, err
+	}
+	var job *batchv1.Job
+	if exists {
+		job = o.(*batchv1.Job)
+	}
+	pods, orphans, err := c.podsOf(key, job)
+	if err != nil {
+		return 0, err
+	}
+	err = c.freeOrphans(ctx, orphans)
+	switch {
+	case job == nil || job.DeletionTimestamp != nil:
+		c.drop(key)
+		if job != nil { // its pods go with it, once nothing holds them
+			err = errors.Join(err, c.freeOrphans(ctx, pods))
+		}
+		return 0, err
+	case c.evicts(job):
+		again, evictErr := c.syncEvicting(ctx, key, job, pods)
+		return again, errors.Join(err, evictErr)
+	case !c.manages(job):
+		c.drop(key)
+		return 0, err
+	}
+	again, syncErr := c.syncManaged(ctx, key, job, pods)
+	return again, errors.Join(err, syncErr)
+}
+
+// manages reports whether a Job names this controller.
+func (c *Controller) manages(job *batchv1.Job) bool {
+	return job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == c.config.Manager
+}
+
+// podsOf returns the pods of a Job in the order of their indexes and names, and those of one of the same name that is
+// no more.
+func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.Pod, err error) {
+	found, err := c.pods.GetIndexer().ByIndex(byJob, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	type entry struct {
+		pod   *v1.Pod
+		index int
+	}
+	entries := make([]entry, 0, len(found))
+	for _, o := range found {
+		switch p := o.(*v1.Pod); {
+		case job != nil && isOf(p, job.UID):
+			entries = append(entries, entry{p, index(p)})
+		case p.Labels[ManagedLabel] != "":
+			orphans = append(orphans, p)
+		}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.pod.Name, b.pod.Name))
+	})
+	pods = make([]*v1.Pod, len(entries))
+	for i, e := range entries {
+		pods[i] = e.pod
+	}
+	return pods, orphans, nil
+}
+
+func (c *Controller) syncManaged(ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod) (time.Duration, error) {
+	s, wrong := readSpec(job, spec{policy: c.config.Policy, interval: c.config.Interval}, c.config.ParsePolicy)
+	if wrong != nil {
+		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
+	}
+	if errors.Is(wrong, errIndexed) {
+		return 0, nil
+	}
+	p := makePlan(job, pods, c.config.Now())
+	if err := c.writeStatus(ctx, job, p); err != nil {
+		return 0, err
+	}
+	err := errors.Join(c.release(ctx, p), c.remove(ctx, p))
+	if p.ending() || p.suspended() {
+		c.drop(key)
+		if finishedJob(job) && len(p.release)+len(p.remove) == 0 {
+			return 0, err
+		}
+		return s.interval, err
+	}
+	actions, soft, pollErr := c.poll(key, job, s, p, pods)
+	err = errors.Join(err, pollErr, c.act(ctx, job, p, pods, actions, soft))
+	if p.wake > 0 {
+		return min(s.interval, p.wake), err
+	}
+	return s.interval, err
+}
+
+// writeStatus writes what has changed of a Job's status.
+func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan) error {
+	if equality.Semantic.DeepEqual(job.Status, p.status) {
+		return nil
+	}
+	written := job.DeepCopy()
+	written.Status = p.status
+	_, err := c.config.Client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, written, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return errStale
+	}
+	if err == nil && !finishedJob(job) && finishedJob(written) {
+		for _, condition := range p.status.Conditions {
+			if condition.Type == batchv1.JobComplete {
+				c.events.Event(job, v1.EventTypeNormal, "Completed", "Job completed")
+			} else if condition.Type == batchv1.JobFailed {
+				c.events.Event(job, v1.EventTypeWarning, condition.Reason, condition.Message)
+			}
+		}
+		c.metrics.finished(holds(&p.status, batchv1.JobComplete))
+	}
+	return err
+}
+
+// poll asks the engine what to do, with what is now. soft are the indexes whose next pod need not avoid any node.
+func (c *Controller) poll(
+	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
+) (actions []engine.Action, soft map[int]bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.runs[key]
+	if r != nil && (r.uid != job.UID || !r.spec.sameRun(&s) || r.spec.copies != s.copies) {
+		r.close(p.now)
+		r = nil
+	}
+	if r == nil {
+		if r, err = newRun(job.UID, s, c.hosts, false); err != nil {
+			return nil, nil, err
+		}
+		c.runs[key] = r
+	}
+	r.spec = s
+	for _, i := range p.soft {
+		r.soft[i] = true
+	}
+	r.phase.SetSlots(min(s.slots, int(p.status.Active)+atOnce))
+	actions = r.phase.Poll(p.now, r.attempts(p.now, p, pods))
+	r.forget(pods)
+	c.metrics.count(r)
+	return actions, r.soft, nil
+}
+
+// drop forgets a Job.
+func (c *Controller) drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.runs[key]; r != nil {
+		c.metrics.count(r)
+		r.close(c.config.Now())
+		delete(c.runs, key)
+	}
+}

@@ -1,0 +1,143 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
+)
+
+// spec is what a Job asks for, of which the choices that it leaves open are the controller's.
+type spec struct {
+	tasks, slots int
+	policy       restart.Policy
+	policyText   string
+	interval     time.Duration
+	work         []float64
+	copies       bool // two pods of an index may run at once
+}
+
+// errIndexed is why a Job is left alone that names this controller.
+var errIndexed = errors.New("only Jobs with completionMode Indexed and completions are run")
+
+// readSpec reads what a Job asks for. What an annotation says amiss is an error, with the choice that stands for it: a
+// Job runs all the same.
+func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
+	s := defaults
+	if job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batchv1.IndexedCompletion || job.Spec.Completions == nil {
+		return s, errIndexed
+	}
+	s.tasks, s.slots = int(*job.Spec.Completions), 1
+	if job.Spec.Parallelism != nil {
+		s.slots = int(*job.Spec.Parallelism)
+	}
+	s.copies = !replacesFailed(job)
+	var wrong []error
+	read := func(name string, to func(text string) error) {
+		if text, ok := job.Annotations[name]; ok {
+			if err := to(text); err != nil {
+				wrong = append(wrong, fmt.Errorf("annotation %s: %w", name, err))
+			}
+		}
+	}
+	read(CopiesAnnotation, func(text string) error { return set(&s.copies)(strconv.ParseBool(text)) })
+	read(IntervalAnnotation, func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err == nil && d < minInterval {
+			err = fmt.Errorf("is %v, want at least %v", d, minInterval)
+		}
+		return set(&s.interval)(d, err)
+	})
+	read(PolicyAnnotation, func(text string) error {
+		policy, err := parse(text)
+		if err == nil {
+			s.policy, s.policyText = policy, text
+		}
+		return err
+	})
+	read(WorkAnnotation, func(text string) error { return set(&s.work)(parseWork(text, s.tasks)) })
+	return s, errors.Join(wrong...)
+}
+
+// minInterval keeps a Job from having the API server asked without end.
+const minInterval = 100 * time.Millisecond
+
+// set sets what was read without an error.
+func set[T any](to *T) func(T, error) error {
+	return func(value T, err error) error {
+		if err == nil {
+			*to = value
+		}
+		return err
+	}
+}
+
+// ParsePolicy reads a policy as [rules.Parse] does; "none" is one that leaves every pod alone.
+func ParsePolicy(text string) (restart.Policy, error) {
+	if text == "none" {
+		return restart.Never{}, nil
+	}
+	return rules.Parse(text)
+}
+
+// parseWork reads how much each of n indexes has to do: "1,1,5", or "1*43,5*5".
+func parseWork(text string, n int) (work []float64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		value, times, repeated := strings.Cut(strings.TrimSpace(part), "*")
+		w, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(w >= 0) || math.IsInf(w, 1) {
+			return nil, fmt.Errorf("%q is no work, want a number of 0 or more", value)
+		}
+		count := uint64(1)
+		if repeated {
+			if count, err = strconv.ParseUint(times, 10, 31); err != nil {
+				return nil, err
+			}
+		}
+		if uint64(len(work))+count > uint64(n) {
+			return nil, fmt.Errorf("is of more than %d indexes", n)
+		}
+		for range count {
+			work = append(work, w)
+		}
+	}
+	if len(work) != n {
+		return nil, fmt.Errorf("is of %d indexes, want %d", len(work), n)
+	}
+	return work, nil
+}
+
+// replacesFailed reports whether a pod may be replaced only once it has ended.
+func replacesFailed(job *batchv1.Job) bool {
+	p := job.Spec.PodReplacementPolicy
+	return p != nil && *p == batchv1.Failed || p == nil && job.Spec.PodFailurePolicy != nil
+}
+
+// config is that of the engine's phase. What may fail and how often is the Job's to say, not the phase's.
+func (s *spec) config(hosts *engine.Hosts) engine.Config {
+	return engine.Config{
+		Tasks: s.tasks, Work: s.work, Interval: s.interval, Hosts: hosts, Slots: s.slots, Policy: s.policy,
+		MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
+	}
+}
+
+// sameRun reports whether a phase of the one spec can go on as one of the other.
+func (s *spec) sameRun(o *spec) bool {
+	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || len(s.work) != len(o.work) {
+		return false
+	}
+	for i := range s.work {
+		if s.work[i] != o.work[i] {
+			return false
+		}
+	}
+	return true
+}

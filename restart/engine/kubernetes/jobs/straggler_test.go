@@ -1,0 +1,269 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+func slowNode(y *toy) { y.slow["n3"] = 10 }
+
+// A Job of 16 pods on four nodes of which one is ten times slower: the four that lag are copied elsewhere, the copies
+// win, what they overtook is deleted and is no failure.
+func TestStragglersAreCopied(t *testing.T) {
+	y := newToy(t, indexedJob(16))
+	slowNode(y)
+	job := y.steps(400)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 70*time.Second, "it takes 200 s alone")
+	assert.Len(t, y.made, 20)
+	for _, p := range y.made[16:] {
+		assert.Equal(t, "n3", p.Annotations[AvoidAnnotation])
+		assert.False(t, mayRun(p, "n3"))
+	}
+	assert.Zero(t, job.Status.Failed)
+	assert.Len(t, y.pods(), 16, "the losers are gone")
+	oneWinner(t, y)
+	event := <-y.events.Events
+	assert.True(t, strings.HasPrefix(event, "Normal StragglerCopied submit "), event)
+	assert.Contains(t, event, "duplicate")
+}
+
+// Where no two pods of an index may run, what lags ends first.
+func TestStragglersAreRestartedWhereCopiesAreNotAllowed(t *testing.T) {
+	y := newToy(t, indexedJob(16, func(s *batchv1.JobSpec) {
+		s.PodReplacementPolicy, s.BackoffLimitPerIndex = per(batchv1.Failed), per(int32(0))
+	}))
+	slowNode(y)
+	y.exits = func(p *v1.Pod) int32 {
+		for _, o := range y.pods() {
+			assert.False(t, o.Name != p.Name && index(o) == index(p) && !ended(o) && !ended(p), "two pods of index %d", index(p))
+		}
+		return 0
+	}
+	job := y.steps(400)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 90*time.Second)
+	assert.Zero(t, job.Status.Failed)
+	oneWinner(t, y)
+}
+
+func TestNeverLeavesAlone(t *testing.T) {
+	y := newToy(t, indexedJob(16), func(y *toy, c *Config) { c.Policy = restart.Never{} })
+	slowNode(y)
+	job := y.steps(400)
+	assert.Len(t, y.made, 16)
+	assert.Greater(t, y.now.Sub(job.Status.StartTime.Time), 190*time.Second)
+}
+
+func TestAnnotationsChoose(t *testing.T) {
+	job := indexedJob(16)
+	job.Annotations = map[string]string{PolicyAnnotation: "none", IntervalAnnotation: "2s", WorkAnnotation: "1*12,5*4"}
+	s, err := readSpec(job, spec{interval: time.Minute}, ParsePolicy)
+	require.NoError(t, err)
+	assert.Equal(t, restart.Never{}, s.policy)
+	assert.Equal(t, 2*time.Second, s.interval)
+	assert.Equal(t, []float64{1, 5}, []float64{s.work[0], s.work[15]})
+
+	job.Annotations = map[string]string{PolicyAnnotation: "wish", IntervalAnnotation: "1ms", WorkAnnotation: "1,2", CopiesAnnotation: "?"}
+	s, err = readSpec(job, spec{interval: time.Minute}, ParsePolicy)
+	for name := range job.Annotations {
+		assert.ErrorContains(t, err, name)
+	}
+	assert.Equal(t, spec{tasks: 16, slots: 16, interval: time.Minute, copies: true}, s, "what is amiss is left out")
+}
+
+// No pod of an index with five times the work is copied if the Job says how much work there is.
+func TestWorkIsNoReason(t *testing.T) {
+	job := indexedJob(16)
+	job.Annotations = map[string]string{WorkAnnotation: "1*13,5*3"}
+	y := newToy(t, job)
+	y.takes = func(p *v1.Pod) time.Duration {
+		if index(p) >= 13 {
+			return 100 * time.Second
+		}
+		return 20 * time.Second
+	}
+	require.True(t, holds(&y.steps(400).Status, batchv1.JobComplete))
+	assert.Len(t, y.made, 16)
+}
+
+// A node dies without a word: its pods are silent, and never end. What was deleted there is not waited for.
+func TestDeadNode(t *testing.T) {
+	y := newToy(t, indexedJob(16))
+	y.steps(8)
+	y.dead["n1"] = true
+	job := y.steps(300)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 90*time.Second)
+	oneWinner(t, y)
+}
+
+// A pod that avoids all nodes that have room is made again without, once it has waited for long.
+func TestWhatFindsNoNodeAvoidsNone(t *testing.T) {
+	y := newToy(t, indexedJob(1), func(y *toy, c *Config) { y.nodes = []string{"n0", "n1"} })
+	y.steps(3)
+	y.nodes = []string{"n0"} // n1 is full, or unfit, and nobody says so
+	pod := y.pods()[0]
+	pod.Status.Conditions = append(pod.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+	y.finish(pod, 137)
+	job := y.steps(300)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.Equal(t, "n0", y.made[1].Annotations[AvoidAnnotation])
+	assert.NotNil(t, y.made[2].Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+}
+
+// The controller dies after each of its writes in turn, and another one goes on that knows nothing: nothing is lost, of
+// an index one pod wins, and the API server never refuses a status.
+func TestDiesAnywhere(t *testing.T) {
+	writes := 1000
+	for at := 1; at <= writes; at++ {
+		job := indexedJob(6, func(s *batchv1.JobSpec) {
+			s.BackoffLimitPerIndex, s.BackoffLimit, s.Parallelism = per(int32(1)), nil, per(int32(4))
+		})
+		y := newToy(t, job, func(y *toy, c *Config) { y.slots = 2 })
+		y.slow["n1"] = 10
+		failsFirst(1)(y)
+		y.exits = func(exits func(*v1.Pod) int32) func(*v1.Pod) int32 {
+			return func(p *v1.Pod) int32 {
+				if index(p) == 5 {
+					return exits(p)
+				}
+				return 0
+			}
+		}(y.exits)
+		if y.failAt = at; at == 1 {
+			y.failAt = 0
+		}
+		done := y.steps(900)
+		require.True(t, holds(&done.Status, batchv1.JobComplete), "death %d: %+v", at, done.Status)
+		require.EqualValues(t, 1, done.Status.Failed, "death %d", at)
+		for range 5 {
+			y.step()
+		}
+		oneWinner(t, y)
+		if at == 1 {
+			writes = min(writes, y.writes)
+		}
+		if testing.Short() {
+			at += writes / 12
+		}
+	}
+	t.Log(fmt.Sprint(writes, " deaths"))
+}
+
+// Of two pods of an index that succeed, the one wins that was published, else the first.
+func TestFirstSuccessWins(t *testing.T) {
+	for _, labelled := range []string{"", "late"} {
+		job := indexedJob(1)
+		y := newToy(t, job)
+		for k, name := range []string{"late", "soon"} {
+			p := makePod(job, 0, "0."+name, nil, false, 0)
+			p.Name, p.UID, p.Spec.NodeName, p.Status.Phase = name, types.UID(name), "n0", v1.PodRunning
+			if name == labelled {
+				p.Labels[WinnerLabel] = "true"
+			}
+			require.NoError(t, y.client.Tracker().Add(p))
+			y.now = y.now.Add(time.Duration(5-10*k) * time.Second)
+			y.finish(p, 0)
+		}
+		done := y.steps(10)
+		require.True(t, holds(&done.Status, batchv1.JobComplete))
+		oneWinner(t, y)
+		require.Len(t, y.pods(), 1)
+		assert.Equal(t, or(labelled, "soon"), y.pods()[0].Name)
+	}
+}
+
+// Somebody deletes each pod that has failed: how often its index has failed is known all the same.
+func TestFailuresAreCountedThoughTheirPodsGo(t *testing.T) {
+	y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex, s.BackoffLimit = per(int32(2)), nil }))
+	failsOn(1, 0)(y)
+	for range 300 {
+		y.step()
+		for _, p := range y.pods() {
+			if failed(p) {
+				require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), p.Name, deleteNow))
+			}
+		}
+	}
+	job := y.job()
+	assert.True(t, holds(&job.Status, batchv1.JobFailed))
+	assert.Len(t, y.made, 3)
+	assert.EqualValues(t, 3, job.Status.Failed)
+	assert.Empty(t, y.pods())
+}
+
+// A pod that has won is gone: its index is complete all the same, also for a controller that never saw it.
+func TestWhatIsCompleteStaysSo(t *testing.T) {
+	y := newToy(t, indexedJob(3))
+	y.takes = func(p *v1.Pod) time.Duration { return time.Duration(10+20*index(p)) * time.Second }
+	y.steps(15)
+	require.Equal(t, "0", y.job().Status.CompletedIndexes)
+	require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), y.pods()[0].Name, deleteNow))
+	require.Len(t, y.pods(), 2)
+	y.steps(2)
+	y.restart(Config{})
+	require.True(t, holds(&y.steps(100).Status, batchv1.JobComplete))
+	assert.Len(t, y.made, 3)
+}
+
+// The controller died after it had said on a pod that it goes.
+func TestWhatIsMarkedGoes(t *testing.T) {
+	y := newToy(t, indexedJob(2), func(y *toy, c *Config) { c.Policy = restart.Never{} })
+	y.steps(5)
+	pod := y.pods()[0]
+	pod.Annotations[CancelledAnnotation] = "kill"
+	y.put(pod, false)
+	y.restart(Config{Policy: restart.Never{}})
+	y.steps(3)
+	assert.Len(t, y.made, 3)
+	job := y.steps(100)
+	require.True(t, holds(&job.Status, batchv1.JobComplete))
+	assert.Zero(t, job.Status.Failed)
+}
+
+func TestParallelismIsKept(t *testing.T) {
+	y := newToy(t, indexedJob(12, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(5)) }))
+	slowNode(y)
+	y.exits = func(*v1.Pod) int32 {
+		n := 0
+		for _, p := range y.pods() {
+			if active(p) {
+				n++
+			}
+		}
+		assert.LessOrEqual(t, n, 5)
+		return 0
+	}
+	y.steps(10)
+	y.change(func(job *batchv1.Job) { job.Spec.Parallelism = per(int32(2)) })
+	job := y.steps(4)
+	assert.EqualValues(t, 2, job.Status.Active)
+	job = y.steps(900)
+	require.True(t, holds(&job.Status, batchv1.JobComplete))
+	assert.Zero(t, job.Status.Failed)
+	oneWinner(t, y)
+}
+
+func TestElastic(t *testing.T) {
+	y := newToy(t, indexedJob(4))
+	y.steps(5)
+	y.change(func(job *batchv1.Job) { job.Spec.Completions, job.Spec.Parallelism = per(int32(6)), per(int32(6)) })
+	job := y.steps(5)
+	assert.EqualValues(t, 6, job.Status.Active)
+	y.change(func(job *batchv1.Job) { job.Spec.Completions, job.Spec.Parallelism = per(int32(3)), per(int32(3)) })
+	job = y.steps(100)
+	assert.True(t, holds(&job.Status, batchv1.JobComplete))
+	assert.Equal(t, "0-2", job.Status.CompletedIndexes)
+	assert.EqualValues(t, 3, job.Status.Succeeded)
+}

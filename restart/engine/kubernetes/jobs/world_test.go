@@ -1,0 +1,54 @@
+package jobs
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var deleteNow = metav1.DeleteOptions{}
+
+// hangs has all pods of some indexes run for ever.
+func hangs(indexes ...int) func(*toy) {
+	return func(y *toy) {
+		y.silent = true
+		y.takes = func(p *v1.Pod) time.Duration {
+			for _, i := range indexes {
+				if index(p) == i {
+					return 10000 * time.Hour
+				}
+			}
+			return 20 * time.Second
+		}
+	}
+}
+
+// evictsOnce has the first pod evicted after five seconds.
+func evictsOnce(y *toy) {
+	first, began := "", y.now
+	y.takes = func(p *v1.Pod) time.Duration {
+		if first == "" {
+			first = p.Name
+		}
+		if p.Name != first || y.now.Sub(began) < 5*time.Second || p.DeletionTimestamp != nil {
+			return 20 * time.Second
+		}
+		at := metav1.NewTime(y.now)
+		p.DeletionTimestamp = &at
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+		return 20 * time.Second
+	}
+}
+
+// restartsTimes has the containers of each pod restarted by its kubelet so often.
+func restartsTimes(n int32) func(*toy) {
+	return func(y *toy) {
+		y.takes = func(p *v1.Pod) time.Duration {
+			if s := p.Status.ContainerStatuses; len(s) > 0 && s[0].State.Running != nil && index(p) == 0 && s[0].RestartCount < n {
+				s[0].RestartCount++
+			}
+			return 20 * time.Second
+		}
+	}
+}

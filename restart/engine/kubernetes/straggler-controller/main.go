@@ -1,0 +1,147 @@
+// Command straggler-controller runs the Indexed Jobs of a cluster whose spec.managedBy names it, and mitigates their
+// stragglers: package restart/engine/kubernetes/jobs with flags, metrics and leader election. It runs inside of a cluster
+// or beside it, with a kubeconfig.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
+)
+
+type options struct {
+	kubeconfig, listen, policy, effect, leaseNamespace string
+	qps                                                float64
+	elect                                              bool
+	lease                                              time.Duration
+	jobs                                               jobs.Config
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; none: that of the pod in which this runs")
+	flag.StringVar(&o.listen, "listen", ":8080", "`address` of /metrics and /healthz; none: neither")
+	flag.StringVar(&o.policy, "policy", "", "`policy` of Jobs that name none, as in late,min-age=5s; none: the library's")
+	flag.StringVar(&o.jobs.Manager, "manager", jobs.Manager, "spec.managedBy of the Jobs to run")
+	flag.StringVar(&o.jobs.Namespace, "namespace", "", "`namespace` to look at; none: all")
+	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "how often a Job's attempts are looked at")
+	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are worked on at once")
+	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict stragglers of the built-in controller's Jobs that ask for it")
+	flag.StringVar(&o.effect, "taint", "", "`effect` of the taint of slow nodes: NoSchedule or PreferNoSchedule; none: no taint")
+	flag.DurationVar(&o.jobs.Taint.For, "taint-for", time.Hour, "how long a taint stays")
+	flag.Float64Var(&o.jobs.Taint.Share, "taint-share", 0.1, "how many of the nodes may be tainted at once, as a share")
+	flag.Float64Var(&o.qps, "qps", 100, "requests to the API server a second; twice as many at once")
+	flag.BoolVar(&o.elect, "leader-elect", true, "have one of several controllers work, by a lease")
+	flag.StringVar(&o.leaseNamespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "`namespace` of the lease")
+	flag.DurationVar(&o.lease, "lease", 15*time.Second, "after which time without a word the leader is taken to be dead")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "straggler-controller: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, &o); err != nil && !errors.Is(err, context.Canceled) {
+		slog.Error("straggler-controller", "error", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = float32(o.qps), int(2*o.qps)
+	if o.jobs.Client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	o.jobs.Taint.Effect = v1.TaintEffect(o.effect)
+	if o.policy != "" {
+		if o.jobs.Policy, err = jobs.ParsePolicy(o.policy); err != nil {
+			return err
+		}
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	o.jobs.Registry = registry
+	controller, err := jobs.New(o.jobs)
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if o.listen != "" {
+		serve(ctx, end, o.listen, registry)
+	}
+	if !o.elect {
+		return controller.Run(ctx)
+	}
+	return elect(ctx, end, o, config, controller)
+}
+
+// serve answers for what Prometheus and the kubelet ask.
+func serve(ctx context.Context, end context.CancelCauseFunc, address string, registry *prometheus.Registry) {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { end(server.ListenAndServe()) }()
+	context.AfterFunc(ctx, func() { server.Close() })
+}
+
+// elect runs the controller while it leads. One that does so no more ends, since it cannot know what it has in hand.
+func elect(
+	ctx context.Context, end context.CancelCauseFunc, o *options, config *rest.Config, controller *jobs.Controller,
+) error {
+	name, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election")) // not held up by other requests
+	if err != nil {
+		return err
+	}
+	namespace := o.leaseNamespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Name: "straggler-controller", Namespace: namespace},
+		Client:     client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())},
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, ReleaseOnCancel: true, Name: "straggler-controller",
+		LeaseDuration: o.lease, RenewDeadline: o.lease * 2 / 3, RetryPeriod: o.lease / 8,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) { end(controller.Run(ctx)) },
+			OnStoppedLeading: func() { end(errors.New("does not lead any more")) },
+		},
+	})
+	if err != nil {
+		return err
+	}
+	elector.Run(ctx)
+	return context.Cause(ctx)
+}
