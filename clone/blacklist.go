@@ -53,7 +53,7 @@ func (c BlacklistConfig) Validate() error {
 	return cmp.Or(
 		check.Length(place, "Window", c.Window),
 		check.Share(place, "Recent", c.Recent, false),
-		probability(place, "Threshold", c.Threshold),
+		check.Probability(place, "Threshold", c.Threshold),
 		check.Share(place, "MaxShare", c.MaxShare, false),
 		check.Count(place, "MinTasks", c.MinTasks, false),
 		c.choices().Validate(place),

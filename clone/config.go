@@ -86,20 +86,12 @@ func (c Config) Effective() Config {
 func (c Config) Validate() error {
 	const place = "clone: Config"
 	return cmp.Or(
-		probability(place, "AcceptableRisk", c.AcceptableRisk),
+		check.Probability(place, "AcceptableRisk", c.AcceptableRisk),
 		check.Share(place, "BudgetShare", c.BudgetShare, true),
 		check.Share(place, "Ceiling", c.Ceiling, true),
 		check.Named(place, "Charge", c.Charge, chargeNames[:]),
 		check.Named(place, "Shortage", c.Shortage, shortageNames[:]),
 	)
-}
-
-// probability accepts one in (0, 1), and 0 for the default.
-func probability(place, field string, v float64) error {
-	if v >= 0 && v < 1 {
-		return nil
-	}
-	return check.Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
 }
 
 // String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which

@@ -14,7 +14,7 @@
 //
 // # Which workers are overloaded, and what moves
 //
-// [PerJob] and [PerWorker] sum up the laxities of tasks. Package laxity/outlier says which workers stand apart by their
+// [PerWorker] sums up the laxities of tasks. Package laxity/outlier says which workers stand apart by their
 // laxity, and [Offload] which of an overloaded worker's tasks to run elsewhere, so that as few as possible are late.
 //
 // # When it is wrong

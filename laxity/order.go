@@ -47,13 +47,8 @@ type Policy struct {
 
 // Validate reports the field that is out of range, if any.
 func (p Policy) Validate() error {
-	switch {
-	case int(p.Rule) >= len(ruleNames):
-		return check.Bad("laxity", "Policy.Rule", p.Rule, "NegativeLast, LeastFirst or DeadlineFirst")
-	case p.Margin < 0:
-		return check.Bad("laxity", "Policy.Margin", p.Margin, "0 or more")
-	}
-	return nil
+	const place = "laxity: Policy"
+	return cmp.Or(check.Named(place, "Rule", p.Rule, ruleNames[:]), check.Least(place, "Margin", p.Margin, 0))
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

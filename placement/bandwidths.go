@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -56,13 +57,8 @@ func (b BandwidthConfig) Effective() BandwidthConfig {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (b BandwidthConfig) Validate() error {
-	switch {
-	case b.Rule > Equal:
-		return check.Named("placement: BandwidthConfig", "Rule", b.Rule, bandwidthRuleNames[:])
-	case b.Short < 0:
-		return check.Bad("placement", "BandwidthConfig.Short", b.Short, "a positive duration, or 0 for the default")
-	}
-	return nil
+	const place = "placement: BandwidthConfig"
+	return cmp.Or(check.Named(place, "Rule", b.Rule, bandwidthRuleNames[:]), check.Length(place, "Short", b.Short))
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

@@ -1,12 +1,14 @@
 package placement
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // LinkRatesConfig holds the choices of a [LinkRates].
@@ -19,6 +21,28 @@ type LinkRatesConfig struct {
 	// Windows is the number of windows that count; what is older is forgotten. 0 means 30, five minutes of them.
 	Windows int
 }
+
+// Effective returns the configuration with its defaults filled in.
+func (c LinkRatesConfig) Effective() LinkRatesConfig {
+	c.Window = check.Or(c.Window, 10*time.Second)
+	c.Windows = check.Or(c.Windows, 30)
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c LinkRatesConfig) Validate() error {
+	const place = "placement: LinkRatesConfig"
+	return cmp.Or(
+		check.Least(place, "Racks", c.Racks, 1),
+		check.Within(place, "Racks", c.Racks, 1, 1<<20),
+		check.Length(place, "Window", c.Window),
+		check.Within(place, "Windows", c.Windows, 2, 1000),
+	)
+}
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (c LinkRatesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // LinkRates estimates the bandwidth of each rack's links from what tasks achieved that read over them: "available
 // bandwidth" as Mantri's rules want it at the start of a phase [Mantri §5.2, §6.4], which the paper leaves to be
@@ -53,20 +77,10 @@ const shared = 2
 
 // NewLinkRates returns a LinkRates that has seen nothing, or an error that names the field that is out of range.
 func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
-	if c.Window == 0 {
-		c.Window = 10 * time.Second
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	if c.Windows == 0 {
-		c.Windows = 30
-	}
-	switch {
-	case c.Racks < 1 || c.Racks > 1<<20:
-		return nil, check.Badf("placement", "LinkRatesConfig.Racks", c.Racks, "1 to %d", 1<<20)
-	case c.Window < 0:
-		return nil, check.Bad("placement", "LinkRatesConfig.Window", c.Window, "a positive duration, or 0 for 10s")
-	case c.Windows < 2 || c.Windows > 1000:
-		return nil, check.Bad("placement", "LinkRatesConfig.Windows", c.Windows, "2 to 1000 windows, or 0 for 30")
-	}
+	c = c.Effective()
 	return &LinkRates{
 		config: c, traffic: make([]linkWindow, 2*c.Racks*c.Windows), longest: make([]time.Duration, c.Windows),
 	}, nil

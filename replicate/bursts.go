@@ -1,8 +1,7 @@
 package replicate
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -28,40 +27,26 @@ type LossBurstsConfig struct {
 
 // Effective returns the configuration with its defaults filled in.
 func (c LossBurstsConfig) Effective() LossBurstsConfig {
-	if c.Losses == 0 {
-		c.Losses = 1
+	c.Losses = check.Or(c.Losses, 1)
+	c.Window = check.Or(c.Window, 15*time.Minute)
+	if c.Losses > 1 {
+		c.Prior = check.Or(c.Prior, 0.93)
 	}
-	if c.Window == 0 {
-		c.Window = 15 * time.Minute
-	}
-	if c.Prior == 0 {
-		c.Prior = 0.76
-		if c.Losses > 1 {
-			c.Prior = 0.93
-		}
-	}
-	if c.Weight == 0 {
-		c.Weight = 20
-	}
+	c.Prior = check.Or(c.Prior, 0.76)
+	c.Weight = check.Or(c.Weight, 20)
 	return c
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c LossBurstsConfig) Validate() error {
-	c = c.Effective()
-	switch {
-	case c.Losses < 0 && c.Losses != Off:
-		return check.Bad("replicate", "LossBurstsConfig.Losses", c.Losses, "a positive number, 0 for the default, or Off")
-	case c.Losses > maxBurstLosses:
-		return check.Bad("replicate", "LossBurstsConfig.Losses", c.Losses, fmt.Sprintf("at most %d", maxBurstLosses))
-	case c.Window < 0:
-		return check.Bad("replicate", "LossBurstsConfig.Window", c.Window, "a positive duration, or 0 for the default")
-	case !(c.Prior > 0 && c.Prior < 1):
-		return check.Bad("replicate", "LossBurstsConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
-	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
-		return check.Bad("replicate", "LossBurstsConfig.Weight", c.Weight, "a positive number, or 0 for the default")
-	}
-	return nil
+	const place = "replicate: LossBurstsConfig"
+	return cmp.Or(
+		check.Count(place, "Losses", c.Losses, true),
+		check.Within(place, "Losses", max(c.Losses, 0), 1, maxBurstLosses),
+		check.Length(place, "Window", c.Window),
+		check.Probability(place, "Prior", c.Prior),
+		check.Factor(place, "Weight", c.Weight),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

@@ -39,18 +39,18 @@ func TestBadAdditions(t *testing.T) {
 
 func TestBadChoices(t *testing.T) {
 	for want, err := range map[string]error{
-		"replicate: the number of machines is -1, want 0 or more":                                      second(NewLosses(-1, LossesConfig{})),
-		"replicate: LossesConfig.Window is -1s, want at least 16ns, or 0 for the default":              second(NewLosses(1, LossesConfig{Window: -time.Second})),
-		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":       second(NewLosses(1, LossesConfig{Prior: 1})),
-		"replicate: LossesConfig.MaxSkew is -1ns, want a positive duration, or 0 for the default":      second(NewLosses(1, LossesConfig{MaxSkew: -1})),
-		"replicate: LossesConfig.Weight is NaN, want a positive number, or 0 for the default":          second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
-		"replicate: LossBurstsConfig.Losses is -2, want a positive number, 0 for the default, or Off":  second(NewLossBursts(1, LossBurstsConfig{Losses: -2})),
-		"replicate: LossBurstsConfig.Losses is 1001, want at most 1000":                                second(NewLossBursts(1, LossBurstsConfig{Losses: 1001})),
-		"replicate: LossBurstsConfig.Window is -1ns, want a positive duration, or 0 for the default":   second(NewLossBursts(1, LossBurstsConfig{Window: -1})),
-		"replicate: share of the ByteBudget is 1.5, want a share in (0, 1], 0 for the default, or Off": second(NewByteBudget(1.5)),
-		"replicate: share of the TimeBudget is NaN, want a share in (0, 1], 0 for the default, or Off": second(NewTimeBudget(math.NaN())),
-		"replicate: LossBurstsConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":   second(NewLossBursts(1, LossBurstsConfig{Prior: 1})),
-		"replicate: LossBurstsConfig.Weight is -1, want a positive number, or 0 for the default":       second(NewLossBursts(1, LossBurstsConfig{Weight: -1})),
+		"replicate: the number of machines is -1, want 0 or more":                                       second(NewLosses(-1, LossesConfig{})),
+		"replicate: LossesConfig.Window is -1s, want at least 16ns":                                     second(NewLosses(1, LossesConfig{Window: -time.Second})),
+		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":        second(NewLosses(1, LossesConfig{Prior: 1})),
+		"replicate: LossesConfig.MaxSkew is -1ns, want a positive duration, or 0 for the default":       second(NewLosses(1, LossesConfig{MaxSkew: -1})),
+		"replicate: LossesConfig.Weight is NaN, want a positive finite number, or 0 for the default":    second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
+		"replicate: LossBurstsConfig.Losses is -2, want a positive number, 0 for the default, or Off":   second(NewLossBursts(1, LossBurstsConfig{Losses: -2})),
+		"replicate: LossBurstsConfig.Losses is 1001, want 1 to 1000, or 0 for the default":              second(NewLossBursts(1, LossBurstsConfig{Losses: 1001})),
+		"replicate: LossBurstsConfig.Window is -1ns, want a positive duration, or 0 for the default":    second(NewLossBursts(1, LossBurstsConfig{Window: -1})),
+		"replicate: share of the ByteBudget is 1.5, want a share in (0, 1], 0 for the default, or Off":  second(NewByteBudget(1.5)),
+		"replicate: share of the TimeBudget is NaN, want a share in (0, 1], 0 for the default, or Off":  second(NewTimeBudget(math.NaN())),
+		"replicate: LossBurstsConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":    second(NewLossBursts(1, LossBurstsConfig{Prior: 1})),
+		"replicate: LossBurstsConfig.Weight is -1, want a positive finite number, or 0 for the default": second(NewLossBursts(1, LossBurstsConfig{Weight: -1})),
 	} {
 		assert.EqualError(t, err, want)
 	}

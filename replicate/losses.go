@@ -1,7 +1,7 @@
 package replicate
 
 import (
-	"math"
+	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -31,31 +31,22 @@ type LossesConfig struct {
 
 // Effective returns the configuration with its defaults filled in.
 func (c LossesConfig) Effective() LossesConfig {
-	if c.Window == 0 {
-		c.Window = 7 * 24 * time.Hour
-	}
-	if c.Prior == 0 {
-		c.Prior = 0.001
-	}
-	if c.Weight == 0 {
-		c.Weight = 100
-	}
+	c.Window = check.Or(c.Window, 7*24*time.Hour)
+	c.Prior = check.Or(c.Prior, 0.001)
+	c.Weight = check.Or(c.Weight, 100)
 	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c LossesConfig) Validate() error {
-	c = c.Effective()
-	switch {
-	case c.Window < sixteenths:
-		return check.Bad("replicate", "LossesConfig.Window", c.Window, "at least 16ns, or 0 for the default")
-	case !(c.Prior > 0 && c.Prior < 1):
-		return check.Bad("replicate", "LossesConfig.Prior", c.Prior, "a probability in (0, 1), or 0 for the default")
-	case !(c.Weight > 0) || math.IsInf(c.Weight, 1):
-		return check.Bad("replicate", "LossesConfig.Weight", c.Weight, "a positive number, or 0 for the default")
-	}
-	return c.choices().Validate("replicate: LossesConfig")
+	const place = "replicate: LossesConfig"
+	return cmp.Or(
+		check.Least(place, "Window", c.Effective().Window, sixteenths),
+		check.Probability(place, "Prior", c.Prior),
+		check.Factor(place, "Weight", c.Weight),
+		c.choices().Validate(place),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

@@ -1,7 +1,7 @@
 package assign
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
@@ -32,15 +32,9 @@ func (c WindowTableConfig) Effective() WindowTableConfig {
 	if c.Bins == nil {
 		c.Bins = []int{10, 50, 150, 500}
 	}
-	if c.Contention == 0 {
-		c.Contention = 0.75
-	}
-	if c.MinSamples == 0 {
-		c.MinSamples = 30
-	}
-	if c.Keep == 0 {
-		c.Keep = max(1000, c.MinSamples)
-	}
+	c.Contention = check.Or(c.Contention, 0.75)
+	c.MinSamples = check.Or(c.MinSamples, 30)
+	c.Keep = check.Or(c.Keep, max(1000, c.MinSamples))
 	c.Bins = slices.Clone(c.Bins)
 	return c
 }
@@ -52,28 +46,22 @@ const (
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c WindowTableConfig) Validate() error {
+	const place = "delay/assign: WindowTableConfig"
 	c = c.Effective()
 	if len(c.Bins) > maxBins {
-		return check.Bad("delay/assign", "the number of WindowTableConfig.Bins", len(c.Bins), fmt.Sprintf("at most %d", maxBins))
+		return check.Badf(place, "Bins", len(c.Bins), "at most %d of them", maxBins)
 	}
 	for i, size := range c.Bins {
 		if size < 1 || i > 0 && size <= c.Bins[i-1] {
-			place := fmt.Sprintf("WindowTableConfig.Bins[%d]", i)
-			return check.Bad("delay/assign", place, size, "1 or more, and more than the one before")
+			return check.Bad(place, check.At("Bins", i, ""), size, "1 or more, and more than the one before")
 		}
 	}
-	switch {
-	case !(c.Contention > 0 && c.Contention <= 1):
-		return check.Bad("delay/assign", "WindowTableConfig.Contention", c.Contention, "a share in (0, 1], or 0 for the default")
-	case c.MinSamples < 0:
-		return check.Bad("delay/assign", "WindowTableConfig.MinSamples", c.MinSamples, "a positive number, or 0 for the default")
-	case c.Keep < c.MinSamples || c.Keep > maxKeep:
-		return check.Bad("delay/assign", "WindowTableConfig.Keep", c.Keep,
-			fmt.Sprintf("MinSamples, which is %d, to %d, or 0 for the default", c.MinSamples, maxKeep))
-	case int(c.Pairing) >= len(pairingNames):
-		return check.Bad("delay/assign", "WindowTableConfig.Pairing", c.Pairing, "Spread or Coordinated")
-	}
-	return nil
+	return cmp.Or(
+		check.Share(place, "Contention", c.Contention, false),
+		check.Count(place, "MinSamples", c.MinSamples, false),
+		check.Within(place, "Keep", c.Keep, c.MinSamples, maxKeep),
+		check.Named(place, "Pairing", c.Pairing, pairingNames[:]),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

@@ -30,7 +30,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, err := range map[string]error{
 		"Dimensions is -1":                  config(Config{Dimensions: -1}),
-		"Dimensions is 65, want 0 to 64":    config(Config{Dimensions: 65}),
+		"Dimensions is 65, want 1 to 64":    config(Config{Dimensions: 65}),
 		"Neighbours is -1":                  config(Config{Neighbours: -1}),
 		"Keep is -1":                        config(Config{Keep: -1}),
 		"Scaling is Scaling(2)":             config(Config{Scaling: 2}),

@@ -1,6 +1,7 @@
 package knn
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -67,17 +68,13 @@ func (c Config) Effective() Config {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error {
-	switch {
-	case c.Dimensions < 0 || c.Dimensions > maxDimensions:
-		return check.Badf("estimate/knn", "Config.Dimensions", c.Dimensions, "0 to %d", maxDimensions)
-	case c.Neighbours < 0:
-		return check.Bad("estimate/knn", "Config.Neighbours", c.Neighbours, "0 or more")
-	case c.Keep < 0 || c.Keep > maxRuns:
-		return check.Badf("estimate/knn", "Config.Keep", c.Keep, "0 to %d", maxRuns)
-	case c.Scaling > ScaleNone:
-		return check.Bad("estimate/knn", "Config.Scaling", c.Scaling, "ScaleDeviation or ScaleNone")
-	}
-	return nil
+	const place = "estimate/knn: Config"
+	return cmp.Or(
+		check.Within(place, "Dimensions", c.Dimensions, 1, maxDimensions),
+		check.Count(place, "Neighbours", c.Neighbours, false),
+		check.Within(place, "Keep", c.Keep, 1, maxRuns),
+		check.Named(place, "Scaling", c.Scaling, scalingNames[:]),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.

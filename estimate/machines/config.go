@@ -48,24 +48,13 @@ func (c Config) Effective() Config {
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error {
 	const place = "estimate/machines: Config"
-	c = c.Effective()
-	within := func(field string, v, least, most float64) error {
-		if v >= least && v <= most {
-			return nil
-		}
-		return check.Badf(place, field, v, "%v to %v, or 0 for the default", least, most)
-	}
-	var machines error
-	if c.MaxMachines < 0 || c.MaxMachines > maxMachines {
-		machines = check.Badf(place, "MaxMachines", c.MaxMachines, "1 to %d, or 0 for the default", maxMachines)
-	}
 	return cmp.Or(
 		check.Length(place, "HalfLife", c.HalfLife),
-		within("Trust", c.Trust, 0, 1e6),
-		within("Limit", c.Limit, 1, 1e6),
-		within("SlowFactor", c.SlowFactor, 1, 1e6),
-		within("MaxShare", c.MaxShare, 0, .5),
-		machines,
+		check.Within(place, "Trust", c.Trust, 0, 1e6),
+		check.Within(place, "Limit", c.Limit, 1, 1e6),
+		check.Within(place, "SlowFactor", c.SlowFactor, 1, 1e6),
+		check.Within(place, "MaxShare", c.MaxShare, 0, .5),
+		check.Within(place, "MaxMachines", c.MaxMachines, 1, maxMachines),
 		c.choices().Validate(place),
 	)
 }

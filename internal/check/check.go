@@ -119,6 +119,22 @@ func Least[T int | int64 | time.Duration](place, field string, v, least T) error
 	return Badf(place, field, v, "at least %v", least)
 }
 
+// Within accepts a number of a range, and 0 for the default.
+func Within[T int | float64](place, field string, v, least, most T) error {
+	if v == 0 || v >= least && v <= most {
+		return nil
+	}
+	return Badf(place, field, v, "%v to %v, or 0 for the default", least, most)
+}
+
+// Probability accepts one in (0, 1), and 0 for the default.
+func Probability(place, field string, v float64) error {
+	if v >= 0 && v < 1 {
+		return nil
+	}
+	return Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
+}
+
 // Named accepts a value of an enumeration that has a name.
 func Named[E ~uint8](place, field string, v E, names []string) error {
 	if int(v) < len(names) {

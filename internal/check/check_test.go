@@ -55,6 +55,7 @@ func TestEachCheckTakesItsRangeAndNothingElse(t *testing.T) {
 	for i, err := range []error{
 		Share(p, f, 0, false), Share(p, f, 1, false), Share(p, f, Off, true), Factor(p, f, 0), Factor(p, f, 1e300),
 		Age(p, f, 0), Age(p, f, Off), Age(p, f, math.MaxInt64), Count(p, f, 0, false), Count(p, f, int64(Off), true),
+		Within(p, f, 0, 2, 3), Within(p, f, 2, 2, 3), Within(p, f, 3., 2, 3), Probability(p, f, 0), Probability(p, f, .999),
 		Least(p, f, time.Second, time.Second), Named(p, f, kind(1), []string{"a", "b"}),
 	} {
 		assert.NoError(t, err, "%d", i)

@@ -36,9 +36,9 @@ func TestBadInputIsNamed(t *testing.T) {
 		"values[0] is -1e+300, want -1e+290 to 1e+290":                     lof([]float64{-1e300, 2}, 1, 0),
 		"the number of values is 1, want 2 or more":                        lof([]float64{1}, 1, 0),
 		"the number of values is 0, want 2 or more":                        lof(nil, 1, 0),
-		"Resolution is -1h0m0s, want 0 or more, or Off":                    detector(Config{Resolution: -time.Hour}),
-		"Threshold is +Inf, want a finite number of 1 or more, or 0 for 2": detector(Config{Threshold: inf}),
-		"Spread is NaN, want a finite number of 0 or more, or Off":         detector(Config{Spread: nan}),
+		"Resolution is -1h0m0s, want a positive duration, 0 for the default, or Off":                    detector(Config{Resolution: -time.Hour}),
+		"Threshold is +Inf, want 1 to 1.79": detector(Config{Threshold: inf}),
+		"Spread is NaN, want a positive finite number, or 0 for the default":         detector(Config{Spread: nan}),
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)

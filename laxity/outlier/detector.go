@@ -1,6 +1,7 @@
 package outlier
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -51,17 +52,17 @@ type Config struct {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error {
-	switch {
-	case c.Neighbours < 0:
-		return check.Bad("laxity/outlier", "Config.Neighbours", c.Neighbours, "0 or more")
-	case c.Threshold != 0 && !(c.Threshold >= 1 && c.Threshold <= math.MaxFloat64):
-		return check.Bad("laxity/outlier", "Config.Threshold", c.Threshold, "a finite number of 1 or more, or 0 for 2")
-	case c.Spread != Off && !(c.Spread >= 0 && c.Spread <= math.MaxFloat64):
-		return check.Bad("laxity/outlier", "Config.Spread", c.Spread, "a finite number of 0 or more, or Off")
-	case c.Resolution < 0 && c.Resolution != Off:
-		return check.Bad("laxity/outlier", "Config.Resolution", c.Resolution, "0 or more, or Off")
+	const place = "laxity/outlier: Config"
+	var spread error
+	if c.Spread != Off {
+		spread = check.Factor(place, "Spread", c.Spread)
 	}
-	return nil
+	return cmp.Or(
+		check.Count(place, "Neighbours", c.Neighbours, false),
+		check.Within(place, "Threshold", c.Threshold, 1, math.MaxFloat64),
+		spread,
+		check.Age(place, "Resolution", c.Resolution),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
@@ -89,15 +90,9 @@ func NewDetector(c Config) (*Detector, error) {
 
 // Effective returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
 func (c Config) Effective() Config {
-	if c.Threshold == 0 {
-		c.Threshold = 2
-	}
-	if c.Spread == 0 {
-		c.Spread = 7.5
-	}
-	if c.Resolution == 0 {
-		c.Resolution = time.Millisecond
-	}
+	c.Threshold = check.Or(c.Threshold, 2)
+	c.Spread = check.Or(c.Spread, 7.5)
+	c.Resolution = check.Or(c.Resolution, time.Millisecond)
 	return c
 }
 
