@@ -46,15 +46,15 @@ func FuzzCompare(f *testing.F) {
 			raw = raw[8:]
 			return v
 		}
-		var c [3]Contender
+		var c [3]contender
 		for i := range c {
-			c[i] = Contender{Pool{Weight: max(next(), Zero), Min: max(next(), 0), Demand: max(next(), 0)}, next(), next()}
+			c[i] = contender{Pool{Weight: max(next(), Zero), Min: max(next(), 0), Demand: max(next(), 0)}, next(), next()}
 		}
 		for _, o := range []Order{LeastUsage, LargestDeficit, SmallestPart} {
 			for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 				checkTransitive(t, o, c[p[0]], c[p[1]], c[p[2]])
 			}
-			if o.Compare(c[0], c[1]) != -o.Compare(c[1], c[0]) {
+			if o.compare(c[0], c[1]) != -o.compare(c[1], c[0]) {
 				t.Errorf("%v: %+v, %+v: not antisymmetric", o, c[0], c[1])
 			}
 		}

@@ -38,30 +38,6 @@ func (o Order) MarshalText() ([]byte, error) { return enum.Text(orderNames[:], o
 // UnmarshalText sets the order by its name.
 func (o *Order) UnmarshalText(text []byte) error { return enum.Parse(orderNames[:], text, o) }
 
-// Contender is a pool and what it has now. Its Parent, Discipline and Rank are not read.
-type Contender struct {
-	Pool
-	Usage int64 // units in use
-	Share int64 // units due, which LeastUsage does not read
-}
-
-// Compare says which of two siblings under [Fair] and [WaterLevel] should get the next free unit: negative for a,
-// positive for b, zero if they stand equal, and then the lower index should have it. It is a strict weak order for
-// all pools that [New] accepts, weight zero and minimum zero included.
-//
-// Cost: O(1), exact in 128 bits, no allocation.
-func (o Order) Compare(a, b Contender) int {
-	return compareStanding(o.standing(&a), o.standing(&b))
-}
-
-func (o Order) standing(c *Contender) standing {
-	most := min(c.Demand, c.limit())
-	if o == LeastUsage {
-		return newStanding(c.weight(), min(c.Min, most), 0, most, c.Usage)
-	}
-	return o.byShare(max(c.Usage, 0), max(c.Share, 0), most)
-}
-
 // turn is the first thing that siblings are compared by.
 type turn uint8
 

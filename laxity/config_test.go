@@ -14,15 +14,12 @@ import (
 
 func TestBadInputIsNamed(t *testing.T) {
 	policy := func(p Policy) error { _, err := NewQueue(p); return err }
-	perJob := func(tasks []Task, n int) error { _, err := PerJob(tasks, n); return err }
 	perWorker := func(tasks []Task, n int) error { _, err := PerWorker(tasks, n); return err }
 	for want, err := range map[string]error{
 		"Policy.Rule is Rule(3)":             policy(Policy{Rule: 3}),
 		"Policy.Margin is -1ns":              policy(Policy{Margin: -1}),
-		"tasks[1].Job is 2, want 0 to 1":     perJob([]Task{{}, {Job: 2}}, 2),
 		"tasks[0].Worker is -1, want 0 to 1": perWorker([]Task{{Worker: -1}}, 2),
 		"the number of Workers is -1":        perWorker(nil, -1),
-		"tasks[0].Job is 0, want 0 to -1":    perJob([]Task{{}}, 0),
 	} {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)

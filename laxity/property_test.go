@@ -119,28 +119,29 @@ func TestViewsAgainstEquation3(t *testing.T) {
 		var tasks []Task
 		least := map[int]time.Duration{}
 		for range 1 + r.IntN(20) {
-			task := Task{Job: 1, Worker: r.IntN(4), TimeLeft: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
+			task := Task{Worker: r.IntN(4), TimeLeft: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
 			maps, tasks = append(maps, task.Remaining), append(tasks, task)
 			if before, ok := least[task.Worker]; !ok || task.Laxity() < before {
 				least[task.Worker] = task.Laxity()
 			}
 		}
-		jobs, err := PerJob(tasks, 2)
-		require.NoError(t, err)
-		require.Equal(t, Job{TimeLeft: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), jobs[1].Least)
-		require.Equal(t, Summary{Least: NoDeadline, First: -1}, jobs[0])
-		require.Equal(t, len(tasks), jobs[1].Tasks)
 		workers, err := PerWorker(tasks, 4)
 		require.NoError(t, err)
+		job, n := NoDeadline, 0
 		for w, summary := range workers {
-			if want, ok := least[w]; ok {
+			job, n = min(job, summary.Least), n+summary.Tasks
+			if want, ok := least[w]; !ok {
+				require.Equal(t, Summary{Least: NoDeadline, First: -1}, summary)
+			} else {
 				require.Equal(t, want, summary.Least)
 				require.Equal(t, w, tasks[summary.First].Worker)
 				require.Equal(t, want < 0, summary.Late > 0)
 			}
 		}
+		require.Equal(t, Job{TimeLeft: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), job)
+		require.Equal(t, len(tasks), n)
 	}
-	sums, err := PerJob([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, TimeLeft: 3}}, 1)
+	sums, err := PerWorker([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, TimeLeft: 3}}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []Summary{{Tasks: 2, Unestimated: 2, Least: NoDeadline, First: -1}}, sums)
 }

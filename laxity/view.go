@@ -1,7 +1,6 @@
 package laxity
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -11,8 +10,8 @@ import (
 
 // Task is one task that waits or runs on a worker, as of now.
 type Task struct {
-	// Job and Worker are the host's indices, from 0.
-	Job, Worker int
+	// Worker is the host's index, from 0.
+	Worker int
 	// TimeLeft is the time until the deadline of the task's job, or [NoDeadline].
 	TimeLeft time.Duration
 	// Remaining is what the task still needs on this worker, queueing included, or [estimate.Unknown].
@@ -31,7 +30,7 @@ func (t Task) Laxity() time.Duration {
 	return Job{TimeLeft: t.TimeLeft, Projected: projected}.Laxity()
 }
 
-// Summary sums up the laxities of the tasks of one job, or of those on one worker.
+// Summary sums up the laxities of the tasks on one worker.
 type Summary struct {
 	// Tasks is their number, Late that of those with negative laxity, and Unestimated that of those with none known.
 	Tasks, Late, Unestimated int
@@ -54,33 +53,22 @@ func (s *Summary) add(i int, laxity time.Duration) {
 	}
 }
 
-// PerJob sums up tasks by job; the Least of a job is the laxity of the job itself, as equation 3 has it. Jobs are
-// numbered from 0 up to jobs-1; a task of another one is an error that names the task. O(n), one allocation.
-func PerJob(tasks []Task, jobs int) ([]Summary, error) {
-	return summarise("Job", tasks, jobs, func(t Task) int { return t.Job })
-}
-
 // PerWorker sums up tasks by worker. Pass the tasks of one job to get the laxities that package laxity/outlier
-// compares, the Least of each worker. Workers are numbered from 0 up to workers-1; a task on another one is an error
-// that names the task. O(n), one allocation.
+// compares, the Least of each worker; the least of these is the job's, as equation 3 has it. Workers are numbered from
+// 0 up to workers-1; a task on another one is an error that names the task. O(n), one allocation.
 func PerWorker(tasks []Task, workers int) ([]Summary, error) {
-	return summarise("Worker", tasks, workers, func(t Task) int { return t.Worker })
-}
-
-func summarise(field string, tasks []Task, n int, index func(Task) int) ([]Summary, error) {
-	if n < 0 {
-		return nil, check.Bad("laxity", fmt.Sprintf("the number of %ss", field), n, "0 or more")
+	if workers < 0 {
+		return nil, check.Bad("laxity", "the number of Workers", workers, "0 or more")
 	}
-	sums := make([]Summary, n)
+	sums := make([]Summary, workers)
 	for i := range sums {
 		sums[i] = Summary{Least: NoDeadline, First: -1}
 	}
 	for i, t := range tasks {
-		k := index(t)
-		if k < 0 || k >= n {
-			return nil, check.Badf("laxity", fmt.Sprintf("tasks[%d].%s", i, field), k, "0 to %d", n-1)
+		if t.Worker < 0 || t.Worker >= workers {
+			return nil, check.Badf("laxity", check.At("tasks", i, "Worker"), t.Worker, "0 to %d", workers-1)
 		}
-		sums[k].add(i, t.Laxity())
+		sums[t.Worker].add(i, t.Laxity())
 	}
 	return sums, nil
 }

@@ -33,11 +33,11 @@ func TestBadInputIsNamed(t *testing.T) {
 		"Spread is -2":        detector(Config{Spread: -2}),
 		"Spread is +Inf":      detector(Config{Spread: inf}),
 		"Resolution is -2ns":  detector(Config{Resolution: -2}),
-		"values[0] is -1e+300, want -1e+290 to 1e+290":                     lof([]float64{-1e300, 2}, 1, 0),
-		"the number of values is 1, want 2 or more":                        lof([]float64{1}, 1, 0),
-		"the number of values is 0, want 2 or more":                        lof(nil, 1, 0),
-		"Resolution is -1h0m0s, want a positive duration, 0 for the default, or Off":                    detector(Config{Resolution: -time.Hour}),
-		"Threshold is +Inf, want 1 to 1.79": detector(Config{Threshold: inf}),
+		"values[0] is -1e+300, want -1e+290 to 1e+290":                               lof([]float64{-1e300, 2}, 1, 0),
+		"the number of values is 1, want 2 or more":                                  lof([]float64{1}, 1, 0),
+		"the number of values is 0, want 2 or more":                                  lof(nil, 1, 0),
+		"Resolution is -1h0m0s, want a positive duration, 0 for the default, or Off": detector(Config{Resolution: -time.Hour}),
+		"Threshold is +Inf, want 1 to 1.79":                                          detector(Config{Threshold: inf}),
 		"Spread is NaN, want a positive finite number, or 0 for the default":         detector(Config{Spread: nan}),
 	} {
 		require.Error(t, err, want)
