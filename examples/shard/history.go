@@ -103,7 +103,7 @@ func (h *history) readRun(fields []string) error {
 	}
 	r := ran{at: at, machine: fields[2]}
 	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said} {
-		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to < 1e12) {
+		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to <= mostSeconds) {
 			return errors.New("has no number of seconds")
 		}
 	}
@@ -124,7 +124,7 @@ func (h *history) readSamples(fields []string) error {
 		text, id, _ := strings.Cut(sample, "@")
 		seconds, failed := strings.CutSuffix(text, "!")
 		value, err := strconv.ParseFloat(seconds, 64)
-		if err != nil || id == "" || !(value >= 0 && value < 1e12) {
+		if err != nil || id == "" || !(value >= 0 && value <= mostSeconds) {
 			return fmt.Errorf("has no time in %q", sample)
 		}
 		h.add(n, id, took{value, failed})

@@ -159,6 +159,9 @@ func TestSlowMachineIsKnown(t *testing.T) {
 	assert.InDelta(t, 2, slow.factor/fast.factor, .05)
 	assert.InDelta(t, fast.end, slow.end, .02*fast.end)
 	assert.InDelta(t, 2, float64(len(fast.parts))/float64(len(slow.parts)), .8)
+	var out bytes.Buffer
+	require.NoError(t, printText(&out, r))
+	assert.Contains(t, out.String(), "What runs on slow takes 2 times as long as usual.\n")
 	// One run on each: too little to say so.
 	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n", options{machines: "fast,slow"}, "m/p")
 	assert.Equal(t, r.shards[0].factor, r.shards[1].factor)

@@ -29,12 +29,18 @@ type source struct {
 // letter.
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)(?:[^\s\p{Ll}(][^\s(]*)?)\(`)
 
-// list asks the go command which packages there are.
-func list(ctx context.Context, patterns []string) ([]source, error) {
+// list asks the go command which packages there are, under the tags that the tests are built with.
+func list(ctx context.Context, flags string, patterns []string) ([]source, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "--"}, patterns...)
+	args := []string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}
+	for _, flag := range strings.Fields(flags) {
+		if strings.HasPrefix(strings.TrimLeft(flag, "-"), "tags=") {
+			args = append(args, flag)
+		}
+	}
+	args = append(append(args, "--"), patterns...)
 	c := exec.CommandContext(ctx, "go", args...)
 	var complaint bytes.Buffer
 	c.Stderr = &complaint

@@ -3,6 +3,7 @@
 //	shard record [options] [log ...]       take the times of a run into the history
 //	shard plan [options] [package ...]     say which machine runs what, and when it will be through
 //	shard run [options] [package ...]      run a suite, or one machine's shard of it, here
+//	shard compare [options] [package ...]  hold plans against what else people do
 //
 // A log is what go test -json or gotestsum prints, or a report in JUnit's XML; a history is read as well, and merged. The
 // history is one file of text, by default .shard. "shard COMMAND -h" lists the options of a command.
@@ -41,11 +42,12 @@ func usage(format string, args ...any) error {
 const help = `usage: shard record [options] [log ...]
        shard plan [options] [package ...]
        shard run [options] [package ...]
+       shard compare [options] [package ...]
 shard COMMAND -h lists the options of a command.
 `
 
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := map[string]func(context.Context, []string, streams) error{"record": record, "plan": planned, "run": execute}
+	commands := map[string]func(context.Context, []string, streams) error{"record": record, "plan": planned, "run": execute, "compare": compare}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, help)
 		return 2

@@ -88,16 +88,20 @@ func (m *model) factor(machine string) float64 {
 	return m.record.Factor(number)
 }
 
-// start and width say how long a machine takes until its first test begins, and how many packages it runs at once, of runs
-// that one package did not rule; of a machine that is new, as the others.
+// start says how long a machine takes until its first test begins; one that is new, as the others.
 func (m *model) start(machine string) float64 {
 	return m.usual(machine, 0, func(_ string, r ran) (float64, bool) { return max(r.wall-r.span, 0), r.wall > 0 && r.span > 0 })
 }
 
+// width says how many packages a machine runs at once. A run of which one package took most could have had no more at once
+// than it had: it counts if there is no other.
 func (m *model) width(machine string) float64 {
-	return m.usual(machine, 1, func(id string, r ran) (float64, bool) {
-		return min(max(r.busy/r.span, .25), 64), r.span > 0 && r.busy > 0 && 2*m.longest[id] < r.span
-	})
+	wide := func(long bool) func(string, ran) (float64, bool) {
+		return func(id string, r ran) (float64, bool) {
+			return min(max(r.busy/r.span, .25), 64), r.span > 0 && r.busy > 0 && (2*m.longest[id] > r.span) == long
+		}
+	}
+	return m.usual(machine, m.usual(machine, 1, wide(true)), wide(false))
 }
 
 // usual is the median of something over the runs of a machine, or else of all.

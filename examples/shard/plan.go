@@ -36,11 +36,12 @@ type plan struct {
 	seconds float64 // the latest end
 }
 
-// packed is a plan in the making: the suites, and into how many pieces each is cut.
+// packed is a plan in the making: the suites, into how many pieces each is cut, and the rule by which they are dealt out.
 type packed struct {
 	suites   []suite
 	machines []machine
 	pieces   []int
+	policy   skew.Policy
 }
 
 const (
@@ -55,7 +56,7 @@ const (
 // newPlan says which machine runs what. A package is cut by its tests if it alone takes longer than all would with all cut
 // at will; and as long as that ends 1 % sooner, the longest package of the machine that ends last.
 func newPlan(suites []suite, machines []machine) (plan, error) {
-	p := packed{suites, machines, slices.Repeat([]int{1}, len(suites))}
+	p := packed{suites, machines, ones(len(suites)), skew.Policy{Refine: true}}
 	best, err := p.assign()
 	if err != nil {
 		return plan{}, err
@@ -72,7 +73,7 @@ func newPlan(suites []suite, machines []machine) (plan, error) {
 		if next.seconds < best.seconds*sooner {
 			best = next
 		} else {
-			p.pieces = slices.Repeat([]int{1}, len(suites))
+			p.pieces = ones(len(suites))
 		}
 	}
 	for best.seconds > ideal*nearly {
@@ -92,6 +93,8 @@ func newPlan(suites []suite, machines []machine) (plan, error) {
 	}
 	return best, nil
 }
+
+func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 
 func (s *suite) whole() float64 { return s.of(s.tests) }
 
@@ -162,7 +165,7 @@ func (p *packed) assign() (plan, error) {
 	for r, m := range p.machines {
 		problem.Reducers[r] = skew.Reducer{Ready: seconds(m.start), SecondsPerUnit: micro * m.factor / m.width}
 	}
-	dealt, err := skew.Policy{Refine: true}.Assign(problem)
+	dealt, err := p.policy.Assign(problem)
 	if err != nil {
 		return plan{}, err
 	}

@@ -24,7 +24,7 @@ func reported(t testing.TB, history string, o options, packages ...string) *repo
 	require.NoError(t, err)
 	suites, err := m.suites(sources)
 	require.NoError(t, err)
-	r, err := o.decide(m, suites)
+	r, err := o.decide(m, sources, suites)
 	require.NoError(t, err)
 	return r
 }
@@ -183,7 +183,7 @@ func TestScriptsAndMatrix(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, printMatrix(&out, r))
 	assert.JSONEq(t, `{"include":[
-		{"shard":"1/2","machine":"ci","seconds":41,"run":"failed=0; go test -race '-skip=^(TestX)$' m/a || failed=1; go test -race m/b || failed=1; exit $failed"},
+		{"shard":"1/2","machine":"ci","seconds":41,"run":"failed=0; go test -race '-skip=^(TestX)$' m/a & p0=$!; go test -race m/b & p1=$!; wait $p0 || failed=1; wait $p1 || failed=1; exit $failed"},
 		{"shard":"2/2","machine":"ci","seconds":31,"run":"go test -race '-run=^(TestX)$' m/a"}]}`, out.String())
 	out.Reset()
 	require.NoError(t, printText(&out, r))

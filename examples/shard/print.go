@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,20 +42,25 @@ func (p *part) pattern() string {
 	return flag + "=^(" + strings.Join(names, "|") + ")$"
 }
 
-// script is a line of shell that runs a shard, all of it even if a part fails.
+// script is a line of shell that runs a shard, its calls beside each other, and all of it even if a part fails.
 func (s *shard) script(flags []string) string {
-	var lines []string
-	for _, call := range s.calls(flags) {
+	begin, end := "", ""
+	calls := s.calls(flags)
+	for i, call := range calls {
 		words := []string{"go"}
 		for _, word := range call {
 			words = append(words, quote(word))
 		}
-		lines = append(lines, strings.Join(words, " "))
+		if len(calls) == 1 {
+			return strings.Join(words, " ")
+		}
+		begin += fmt.Sprintf("%s & p%d=$!; ", strings.Join(words, " "), i)
+		end += fmt.Sprintf("wait $p%d || failed=1; ", i)
 	}
-	if len(lines) < 2 {
-		return strings.Join(append(lines, ""), "")
+	if len(calls) == 0 {
+		return "true"
 	}
-	return "failed=0; " + strings.Join(lines, " || failed=1; ") + " || failed=1; exit $failed"
+	return "failed=0; " + begin + end + "exit $failed"
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
@@ -71,7 +75,7 @@ func quote(word string) string {
 
 func printLines(out io.Writer, r *report) error {
 	for i := range r.shards {
-		fmt.Fprintln(out, cmp.Or(r.shards[i].script(r.flags), "true"))
+		fmt.Fprintln(out, r.shards[i].script(r.flags))
 	}
 	return nil
 }
@@ -89,7 +93,7 @@ func (r *report) rows() (rows []row) {
 	for i := range r.shards {
 		s := &r.shards[i]
 		rows = append(rows, row{
-			Shard: fmt.Sprintf("%d/%d", i+1, len(r.shards)), Machine: s.name, Seconds: rounded(s.end), Run: cmp.Or(s.script(r.flags), "true"),
+			Shard: fmt.Sprintf("%d/%d", i+1, len(r.shards)), Machine: s.name, Seconds: rounded(s.end), Run: s.script(r.flags),
 		})
 	}
 	return rows
@@ -120,6 +124,9 @@ func printJSON(out io.Writer, r *report) error {
 	}{rounded(r.seconds), rounded(r.earliest), rounded(r.floor), r.longest.pkg, r.longest.test, r.enough, rows})
 }
 
+// notable is from which factor on a slow machine is named.
+const notable = 1.1
+
 func printText(out io.Writer, r *report) error {
 	guessed := 0
 	for _, s := range r.suites {
@@ -136,6 +143,11 @@ func printText(out io.Writer, r *report) error {
 	for i := range r.shards {
 		s := &r.shards[i]
 		fmt.Fprintf(out, "shard %d/%d  %-8s %s  %s\n", i+1, len(r.shards), duration(s.end), s.name, s.contents())
+	}
+	for i, s := range r.shards {
+		if s.factor > notable && !slices.ContainsFunc(r.shards[:i], func(q shard) bool { return q.name == s.name }) {
+			fmt.Fprintf(out, "What runs on %s takes %.2g times as long as usual.\n", s.name, s.factor)
+		}
 	}
 	fmt.Fprintf(out, "All are through after %s, one machine after %s; these machines can't be before %s.\n", duration(r.seconds), duration(r.one), duration(r.earliest))
 	fmt.Fprintln(out, r.sentence())

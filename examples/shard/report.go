@@ -49,6 +49,7 @@ func (o *options) add(text func(*string, string, string, string), number func(*i
 type report struct {
 	plan
 	*model
+	sources  []source
 	suites   []suite
 	flags    []string
 	enough   int     // machines
@@ -71,7 +72,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	if o.named {
 		sources, err = named(stdin)
 	} else {
-		sources, err = list(ctx, patterns)
+		sources, err = list(ctx, o.flags, patterns)
 	}
 	if err != nil {
 		return nil, err
@@ -83,15 +84,15 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	if err != nil {
 		return nil, err
 	}
-	return o.decide(m, suites)
+	return o.decide(m, sources, suites)
 }
 
-func (o options) decide(m *model, suites []suite) (*report, error) {
+func (o options) decide(m *model, sources []source, suites []suite) (*report, error) {
 	machines, err := m.parse(o.machines, o.n)
 	if err != nil {
 		return nil, err
 	}
-	r := &report{model: m, suites: suites, flags: strings.Fields(o.flags)}
+	r := &report{model: m, sources: sources, suites: suites, flags: strings.Fields(o.flags)}
 	r.floor, r.longest = floor(suites, machines)
 	if r.enough, err = enough(suites, slices.Clone(machines)); err != nil {
 		return nil, err

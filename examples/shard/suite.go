@@ -38,54 +38,94 @@ func (s *suite) of(tests []test) float64 {
 	return max(s.fixed+float64(s.share*sum), longest)
 }
 
-// suites says what is known of packages. What is new is guessed from what is not: by package knn, from the number of its
-// tests and of their lines, or if these are not known the median.
+// suites says what is known of packages, and guesses the rest.
 func (m *model) suites(sources []source) ([]suite, error) {
 	all := make([]suite, len(sources))
-	guess, err := knn.New(knn.Config{Dimensions: 2, Neighbours: neighbours, Keep: max(len(sources), 1)})
-	if err != nil {
-		return nil, err
-	}
-	var known []float64
 	for i, s := range sources {
 		all[i] = m.suite(s)
-		if all[i].at = i; all[i].known {
-			whole := all[i].of(all[i].tests)
-			known = append(known, whole)
-			if s.seen {
-				if err := guess.Add(features(s), whole); err != nil {
-					return nil, err
-				}
-			}
+		all[i].at = i
+	}
+	g, err := newGuess(sources, all, -1)
+	for i := 0; err == nil && i < len(all); i++ {
+		if !all[i].known {
+			all[i].fixed, err = g.of(sources[i])
 		}
 	}
-	usual := median(known)
-	for i, s := range sources {
-		var p knn.Prediction
-		switch {
-		case all[i].known || s.seen && len(s.tests) == 0:
-		case len(known) == 0 && s.seen:
-			all[i].fixed = float64(s.lines) * perLine
-		case len(known) == 0:
-			all[i].fixed = 1
-		case s.seen && guess.Predict(&p, features(s)) == nil && p.Known():
-			all[i].fixed = p.Mean()
-		default:
-			all[i].fixed = usual
-		}
-	}
-	return all, nil
+	return all, err
 }
 
-// perLine is what a line of tests is taken to take in seconds as long as nothing at all is known.
-const perLine = .01
+// guess says how long new packages take, by those that are not: by package knn, from the number of their tests and of the
+// lines of these, in logarithms: twice as many tests are as far from once as four times as many from twice. Of packages
+// that it does not see it says the median, and if nothing at all is known, that a line takes perLine.
+type guess struct {
+	like  *knn.Regressor
+	known []float64
+}
 
-// neighbours is how many packages a guess rests on.
-const neighbours = 5
+const (
+	neighbours = 7
+	perLine    = .01 // seconds
+)
 
-// features are in logarithms: twice as many tests are as far from once as four times as many from twice.
+// newGuess learns from all packages that are known except one.
+func newGuess(sources []source, all []suite, except int) (g guess, err error) {
+	g.like, err = knn.New(knn.Config{Dimensions: 2, Neighbours: neighbours, Keep: max(len(all), 1)})
+	for i := 0; err == nil && i < len(all); i++ {
+		if !all[i].known || i == except || sources[i].seen && len(sources[i].tests) == 0 {
+			continue
+		}
+		seconds := all[i].whole()
+		if g.known = append(g.known, seconds); sources[i].seen {
+			err = g.like.Add(features(sources[i]), math.Log1p(seconds*1000))
+		}
+	}
+	return g, err
+}
+
 func features(s source) []float64 {
 	return []float64{math.Log1p(float64(len(s.tests))), math.Log1p(float64(s.lines))}
+}
+
+func (g *guess) of(s source) (float64, error) {
+	switch {
+	case s.seen && len(s.tests) == 0:
+		return 0, nil
+	case len(g.known) == 0 && s.seen:
+		return float64(s.lines) * perLine, nil
+	case len(g.known) == 0:
+		return 1, nil
+	case !s.seen || g.like.Len() == 0:
+		return median(g.known), nil
+	}
+	var p knn.Prediction
+	err := g.like.Predict(&p, features(s))
+	return math.Expm1(p.Mean()) / 1000, err
+}
+
+// doubt says by which factor, in half of the cases, the guess of a package is off that is known, were it new; and the
+// median of all. 0 if there are too few to tell.
+func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
+	var by, against []float64
+	for i := range all {
+		seconds := all[i].whole()
+		if !all[i].known || !sources[i].seen || seconds < .001 {
+			continue
+		}
+		g, err := newGuess(sources, all, i)
+		if err != nil {
+			return 0, 0, err
+		}
+		said, err := g.of(sources[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		off := func(s float64) float64 { return math.Exp(math.Abs(math.Log(max(s, .001) / seconds))) }
+		by, against = append(by, off(said)), append(against, off(median(g.known)))
+	}
+	if len(by) < neighbours {
+		return 0, 0, nil
+	}
+	return median(by), median(against), nil
 }
 
 // suite is what the history says of a package. Tests that are gone are left out, and new ones take what a test of the

@@ -30,6 +30,9 @@ type took struct {
 	failed  bool // then it may have ended early, or late
 }
 
+// mostSeconds is the longest time that is believed.
+const mostSeconds = 1e7
+
 // timings is what a log says.
 type timings struct {
 	times       map[name]took
@@ -175,6 +178,10 @@ func (e *events) end(n name, v event) {
 		}
 	}
 	seconds := v.Elapsed
+	if !(seconds >= 0 && seconds <= mostSeconds) {
+		e.broken++
+		return
+	}
 	if begun := e.begun[n]; !begun.IsZero() && math.Abs(v.Time.Sub(begun).Seconds()-seconds) < .02 {
 		seconds = v.Time.Sub(begun).Seconds() // Elapsed is in hundredths
 	}
@@ -211,7 +218,7 @@ func readJUnit(in io.Reader) (*timings, error) {
 			has[a.Name.Local] = a.Value
 		}
 		seconds, err := strconv.ParseFloat(strings.ReplaceAll(has["time"], ",", ""), 64)
-		timed := err == nil && seconds >= 0 && seconds < 1e9
+		timed := err == nil && seconds >= 0 && seconds <= mostSeconds
 		switch start.Name.Local {
 		case "testsuite":
 			suite = name{pkg: has["name"]}

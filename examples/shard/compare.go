@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/straggler-go/straggler/skew"
+)
+
+// compare is the command that holds plans against what else people do.
+func compare(ctx context.Context, args []string, s streams) error {
+	f, history := s.flags("compare", "[package ...]")
+	var o options
+	o.add(f.StringVar, f.IntVar)
+	measure := f.Bool("measure", false, "run every shard of every plan here, one after the other")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	r, err := o.report(ctx, *history, f.Args(), s.in)
+	if err != nil {
+		return err
+	}
+	plans, err := r.rules()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\tmachines\tsaid\t")
+	if *measure {
+		fmt.Fprint(table, "measured\tprocessor time\t")
+	}
+	fmt.Fprintln(table)
+	for _, p := range plans {
+		fmt.Fprintf(table, "%s\t%d\t%s\t", p.rule, len(p.shards), duration(p.seconds))
+		if *measure {
+			wall, busy, err := p.measure(ctx, r.flags, s.err)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(table, "%s\t%s\t", duration(wall), duration(busy))
+		}
+		fmt.Fprintln(table)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	guessed, usual, err := doubt(r.sources, r.suites)
+	if guessed > 0 {
+		fmt.Fprintf(s.out, "If a package were new, half of the guesses would be off by a factor of up to %.1f; the median of all by %.1f.\n", guessed, usual)
+	}
+	return err
+}
+
+type ruled struct {
+	plan
+	rule string
+}
+
+// rules are the plans by other rules, and this one's.
+func (r *report) rules() ([]ruled, error) {
+	machines := make([]machine, len(r.shards))
+	for i := range r.shards {
+		machines[i] = r.shards[i].machine
+	}
+	all := []ruled{}
+	for _, by := range []struct {
+		rule     string
+		policy   skew.Policy
+		machines []machine
+	}{
+		{"go test", skew.Policy{}, machines[:1]},
+		{"by number", skew.Policy{Rule: skew.ByHash}, machines},
+		{"longest first", skew.Policy{}, machines},
+	} {
+		p := packed{suites: r.suites, machines: by.machines, policy: by.policy, pieces: ones(len(r.suites))}
+		of, err := p.assign()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ruled{of, by.rule})
+	}
+	return append(all, ruled{r.plan, "shard"}), nil
+}
+
+// measure runs the shards one after the other, and returns the time of the longest, and the processor time of the one that
+// had most: that hardly depends on what else the machine does.
+func (p *plan) measure(ctx context.Context, flags []string, log io.Writer) (wall, busy float64, err error) {
+	for i := range p.shards {
+		c := exec.CommandContext(ctx, "sh", "-c", p.shards[i].script(flags))
+		var out strings.Builder
+		c.Stdout, c.Stderr = &out, &out
+		begun := time.Now()
+		var failed *exec.ExitError
+		if err := c.Run(); errors.As(err, &failed) {
+			fmt.Fprintf(log, "a test failed: %s\n", out.String()) // which takes time as well
+		} else if err != nil {
+			return 0, 0, err
+		}
+		wall = max(wall, time.Since(begun).Seconds())
+		busy = max(busy, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds())
+	}
+	return wall, busy, nil
+}
