@@ -77,6 +77,34 @@ func TestBlacklistsMerge(t *testing.T) {
 	assert.ErrorContains(t, new(Blacklist).Merge(now, delta), "Config.Origin")
 }
 
+// A prediction rests on 15 windows, and of machines that are as bad the first by name is banned.
+func TestBlacklistsRemember(t *testing.T) {
+	start := time.Unix(6000, 0)
+	a := member(t, 1)
+	for node := range 2 {
+		a.Observe(start, place(1, node), true)
+		a.Observe(start, place(1, node), true)
+	}
+	a.Observe(start, place(1, 2), false)
+	a.Observe(start, place(1, 2), false)
+	delta, err := a.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	now := start.Add(14 * time.Minute)
+	a.Observe(now, place(1, 2), true)
+	a.Observe(now, place(1, 2), true)
+	a.Banned(now.Add(time.Minute), 0)
+	old, _ := a.Predicted(place(1, 2))
+	assert.InDelta(t, (1+(0+2./3)/2)/2, old, 1e-9)
+	a.Banned(now.Add(2*time.Minute), 0)
+	old, _ = a.Predicted(place(1, 2))
+	assert.Equal(t, 1., old, "the first window is out")
+
+	b := member(t, 4) // by whose numbers node-0 is the last machine
+	b.config.MaxShare = .2
+	require.NoError(t, b.Merge(start.Add(time.Minute), delta))
+	assert.Equal(t, []int{place(4, 0)}, b.AppendBanned(nil, start.Add(time.Minute)))
+}
+
 func FuzzMerge(f *testing.F) {
 	a, now := member(f, 0), time.Unix(6000, 0)
 	for k := range 40 {

@@ -4,16 +4,20 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/enum"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
 const (
 	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
 	maxParameter = 1e100
+	maxShared    = 1e38 // what a float32 holds
 	// constantSpread is the standard deviation, against the largest value, at and below which a parameter is constant
 	// up to rounding; leastSpread is the same in absolute terms.
 	constantSpread, leastSpread = 1e-12, 1e-40
@@ -57,12 +61,20 @@ type Config struct {
 	Keep int
 	// Scaling is the unit of distances. 0 is [ScaleDeviation].
 	Scaling Scaling
+	// Origin is the name of this process among those that pass on to each other what they have run of the same kind of
+	// task, by [Regressor.AppendDelta] and [Regressor.Merge]. It is of at most 255 bytes, and no other has it. Empty:
+	// nothing is passed on.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
+	// means a minute.
+	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
 func (c Config) Effective() Config {
 	c.Dimensions = check.Or(c.Dimensions, 3)
 	c.Keep = check.Or(c.Keep, 10000)
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -74,6 +86,7 @@ func (c Config) Validate() error {
 		check.Count(place, "Neighbours", c.Neighbours, false),
 		check.Within(place, "Keep", c.Keep, 1, maxRuns),
 		check.Named(place, "Scaling", c.Scaling, scalingNames[:]),
+		c.choices().Validate(place),
 	)
 }
 
@@ -107,6 +120,8 @@ type Regressor struct {
 	indexed  int       // how many had been when the tree was made: the same, or more after a snapshot
 	inverse  []float64 // 1 over the divisor of each parameter; 0 for one that is ignored
 	tree     knnTree
+	clock    clock.Clock
+	fleet    merge.List[run]
 }
 
 // New returns a Regressor without runs, or an error that names the field that is out of range.
@@ -146,13 +161,35 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 // [estimate.MaxSample]. Runs that failed or were killed say nothing about the time and do not belong here. Amortised
 // O(log n), as one call in n/32 takes O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates
 // only while the number of runs grows.
-func (k *Regressor) Add(x []float64, seconds float64) error {
+func (k *Regressor) Add(x []float64, seconds float64) error { return k.AddAt(time.Time{}, x, seconds) }
+
+// AddAt is Add for a Regressor that shares what it knows, with the time by which others know how old the run is. There
+// parameters and seconds count as float32, and a parameter beyond that is an error.
+func (k *Regressor) AddAt(now time.Time, x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
 	}
 	if !(seconds >= 0 && seconds <= estimate.MaxSample) {
 		return check.Badf("estimate/knn", "seconds", seconds, "0 to %g", float64(estimate.MaxSample))
 	}
+	at := k.config.choices().At(&k.clock, now)
+	if k.config.Origin != "" {
+		r := append(append(make(run, 0, len(x)+1), x...), seconds).rounded()
+		k.fleet.Add(k.config.choices(), at, r)
+		if k.fleet.Len() >= 2*k.config.Keep {
+			k.newest()
+		}
+		x, seconds = r[:len(x)], r[len(x)]
+	}
+	k.add(x, seconds)
+	if k.added-k.measured >= max(1, len(k.y)/32) {
+		k.measure()
+	}
+	return nil
+}
+
+// add remembers a run, in the place of the oldest.
+func (k *Regressor) add(x []float64, seconds float64) {
 	if len(k.y) < k.config.Keep {
 		k.x, k.y = append(k.x, x...), append(k.y, seconds)
 	} else {
@@ -161,10 +198,6 @@ func (k *Regressor) Add(x []float64, seconds float64) error {
 		k.oldest = (k.oldest + 1) % len(k.y)
 	}
 	k.added++
-	if k.added-k.measured >= max(1, len(k.y)/32) {
-		k.measure()
-	}
-	return nil
 }
 
 func (k *Regressor) check(x []float64) error {
@@ -174,9 +207,13 @@ func (k *Regressor) check(x []float64) error {
 	if len(x) != k.config.Dimensions {
 		return check.Badf("estimate/knn", "len(x)", len(x), "%d", k.config.Dimensions)
 	}
+	most := maxParameter
+	if k.config.Origin != "" {
+		most = maxShared
+	}
 	for i, v := range x {
-		if !(math.Abs(v) <= maxParameter) {
-			return check.Badf("estimate/knn", check.At("x", i, ""), v, "-%g to %g", maxParameter, maxParameter)
+		if !(math.Abs(v) <= most) {
+			return check.Badf("estimate/knn", check.At("x", i, ""), v, "-%g to %g", most, most)
 		}
 	}
 	return nil

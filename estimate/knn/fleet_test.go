@@ -1,0 +1,87 @@
+package knn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/merge/mergetest"
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+func member(t testing.TB, process int) *Regressor {
+	k, err := New(Config{Dimensions: 2, Keep: 12, Origin: mergetest.Name(process)})
+	require.NoError(t, err)
+	return k
+}
+
+// So few runs are kept that what is left of a set must not depend on what came when.
+func TestLawsOfMerge(t *testing.T) {
+	mergetest.Laws(t, mergetest.Fleet[*Regressor]{
+		New: func(process int) *Regressor { return member(t, process) },
+		See: func(k *Regressor, _ int, now time.Time, random *rand.Rand) {
+			require.NoError(t, k.AddAt(now, []float64{random.NormFloat64(), random.ExpFloat64()}, random.ExpFloat64()))
+		},
+		Answer: func(k *Regressor, _ time.Time) string {
+			var p Prediction
+			if k.Predict(&p, []float64{.5, .5}) != nil || k.Len() == 0 {
+				return fmt.Sprint(k.Len())
+			}
+			return fmt.Sprint(k.Len(), p.Mean(), p.Quantile(.5), k.Divisors(nil))
+		},
+	})
+}
+
+func TestRegressorsMerge(t *testing.T) {
+	now := time.Unix(1000, 0)
+	a, b := member(t, 0), member(t, 1)
+	for i := range 20 {
+		require.NoError(t, a.AddAt(now, []float64{float64(i), .1}, 10))
+		require.NoError(t, b.AddAt(now.Add(time.Second), []float64{float64(i), .1}, 20))
+	}
+	assert.Error(t, a.AddAt(now, []float64{1e39, 0}, 1))
+	assert.Error(t, a.AddAt(now, []float64{0, 0}, estimate.MaxSample*1.1))
+	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
+	require.NoError(t, err)
+	assert.Less(t, len(delta), 25*20)
+	require.NoError(t, b.Merge(now.Add(time.Second), delta))
+	assert.Equal(t, 12, b.Len())
+	var p Prediction
+	require.NoError(t, b.Predict(&p, []float64{14, .1}))
+	assert.InDelta(t, 15, p.Mean(), 2, "six of each")
+	mergetest.Refuses(t, b, now.Add(time.Second), delta)
+	require.NoError(t, member(t, 2).Merge(now.Add(-time.Minute+time.Second), delta))
+	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta), "estimate/knn: delta of scheduler-0 is 1m1")
+	other, err := New(Config{Dimensions: 3, Origin: "x"})
+	require.NoError(t, err)
+	assert.ErrorContains(t, other.Merge(now, delta), "holds 3 where 4 to 4 is expected")
+	assert.ErrorContains(t, new(Regressor).Merge(now, delta), "Config.Origin")
+}
+
+func FuzzMerge(f *testing.F) {
+	a, now := member(f, 0), time.Unix(1000, 0)
+	for k := range 20 {
+		_ = a.AddAt(now, []float64{float64(k), 1}, float64(k))
+	}
+	delta, _ := a.AppendDelta(nil, nil)
+	f.Add(delta[:len(delta)-4])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, now := member(t, 1), now.Add(time.Minute)
+		if b.Merge(now, snapshot.Seal(data, 0)) != nil {
+			return
+		}
+		again, err := b.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, member(t, 2).Merge(now, again))
+		saved, _ := b.MarshalBinary()
+		require.NoError(t, new(Regressor).UnmarshalBinary(saved))
+		var p Prediction
+		_ = b.Predict(&p, []float64{1, 2})
+		require.LessOrEqual(t, b.Len(), 12)
+	})
+}
