@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"testing"
@@ -14,76 +15,108 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
+// all has a value of each kind.
+type all struct {
+	uint          uint64
+	least, any    int64
+	number, items int
+	real, share   float64
+	amount        float64
+	span          time.Duration
+	yes, no       bool
+	now, zero     time.Time
+	clock, unset  clock.Clock
+	text, empty   string
+	sum           num.Sum
+	small         uint8
+	narrow        float32
+	count         int64
+	index         int32
+}
+
+func (v *all) code(c *Codec) {
+	c.Uint(&v.uint)
+	c.Int(&v.least)
+	c.Number64(&v.any, -3, 5)
+	c.Number(&v.number, -3, 5)
+	v.items = c.Size(v.items, 8)
+	c.Real(&v.real)
+	c.Share(&v.share)
+	c.Amount(&v.amount)
+	c.Span(&v.span)
+	c.Bool(&v.yes)
+	c.Bool(&v.no)
+	c.Time(&v.now)
+	c.Time(&v.zero)
+	c.Clock(&v.clock)
+	c.Clock(&v.unset)
+	c.Text(&v.text)
+	c.Text(&v.empty)
+	c.Sum(&v.sum)
+	Small(c, &v.small, 0, 9)
+	c.Amount32(&v.narrow)
+	c.Count(&v.count)
+	c.Index(&v.index, 1)
+}
+
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	c := clock.Clock{Begun: true, Last: now, Since: time.Hour, Steps: 3}
-	data := []byte{7}
-	data = AppendUint(data, math.MaxUint64)
-	data = AppendInt(data, math.MinInt64)
-	data = AppendInt(data, -3)
-	data = AppendUint(data, 2)
-	data = AppendFloat(data, math.Inf(1))
-	data = AppendFloat(data, .25)
-	data = AppendFloat(data, 1e300)
-	data = AppendInt(data, int64(time.Minute))
-	data = AppendBool(AppendBool(data, true), false)
-	data = AppendTime(AppendTime(data, now.In(time.FixedZone("x", 60))), time.Time{})
-	data = AppendClock(AppendClock(data, c), clock.Clock{})
-	data = AppendSum(AppendBlock(AppendBlock(data, []byte("part")), nil), num.Sum{High: 3, Low: -1e-20})
-
-	r := NewReader("x: X", 7, Seal(data, 0))
-	assert.Equal(t, uint64(math.MaxUint64), r.Uint())
-	assert.Equal(t, int64(math.MinInt64), r.Int())
-	assert.Equal(t, -3, r.Number(-3, 5))
-	assert.Equal(t, 2, r.Count(8))
-	assert.Equal(t, math.Inf(1), r.Float())
-	assert.Equal(t, .25, r.Share())
-	assert.Equal(t, 1e300, r.Amount())
-	assert.Equal(t, time.Minute, r.Duration())
-	assert.True(t, r.Bool())
-	assert.False(t, r.Bool())
-	assert.Equal(t, now, r.Time())
-	assert.Equal(t, time.Time{}, r.Time())
-	assert.Equal(t, c, r.Clock())
-	assert.Equal(t, clock.Clock{}, r.Clock())
-	assert.Equal(t, "part", string(r.Block()))
-	assert.Empty(t, r.Block())
-	assert.Equal(t, num.Sum{High: 3, Low: -1e-20}, r.Sum())
-	assert.True(t, r.OK())
-	require.NoError(t, r.Close())
+	want := all{
+		uint: math.MaxUint64, least: math.MinInt64, any: -3, number: -3, items: 2, real: math.Inf(1), share: .25, amount: 1e300,
+		span: time.Minute, yes: true, now: now.In(time.FixedZone("x", 60)), text: "part", sum: num.Sum{High: 3, Low: -1e-20},
+		clock: clock.Clock{Begun: true, Last: now, Since: time.Hour, Steps: 3}, small: 9, narrow: .5, count: math.MaxInt64, index: -1,
+	}
+	kept := want
+	data, err := Append([]byte("other"), 7, want.code)
+	require.NoError(t, err)
+	assert.Equal(t, kept, want, "to write changes nothing")
+	var got all
+	require.NoError(t, Restore(data[5:], 7, &got, (*all).code))
+	want.now = now
+	assert.Equal(t, want, got)
 }
 
 func TestFaultsAreNamedOnce(t *testing.T) {
-	float := func(x float64) []byte { return AppendFloat(nil, x) }
+	written := func(fields func(*Codec)) []byte {
+		data, _ := Append(nil, 1, fields)
+		return data[1 : len(data)-checksumSize]
+	}
+	float := func(x float64) []byte { return written(func(c *Codec) { c.Real(&x) }) }
+	whole := func(n int64) []byte { return written(func(c *Codec) { c.Int(&n) }) }
+	var v all
 	for want, c := range map[string]struct {
 		data []byte
-		read func(*Reader)
+		read func(*Codec)
 	}{
-		"ends early":                    {nil, func(r *Reader) { r.Uint() }},
-		"number out of range":           {[]byte{0x85, 0}, func(r *Reader) { r.Uint() }}, // padded
-		"a sum that is not finite":      {append(float(math.Inf(1)), float(0)...), func(r *Reader) { r.Sum() }},
-		"counts 9 items":                {AppendUint(nil, 9), func(r *Reader) { r.Block() }},
-		"1 bytes too many":              {[]byte{0}, func(*Reader) {}},
-		"holds 9 where 0 to 8":          {AppendInt(nil, 9), func(r *Reader) { r.Number(0, 8) }},
-		"counts 2 items, and has 3":     {append(AppendUint(nil, 2), 1, 2, 3), func(r *Reader) { r.Count(2) }},
-		"holds NaN":                     {float(math.NaN()), func(r *Reader) { r.Float() }},
-		"holds 1.5 where 0 to 1":        {float(1.5), func(r *Reader) { r.Share() }},
-		"holds +Inf where a finite":     {float(math.Inf(1)), func(r *Reader) { r.Amount() }},
-		"holds -1 where a finite":       {float(-1), func(r *Reader) { r.Amount() }},
-		"negative duration":             {AppendInt(nil, -1), func(r *Reader) { r.Duration() }},
-		"neither 0 nor 1":               {[]byte{2}, func(r *Reader) { r.Bool() }},
-		"holds a time out of range":     {AppendUint(AppendInt(nil, 1), 1e9), func(r *Reader) { r.Time() }},
-		"the decoder's own, and no 2nd": {nil, func(r *Reader) { r.Fail(errors.New("the decoder's own, and no 2nd")); r.Uint() }},
+		"ends early":                    {nil, func(c *Codec) { c.Uint(&v.uint) }},
+		"early or holds a number":       {[]byte{1, 2}, func(c *Codec) { c.Real(&v.real) }},
+		"number out of range":           {[]byte{0x85, 0}, func(c *Codec) { c.Uint(&v.uint) }}, // padded
+		"a sum that is not finite":      {append(float(math.Inf(1)), float(0)...), func(c *Codec) { c.Sum(&v.sum) }},
+		"counts 9 items":                {[]byte{9}, func(c *Codec) { c.Text(&v.text) }},
+		"1 bytes too many":              {[]byte{0}, func(*Codec) {}},
+		"holds 9 where 0 to 8":          {whole(9), func(c *Codec) { c.Number(&v.number, 0, 8) }},
+		"counts 2 items, and has 3":     {[]byte{2, 1, 2, 3}, func(c *Codec) { c.Size(0, 2) }},
+		"holds NaN":                     {float(math.NaN()), func(c *Codec) { c.Real(&v.real) }},
+		"holds 1.5 where 0 to 1":        {float(1.5), func(c *Codec) { c.Share(&v.share) }},
+		"holds +Inf where a finite":     {float(math.Inf(1)), func(c *Codec) { c.Amount(&v.amount) }},
+		"holds -1 where a finite":       {float(-1), func(c *Codec) { c.Amount(&v.amount) }},
+		"negative duration":             {whole(-1), func(c *Codec) { c.Span(&v.span) }},
+		"neither 0 nor 1":               {[]byte{2}, func(c *Codec) { c.Bool(&v.yes) }},
+		"holds a time out of range":     {binary.AppendUvarint(whole(1), 1e9), func(c *Codec) { c.Time(&v.now) }},
+		"the decoder's own, and no 2nd": {nil, func(c *Codec) { c.In.Fail(errors.New("the decoder's own, and no 2nd")); c.Uint(&v.uint) }},
 	} {
-		r := NewReader("room: State", 1, Seal(append([]byte{1}, c.data...), 0))
-		c.read(r)
-		err := r.Close()
+		in := Codec{In: NewReader("room: State", 1, Seal(append([]byte{1}, c.data...), 0))}
+		c.read(&in)
+		err := in.In.Close()
 		require.ErrorContains(t, err, "room: State: snapshot: ")
 		assert.ErrorContains(t, err, want)
-		assert.Equal(t, err, r.Close())
-		assert.Zero(t, r.Float())
-		assert.Zero(t, r.Clock())
-		assert.False(t, r.OK())
+		assert.Equal(t, err, in.In.Close())
+		v.real, v.clock = 3, clock.Clock{Begun: true}
+		in.Real(&v.real)
+		in.Clock(&v.clock)
+		assert.Zero(t, v.real)
+		assert.Zero(t, v.clock)
+		assert.False(t, in.OK())
 	}
 	assert.EqualError(t, NewReader("a: B", 1, nil).Close(), "a: B: snapshot: want a snapshot, got no bytes")
 	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1")
@@ -91,7 +124,9 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 
 // The polynomial finds whatever changes within 32 bits in a row; and a snapshot may follow other bytes.
 func TestDamageIsRefused(t *testing.T) {
-	whole := Seal(AppendUint([]byte("other bytes\x01"), 1<<40), 11)[11:]
+	n := uint64(1 << 40)
+	whole, _ := Append([]byte("other bytes"), 1, func(c *Codec) { c.Uint(&n) })
+	whole = whole[11:]
 	require.NoError(t, read(whole))
 	for at := range whole {
 		assert.Error(t, read(whole[:at]), "cut to %d", at)
@@ -110,50 +145,51 @@ func TestDamageIsRefused(t *testing.T) {
 }
 
 func read(data []byte) error {
-	r := NewReader("a: B", 1, data)
-	r.Uint()
-	return r.Close()
+	c := Codec{In: NewReader("a: B", 1, data)}
+	c.Uint(new(uint64))
+	return c.In.Close()
 }
 
-// Any bytes: no panic, and no count beyond what the rest can hold.
+// Any bytes: no panic, no number out of its range, and no count beyond what the rest can hold.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 3, 1, 2, 3}, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Fuzz(func(t *testing.T, data, calls []byte) {
-		r := NewReader("a: B", 1, Seal(data, 0))
-		for _, c := range calls {
-			left := len(r.rest)
-			switch c % 10 {
+		c := Codec{In: NewReader("a: B", 1, Seal(data, 0))}
+		var v all
+		for _, call := range calls {
+			left := c.In.Len()
+			switch call % 10 {
 			case 0:
-				r.Uint()
+				c.Uint(&v.uint)
 			case 1:
-				r.Int()
+				c.Int(&v.least)
 			case 2:
-				if n := r.Number(-5, 5); n < -5 || n > 5 {
-					t.Fatal(n)
+				if c.Number(&v.number, -5, 5); v.number < -5 || v.number > 5 {
+					t.Fatal(v.number)
 				}
 			case 3:
-				if n := r.Count(3); n > len(r.rest)/3 {
-					t.Fatal(n, len(r.rest))
+				if n := c.Size(0, 3); n > c.In.Len()/3 {
+					t.Fatal(n, c.In.Len())
 				}
 			case 4:
-				if x := r.Share(); !(x >= 0 && x <= 1) {
-					t.Fatal(x)
+				if c.Share(&v.share); !(v.share >= 0 && v.share <= 1) {
+					t.Fatal(v.share)
 				}
 			case 5:
-				r.Amount()
+				c.Amount(&v.amount)
 			case 6:
-				r.Duration()
+				c.Span(&v.span)
 			case 7:
-				r.Bool()
+				c.Bool(&v.yes)
 			case 8:
-				r.Time()
+				c.Time(&v.now)
 			case 9:
-				r.Clock()
+				c.Clock(&v.clock)
 			}
-			if len(r.rest) > left {
+			if c.In.Len() > left {
 				t.Fatal("reads backwards")
 			}
 		}
-		_ = r.Close()
+		_ = c.In.Close()
 	})
 }
