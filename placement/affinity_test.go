@@ -87,8 +87,8 @@ func TestNearestPrefersNearerLevels(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	assert.Equal(t, "rack-2-down", Link{2, Down}.String())
-	assert.Equal(t, []string{"same-machine", "same-rack", "other-rack", "Level(3)"},
-		[]string{SameMachine.String(), SameRack.String(), OtherRack.String(), Level(3).String()})
+	assert.Equal(t, []string{"same-machine", "same-rack", "other-rack", "Locality(3)"},
+		[]string{SameMachine.String(), SameRack.String(), OtherRack.String(), Locality(3).String()})
 	assert.Equal(t, []string{"hybrid", "start", "equal", "BandwidthRule(7)"},
 		[]string{Hybrid.String(), Start.String(), Equal.String(), BandwidthRule(7).String()})
 	a := Assignment{Rack: []int{0, 1, 1}, Bottleneck: Link{1, Up}, Seconds: 2.5, Bound: 2}
@@ -115,7 +115,7 @@ func TestEnumsRoundTrip(t *testing.T) {
 	var back struct {
 		Link  Link
 		Rule  BandwidthRule
-		Level Level
+		Level Locality
 	}
 	require.NoError(t, json.Unmarshal(text, &back))
 	assert.Equal(t, Link{2, Down}, back.Link)
@@ -124,6 +124,6 @@ func TestEnumsRoundTrip(t *testing.T) {
 	for _, bad := range []string{`{"Rule": "no"}`, `{"Level": "no"}`, `{"Link": "rack-2-no"}`, `{"Link": "rack-x-up"}`, `{"Link": "rack--1-up"}`} {
 		assert.ErrorContains(t, json.Unmarshal([]byte(bad), &back), "placement: ")
 	}
-	_, err = Level(7).MarshalText()
-	assert.ErrorContains(t, err, "placement: Level is 7")
+	_, err = Locality(7).MarshalText()
+	assert.ErrorContains(t, err, "placement: Locality is 7")
 }

@@ -9,31 +9,31 @@ type Place struct {
 	Rack, Machine int
 }
 
-// Level is how far a task's input is from where the task runs. The values and names are stable.
-type Level uint8
+// Locality is how far a task's input is from where the task runs. The values and names are stable.
+type Locality uint8
 
-// The levels, nearest first.
+// The localities, nearest first.
 const (
-	SameMachine Level = iota
+	SameMachine Locality = iota
 	SameRack
 	OtherRack
 	levels
 )
 
-var levelNames = [...]string{"same-machine", "same-rack", "other-rack"}
+var localityNames = [...]string{"same-machine", "same-rack", "other-rack"}
 
-// String returns the level's name.
-func (l Level) String() string { return enum.Name(levelNames[:], l) }
+// String returns the locality's name.
+func (l Locality) String() string { return enum.Name(localityNames[:], l) }
 
-// MarshalText returns the level's name, or an error for a value that does not exist.
-func (l Level) MarshalText() ([]byte, error) { return enum.Text(levelNames[:], l) }
+// MarshalText returns the locality's name, or an error for a value that does not exist.
+func (l Locality) MarshalText() ([]byte, error) { return enum.Text(localityNames[:], l) }
 
-// UnmarshalText takes a level's name.
-func (l *Level) UnmarshalText(text []byte) error { return enum.Parse(levelNames[:], text, l) }
+// UnmarshalText takes a locality's name.
+func (l *Locality) UnmarshalText(text []byte) error { return enum.Parse(localityNames[:], text, l) }
 
 // Distance returns how near the nearest replica of a task's input is; OtherRack if there is none. O(len(replicas)), no
 // allocation.
-func Distance(from Place, replicas []Place) Level {
+func Distance(from Place, replicas []Place) Locality {
 	nearest := OtherRack
 	for _, replica := range replicas {
 		switch {
@@ -48,9 +48,9 @@ func Distance(from Place, replicas []Place) Level {
 }
 
 // Nearest returns the index of the free place nearest to the task's input, as the policy that Mantri builds on does for
-// phases other than reduce [Mantri §5.2], and its level. Ties go to the lowest index; -1 if nothing is free.
+// phases other than reduce [Mantri §5.2], and its locality. Ties go to the lowest index; -1 if nothing is free.
 // O(len(free) len(replicas)), no allocation.
-func Nearest(free, replicas []Place) (int, Level) {
+func Nearest(free, replicas []Place) (int, Locality) {
 	best, level := nowhere, levels
 	for i, place := range free {
 		if l := Distance(place, replicas); l < level {

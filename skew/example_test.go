@@ -52,7 +52,7 @@ func ExampleReducer_seconds() {
 			return
 		}
 		for size := 50.; size <= 1000; size += 50 { // what the worker has done so far
-			if err := runs.Add([]float64{size}, .2+size*secondsPerValue); err != nil {
+			if err := runs.Observe([]float64{size}, .2+size*secondsPerValue); err != nil {
 				fmt.Println(err)
 			}
 		}

@@ -10,8 +10,8 @@ const (
 	Wait Action = iota
 	// Read reads an upstream copy that no other clone of the task reads.
 	Read
-	// Share reads an upstream copy that another clone of the task reads, too.
-	Share
+	// ReadShared reads an upstream copy that another clone of the task reads, too.
+	ReadShared
 )
 
 var actionNames = [...]string{"wait", "read", "share"}

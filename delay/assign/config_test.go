@@ -81,7 +81,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "State(3)", State(3).String())
 	assert.Equal(t, "failed", Failed.String())
 	assert.Equal(t, "coordinated", Coordinated.String())
-	d := Decision{Action: Share, Reason: WindowOver, Input: 1, Copy: 2, KillRest: true}
+	d := Decision{Action: ReadShared, Reason: WindowOver, Input: 1, Copy: 2, KillRest: true}
 	assert.Equal(t, "share window-over input=1 copy=2 kill-rest=true", d.String())
 	assert.Equal(t, "[action=share reason=window-over input=1 copy=2 kill-rest=true]", d.LogValue().String())
 	data, err := json.Marshal(d)

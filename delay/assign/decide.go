@@ -83,13 +83,13 @@ func Decide(inputs []Input, window time.Duration) Decision {
 				wait.Wait = left
 			}
 		case share.Action == Wait:
-			share = Decision{Action: Share, Reason: NoMoreCopies, Input: i, Copy: shared}
+			share = Decision{Action: ReadShared, Reason: NoMoreCopies, Input: i, Copy: shared}
 			if running {
 				share.Reason, share.KillRest = WindowOver, true
 			}
 		}
 	}
-	if share.Action == Share {
+	if share.Action == ReadShared {
 		return share
 	}
 	return wait

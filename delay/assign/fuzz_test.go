@@ -75,7 +75,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		a := Decide(inputs, window)
 		switch a.Action {
-		case Read, Share:
+		case Read, ReadShared:
 			c := inputs[a.Input].Copies[a.Copy]
 			if c.State != Finished || (a.Action == Read) != (c.Readers == 0) || (a.Action == Read) != own || a.Wait != 0 {
 				t.Errorf("%+v: %v", inputs, a)
@@ -93,7 +93,7 @@ func FuzzDecide(f *testing.F) {
 		for i := range inputs { // after the wait, and not before, some window is over
 			inputs[i].Waited = max(inputs[i].Waited, 0) + a.Wait
 		}
-		if b := Decide(inputs, window); b.Action != Share {
+		if b := Decide(inputs, window); b.Action != ReadShared {
 			t.Errorf("%v, and then %v", a, b)
 		}
 		for i := range inputs {

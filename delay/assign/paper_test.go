@@ -128,22 +128,22 @@ func TestDecide_Dolly44(t *testing.T) {
 		{w, []Input{in(0, runs, free)}, Decision{Action: Read, Reason: OwnCopy, Copy: 1}},
 		{w, []Input{in(time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: 2 * time.Second}},
 		{w, []Input{in(w-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: 1}},
-		{w, []Input{in(w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
-		{0, []Input{in(0, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{w, []Input{in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
+		{0, []Input{in(0, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{Forever, []Input{in(time.Hour, taken, runs)}, Decision{Reason: WindowOpen}},
-		{w, []Input{in(0, taken, lost)}, Decision{Action: Share, Reason: NoMoreCopies}},
+		{w, []Input{in(0, taken, lost)}, Decision{Action: ReadShared, Reason: NoMoreCopies}},
 		{w, []Input{in(0, lost, lost)}, Decision{Reason: NothingLeft}},
 		{w, nil, Decision{Reason: NothingLeft}},
 		// A clock that stepped back, and a window that makes no sense.
-		{0, []Input{in(-1, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{0, []Input{in(-1, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{w, []Input{in(-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: w}},
-		{-w, []Input{in(-2*w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
-		{math.MinInt64, []Input{in(1, taken, runs)}, Decision{Action: Share, Reason: WindowOver, KillRest: true}},
+		{-w, []Input{in(-2*w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
+		{math.MinInt64, []Input{in(1, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		// Three clones: the least crowded copy is shared, the first of equals.
-		{w, []Input{in(w, Copy{Finished, 2}, taken, taken)}, Decision{Action: Share, Reason: NoMoreCopies, Copy: 1}},
+		{w, []Input{in(w, Copy{Finished, 2}, taken, taken)}, Decision{Action: ReadShared, Reason: NoMoreCopies, Copy: 1}},
 		// Several inputs: a copy of one's own first, then a window that is over, then the shortest wait.
 		{w, []Input{in(w, taken, runs), in(0, runs), in(0, free, taken)}, Decision{Action: Read, Reason: OwnCopy, Input: 2}},
-		{w, []Input{in(1, taken, runs), in(w, taken, runs)}, Decision{Action: Share, Reason: WindowOver, Input: 1, KillRest: true}},
+		{w, []Input{in(1, taken, runs), in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, Input: 1, KillRest: true}},
 		{w, []Input{in(0, runs), in(time.Second, taken, runs), in(2*time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: time.Second}},
 	} {
 		assert.Equal(t, b.want, Decide(b.inputs, b.window), "%+v", b)

@@ -10,7 +10,7 @@ func TestDecisionsReadBack(t *testing.T) {
 	wiretest.Through(t, Decision{})
 	wiretest.Through(t, Decision{Reason: WindowOpen, Wait: 1})
 	wiretest.Through(t, Decision{Reason: WindowOpen, Wait: Forever})
-	wiretest.Through(t, Decision{Action: Share, Reason: WindowOver, Input: 3, Copy: 2, KillRest: true})
+	wiretest.Through(t, Decision{Action: ReadShared, Reason: WindowOver, Input: 3, Copy: 2, KillRest: true})
 	wiretest.Through(t, Decision{Action: Read, Reason: OwnCopy})
 }
 

@@ -16,7 +16,7 @@ func benchKNN(b testing.TB, runs int) (*Regressor, [][]float64) {
 		b.Fatal(err)
 	}
 	for range runs + runs/100 { // some have been evicted, and some came after the tree
-		if err := knn.Add(draw(), r.ExpFloat64()); err != nil {
+		if err := knn.Observe(draw(), r.ExpFloat64()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkKNNAdd(b *testing.B) {
 			knn, queries := benchKNN(b, runs)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				_ = knn.Add(queries[i%len(queries)], 1)
+				_ = knn.Observe(queries[i%len(queries)], 1)
 			}
 		})
 	}
@@ -61,9 +61,9 @@ func TestKNNDoesNotAllocate(t *testing.T) {
 		i := 0
 		for name, f := range map[string]func(){
 			"Predict":   func() { _ = knn.Predict(&p, queries[i]) },
-			"Add":       func() { _ = knn.Add(queries[i], 2) },
+			"Add":       func() { _ = knn.Observe(queries[i], 2) },
 			"Quantile":  func() { p.Quantile(p.CDF(1) * p.Below(2)) },
-			"Histogram": func() { h.Add(3); h.Estimate(); h.Delete(3) },
+			"Histogram": func() { h.Observe(3); h.Estimate(); h.Delete(3) },
 		} {
 			assert.Zero(t, testing.AllocsPerRun(600, func() { f(); i = (i + 1) % len(queries) }), "%s, %d runs", name, runs)
 		}

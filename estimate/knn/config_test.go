@@ -16,13 +16,13 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 	histogram := func(c HistogramConfig) error { _, err := NewHistogram(c); return err }
 	add := func(seconds float64, x ...float64) error {
 		knn, _ := New(Config{})
-		err := knn.Add(x, seconds)
+		err := knn.Observe(x, seconds)
 		assert.Zero(t, knn.Len())
 		return err
 	}
 	ask := func(x ...float64) error {
 		knn, _ := New(Config{})
-		require.NoError(t, knn.Add([]float64{1, 2, 3}, 4))
+		require.NoError(t, knn.Observe([]float64{1, 2, 3}, 4))
 		p := predict(t, knn, 1, 2, 3)
 		err := knn.Predict(p, x)
 		assert.False(t, p.Known())
@@ -66,12 +66,12 @@ func TestKNNDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e200} {
-		assert.False(t, h.Add(x))
+		assert.False(t, h.Observe(x))
 		assert.False(t, h.Delete(x))
 	}
 	// Beyond the range in the bins at its ends, and High in the last.
 	for _, x := range []float64{-5, 400, 100, 99} {
-		assert.True(t, h.Add(x))
+		assert.True(t, h.Observe(x))
 	}
 	assert.Equal(t, 3, h.bins[19].n)
 	assert.Equal(t, 4, h.Len())
@@ -81,11 +81,11 @@ func TestKNNDefaults(t *testing.T) {
 func TestKNNZeroValues(t *testing.T) {
 	var k Regressor
 	var p Prediction
-	assert.ErrorContains(t, k.Add(nil, 1), "estimate/knn: Config.Dimensions is 0")
+	assert.ErrorContains(t, k.Observe(nil, 1), "estimate/knn: Config.Dimensions is 0")
 	assert.Error(t, k.Predict(&p, nil))
 	assert.False(t, p.Known())
 	var h Histogram
-	assert.False(t, h.Add(1))
+	assert.False(t, h.Observe(1))
 	assert.False(t, h.Delete(1))
 	_, ok := h.Estimate()
 	assert.False(t, ok)
@@ -98,7 +98,7 @@ func TestKNNExtremes(t *testing.T) {
 			knn, err := New(Config{Dimensions: 1, Neighbours: 3, Scaling: scaling})
 			require.NoError(t, err)
 			for i := range x {
-				require.NoError(t, knn.Add(x[i:i+1], []float64{0, estimate.MaxSample, 1, 2}[i]))
+				require.NoError(t, knn.Observe(x[i:i+1], []float64{0, estimate.MaxSample, 1, 2}[i]))
 			}
 			for _, q := range []float64{-1e100, 0, 1e-300, 1, 1e100} {
 				checkPrediction(t, predict(t, knn, q))
@@ -123,7 +123,7 @@ func TestKNNTreeOfAwkwardSequences(t *testing.T) {
 		for i := range 5000 {
 			x := []float64{value(i)}
 			runs = append(runs, knnRun{x, float64(i % 10)})
-			require.NoError(t, knn.Add(x, float64(i%10)))
+			require.NoError(t, knn.Observe(x, float64(i%10)))
 		}
 		checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
 		mean, _ := slowKNN(runs, 7, knn.Divisors(nil), []float64{30.3})

@@ -32,7 +32,7 @@ func TestRegressorRestored(t *testing.T) {
 			return x
 		}
 		for range c.runs {
-			require.NoError(t, old.Add(draw(), r.ExpFloat64()))
+			require.NoError(t, old.Observe(draw(), r.ExpFloat64()))
 		}
 		data, err := old.MarshalBinary()
 		require.NoError(t, err)
@@ -50,8 +50,8 @@ func TestRegressorRestored(t *testing.T) {
 			require.Equal(t, p.Mean(), q.Mean())
 			require.Equal(t, p.Radius(), q.Radius())
 			require.Equal(t, p.Quantile(.7), q.Quantile(.7))
-			require.NoError(t, old.Add(x, seconds))
-			require.NoError(t, restored.Add(x, seconds))
+			require.NoError(t, old.Observe(x, seconds))
+			require.NoError(t, restored.Observe(x, seconds))
 			require.Equal(t, old.Divisors(nil), restored.Divisors(nil))
 		}
 	}
@@ -67,7 +67,7 @@ func TestHistogramRestored(t *testing.T) {
 		var restored Histogram
 		require.NoError(t, restored.UnmarshalBinary(data))
 		require.Equal(t, h, &restored)
-		h.Add(40*r.Float64() - 8)
+		h.Observe(40*r.Float64() - 8)
 		h.Delete(40*r.Float64() - 8)
 	}
 }
@@ -75,7 +75,7 @@ func TestHistogramRestored(t *testing.T) {
 func TestSnapshotsRefused(t *testing.T) {
 	k, _ := benchKNN(t, 20)
 	h, _ := NewHistogram(HistogramConfig{})
-	h.Add(3)
+	h.Observe(3)
 	for name, s := range map[string]interface {
 		MarshalBinary() ([]byte, error)
 		UnmarshalBinary([]byte) error
@@ -97,14 +97,14 @@ func FuzzUnmarshal(f *testing.F) {
 	data, _ := k.MarshalBinary()
 	f.Add(snapshottest.Body(data))
 	h, _ := NewHistogram(HistogramConfig{})
-	h.Add(3)
+	h.Observe(3)
 	data, _ = h.MarshalBinary()
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = snapshot.Seal(data, 0)
 		var h Histogram
 		if h.UnmarshalBinary(data) == nil {
-			h.Add(1)
+			h.Observe(1)
 			h.Delete(50)
 			h.Estimate()
 		}
@@ -121,7 +121,7 @@ func FuzzUnmarshal(f *testing.F) {
 			if k.Len() > 0 {
 				checkPrediction(t, &p)
 			}
-			if err := k.Add(x, 1); err != nil {
+			if err := k.Observe(x, 1); err != nil {
 				t.Fatal(err)
 			}
 			x[0]++

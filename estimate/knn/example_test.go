@@ -22,7 +22,7 @@ func ExampleRegressor() {
 
 	for i := range 20 {
 		size := float64(16 + 8*i)
-		if err := runs.Add([]float64{size, 50, 20}, 2+size/10); err != nil {
+		if err := runs.Observe([]float64{size, 50, 20}, 2+size/10); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -50,7 +50,7 @@ func ExampleHistogram() {
 	}
 	fmt.Println(cpu.Estimate())
 	for _, percent := range []float64{41, 43, 42, 90, 12} {
-		cpu.Add(percent)
+		cpu.Observe(percent)
 	}
 	fmt.Println(cpu.Estimate())
 	// Output:

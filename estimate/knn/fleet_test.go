@@ -25,7 +25,7 @@ func TestLawsOfMerge(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*Regressor]{
 		New: func(process int) *Regressor { return member(t, process) },
 		See: func(k *Regressor, _ int, now time.Time, random *rand.Rand) {
-			require.NoError(t, k.AddAt(now, []float64{random.NormFloat64(), random.ExpFloat64()}, random.ExpFloat64()))
+			require.NoError(t, k.ObserveAt(now, []float64{random.NormFloat64(), random.ExpFloat64()}, random.ExpFloat64()))
 		},
 		Answer: func(k *Regressor, _ time.Time) string {
 			var p Prediction
@@ -41,11 +41,11 @@ func TestRegressorsMerge(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a, b := member(t, 0), member(t, 1)
 	for i := range 20 {
-		require.NoError(t, a.AddAt(now, []float64{float64(i), .1}, 10))
-		require.NoError(t, b.AddAt(now.Add(time.Second), []float64{float64(i), .1}, 20))
+		require.NoError(t, a.ObserveAt(now, []float64{float64(i), .1}, 10))
+		require.NoError(t, b.ObserveAt(now.Add(time.Second), []float64{float64(i), .1}, 20))
 	}
-	assert.Error(t, a.AddAt(now, []float64{1e39, 0}, 1))
-	assert.Error(t, a.AddAt(now, []float64{0, 0}, estimate.MaxSample*1.1))
+	assert.Error(t, a.ObserveAt(now, []float64{1e39, 0}, 1))
+	assert.Error(t, a.ObserveAt(now, []float64{0, 0}, estimate.MaxSample*1.1))
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
 	assert.Less(t, len(delta), 25*20)
@@ -66,7 +66,7 @@ func TestRegressorsMerge(t *testing.T) {
 func FuzzMerge(f *testing.F) {
 	a, now := member(f, 0), time.Unix(1000, 0)
 	for k := range 20 {
-		_ = a.AddAt(now, []float64{float64(k), 1}, float64(k))
+		_ = a.ObserveAt(now, []float64{float64(k), 1}, float64(k))
 	}
 	delta, _ := a.AppendDelta(nil, nil)
 	f.Add(delta[:len(delta)-4])

@@ -26,7 +26,7 @@ func FuzzKNN(f *testing.F) {
 			for i := range v {
 				v[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 			}
-			_ = knn.Add(v[:2], v[2])
+			_ = knn.Observe(v[:2], v[2])
 		}
 		var p, again Prediction
 		if knn.Predict(&p, []float64{a, b}) != nil || knn.Len() == 0 {
@@ -50,7 +50,7 @@ func FuzzHistogram(f *testing.F) {
 		var added []float64
 		least, largest := math.Inf(1), math.Inf(-1)
 		for ; len(data) >= 8; data = data[8:] {
-			if x := math.Float64frombits(binary.LittleEndian.Uint64(data)); h.Add(x) {
+			if x := math.Float64frombits(binary.LittleEndian.Uint64(data)); h.Observe(x) {
 				added = append(added, x)
 				least, largest = min(least, x), max(largest, x)
 			}

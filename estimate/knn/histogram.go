@@ -76,9 +76,9 @@ func (h *Histogram) Config() HistogramConfig { return h.config }
 // Len returns the number of values.
 func (h *Histogram) Len() int { return h.n }
 
-// Add adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no
+// Observe adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no
 // allocation.
-func (h *Histogram) Add(x float64) bool {
+func (h *Histogram) Observe(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
 	}

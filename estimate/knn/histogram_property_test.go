@@ -17,7 +17,7 @@ func TestHistogramAgainstGrouping(t *testing.T) {
 		groups := map[int][]float64{}
 		for range 1 + r.IntN(60) {
 			x := math.Floor(r.Float64()*80 - 35)
-			require.True(t, h.Add(x))
+			require.True(t, h.Observe(x))
 			i := min(max(int(math.Floor((x+20)/5)), 0), 9)
 			groups[i] = append(groups[i], x)
 		}
@@ -63,8 +63,8 @@ func TestHistogramBoundsInDecimals(t *testing.T) {
 func TestHistogramForgetsLargeValues(t *testing.T) {
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
-	require.True(t, h.Add(99.1))
-	require.True(t, h.Add(1e20))
+	require.True(t, h.Observe(99.1))
+	require.True(t, h.Observe(1e20))
 	require.True(t, h.Delete(1e20))
 	mean, ok := h.Estimate()
 	assert.True(t, ok)
@@ -76,10 +76,10 @@ func TestHistogramDeleteRefusesWhatAddDoes(t *testing.T) {
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
 	for _, x := range []float64{98, 99} {
-		require.True(t, h.Add(x))
+		require.True(t, h.Observe(x))
 	}
 	for _, x := range []float64{1e200, -1e200, math.Inf(1), math.NaN()} {
-		assert.False(t, h.Add(x), "%v", x)
+		assert.False(t, h.Observe(x), "%v", x)
 		assert.False(t, h.Delete(x), "%v", x)
 	}
 	mean, ok := h.Estimate()

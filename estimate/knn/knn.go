@@ -156,16 +156,16 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 	return dst
 }
 
-// Add remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x does
+// Observe remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x does
 // not have Dimensions entries, if one is not finite or beyond 1e100, or if seconds is not from 0 to
 // [estimate.MaxSample]. Runs that failed or were killed say nothing about the time and do not belong here. Amortised
 // O(log n), as one call in n/32 takes O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates
 // only while the number of runs grows.
-func (k *Regressor) Add(x []float64, seconds float64) error { return k.AddAt(time.Time{}, x, seconds) }
+func (k *Regressor) Observe(x []float64, seconds float64) error { return k.ObserveAt(time.Time{}, x, seconds) }
 
-// AddAt is Add for a Regressor that shares what it knows, with the time by which others know how old the run is. There
+// ObserveAt is Observe for a Regressor that shares what it knows, with the time by which others know how old the run is. There
 // parameters and seconds count as float32, and a parameter beyond that is an error.
-func (k *Regressor) AddAt(now time.Time, x []float64, seconds float64) error {
+func (k *Regressor) ObserveAt(now time.Time, x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func knnOf(t *testing.T, k int, x, seconds []float64) *Regressor {
 	knn, err := New(Config{Dimensions: 1, Neighbours: k, Scaling: ScaleNone})
 	require.NoError(t, err)
 	for i := range x {
-		require.NoError(t, knn.Add(x[i:i+1], seconds[i]))
+		require.NoError(t, knn.Observe(x[i:i+1], seconds[i]))
 	}
 	return knn
 }
@@ -114,7 +114,7 @@ func TestKNNErrorShrinks_Figure4(t *testing.T) {
 		for i, n := range counts {
 			for knn.Len() < n {
 				x := task()
-				require.NoError(t, knn.Add(x, truth(x)*(1+.1*(2*r.Float64()-1))))
+				require.NoError(t, knn.Observe(x, truth(x)*(1+.1*(2*r.Float64()-1))))
 			}
 			for range 100 {
 				x := task()
@@ -136,16 +136,16 @@ func TestScaling_3_1(t *testing.T) {
 		knn, err := New(Config{Dimensions: 2, Neighbours: 1, Scaling: scaling})
 		require.NoError(t, err)
 		for _, x := range runs {
-			require.NoError(t, knn.Add(x, x[1]))
+			require.NoError(t, knn.Observe(x, x[1]))
 		}
 		assert.Equal(t, want, predict(t, knn, 2.2e9, 10).Mean())
 	}
 	// A parameter that never varied does not count, however far the task is off.
 	knn, err := New(Config{Dimensions: 2, Neighbours: 1})
 	require.NoError(t, err)
-	require.NoError(t, knn.Add([]float64{.1, 1}, 5))
-	require.NoError(t, knn.Add([]float64{.1, 2}, 6))
-	require.NoError(t, knn.Add([]float64{.1, 3}, 7))
+	require.NoError(t, knn.Observe([]float64{.1, 1}, 5))
+	require.NoError(t, knn.Observe([]float64{.1, 2}, 6))
+	require.NoError(t, knn.Observe([]float64{.1, 3}, 7))
 	assert.Equal(t, 7.0, predict(t, knn, 900, 2.9).Mean())
 	assert.Equal(t, 0.0, knn.Divisors(nil)[0])
 	assert.InDelta(t, math.Sqrt(2./3), knn.Divisors(nil)[1], 1e-15)
@@ -156,7 +156,7 @@ func TestHistogramTakesTheMostPopulatedBin_3_1(t *testing.T) {
 	h, err := NewHistogram(HistogramConfig{Low: 0, High: 10, Bins: 5})
 	require.NoError(t, err)
 	for _, x := range []float64{1, 4, 5, 8.5, 9, 9.5} { // bins [0 2) [2 4) [4 6) [6 8) [8 10]
-		require.True(t, h.Add(x))
+		require.True(t, h.Observe(x))
 	}
 	mean, ok := h.Estimate()
 	assert.True(t, ok)

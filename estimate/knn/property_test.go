@@ -85,7 +85,7 @@ func TestKNNAgainstLinearScan(t *testing.T) {
 		for i := range n {
 			x := draw()
 			runs = append(runs, knnRun{x, float64(r.IntN(50))})
-			require.NoError(t, knn.Add(x, runs[len(runs)-1].seconds))
+			require.NoError(t, knn.Observe(x, runs[len(runs)-1].seconds))
 			runs = runs[max(0, len(runs)-c.Keep):]
 			require.Equal(t, len(runs), knn.Len())
 			if i%(1+n/20) != 0 && i != n-1 {
@@ -141,7 +141,7 @@ func TestKNNTreeChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	for range 6000 {
 		x := []float64{math.Floor(1e3 * r.Float64()), 100 * r.Float64(), math.Floor(5 * r.Float64())}
-		require.NoError(t, with.Add(x, r.ExpFloat64()))
+		require.NoError(t, with.Observe(x, r.ExpFloat64()))
 	}
 	require.True(t, with.tree.built())
 	without := *with
@@ -190,7 +190,7 @@ func TestKNNIsIndependentOfSequence(t *testing.T) {
 		knn, err := New(Config{Dimensions: 2, Scaling: ScaleNone})
 		require.NoError(t, err)
 		for _, run := range runs {
-			require.NoError(t, knn.Add(run.x, run.seconds))
+			require.NoError(t, knn.Observe(run.x, run.seconds))
 		}
 		means = append(means, predict(t, knn, 7, 7).Mean())
 		r.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })

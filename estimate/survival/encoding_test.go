@@ -22,7 +22,7 @@ func TestRestoredAnswersAsBefore(t *testing.T) {
 	trail.Report(30*time.Second, 0.4)
 	var curve survival.Curve
 	for i := range 9 {
-		curve.Add(float64(50+i), i%3 > 0)
+		curve.Observe(float64(50+i), i%3 > 0)
 	}
 	curve.Fit()
 

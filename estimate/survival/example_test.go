@@ -11,10 +11,10 @@ import (
 func Example() {
 	var curve survival.Curve
 	for _, seconds := range []float64{48, 51, 55, 58, 60, 63, 66, 71} {
-		curve.Add(seconds, true)
+		curve.Observe(seconds, true)
 	}
-	curve.Add(20, false)
-	curve.Add(180, false)
+	curve.Observe(20, false)
+	curve.Observe(180, false)
 	curve.Fit()
 
 	fresh := survival.Without{Curve: &curve, Age: 180}

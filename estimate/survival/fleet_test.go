@@ -25,7 +25,7 @@ func TestLawsOfMerge(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*survival.Window]{
 		New: func(process int) *survival.Window { return member(t, process) },
 		See: func(w *survival.Window, _ int, now time.Time, random *rand.Rand) {
-			w.Add(now, random.ExpFloat64(), random.IntN(4) > 0)
+			w.Observe(now, random.ExpFloat64(), random.IntN(4) > 0)
 		},
 		Answer: func(w *survival.Window, now time.Time) string {
 			c := w.Curve(now)
@@ -41,10 +41,10 @@ func TestWindowsMerge(t *testing.T) {
 	a.Start(at(0))
 	for range 20 {
 		a.End(at(10), a.Start(at(0)), true)
-		b.Add(at(10), 30, true)
+		b.Observe(at(10), 30, true)
 	}
-	assert.False(t, b.Add(at(10), -1, true))
-	assert.False(t, b.Add(at(10), estimate.MaxSample*2, true))
+	assert.False(t, b.Observe(at(10), -1, true))
+	assert.False(t, b.Observe(at(10), estimate.MaxSample*2, true))
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
 	assert.Less(t, len(delta), 20*15+40)
@@ -70,10 +70,10 @@ func TestOneProcessOfMany(t *testing.T) {
 	now := time.Unix(1000, 0)
 	liar, honest, reader := member(t, 0), member(t, 1), member(t, 2)
 	for range 9000 {
-		liar.Add(now, 100, true)
+		liar.Observe(now, 100, true)
 	}
 	for range 3000 {
-		honest.Add(now, 1, true)
+		honest.Observe(now, 1, true)
 	}
 	for _, w := range []*survival.Window{honest, liar} {
 		delta, err := w.AppendDelta(nil, nil)
@@ -89,7 +89,7 @@ func FuzzMerge(f *testing.F) {
 	a := member(f, 0)
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 40 {
-		a.Add(time.Unix(1000, 0), random.ExpFloat64(), true)
+		a.Observe(time.Unix(1000, 0), random.ExpFloat64(), true)
 	}
 	delta, _ := a.AppendDelta(nil, nil)
 	f.Add(delta[:len(delta)-4])

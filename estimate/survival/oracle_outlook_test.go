@@ -87,7 +87,7 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 		}
 		var c Curve
 		for range r.IntN(12) {
-			c.Add(50+float64(r.IntN(100)), r.IntN(4) > 0)
+			c.Observe(50+float64(r.IntN(100)), r.IntN(4) > 0)
 		}
 		c.Fit()
 		p := Prediction{

@@ -36,7 +36,7 @@ func TestOutlookScales(t *testing.T) {
 	var c survival.Curve
 	for i := range 30 {
 		run(s, time.Duration(80+i)*time.Second, func(u float64) float64 { return math.Pow(u, 0.5+float64(i)/30) })
-		c.Add(float64(80+i), i%5 > 0)
+		c.Observe(float64(80+i), i%5 > 0)
 	}
 	c.Fit()
 	r := rand.New(rand.NewPCG(9, 10))

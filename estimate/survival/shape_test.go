@@ -61,7 +61,7 @@ func TestLinearProgressBecomesCertain(t *testing.T) {
 	kind := new(survival.Shape)
 	var curve survival.Curve
 	for range 20 {
-		curve.Add(100, true)
+		curve.Observe(100, true)
 	}
 	curve.Fit()
 	before := 1.
@@ -103,7 +103,7 @@ func TestAPredictionDoesNotOutvoteTheOthers(t *testing.T) {
 	for range 60 {
 		factor := math.Exp(0.4 * r.NormFloat64())
 		run(s, 100*time.Second, func(u float64) float64 { return min(1, factor*u) })
-		curve.Add(90+20*r.Float64(), true)
+		curve.Observe(90+20*r.Float64(), true)
 	}
 	curve.Fit()
 	for total, want := range map[float64][2]float64{150: {80, 130}, 1000: {600, 1500}} {
@@ -125,7 +125,7 @@ func TestLittleIsSaidTooEarly(t *testing.T) {
 		require.Equal(t, 90., o.Mean())
 		require.True(t, s.Outlook(&o, survival.Prediction{Age: 10, Total: 99}, &curve))
 		require.Zero(t, o.Mean())
-		curve.Add(100+float64(curve.Len()), true)
+		curve.Observe(100+float64(curve.Len()), true)
 		curve.Fit()
 	}
 	require.True(t, s.Outlook(&o, p, &curve))
@@ -158,7 +158,7 @@ func FuzzShape(f *testing.F) {
 			}
 			if b%16 == 0 {
 				s.Finish(&trail, age, model)
-				curve.Add(age.Seconds(), true)
+				curve.Observe(age.Seconds(), true)
 				curve.Fit()
 				trail, age = survival.Trail{}, 0
 			}
@@ -175,7 +175,7 @@ func FuzzShape(f *testing.F) {
 func TestShapeDoesNotAllocate(t *testing.T) {
 	s := new(survival.Shape).Phase()
 	var curve survival.Curve
-	curve.Add(1, true)
+	curve.Observe(1, true)
 	curve.Fit()
 	var o survival.Outlook
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -205,7 +205,7 @@ func TestAPhaseCountsOnce(t *testing.T) {
 	assert.False(t, kind.Phase().Outlook(&o, p, new(survival.Curve)), "they are known to be off, and nothing has ended")
 	var curve survival.Curve
 	for range 3 {
-		curve.Add(100, true)
+		curve.Observe(100, true)
 	}
 	curve.Fit()
 	assert.True(t, kind.Phase().Outlook(&o, p, &curve))
@@ -218,7 +218,7 @@ func TestPredictionsThatAreOver(t *testing.T) {
 	var curve survival.Curve
 	for range 60 {
 		run(s, 100*time.Second, linear)
-		curve.Add(100, true)
+		curve.Observe(100, true)
 	}
 	curve.Fit()
 	var o survival.Outlook

@@ -117,7 +117,7 @@ func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 func (o oracle) curve(c *survival.Curve) {
 	c.Reset()
 	for _, e := range o {
-		c.Add(float64(e.x), e.ended)
+		c.Observe(float64(e.x), e.ended)
 	}
 	c.Fit()
 }
@@ -230,10 +230,10 @@ func TestAllAsOld(t *testing.T) {
 	for _, ended := range []int{0, 1, 2, 5} {
 		var c survival.Curve
 		for i := range ended {
-			c.Add(10-float64(i)/10, true)
+			c.Observe(10-float64(i)/10, true)
 		}
 		for range 40 {
-			c.Add(10, false)
+			c.Observe(10, false)
 		}
 		c.Fit()
 		left := survival.Residual{Curve: &c, Age: 10}
@@ -245,9 +245,9 @@ func TestAllAsOld(t *testing.T) {
 func TestOwnAgeIsNoEvidence(t *testing.T) {
 	var c survival.Curve
 	for range 9 {
-		c.Add(1, true)
+		c.Observe(1, true)
 	}
-	c.Add(3, false)
+	c.Observe(3, false)
 	c.Fit()
 	assert.InDelta(t, 0.9+0.1*6, c.Mean(), 1e-12)
 	assert.InDelta(t, 1, survival.Without{Curve: &c, Age: 3}.Mean(), 1e-12)
@@ -258,7 +258,7 @@ func TestOwnAgeIsNoEvidence(t *testing.T) {
 func TestNothingKnown(t *testing.T) {
 	var c survival.Curve
 	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
-		assert.False(t, c.Add(x, true))
+		assert.False(t, c.Observe(x, true))
 	}
 	for range 2 {
 		assert.Equal(t, math.Inf(1), c.Mean())
@@ -277,7 +277,7 @@ func TestCurveDoesNotAllocate(t *testing.T) {
 	fit := func() {
 		c.Reset()
 		for i := range 1000 {
-			c.Add(float64(i*7919%1000), i%3 > 0)
+			c.Observe(float64(i*7919%1000), i%3 > 0)
 		}
 		c.Fit()
 	}

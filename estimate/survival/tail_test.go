@@ -13,10 +13,10 @@ import (
 func evenly(ended, running int, age float64) *survival.Curve {
 	c := new(survival.Curve)
 	for i := range ended {
-		c.Add(15+10*(float64(i)+0.5)/float64(ended), true)
+		c.Observe(15+10*(float64(i)+0.5)/float64(ended), true)
 	}
 	for range running {
-		c.Add(age, false)
+		c.Observe(age, false)
 	}
 	c.Fit()
 	return c
@@ -44,9 +44,9 @@ func TestBodyOrOutlier(t *testing.T) {
 func TestWideBodyHasNoOutliers(t *testing.T) {
 	var c survival.Curve
 	for i := range 30 {
-		c.Add(float64(1+i), true)
+		c.Observe(float64(1+i), true)
 	}
-	c.Add(31, false)
+	c.Observe(31, false)
 	c.Fit()
 	assert.InDelta(t, 15.5, survival.Residual{Curve: &c, Age: 31}.Mean(), 5)
 }
@@ -55,16 +55,16 @@ func TestWideBodyHasNoOutliers(t *testing.T) {
 func TestTailBeforeHalfHaveEnded(t *testing.T) {
 	var c survival.Curve
 	for i := range 19 {
-		c.Add(10+float64(i)/100, true)
+		c.Observe(10+float64(i)/100, true)
 	}
 	for range 20 {
-		c.Add(30, false)
+		c.Observe(30, false)
 	}
 	c.Fit()
 	assert.InDelta(t, 15, survival.Residual{Curve: &c, Age: 30}.Mean(), 1e-12)
 	assert.InDelta(t, 1-1./8, survival.Residual{Curve: &c, Age: 30}.CDF(30), 1e-12)
 	for range 2 {
-		c.Add(11, true)
+		c.Observe(11, true)
 	}
 	c.Fit()
 	assert.Greater(t, survival.Residual{Curve: &c, Age: 30}.Mean(), 29.)

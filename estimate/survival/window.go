@@ -99,11 +99,11 @@ func (w *Window) End(now time.Time, id int, success bool) {
 	}
 }
 
-// Add records the time of a run that was not told of while it ran: that it ended after so many seconds, or with success
+// Observe records the time of a run that was not reported while it ran: that it ended after so many seconds, or with success
 // false that it was killed then. Any unit does, as long as it is always the same: with the seconds that each task took
 // for a unit of its work, the curve is a Prior of estimate.UnitTimes. It reports whether the time was taken; see
-// [Curve.Add]. O(1) amortised.
-func (w *Window) Add(now time.Time, seconds float64, success bool) bool {
+// [Curve.Observe]. O(1) amortised.
+func (w *Window) Observe(now time.Time, seconds float64, success bool) bool {
 	w.at(now)
 	taken := seconds >= 0 && seconds <= estimate.MaxSample
 	if taken {
@@ -160,11 +160,11 @@ func (w *Window) Curve(now time.Time) *Curve {
 	w.made, w.fitted, w.since = true, at, 0
 	w.curve.Reset()
 	for _, o := range w.newest() {
-		w.curve.Add(o.Fact.seconds, o.Fact.ended)
+		w.curve.Observe(o.Fact.seconds, o.Fact.ended)
 	}
 	for _, began := range w.runs {
 		if began >= 0 {
-			w.curve.Add(max(at-began, 0).Seconds(), false)
+			w.curve.Observe(max(at-began, 0).Seconds(), false)
 		}
 	}
 	w.curve.Fit()

@@ -78,11 +78,11 @@ func windowed(now int, ends [][3]int, began map[int]int) *survival.Curve {
 	c := new(survival.Curve)
 	for _, e := range ends {
 		if now-e[0] <= 100_000 {
-			c.Add((time.Duration(e[1]) * time.Millisecond).Seconds(), e[2] > 0)
+			c.Observe((time.Duration(e[1]) * time.Millisecond).Seconds(), e[2] > 0)
 		}
 	}
 	for _, at := range began {
-		c.Add((time.Duration(now-at) * time.Millisecond).Seconds(), false)
+		c.Observe((time.Duration(now-at) * time.Millisecond).Seconds(), false)
 	}
 	c.Fit()
 	return c

@@ -93,7 +93,7 @@ func nearest(seed uint64) []float64 {
 		var ys []float64
 		for range n {
 			x, y := run()
-			check(r.Add(x, y))
+			check(r.Observe(x, y))
 			xs, ys = append(xs, x), append(ys, y)
 		}
 		sum := 0.0
@@ -112,7 +112,7 @@ func nearest(seed uint64) []float64 {
 		r, err := knn.New(knn.Config{Dimensions: 1})
 		check(err)
 		for i := range n {
-			check(r.Add([]float64{float64(i * i)}, 1))
+			check(r.Observe([]float64{float64(i * i)}, 1))
 		}
 		var p knn.Prediction
 		check(r.Predict(&p, []float64{-1}))

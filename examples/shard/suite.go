@@ -76,7 +76,7 @@ func newGuess(sources []source, all []suite, except int) (g guess, err error) {
 		}
 		seconds := all[i].whole()
 		if g.known = append(g.known, seconds); sources[i].seen {
-			err = g.like.Add(features(sources[i]), math.Log1p(seconds*1000))
+			err = g.like.Observe(features(sources[i]), math.Log1p(seconds*1000))
 		}
 	}
 	return g, err

@@ -106,16 +106,16 @@ func TestCheckpointByAge(t *testing.T) {
 	tr.Report(at(50), 12, 0, tracker.Report{Done: 0.9, Saved: 0.9})
 	tr.Kill(at(50), 12, 0)
 	var want survival.Curve
-	want.Add(50, false)
+	want.Observe(50, false)
 	for task := range 10 {
 		tr.Finish(at(float64(90+task)), task, 0)
-		want.Add(float64(90+task), true)
+		want.Observe(float64(90+task), true)
 	}
 	tr.Start(at(100), 12, 12)
 	tr.Decide(at(130), 11)
-	want.Add(130, false)
-	want.Add(130, false)
-	want.Add(300, false)
+	want.Observe(130, false)
+	want.Observe(130, false)
+	want.Observe(300, false)
 	want.Fit()
 	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Copies[0].Left.Mean(), 0.01)
 }

@@ -69,7 +69,7 @@ func (f *forecast) refresh() {
 	m.curve.Reset()
 	ends := 0
 	for _, l := range m.closed {
-		if m.curve.Add(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
+		if m.curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
 			ends++
 		}
 	}
@@ -82,7 +82,7 @@ func (f *forecast) refresh() {
 		c := &b.copies.all[i]
 		if c.task != none && c.begun && m.keeps(c.task) {
 			work := float64(b.tasks[c.task].stint(c.resumed))
-			m.curve.Add(b.age(c).Seconds()/f.scale(work), false)
+			m.curve.Observe(b.age(c).Seconds()/f.scale(work), false)
 		}
 	}
 	m.curve.Fit()

@@ -126,7 +126,7 @@ func (a *assigner) ask(s *sim, at int32) {
 		return
 	}
 	a.observe(s, at, r.left[d.Input], d)
-	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Copy, s.now, d.Action == assign.Share
+	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Copy, s.now, d.Action == assign.ReadShared
 	r.pace = 1
 	s.enter(at, reads, c.reading/float64(len(r.left)+r.read))
 	a.contend(s, c.task)

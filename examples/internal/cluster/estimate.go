@@ -57,7 +57,7 @@ func newForecast(s *sim) (*forecast, error) {
 func (f *forecast) ended(s *sim, c *copyOf) {
 	if f != nil {
 		t := s.taskFacts(c.task)
-		if err := f.runs[c.kind].Add([]float64{workOf(t), t.Bytes}, (s.now - c.begun).Seconds()); err != nil {
+		if err := f.runs[c.kind].Observe([]float64{workOf(t), t.Bytes}, (s.now - c.begun).Seconds()); err != nil {
 			s.err = err
 		}
 	}
