@@ -161,7 +161,9 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 // [estimate.MaxSample]. Runs that failed or were killed say nothing about the time and do not belong here. Amortised
 // O(log n), as one call in n/32 takes O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates
 // only while the number of runs grows.
-func (k *Regressor) Observe(x []float64, seconds float64) error { return k.ObserveAt(time.Time{}, x, seconds) }
+func (k *Regressor) Observe(x []float64, seconds float64) error {
+	return k.ObserveAt(time.Time{}, x, seconds)
+}
 
 // ObserveAt is Observe for a Regressor that shares what it knows, with the time by which others know how old the run is. There
 // parameters and seconds count as float32, and a parameter beyond that is an error.
