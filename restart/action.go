@@ -140,6 +140,8 @@ const (
 	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most.
 	// [Limits] gives it in the place of the policy's answer.
 	FurthestOn
+	// Unproven: a restart or copy of the task has not come out yet, or too many of the phase have not, or were lost.
+	Unproven
 )
 
 var reasonNames = [...]string{
@@ -148,6 +150,7 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
+	"unproven",
 }
 
 // String returns the reason's name.

@@ -1,6 +1,7 @@
 package restart
 
 import (
+	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -16,11 +17,13 @@ type view struct {
 	surplus   int                   // of those, the slowest whose t_rem does not rest on its age; -1 if there is none
 	judged    bool                  // some copy can be judged
 	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
+	margin    float64               // seconds that a copy saves at least while slots are scarce
 	basis     Basis
+	shows     float64 // seconds after which one that ends last has shown it
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {
-	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1}
+	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1, shows: math.Inf(1)}
 	for i := range copies {
 		c := &copies[i]
 		v.youngest = min(v.youngest, c.Elapsed)
@@ -76,4 +79,13 @@ func slower(copies []Copy, i, j int) bool {
 		return a.Elapsed < b.Elapsed
 	}
 	return i > j
+}
+
+// estimates takes t_rem and E(t_new) into a decision, and reports whether both are known.
+func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
+	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
+	if d.Remaining == estimate.Unknown && p.Silent {
+		d.Reason = NoProgress
+	}
+	return d.Remaining != estimate.Unknown && d.Fresh != estimate.Unknown
 }

@@ -30,6 +30,8 @@ type Decision struct {
 	// the mean score less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share
 	// against a share. Both are 0 if not used.
 	Value, Threshold float64
+	// Won of Tried earlier restarts and copies were won, where the policy reads it.
+	Won, Tried int
 	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, the time left for LATE,
 	// the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are alike. A
 	// copy that a leaving machine makes necessary comes first, with the largest duration there is.
@@ -51,6 +53,9 @@ func (d *Decision) wire(c *wire.Codec) {
 	compared := d.Value != 0 || d.Threshold != 0
 	c.When(compared).Float("value", &d.Value)
 	c.When(compared).Float("threshold", &d.Threshold)
+	tried := d.Tried != 0
+	c.When(tried).Int("won", &d.Won)
+	c.When(tried).Int("tried", &d.Tried)
 	c.Duration("gain", &d.Gain)
 	if c.Reading() || d.Avoid.Len() > 0 {
 		avoid := d.Avoid.list()

@@ -40,8 +40,9 @@
 //
 // # Policies
 //
-// [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one small
-// interface, [Policy]. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some
+// [Mantri], [Guarded], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one
+// small interface, [Policy]. Guarded is Mantri where little is known: it counts how its restarts and copies come out, and
+// trusts itself accordingly. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some
 // of the facts, which rules.Describe lists; leave out what your policy does not read.
 //
 // # Three ways to use it

@@ -51,6 +51,9 @@ type Task struct {
 	SinceCopy time.Duration
 	// Tried are machines on which attempts of the task ran, latest first. Those of Copies may stand there as well.
 	Tried []int
+	// Trying is how long the latest restart or copy that was made because the task was slow has gone on without coming
+	// out, by being won or lost; 0 if there is none. Read by Guarded.
+	Trying time.Duration
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool
 	// NoRestart says that the task must not be killed and run again.
@@ -73,6 +76,13 @@ type Phase struct {
 	Silent bool
 	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
 	Machines int
+	// Sized says that the works of the tasks are known. Read by Guarded.
+	Sized bool
+	// Won of Tried restarts and copies were won, of those that have come out. Read by Guarded.
+	Won, Tried int
+	// AtRisk is what those that were lost have cost of slots' time, and what those may that have not come out, less the
+	// time that was saved by those that were won. Read by Guarded.
+	AtRisk time.Duration
 	// Peers is what the engines' rules compare with. Mantri reads none of it.
 	Peers Peers
 }

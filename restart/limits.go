@@ -59,7 +59,7 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 			reason = FurthestOn
 		}
 	case Kill:
-		if len(t.Copies) < 2 || spared(t.Copies, d.Copy) {
+		if len(t.Copies) < 2 || kept(t.Copies, d.Copy) {
 			reason = FurthestOn
 		}
 	case Duplicate:
@@ -93,4 +93,18 @@ func spared(copies []Copy, i int) bool {
 		}
 	}
 	return i == oldest || i == furthest
+}
+
+// kept reports whether a copy of several must not be killed: it is spared, and another has not done as much in more
+// time.
+func kept(copies []Copy, i int) bool {
+	if !spared(copies, i) {
+		return false
+	}
+	for j := range copies {
+		if copies[j].Elapsed > copies[i].Elapsed && copies[j].far() >= copies[i].far() {
+			return false
+		}
+	}
+	return true
 }

@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -73,29 +72,31 @@ func (m *Mantri) fill() {
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
-func (m Mantri) Validate() error {
+func (m Mantri) Validate() error { return m.validate("restart: Mantri") }
+
+func (m *Mantri) validate(place string) error {
 	switch {
 	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
-		return check.Bad("restart: Mantri", "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
+		return check.Bad(place, "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
 	case !(m.DuplicateThreshold >= 0 && m.DuplicateThreshold < 1) && m.DuplicateThreshold != Off:
-		return check.Bad("restart: Mantri", "DuplicateThreshold", m.DuplicateThreshold,
+		return check.Bad(place, "DuplicateThreshold", m.DuplicateThreshold,
 			"a probability in (0, 1), 0 for the default, or Off")
 	case m.MaxDuplicates < 0 && m.MaxDuplicates != Off:
-		return check.Bad("restart: Mantri", "MaxDuplicates", m.MaxDuplicates, "a positive number, 0 for the default, or Off")
+		return check.Bad(place, "MaxDuplicates", m.MaxDuplicates, "a positive number, 0 for the default, or Off")
 	case !(m.Confidence >= 0 && m.Confidence < 1):
-		return check.Bad("restart: Mantri", "Confidence", m.Confidence, "a probability in (0, 1), or 0 for the default")
+		return check.Bad(place, "Confidence", m.Confidence, "a probability in (0, 1), or 0 for the default")
 	case m.FastestKept < 0:
-		return check.Bad("restart: Mantri", "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
+		return check.Bad(place, "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
 	}
 	if m.IdleGain != Off {
-		if err := check.Factor("restart: Mantri", "IdleGain", m.IdleGain); err != nil {
+		if err := check.Factor(place, "IdleGain", m.IdleGain); err != nil {
 			return err
 		}
 	}
-	if err := check.Factor("restart: Mantri", "CopyPause", m.CopyPause); err != nil {
+	if err := check.Factor(place, "CopyPause", m.CopyPause); err != nil {
 		return err
 	}
-	return check.Factor("restart: Mantri", "RaisedBar", m.RaisedBar)
+	return check.Factor(place, "RaisedBar", m.RaisedBar)
 }
 
 // Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh, and
@@ -113,11 +114,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
 		return d
 	}
-	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
-	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
-		if d.Remaining == estimate.Unknown && p.Silent {
-			d.Reason = NoProgress
-		}
+	if !v.estimates(&d, &t, &p) {
 		return d
 	}
 	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off {
@@ -175,8 +172,13 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	} else {
 		d.Value = exceeds(&t.Fresh, v.left, c/(c+1), 0, m.DuplicateThreshold)
 	}
-	if !(d.Value > d.Threshold) || v.left != nil && !usesLess(&t.Fresh, v.left, c) {
+	if !(d.Value > d.Threshold) {
 		return
+	}
+	if v.left != nil {
+		if _, less := v.weigh(t); !(less > v.margin) {
+			return
+		}
 	}
 	d.Reason = m.mayDuplicate(t, v)
 	if d.Reason == NoReason {

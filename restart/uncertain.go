@@ -85,15 +85,21 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 	return most / leftPoints
 }
 
-// usesLess reports whether c copies and one more are expected to use less in all than the c copies.
-func usesLess(fresh *estimate.Fresh, left estimate.Distribution, c float64) bool {
-	alone, together, of := 0.0, 0.0, points(fresh)
+// weigh returns by how many seconds one more copy is expected to end the task sooner, and how many it saves of the slots'
+// time. One that ends last is ended once it has shown that it will.
+func (v *view) weigh(t *Task) (sooner, less float64) {
+	c, of := float64(len(t.Copies)), points(&t.Fresh)
 	for i := range leftPoints {
-		a := point(left, i, leftPoints)
-		alone += float64(a * freshPoints)
-		for _, f := range of {
-			together += min(a, f)
+		left := point(v.left, i, leftPoints)
+		for _, fresh := range of {
+			if fresh < left {
+				sooner += left - fresh
+				less += float64(c*left) - float64((c+1)*fresh)
+			} else {
+				less -= min(left, v.shows)
+			}
 		}
 	}
-	return c*alone > (c+1)*together
+	const n = leftPoints * freshPoints
+	return sooner / n, less / n
 }

@@ -6,6 +6,10 @@ import "github.com/straggler-go/straggler/internal/wire"
 func (m Mantri) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Mantri) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
+// MarshalJSON returns the fields that are not zero, as Mantri's does; UnmarshalJSON reads it.
+func (g Guarded) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&g)) }
+func (g *Guarded) UnmarshalJSON(data []byte) error { return wire.Read(data, g, wire.Struct) }
+
 // MarshalJSON returns the fields that are not zero, Off as -1; UnmarshalJSON reads it.
 func (l Limits) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&l)) }
 func (l *Limits) UnmarshalJSON(data []byte) error { return wire.Read(data, l, wire.Struct) }

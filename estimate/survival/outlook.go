@@ -11,7 +11,7 @@ type Outlook struct {
 	n      int
 }
 
-const mostAtoms = 2*remembered + len(unseen)
+const mostAtoms = 2*remembered + len(unseen) + 1
 
 // near is how far off, as a factor, a total still is as likely as the curve makes it.
 const near = 1.25
@@ -29,6 +29,9 @@ type Prediction struct {
 	Expected bool
 	// Scale is how many seconds of the task are one of the curve; 0 stands for 1.
 	Scale float64
+	// MaySayNothing says that progress may say nothing of this copy, as of one that stalls: then its age alone counts,
+	// with the weight of an error that nobody has seen yet. Copies that stall are killed, and so seldom teach it.
+	MaySayNothing bool
 }
 
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
@@ -104,6 +107,17 @@ func (a *adder) all(s *Shape, stage int) {
 	for _, ratio := range unseen {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}
+	if a.p.MaySayNothing && a.curve != nil {
+		a.byAge(guess)
+	}
+}
+
+// byAge adds what is left by age alone, by how likely the curve makes an age like that.
+func (a *adder) byAge(weight float64) {
+	r := Residual{Curve: a.curve, Age: a.p.Age, Scale: a.scale}
+	if left := r.Mean(); left >= 0 && !math.IsInf(left, 1) {
+		a.put(left, float64(weight*a.curve.Above(a.p.Age/a.scale)))
+	}
 }
 
 // seen adds the errors that were seen, in a phase and in its kind.
@@ -150,7 +164,12 @@ func (a *adder) atom(ratio, weight float64) {
 		weight = float64(weight * ((most - a.p.Age) / (most - least)))
 		total = (most + a.p.Age) / 2
 	}
-	o, left := a.o, total-a.p.Age
+	a.put(total-a.p.Age, weight)
+}
+
+// put adds a value, in its place.
+func (a *adder) put(left, weight float64) {
+	o := a.o
 	i := o.n
 	for ; i > 0 && o.left[i-1] > left; i-- {
 		o.left[i], o.weight[i] = o.left[i-1], o.weight[i-1]

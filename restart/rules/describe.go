@@ -21,6 +21,7 @@ var table = [...]struct {
 	{"dryad", Dryad{}, Durations},
 	{"spark", Spark{}, Durations | Throughput},
 	{"flink", Flink{}, Durations | UnitTimes},
+	{"guarded", restart.Guarded{}, Interval | Fresh | Left | Trials},
 }
 
 // Facts are what a policy reads besides the plain facts of a task's copies and the counts of the phase, as a set of
@@ -46,8 +47,11 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
+	// Trials: Task.Trial and Phase.Trials, and a t_new in which trials that failed and the exchange of slots count.
+	Trials
 
-	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host.
+	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host. Nor is Trials: it
+	// changes what t_new is, so a policy that wants it says so.
 	AllFacts = Fresh | Left | Durations | UnitTimes | ProgressRates | Scores | Throughput | Machines
 )
 
@@ -80,6 +84,8 @@ func Describe(policy restart.Policy) Description {
 	}
 	d := Description{Facts: table[i].reads, CopiesOnly: true}
 	switch p := v.Interface().(type) {
+	case restart.Guarded:
+		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
 	case restart.Mantri:
 		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
 	case LATE:

@@ -178,7 +178,7 @@ func TestDescribeOfTheHostsOwn(t *testing.T) {
 	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe(hostsOwn{}))
 	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*frugal)(nil)), "which can't be asked")
 	assert.Equal(t, rules.Description{Facts: rules.Scores}, rules.Describe(frugal{}))
-	assert.Equal(t, rules.Machines<<1-1, rules.AllFacts|rules.Interval, "there are no others")
+	assert.Equal(t, rules.Trials<<1-1, rules.AllFacts|rules.Interval|rules.Trials, "there are no others")
 	assert.True(t, rules.AllFacts.Has(rules.Left|rules.Fresh))
 	assert.False(t, rules.Left.Has(rules.Left|rules.Fresh))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // ages is what is known of how long copies take whatever they report: a curve of the times of those that have ended,
@@ -11,6 +12,7 @@ import (
 // distribution.
 type ages struct {
 	on     bool
+	doubts bool // the policy wants it taken into account that progress may say nothing
 	shape  *survival.Shape
 	curve  survival.Curve
 	mean   float64       // the mean work
@@ -44,9 +46,9 @@ const (
 	unsure    = 8    // ends before which more work is taken to take longer, and less work not to take shorter
 )
 
-func newAges(c *Config, on bool) ages {
+func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
-	m := ages{on: on, stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
+	m := ages{on: reads.Has(rules.Left), doubts: reads.Has(rules.Trials), stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}

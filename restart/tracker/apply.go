@@ -24,6 +24,9 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	}
 	a.Task = e.Task
 	copies := t.phase.ledger.Copies
+	if t.judge.trials.on {
+		t.judge.before(e)
+	}
 	switch e.Kind {
 	case Recorded:
 		t.phase.report(e)

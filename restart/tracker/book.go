@@ -16,6 +16,7 @@ type book struct {
 	tasks      []taskState
 	copies     pool
 	histories  []history
+	tries      bool // trials are part of the histories
 	waiting    queue
 	candidates candidates
 	cloning    []int32 // tasks that may lack some of their first copies, in the order of their starts
@@ -129,6 +130,16 @@ func (b *book) firsts(s *taskState) int {
 	}
 	if s.copies != none {
 		n = max(n, 1)
+	}
+	return n
+}
+
+// extras counts the copies of a task that were made because it is slow.
+func (b *book) extras(s *taskState) (n int) {
+	for i := s.copies; i != none; i = b.copies.all[i].next {
+		if b.isExtra(s, &b.copies.all[i]) {
+			n++
+		}
 	}
 	return n
 }

@@ -23,7 +23,7 @@ func (x *phase) code(c *snapshot.Codec) {
 	x.fleet.code(c)
 	x.peers.code(c)
 	f.code(c)
-	snapshot.List(c, &b.histories, 6, func(h *history) { h.code(c) })
+	snapshot.List(c, &b.histories, 6, func(h *history) { h.code(c, b.tries) })
 	snapshot.List(c, &b.copies.all, 2, func(s *copyState) { x.codeCopy(c, s) })
 	c.Index(&b.copies.free, len(b.copies.all))
 	for i := range b.tasks {
@@ -54,6 +54,7 @@ func (x *phase) codeLedger(c *snapshot.Codec) {
 func (j *judge) code(c *snapshot.Codec) {
 	c.Number(&j.bad, 0, snapshot.Any)
 	j.counts.code(c)
+	j.trials.code(c, j.book)
 	j.ranking.code(c, len(j.book.tasks))
 }
 
@@ -110,6 +111,9 @@ func (f *fleet) code(c *snapshot.Codec) {
 		}
 		f.refuse(place, refused)
 	})
+	if f.own != nil {
+		c.Part(f.own)
+	}
 	if f.pace != nil {
 		c.Part(&f.pace.totals.heard)
 		c.Number(&f.pace.totals.idle, 0, maxTasks)
@@ -154,12 +158,15 @@ func (f *forecast) code(c *snapshot.Codec) {
 	})
 }
 
-func (h *history) code(c *snapshot.Codec) {
+func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
 	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn} {
 		c.Index(n, anyIndex)
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)
+	if trials {
+		h.trial.code(c)
+	}
 }
 
 // anyIndex is beyond every index.
@@ -212,4 +219,32 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	for i := range tried {
 		c.Index(&s.tried[i], len(x.fleet.list))
 	}
+}
+
+func (x *trial) code(c *snapshot.Codec) {
+	snapshot.Small(c, &x.kind, 0, int(byRestart))
+	c.Index(&x.lost, anyIndex)
+	c.Amount32(&x.implied)
+	c.Amount32(&x.chance)
+	c.Bool(&x.likely)
+	c.Duration(&x.began)
+	c.Duration(&x.left)
+	c.Duration(&x.risk)
+}
+
+func (r *trials) code(c *snapshot.Codec, b *book) {
+	if !r.on {
+		return
+	}
+	c.Bool(&r.sized)
+	c.Amount(&r.same)
+	c.Amount(&r.other)
+	c.Number(&r.tried, 0, snapshot.Any)
+	c.Number(&r.won, 0, snapshot.Any)
+	c.Check(r.won <= r.tried, "has won more trials than there were")
+	c.Duration(&r.cost)
+	snapshot.List(c, &r.open, 1, func(h *int32) {
+		c.Index(h, len(b.histories))
+		c.Check(*h != none && c.OK() && b.histories[*h].trial.kind != noTrial, "lists a trial that is none")
+	})
 }

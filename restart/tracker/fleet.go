@@ -33,6 +33,7 @@ type fleet struct {
 	refuses int // machines that are refused
 	record  MachineRecord
 	member  machines.Member
+	own     *machines.Record // the record, if the host has given none and the policy wants one; nil otherwise
 	path    func(task, machine int) float64
 	pace    *pace // nil if the policy does not read it
 	taken   [maxTried]int

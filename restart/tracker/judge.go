@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -24,6 +25,7 @@ type judge struct {
 	facts    restart.Phase
 	bad      int // answers that could not be meant
 	counts   counts
+	trials   trials
 	ranking  ranking
 	scratch  []ranked           // of the ranking: what is dropped, or goes back
 	avoid    []int              // scratch of withAvoid
@@ -46,6 +48,9 @@ func (j *judge) phase() *restart.Phase {
 	p.Finished, p.Waiting, p.Speculative = b.finished, b.waiting.waits, b.speculative()
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
 	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
+	if j.trials.on {
+		p.Sized, p.Won, p.Tried, p.AtRisk = j.trials.sized, j.trials.won, j.trials.tried, j.atRisk()
+	}
 	p.Peers = restart.Peers{}
 	j.peers.fill(&p.Peers, b.working+b.finished)
 	return p
@@ -127,7 +132,17 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
 	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)
+	if j.trials.on {
+		location = j.exchanged(s, location)
+	}
 	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, samples[:min(len(copies), len(samples))], &j.others)
+	if j.trials.on {
+		j.foresees(s, view)
+		j.mix(s, view)
+		if h := j.trying(s); h != none {
+			view.Trying = max(num.Sub(b.now, b.histories[h].trial.began), 1)
+		}
+	}
 	if s.history != none {
 		h := &b.histories[s.history]
 		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
@@ -233,10 +248,35 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 		return d, false
 	}
 	v := j.fleet.record.Judge(machine)
-	if !v.Avoid() {
+	if !v.Avoid() || j.pays(machine, v) {
 		return d, false
 	}
 	return restart.Decision{Reason: restart.SlowMachine, Value: v.ClassFactor, Threshold: v.Threshold}, true
+}
+
+// pays reports whether a task that starts on a slow machine now is expected to end there before the phase does.
+func (j *judge) pays(machine int, v machines.Verdict) bool {
+	if !j.trials.on || v.Standing != machines.Slow {
+		return false
+	}
+	waves := 1 + float64(j.book.waiting.waits)/float64(max(j.book.slots, 1))
+	return j.fleet.record.Factor(machine) <= waves
+}
+
+// exchanged returns the location factor of a task that is killed while others wait: the slot that it leaves goes to one
+// of them, which will be as slow there.
+func (j *judge) exchanged(s *taskState, location float64) float64 {
+	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.copies == none {
+		return location
+	}
+	own := j.fleet.number(j.book.copies.all[s.copies].machine)
+	if own == none {
+		return location
+	}
+	if v := j.fleet.record.Judge(own); v.Avoid() && !j.pays(own, v) {
+		return location
+	}
+	return max(location, j.fleet.record.Factor(own))
 }
 
 // blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.

@@ -42,7 +42,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: f.expects || m.sure(),
+			Expected: f.expects || m.sure(), MaySayNothing: m.doubts,
 		}
 		if m.shape.Outlook(&left.outlook, p, &m.curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress

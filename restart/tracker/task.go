@@ -37,6 +37,7 @@ type history struct {
 	killed     int32 // the sample of the copy that was killed last, or estimate.NoSample
 	killedOn   int32 // the place of its machine, or none
 	saved      part  // of its work, that a checkpoint holds
+	trial      trial
 }
 
 type taskFlags uint16

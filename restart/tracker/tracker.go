@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -38,6 +39,9 @@ type Tracker struct {
 	found  []Answer // the answer to a Sweep
 }
 
+// mostOwn is how many machines a tracker remembers by itself, where the host keeps no record.
+const mostOwn = 1 << 12
+
 // New returns a tracker of a phase of which nothing has started, or an error that names the field of Config, or of the
 // policy, that is out of range. O(n) in the number of tasks.
 func New(c Config) (*Tracker, error) {
@@ -45,8 +49,8 @@ func New(c Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Record != nil {
-		t.phase.fleet.member = c.Record.Join()
+	if record := t.phase.fleet.record; record != nil {
+		t.phase.fleet.member = record.Join()
 	}
 	if c.Budget != nil {
 		c.Budget.SlotsChanged(c.Slots)
@@ -60,11 +64,16 @@ func open(c Config) (*Tracker, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
+	reads := rules.Describe(c.Policy)
+	record, own := c.Record, (*machines.Record)(nil)
+	if record == nil && c.Machines > 0 && reads.Has(rules.Trials|rules.Left) {
+		own, _ = machines.New(machines.Config{MaxMachines: min(c.Machines, mostOwn)})
+		record, c.UnitTimes.Factors = own, own
+	}
 	rates, err := estimate.NewUnitTimes(c.UnitTimes)
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Config.UnitTimes: %w", err)
 	}
-	reads := rules.Describe(c.Policy)
 	if err := reads.Limits.Validate(); err != nil {
 		return nil, err
 	}
@@ -73,18 +82,20 @@ func open(c Config) (*Tracker, error) {
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()
 	x := &t.phase
 	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), newPeers(reads.Facts), c.Budget
-	x.fleet = fleet{known: c.Machines, record: c.Record, path: c.Path}
+	x.fleet = fleet{known: c.Machines, record: record, own: own, path: c.Path}
 	if reads.Has(rules.Machines) {
 		x.fleet.pace = &pace{totals: totals{idle: c.Machines}}
 	}
 	x.forecast = forecast{
-		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || c.Record != nil,
-		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads.Has(rules.Left)),
+		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || record != nil,
+		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads),
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
+	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), given != nil
+	x.book.tries = t.judge.trials.on
 	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
 	return t, nil
 }

@@ -25,12 +25,12 @@ func (e everything) Describe() rules.Description {
 	}
 }
 
-// certain is Mantri on t_rem as it is extrapolated: the oracle knows of no distribution.
-type certain struct{ restart.Mantri }
+// certain is Mantri, or Guarded, on t_rem as it is extrapolated: the oracle knows of no distribution and of no trials.
+type certain struct{ restart.Policy }
 
 func (c certain) Describe() rules.Description {
-	d := rules.Describe(c.Mantri)
-	d.Facts &^= rules.Left
+	d := rules.Describe(c.Policy)
+	d.Facts &^= rules.Left | rules.Trials
 	return d
 }
 
@@ -50,8 +50,9 @@ type world struct {
 }
 
 func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
-	if mantri, ok := policy.(restart.Mantri); ok {
-		policy = certain{mantri}
+	switch policy.(type) {
+	case restart.Mantri, restart.Guarded:
+		policy = certain{policy}
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w := &world{t: t, rng: rng, policy: policy, now: start, queues: seed%2 > 0, saves: seed%3 == 0, small: seed%5 == 0}

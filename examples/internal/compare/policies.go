@@ -28,6 +28,7 @@ type Entry struct {
 func Entries() []Entry {
 	return []Entry{
 		{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true},
+		{Name: "guarded", Policy: restart.Guarded{}, LargestFirst: true},
 		{Name: "largest-first", Policy: restart.Never{}, LargestFirst: true}, // what Mantri's order alone saves
 		{Name: "late", Policy: rules.LATE{}},
 		{Name: "hadoop", Policy: rules.Hadoop{}},

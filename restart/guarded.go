@@ -1,0 +1,197 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Guarded is Mantri's rules with guards for what is not known; its fields are [Mantri]'s. Where t_rem is certain, the
+// sizes of tasks are known and nothing was tried in vain, it decides as [Mantri] does. It is immutable in use and safe for
+// concurrent use.
+//
+//   - Actions are trials. A copy is won if it ends first, and a restart if the new attempt takes less than two thirds of
+//     what the old one would have. With the probability that trials have been lost, a new copy takes as long as the old
+//     one: then it is the task that is long, or the moment, and not the attempt. A tracker mixes it into t_new.
+//   - Where the sizes of tasks are not known, losses are bounded. A restart wants what it throws away to have been saved by
+//     trials that were won; before that a copy is made in its place. A copy wants what was lost, and what it and the
+//     others that have not come out may cost, to be at most four times what it may cost, a hundredth of what the phase
+//     takes in all, or a quarter of what the task still takes. Where copies report, one costs three report periods: then
+//     it shows whether it gains on the other, and is killed if it hardly ends first and takes no less in all. Where they
+//     do not, it costs one and a half usual times; it is killed after two and a half, and until one and a half the task
+//     gets no other.
+//   - While tasks wait, a copy must be expected to use less in all by two report periods.
+//   - On an idle slot of a phase whose tasks have all begun, a copy is made if the time that it saves exceeds the slot
+//     time that it adds, and two report periods. A phase whose Tasks are not known has no last wave: there Mantri's own
+//     rule for idle slots holds.
+//
+// Sources: [Mantri §5.1]; the guards are this library's, and docs/worlds.md has what they do.
+type Guarded Mantri
+
+const (
+	marginPeriods = 2    // Δ that an action saves at least, beyond what it spends
+	showPeriods   = 3    // Δ after which a copy has shown whether it gains
+	hardlyFirst   = 0.35 // the probability to end first up to which it does not
+	noLess        = 0.8  // of what the other takes in all is no less
+	usualPart     = 0.3  // of t_new, what is usual; the median may lie among the long ones
+	openFor       = 1.5  // usual times for which a copy that shows nothing may come out
+	givenUpAfter  = 2.5  // usual times after which it is killed
+	atRiskCopies  = 4    // copies that may be lost or at risk
+	atRiskShare   = 0.01 // of what the phase takes
+	atRiskLeft    = 0.25 // of what the task still takes
+)
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (g Guarded) Effective() Guarded { return Guarded(Mantri(g).Effective()) }
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (g Guarded) Validate() error { return (*Mantri)(&g).validate("restart: Guarded") }
+
+// Decide says what to do about a running task. O(len(t.Copies)), and some two hundred looks at t.Fresh and Copy.Left;
+// no allocation.
+func (g Guarded) Decide(t Task, p Phase) (d Decision) {
+	m := Mantri(g)
+	m.fill()
+	d.Reason = NotRunning
+	if len(t.Copies) == 0 {
+		return d
+	}
+	d.Won, d.Tried = p.Won, p.Tried
+	v := m.look(t.Copies, p.Interval)
+	v.margin = marginPeriods * v.interval.Seconds()
+	if v.prunes(t.Copies, max(m.FastestKept, t.Clones)) {
+		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
+		return d
+	}
+	if !v.estimates(&d, &t, &p) {
+		return d
+	}
+	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
+	guarded := v.left != nil && !p.Sized
+	if at.usual, _ = num.Duration(t.Fresh.Quantile(usualPart)); guarded {
+		if i := at.inVain(t.Trying); i >= 0 && len(t.Copies) > t.Clones {
+			return Decision{Action: Kill, Reason: SlowerCopy, Copy: i, Won: p.Won, Tried: p.Tried}
+		}
+		if !at.silent {
+			v.shows = at.cost().Seconds()
+		}
+	}
+	if v.left != nil && at.silent && t.Trying > 0 && t.Trying < num.Times(at.usual, openFor) {
+		d.Reason = Unproven
+		return d
+	}
+	switch {
+	case p.Waiting > 0 || p.FreeSlots <= 0 || t.NoDuplicate || m.MaxDuplicates == Off:
+		m.scarce(&d, &t, v)
+	case p.Tasks > 0 && v.left != nil:
+		m.lastWave(&d, &t, v)
+	default:
+		m.idle(&d, &t, v)
+	}
+	if guarded && d.Action != Keep {
+		at.bound(&d, &t, &p, &m)
+	}
+	if d.Action != Keep {
+		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
+		d.Avoid = Avoid(t, p)
+	}
+	return d
+}
+
+// guard bounds what is done about a task while the sizes of tasks are not known.
+type guard struct {
+	copies []Copy
+	v      view
+	lag    time.Duration
+	usual  time.Duration // that a new copy takes
+	silent bool          // progress says nothing of how long the task still takes
+}
+
+// cost is what a copy costs if it is in vain.
+func (g *guard) cost() time.Duration {
+	if g.silent {
+		return num.Add(num.Times(g.usual, openFor), g.lag)
+	}
+	return num.Add(num.Times(g.v.interval, showPeriods), g.lag)
+}
+
+// bound keeps an action that is worth its while from risking more than a wrong guess may cost.
+func (g *guard) bound(d *Decision, t *Task, p *Phase, m *Mantri) {
+	cost := g.cost()
+	risk := cost
+	if d.Action == Restart {
+		if risk = g.copies[d.Copy].Elapsed; num.Add(p.AtRisk, risk) <= 0 {
+			return
+		}
+		if m.mayDuplicate(t, g.v) == NoReason {
+			d.Action, d.Reason, d.Copy, risk = Duplicate, Unproven, 0, cost
+		}
+	}
+	most := max(num.Times(cost, atRiskCopies), num.Times(g.usual, atRiskShare*float64(p.Tasks)),
+		num.Times(d.Remaining, atRiskLeft))
+	if num.Add(p.AtRisk, risk) > most {
+		d.Action, d.Reason, d.Copy = Keep, Unproven, 0
+	}
+}
+
+// inVain returns the copy of several that is no longer worth its slot; -1 if there is none.
+func (g *guard) inVain(trying time.Duration) int {
+	copies := g.copies
+	if len(copies) < 2 {
+		return -1
+	}
+	if i := g.v.surplus; i >= 0 && !g.silent && g.hopeless(i) {
+		return i
+	}
+	if trying < num.Add(num.Times(g.usual, givenUpAfter), g.lag) {
+		return -1
+	}
+	newest := -1
+	for i := range copies {
+		if !kept(copies, i) && (newest < 0 || copies[i].Elapsed < copies[newest].Elapsed) {
+			newest = i
+		}
+	}
+	if newest >= 0 && copies[newest].Basis == ByProgress && copies[newest].Remaining <= g.v.remaining {
+		return -1 // it is about to end first
+	}
+	return newest
+}
+
+// hopeless reports whether a copy hardly ends before the fastest, and takes no less in all than another.
+func (g *guard) hopeless(i int) bool {
+	c, least := &g.copies[i], num.MaxDuration
+	if c.Left == nil || c.Elapsed < num.Times(g.v.interval, marginPeriods) {
+		return false
+	}
+	for j := range g.copies {
+		if o := &g.copies[j]; j != i && o.Remaining != estimate.Unknown {
+			least = min(least, num.Add(o.Elapsed, o.Remaining))
+		}
+	}
+	first := 0.0
+	for k := range leftPoints {
+		first += estimate.Below(c.Left, point(g.v.left, k, leftPoints))
+	}
+	return first <= hardlyFirst*leftPoints && num.Add(c.Elapsed, c.Remaining) >= num.Times(least, noLess)
+}
+
+// lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.
+func (m *Mantri) lastWave(d *Decision, t *Task, v view) {
+	d.Reason = Disabled
+	if m.IdleGain == Off {
+		return
+	}
+	sooner, less := v.weigh(t)
+	if d.Reason = NotSlow; !num.Finite(sooner) || !num.Finite(less) {
+		return
+	}
+	d.Value, d.Threshold = sooner, max(-less, v.margin)
+	if !(d.Value > d.Threshold) {
+		return
+	}
+	if d.Reason = m.mayDuplicate(t, v); d.Reason == NoReason {
+		d.Action, d.Reason = Duplicate, IdleSlot
+	}
+}

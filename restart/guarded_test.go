@@ -1,0 +1,161 @@
+package restart_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// late is a task that has run for 2 min and needs as long as left has it, among others that take 50 to 150 s.
+func late(left estimate.Distribution, more ...time.Duration) restart.Task {
+	t := restart.Task{Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 50, Max: 150}, Work: 1}}
+	for i, elapsed := range append([]time.Duration{2 * time.Minute}, more...) {
+		remaining := time.Duration(left.Mean()*1e9) + time.Duration(i)*time.Second
+		c := restart.Copy{Machine: i, Elapsed: elapsed, Remaining: remaining, Left: left, Basis: restart.ByAge}
+		t.Copies = append(t.Copies, c)
+	}
+	return t
+}
+
+var lastWave = restart.Phase{Interval: 10 * time.Second, Tasks: 20, Finished: 15, Slots: 20, FreeSlots: 15}
+
+// Where t_rem is certain and nothing was tried, Guarded is Mantri.
+func TestGuardedIsMantriWhereAllIsCertain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	acted := 0
+	for range 5000 {
+		task, phase := late(distuv.Uniform{Min: 1, Max: 2}), lastWave
+		for range rng.IntN(3) {
+			task.Copies = append(task.Copies, restart.Copy{Machine: 9})
+		}
+		for i := range task.Copies {
+			c := &task.Copies[i]
+			c.Left, c.Basis = nil, restart.NoBasis
+			c.Elapsed, c.Remaining = time.Duration(rng.IntN(300))*time.Second, time.Duration(rng.IntN(400)-1)*time.Second
+			c.Done = rng.Float64()
+		}
+		phase.Waiting, phase.FreeSlots = rng.IntN(2)*5, rng.IntN(3)
+		task.Restarts, task.Duplicates, task.NoDuplicate = rng.IntN(4), rng.IntN(9), rng.IntN(5) == 0
+		want := restart.Mantri{}.Decide(task, phase)
+		assert.Equal(t, want, restart.Guarded{}.Decide(task, phase))
+		if want.Action != restart.Keep {
+			acted++
+		}
+	}
+	assert.Greater(t, acted, 500)
+}
+
+// In the last wave a copy is made as soon as it saves more time than slot time; a phase that has no last wave goes by
+// Mantri's rule, which wants a chance of one in four.
+func TestGuardedInTheLastWave(t *testing.T) {
+	task := late(distuv.Uniform{Min: 0, Max: 420})
+	d := restart.Guarded{}.Decide(task, lastWave)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.IdleSlot, d.Reason)
+	// E(t_rem) = 210, and E(min) = 100 - E((t_new - t_rem)+) = 100 - E(t_new^2)/840 = 100 - (100^2+100^2/12)/840.
+	together := 100 - (1e4+1e4/12)/840
+	assert.InDelta(t, 210-together, d.Value, 1.5)
+	assert.InDelta(t, 20, d.Threshold, 1e-9, "the slot time falls: two periods")
+	// Most end soon, and a few late: by less than one chance in four it needs over E(t_new) + 3 periods.
+	task = late(distuv.LogNormal{Mu: math.Log(30), Sigma: 1.6})
+	assert.Equal(t, restart.Keep, restart.Mantri{}.Decide(task, lastWave).Action)
+	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, lastWave).Action)
+	stream := lastWave
+	stream.Tasks, stream.Finished = 0, 0
+	assert.Equal(t, restart.Keep, restart.Guarded{}.Decide(task, stream).Action)
+	d = restart.Guarded{}.Decide(late(distuv.Uniform{Min: 0, Max: 160}), lastWave)
+	assert.Equal(t, restart.Keep, d.Action)
+	saved := (60*60 + 1e4/12) / 320. // E((t_rem - t_new)+) = E((160 - t_new)^2)/320, nearly
+	assert.InDelta(t, saved, d.Value, 1.5)
+	assert.InDelta(t, 2*(80-saved)-80, d.Threshold, 3, "the slot time that it adds")
+}
+
+// Where sizes are unknown, what a copy may cost, with what was lost and what may be, is at most four times that.
+func TestGuardedBoundsWhatIsAtRisk(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 150, Max: 250}), lastWave
+	acts := func() bool {
+		d := restart.Guarded{}.Decide(task, phase)
+		assert.Equal(t, phase.Won, d.Won)
+		assert.Equal(t, phase.Tried, d.Tried)
+		if d.Action == restart.Keep {
+			assert.Equal(t, restart.Unproven, d.Reason)
+		}
+		return d.Action == restart.Duplicate
+	}
+	cost := 120 * time.Second // one and a half times what three in ten take
+	phase.Won, phase.Tried, phase.AtRisk = 1, 3, 3*cost
+	assert.True(t, acts())
+	phase.AtRisk++
+	assert.False(t, acts())
+	phase.Tasks = 605 // of which 80 s each, in all, a hundredth is 484 s
+	assert.True(t, acts())
+	phase.Tasks, phase.Sized = 20, true
+	assert.True(t, acts())
+	phase.Sized = false
+	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 2000, Max: 6000}, 4000*time.Second
+	assert.True(t, acts(), "a quarter of what is left")
+	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 150, Max: 250}, 200*time.Second
+	task.Copies[0].Basis = restart.ByProgress
+	phase.AtRisk = 90 * time.Second
+	assert.True(t, acts(), "a copy that reports costs three periods")
+	phase.AtRisk++
+	assert.False(t, acts())
+	phase.AtRisk, task.Trying = 0, time.Second
+	assert.True(t, acts())
+	task.Copies[0].Basis = restart.ByAge
+	assert.False(t, acts(), "it has one of its own")
+	task.Trying = cost
+	assert.True(t, acts())
+}
+
+// Before trials have saved what it throws away, a restart is a copy; where none may run, it is bounded as one.
+func TestGuardedCopiesBeforeItRestarts(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 400, Max: 500}), lastWave
+	task.Copies[0].Basis, phase.Waiting = restart.ByProgress, 5
+	d := restart.Guarded{}.Decide(task, phase)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Unproven, d.Reason)
+	phase.AtRisk = -2 * time.Minute
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+	phase.AtRisk++
+	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
+	task.NoDuplicate, phase.AtRisk = true, 0
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "120 s are four times three periods")
+	phase.AtRisk = 1
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason)
+	phase.Sized = true
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+}
+
+// A copy that shows nothing is killed after two and a half usual times, and one that hardly ends first by the progress of
+// both if it takes no less in all; the oldest never, nor where sizes are known.
+func TestGuardedEndsWhatIsInVain(t *testing.T) {
+	phase := lastWave
+	task := late(distuv.Uniform{Min: 300, Max: 500}, 70*time.Second)
+	task.Trying = 200*time.Second - 1
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
+	task.Trying++
+	d := restart.Guarded{}.Decide(task, phase)
+	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, d)
+	assert.Equal(t, d, restart.Limits{}.Hold(d, task))
+	phase.Sized = true
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
+
+	phase.Sized, task.Trying = false, time.Second
+	for i, left := range []distuv.Uniform{{Min: 100, Max: 120}, {Min: 115, Max: 365}} {
+		c := &task.Copies[i]
+		c.Left, c.Remaining, c.Basis = left, time.Duration(left.Mean()*1e9), restart.ByProgress
+	}
+	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
+	task.Copies[1].Left = distuv.Uniform{Min: 50, Max: 150}
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "three in five times it is first")
+	task.Copies[1].Left, task.Copies[0].Elapsed = distuv.Uniform{Min: 115, Max: 365}, 280*time.Second
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less in all than the old one")
+}

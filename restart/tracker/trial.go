@@ -1,0 +1,298 @@
+package tracker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// trials is what the phase's restarts and copies have come to, for a policy that reads it. Each says something of
+// whether tasks are slow by themselves or by their attempts.
+type trials struct {
+	on          bool
+	sized       bool    // the works are known
+	same, other float64 // how many have shown that a new copy is as slow, and that it is not
+	won, tried  int
+	cost        time.Duration // of those that were lost, less what was saved by those that were won
+	open        []int32       // histories, of those that have not come out
+	mixed       mixture       // scratch of look
+}
+
+// trial is the latest action about a task.
+type trial struct {
+	kind    trialKind
+	lost    int32         // of the task's, that have come out
+	implied float32       // seconds of a unit of work that the old copy would have taken
+	chance  float32       // that it was given to be won
+	likely  bool          // it looks as if it were won
+	began   time.Duration // when it began
+	left    time.Duration // t_rem when it began
+	risk    time.Duration // what it costs if it is lost
+}
+
+type trialKind uint8
+
+const (
+	noTrial trialKind = iota
+	byCopy
+	byRestart
+)
+
+const (
+	priorSame, priorOther       = 0.5, 1.5  // before any has come out: one in four is in vain
+	reportedSame, reportedOther = 0.05, 5.0 // where works are known and copies report: one in a hundred
+	mostDoubt                   = 0.4       // what one task shows must be able to outweigh what others have shown
+	againOdds                   = 2.0       // by what one that was lost raises the odds that the next is in vain
+	luck, reportedLuck          = 0.15, 0.4 // how many of those that are lost are lost by bad luck, at least
+	lessBy                      = 1.5       // a restart is won by a time that is shorter by this factor
+	showIntervals               = 3         // after which a copy that reports has shown whether it gains
+	shownFrom                   = 2         // intervals after which it may look so
+	usualTimes                  = 1.5       // after which one that does not report has
+	trialPoints                 = 16
+)
+
+// doubt is how probable it is that a new copy of a slow task is as slow.
+func (j *judge) doubt() float64 {
+	r, a, b := &j.trials, priorSame, priorOther
+	if r.sized && j.forecast.reported {
+		a, b = reportedSame, reportedOther
+	}
+	return min((r.same+a)/(r.same+r.other+a+b), mostDoubt)
+}
+
+// before takes note of what an event makes of trials, before it changes the books.
+func (j *judge) before(e *Event) {
+	b := j.book
+	s := b.task(e.Task)
+	if s == nil || s.copies == none {
+		return
+	}
+	i, h := b.find(e.Task, e.Attempt), j.trying(s)
+	switch e.Kind {
+	case Started, Submitted:
+		if s.flags&(finished|givenUp) == 0 && int(s.attempts) >= b.clones {
+			j.try(int32(e.Task), byCopy)
+		}
+	case Finished:
+		if h != none && i != none {
+			j.ends(int32(e.Task), h, &b.copies.all[i])
+		}
+		if h != none && (i != none || b.over(e.Task, e.Attempt) != nil) {
+			j.drop(h)
+		}
+	case Restarted:
+		if h != none && i != none && b.histories[h].trial.kind == byRestart {
+			j.lost(h, b.histories[h].trial.risk)
+		}
+		if i != none {
+			j.try(int32(e.Task), byRestart)
+		}
+	case Killed:
+		if h != none && i != none && b.several(s) && b.isExtra(s, &b.copies.all[i]) {
+			j.lost(h, b.age(&b.copies.all[i]))
+			if b.extras(s) == 1 {
+				j.drop(h)
+			}
+		}
+	}
+}
+
+// try notes that a task is about to be restarted or copied because it is slow.
+func (j *judge) try(task int32, kind trialKind) {
+	b := j.book
+	s := &b.tasks[task]
+	if !b.runs(s) {
+		return
+	}
+	var view restart.Task
+	j.look(&view, task, askNone)
+	c := fastest(view.Copies)
+	if c == nil || view.Fresh.UnitTime == nil {
+		return
+	}
+	b.history(s)
+	x := &b.histories[s.history].trial
+	j.drop(s.history)
+	*x = trial{
+		kind: kind, lost: x.lost, implied: float32(num.Add(c.Elapsed, c.Remaining).Seconds() / j.unit(s)),
+		began: b.now, left: c.Remaining, risk: c.Elapsed,
+	}
+	if kind == byCopy {
+		x.risk = num.Add(num.Times(j.facts.Interval, showIntervals), view.Fresh.Lag)
+		if c.Basis != restart.ByProgress {
+			usual, _ := num.Duration(view.Fresh.UnitTime.Quantile(0.5) * view.Fresh.Work)
+			x.risk = num.Add(num.Times(min(usual, view.Fresh.Expected()), usualTimes), view.Fresh.Lag)
+		}
+	}
+	chance := 0.0
+	for k := range trialPoints {
+		left := c.Remaining.Seconds()
+		if c.Left != nil {
+			left = c.Left.Quantile((float64(k) + 0.5) / trialPoints)
+		}
+		chance += view.Fresh.Below(left) / trialPoints
+	}
+	x.chance = float32(min(max(chance, 0), 1))
+	j.trials.open = append(j.trials.open, s.history)
+}
+
+// fastest returns the copy that ends first; nil if nothing is known of any.
+func fastest(copies []restart.Copy) (c *restart.Copy) {
+	for i := range copies {
+		if o := &copies[i]; o.Remaining != estimate.Unknown && (c == nil || o.Remaining < c.Remaining) {
+			c = o
+		}
+	}
+	return c
+}
+
+// unit is the work that counts of a task.
+func (j *judge) unit(s *taskState) float64 {
+	if w := j.forecast.rates.Work(s.work); w > 0 {
+		return w
+	}
+	return 1
+}
+
+// trying returns the history of a task whose trial has not come out; none if there is none.
+func (j *judge) trying(s *taskState) int32 {
+	if s.history == none || j.book.histories[s.history].trial.kind == noTrial {
+		return none
+	}
+	return s.history
+}
+
+// drop forgets a trial that has not come out.
+func (j *judge) drop(history int32) {
+	if x := &j.book.histories[history].trial; x.kind != noTrial {
+		x.kind = noTrial
+		at := slices.Index(j.trials.open, history)
+		j.trials.open = slices.Delete(j.trials.open, at, at+1)
+	}
+}
+
+// won takes note that a trial was won, and what it has saved; lost that one was lost, and what it has cost. A loss says
+// the less the likelier bad luck is.
+func (j *judge) won(saved time.Duration) {
+	r := &j.trials
+	r.tried++
+	r.won++
+	r.other++
+	r.cost = num.Sub(r.cost, max(saved, 0))
+}
+
+func (j *judge) lost(history int32, cost time.Duration) {
+	r, x, q, unlucky := &j.trials, &j.book.histories[history].trial, j.doubt(), luck
+	if j.forecast.reported {
+		unlucky = reportedLuck
+	}
+	same := q / (q + float64((1-q)*max(1-float64(x.chance), unlucky)))
+	x.lost++
+	r.tried++
+	r.same += same
+	r.other += 1 - same
+	r.cost = num.Add(r.cost, cost)
+}
+
+// ends takes note that a copy ends its task, of which there is a trial. Of a copy that is won the time is saved that the
+// others would still take.
+func (j *judge) ends(task, h int32, winner *copyState) {
+	x, b := &j.book.histories[h].trial, j.book
+	s := &b.tasks[task]
+	extra := b.isExtra(s, winner)
+	switch {
+	case x.kind == byRestart && b.age(winner).Seconds()/j.unit(s)*lessBy < float64(x.implied):
+		j.won(num.Sub(x.left, num.Sub(b.now, x.began)))
+		return
+	case x.kind == byRestart:
+		j.lost(h, x.risk)
+		return
+	case extra:
+		var view restart.Task
+		j.look(&view, task, askNone)
+		for i, k := s.copies, 0; i != none && k < len(view.Copies); i, k = b.copies.all[i].next, k+1 {
+			if &b.copies.all[i] == winner {
+				view.Copies[k].Remaining = estimate.Unknown
+			}
+		}
+		saved := time.Duration(0)
+		if c := fastest(view.Copies); c != nil {
+			saved = c.Remaining
+		}
+		j.won(saved)
+	}
+	for i := s.copies; i != none; i = b.copies.all[i].next {
+		switch c := &b.copies.all[i]; {
+		case c == winner || !b.isExtra(s, c):
+		case extra:
+			j.trials.cost = num.Add(j.trials.cost, b.age(c))
+		default:
+			j.lost(h, b.age(c))
+		}
+	}
+}
+
+// foresees takes note of whether the trial of a task looks as if it were won, by the progress of its copies.
+func (j *judge) foresees(s *taskState, view *restart.Task) {
+	h := j.trying(s)
+	if h == none {
+		return
+	}
+	x, k, longest := &j.book.histories[h].trial, 0, time.Duration(0)
+	for i := range view.Copies {
+		longest = max(longest, num.Add(view.Copies[i].Elapsed, view.Copies[i].Remaining))
+	}
+	if x.kind == byRestart {
+		longest, _ = num.Duration(float64(x.implied) * j.unit(s))
+	}
+	x.likely = false
+	for i := s.copies; i != none && k < len(view.Copies); i, k = j.book.copies.all[i].next, k+1 {
+		c := &view.Copies[k]
+		if c.Basis == restart.ByProgress && c.Elapsed >= num.Times(j.facts.Interval, shownFrom) &&
+			(x.kind == byRestart || j.book.isExtra(s, &j.book.copies.all[i])) {
+			x.likely = x.likely || num.Times(num.Add(c.Elapsed, c.Remaining), lessBy) < longest
+		}
+	}
+}
+
+// atRisk is what the trials cost if those that may come out are lost.
+func (j *judge) atRisk() time.Duration {
+	cost := j.trials.cost
+	for _, h := range j.trials.open {
+		if x := &j.book.histories[h].trial; !x.likely {
+			cost = num.Add(cost, x.risk)
+		}
+	}
+	return cost
+}
+
+// mix lets a new copy take as long as the task's own seem to, as probably as trials have shown.
+func (j *judge) mix(s *taskState, view *restart.Task) {
+	f := &view.Fresh
+	if f.UnitTime == nil || !(f.Work > 0) {
+		return
+	}
+	own := 0.0
+	for i := range view.Copies {
+		if c := &view.Copies[i]; c.Remaining != estimate.Unknown {
+			own = max(own, num.Add(c.Elapsed, c.Remaining).Seconds())
+		}
+	}
+	location := f.Location
+	if !(location > 0) {
+		location = 1
+	}
+	q := j.doubt()
+	if s.history != none && !(j.trials.sized && j.forecast.reported) {
+		for range min(j.book.histories[s.history].trial.lost, 8) {
+			q = againOdds * q / (float64(againOdds*q) + 1 - q)
+		}
+	}
+	m := &j.trials.mixed
+	if *m = (mixture{f.UnitTime, q, own / (f.Work * location)}); m.x > m.of.Quantile(0.5) && num.Finite(m.x) {
+		f.UnitTime = m
+	}
+}
