@@ -14,7 +14,7 @@ import (
 // reading and for writing.
 type Field struct {
 	Key    string
-	Value  any  // *int, *float64, *time.Duration or *bool
+	Value  any  // *int, *float64, *time.Duration, *bool or *string
 	Choice bool // it may be off, and is never unknown
 }
 
@@ -40,8 +40,6 @@ func (c *Codec) choices(v reflect.Value) {
 			c.When(!one.IsZero()).Enum(key, f)
 		case *int64:
 			Choice(c, key, f)
-		case *string:
-			c.Text(key, f)
 		case *[]int:
 			Numbers(c.When(*f != nil), key, f)
 		case *[]time.Duration:
@@ -83,6 +81,8 @@ func (f Field) form() form {
 		return exact(v, f.Choice)
 	case *bool:
 		return flag{v, "no", "yes"}
+	case *string:
+		return text{v}
 	}
 	return nil
 }
@@ -111,6 +111,8 @@ func (f Field) AppendValue(dst []byte) []byte {
 		off, dst = *v == check.Off, span{v, true}.line(dst)
 	case *bool:
 		dst = flag{v, "no", "yes"}.line(dst)
+	case *string:
+		dst = text{v}.line(dst)
 	}
 	if off && f.Choice {
 		return append(dst[:from], "off"...)

@@ -40,6 +40,7 @@
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
 //	TIME leave machine=M in=D                    Leave: in that time from now; without it the machine stays
+//	TIME merge delta=BASE64                      Merge: what another process has seen of the machines
 //	TIME close                                   Close
 //
 // The answers are decisions, exactly as tracker.Answer prints them, without task=T where the event names the task;

@@ -47,6 +47,8 @@ func (f *fields) field(key string) (wire.Field, bool) {
 		return wire.Field{Key: key, Value: &f.Attempt}, false
 	case "machine":
 		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
+	case "delta":
+		return wire.Field{Key: key, Value: &f.Delta}, false
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false
 	case "in":

@@ -36,6 +36,7 @@ func samples() map[string]tracker.Event {
 		"1s next":                             {Kind: tracker.Offered, Time: at(time.Second), Machine: -1},
 		"1s progress task=2 attempt=1 done=3": {Kind: tracker.Recorded, Time: at(time.Second), Task: 2, Attempt: 1, Report: tracker.Report{Done: 3}},
 		"1s sweep":                            {Kind: tracker.Swept, Time: at(time.Second)},
+		"1s merge delta=bQAA_-":               {Kind: tracker.Merged, Time: at(time.Second), Delta: "bQAA_-"},
 		"2s close":                            {Kind: tracker.Closed, Time: at(2 * time.Second)},
 		"1s finish task=1 attempt=2":          {Kind: tracker.Finished, Time: at(time.Second), Task: 1, Attempt: 2},
 		"1s fail task=1 attempt=2":            {Kind: tracker.Failed, Time: at(time.Second), Task: 1, Attempt: 2},

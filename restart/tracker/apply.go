@@ -81,6 +81,10 @@ func (t *Tracker) applyToAll(e *Event, a *Answer) {
 		t.phase.setSlots(e.Slots)
 	case Closed:
 		t.phase.close()
+	case Merged:
+		if t.phase.fleet.merge(e) != nil {
+			t.phase.ledger.Ignored++
+		}
 	default:
 		a.Task = e.Task
 		t.phase.ledger.Ignored++

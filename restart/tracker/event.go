@@ -49,10 +49,12 @@ const (
 	Swept
 	// Recorded is [Tracker.Record]: as Reported, but it asks nothing.
 	Recorded
+	// Merged is [Tracker.Merge]: Delta.
+	Merged
 )
 
 // Kinds is how many kinds of events there are: they are 1 to Kinds.
-const Kinds = int(Recorded)
+const Kinds = int(Merged)
 
 // kinds is what each kind says, in a journal and elsewhere: its word, and the keys that must and may stand behind it.
 var kinds = [...]struct {
@@ -84,6 +86,7 @@ var kinds = [...]struct {
 	Recorded: {
 		word: "progress", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"},
 	},
+	Merged: {word: "merge", must: []string{"delta"}},
 }
 
 // Keys returns the keys that an event of the kind has: those that must and those that may be given. Read them only.
@@ -141,6 +144,8 @@ type Event struct {
 	Report Report
 	// Slots is how many copies may run at once.
 	Slots int
+	// Delta is what another process has seen of the machines, in base64.
+	Delta string
 	// NoDuplicate and NoRestart say what must not be done to a task.
 	NoDuplicate, NoRestart bool
 }
@@ -157,6 +162,7 @@ func (e *Event) wire(c *wire.Codec) {
 	c.Float("score", &e.Report.Score)
 	c.Duration("remaining", &e.Report.Remaining)
 	c.Float("saved", &e.Report.Saved)
+	c.Text("delta", &e.Delta)
 	c.When(e.Kind.Has("slots")).Int("slots", &e.Slots)
 	c.Bool("no-duplicate", &e.NoDuplicate)
 	c.Bool("no-restart", &e.NoRestart)

@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"encoding/base64"
+	"errors"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -45,6 +47,21 @@ type machine struct {
 	leaves  time.Duration // when it leaves; noTime if that is not known
 	refused bool          // a slot of it was offered for waiting tasks, and not wanted
 	total   float64       // LATE's total progress
+}
+
+// merge tells the record what another process has seen.
+func (f *fleet) merge(e *Event) error {
+	record, ok := f.record.(interface {
+		Merge(now time.Time, delta []byte) error
+	})
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	delta, err := base64.RawURLEncoding.DecodeString(e.Delta)
+	if err != nil {
+		return err
+	}
+	return record.Merge(e.Time, delta)
 }
 
 // of returns the place of a machine; none if it is negative.

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"encoding/base64"
 	"iter"
 	"time"
 
@@ -108,6 +109,14 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 // that has ended, or as long again as it has run; before any has ended, it is copied. A zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
 func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
+}
+
+// Merge records that the phase's record of machines takes in what another process has seen of them, by
+// [machines.Record.Merge]. It is counted as ignored if the record does not, or there is none: then the record's own Merge
+// says why. A record that phases share takes a delta once, however many of them tell of it; tell of it here so that it
+// stands in this phase's journal, and its replay decides as it did. It allocates.
+func (t *Tracker) Merge(now time.Time, delta []byte) {
+	t.Apply(Event{Kind: Merged, Time: now, Delta: base64.RawURLEncoding.EncodeToString(delta)})
 }
 
 // SetSlots changes how many copies of the phase's tasks may run at once. A negative number counts as 0.

@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// What another process has seen stands in the journal, so that a replay decides as the tracker did.
+func TestReplayOfMerges(t *testing.T) {
+	start, usual := time.Unix(0, 0), 20*time.Second
+	shared := func(origin string) *machines.Record {
+		r, err := machines.New(machines.Config{Origin: origin})
+		require.NoError(t, err)
+		for machine, name := range []string{"a", "b", "c", "d"} {
+			require.True(t, r.SetName(machine, name))
+		}
+		return r
+	}
+	other, record := shared("there"), shared("here")
+	for machine := range 4 {
+		for range 3 {
+			ran := usual
+			if machine == 3 {
+				ran *= 8
+			}
+			other.End(start, machine, 0, machines.Attempt{Ran: ran, Usual: usual}, machines.Finished)
+		}
+	}
+	then, err := record.MarshalBinary()
+	require.NoError(t, err)
+	config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: time.Second, Record: record}
+	recorder := NewRecorder(config)
+	config.OnEvent = recorder.OnEvent
+	phase, err := tracker.New(config)
+	require.NoError(t, err)
+	for task := range 3 {
+		phase.Start(start, task, task)
+		phase.Finish(start.Add(usual), task, 0)
+	}
+	now := start.Add(usual)
+	phase.Start(now, 3, 0)
+	assert.Contains(t, phase.Next(now, 3).String(), "start", "nothing is known of machine 3")
+	delta, err := other.AppendDelta(nil, record.AppendVersion(nil))
+	require.NoError(t, err)
+	phase.Merge(now, delta)
+	assert.Contains(t, phase.Next(now, 3).String(), "slow-machine")
+	phase.Merge(now, delta)
+	assert.Zero(t, phase.Ledger().Ignored)
+	phase.Merge(now, delta[1:])
+	assert.Equal(t, 1, phase.Ledger().Ignored)
+
+	options := Options{Configure: func(_ int, c *tracker.Config) {
+		record := new(machines.Record)
+		require.NoError(t, record.UnmarshalBinary(then))
+		c.Record = record
+	}}
+	text := string(recorder.Bytes())
+	assert.Equal(t, text, replay(t, text, options))
+	assert.Contains(t, text, "20s merge delta=bQ")
+	var without []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, "merge delta=") {
+			without = append(without, line)
+		}
+	}
+	assert.NotContains(t, replay(t, strings.Join(without, ""), options), "slow-machine")
+
+	for _, text := range []string{"phase tasks=1 interval=1s\n1s merge delta=bQ\n", "phase tasks=1 interval=1s record=new\n1s merge delta=bQ\n", "phase tasks=1 interval=1s record=new\n1s merge delta=b!\n"} {
+		assert.Contains(t, replay(t, text, Options{}), "ignored")
+	}
+}
