@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -189,58 +188,4 @@ func (e *events) end(n name, v event) {
 	before := e.times[n]
 	e.times[n] = took{(float64(before.seconds*runs) + seconds) / (runs + 1), before.failed || v.Action == "fail"}
 	e.runs[n]++
-}
-
-// readJUnit reads a report. A suite is a package, as gotestsum and go-junit-report have it.
-func readJUnit(in io.Reader) (*timings, error) {
-	t := &timings{times: map[name]took{}}
-	x := xml.NewDecoder(in)
-	x.Strict = false
-	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	var suite, test name
-	for {
-		token, err := x.Token()
-		if err != nil {
-			if len(t.times) == 0 {
-				return nil, errors.New("there is no test in it: is it a report in JUnit's XML?")
-			}
-			if !errors.Is(err, io.EOF) {
-				t.broken++
-			}
-			return t, nil
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		has := map[string]string{}
-		for _, a := range start.Attr {
-			has[a.Name.Local] = a.Value
-		}
-		seconds, err := strconv.ParseFloat(strings.ReplaceAll(has["time"], ",", ""), 64)
-		timed := err == nil && seconds >= 0 && seconds <= mostSeconds
-		switch start.Name.Local {
-		case "testsuite":
-			suite = name{pkg: has["name"]}
-			at, err := time.Parse(time.RFC3339, has["timestamp"])
-			if err == nil && (t.first.IsZero() || at.Before(t.first)) {
-				t.first = at
-			}
-			test = suite
-		case "testcase":
-			test = name{cmp.Or(suite.pkg, has["classname"]), has["name"]}
-		case "failure", "error":
-			for _, n := range []name{test, suite} {
-				if at, ok := t.times[n]; ok {
-					t.times[n] = took{at.seconds, true}
-				}
-			}
-			continue
-		default:
-			continue
-		}
-		if timed && test.pkg != "" && !strings.Contains(test.test, "/") && (seconds > 0 || test.test != "") {
-			t.times[test] = took{seconds, false}
-		}
-	}
 }

@@ -2,43 +2,29 @@ package trace
 
 import (
 	"encoding/xml"
-	"errors"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/straggler-go/straggler/examples/internal/junit"
 )
 
 // readJUnit reads the reports of tests that JUnit defined and nearly every tool writes. A suite is a phase, its tests are
 // taken to have run one behind the other from the time of the suite on; a test of one name is the same work in every
 // report. Where suites have no time, each begins when the one before has ended.
 func readJUnit(in io.Reader) *builder {
-	j := &junit{builder: newBuilder(JUnit)}
-	x := xml.NewDecoder(in)
-	x.Strict = false
-	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // names may suffer, times do not
-	for {
-		token, err := x.Token()
-		if err != nil {
-			if !errors.Is(err, io.EOF) || j.depth > 0 {
-				j.log.Faults[HalfLast]++ // what stands behind the mistake can't be told
-			}
-			return j.builder
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			j.depth++
-			j.begin(&t)
-		case xml.EndElement:
-			j.depth--
-			j.end(t.Name.Local)
-		}
+	j := &junitReport{builder: newBuilder(JUnit)}
+	mistakes, half := junit.Read(in, j.begin, j.end)
+	if half {
+		j.log.Faults[HalfLast]++
 	}
+	j.log.Faults[Broken] += mistakes
+	return j.builder
 }
 
-type junit struct {
+type junitReport struct {
 	*builder
-	depth  int
 	suites []junitSuite // around what is read
 	clock  int64        // when the last test ended
 	test   *junitTest
@@ -67,7 +53,7 @@ func attribute(e *xml.StartElement, name string) string {
 	return ""
 }
 
-func (j *junit) begin(e *xml.StartElement) {
+func (j *junitReport) begin(e *xml.StartElement) {
 	switch e.Name.Local {
 	case "testsuite":
 		j.log.Records++
@@ -98,7 +84,7 @@ func (j *junit) begin(e *xml.StartElement) {
 	}
 }
 
-func (j *junit) end(name string) {
+func (j *junitReport) end(name string) {
 	switch n := len(j.suites); {
 	case name == "testsuite" && n > 0:
 		j.clock = max(j.clock, j.suites[n-1].at)
@@ -114,7 +100,7 @@ func (j *junit) end(name string) {
 }
 
 // take takes in the test.
-func (j *junit) take(s *junitSuite) {
+func (j *junitReport) take(s *junitSuite) {
 	t := j.test
 	if !t.ran {
 		j.notRun("skipped tests")

@@ -57,6 +57,14 @@ func TestReadersOfInterfaces(t *testing.T) {
 				"tests//s/named/untimed#0 1772360201750-unknown succeeded h",
 			},
 		},
+		"JUnit, broken": {
+			text: "<testsuite name=\"s\"><testcase name=\"one\" time=\"1\"><failure>\x1b[31m 1 < 2 </b></failure></testcase>" +
+				"<testcase name=\"two\" time=\"2\"/></testsuite><testsuite name=\"t\"><testcase name=\"three\" time=\"3\"/></testsuite>",
+			format: trace.JUnit,
+			want: []string{
+				"tests//s/named/one#0 0-1000 failed ", "tests//s/named/two#0 1000-3000 succeeded ", "tests//t/named/three#0 3000-6000 succeeded ",
+			},
+		},
 		"Nextflow": {
 			text: "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n" +
 				"1\taa/1\t10\tALIGN (s1)\tFAILED\t1\t2026-03-01 10:00:00.500\t2s\t1s\t0\t0\t0\t1 KB\t0\n" +
@@ -149,6 +157,10 @@ func TestReadersOfInterfaces(t *testing.T) {
 		assert.Equal(t, c.want, told(log), name)
 		faults := log.Faults
 		faults[trace.NoZone], faults[trace.NoStart], faults[trace.NoFinish] = 0, 0, 0
+		if name == "JUnit, broken" {
+			assert.Equal(t, 1, faults[trace.Broken])
+			faults[trace.Broken] = 0
+		}
 		assert.Zero(t, faults.Total(), "%s: %s", name, log.Faults)
 		if c.notRun == nil {
 			c.notRun = map[string]int{}
