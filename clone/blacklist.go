@@ -60,8 +60,8 @@ func (c BlacklistConfig) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
+// which UnmarshalJSON reads, have the same fields.
 func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }

@@ -94,8 +94,8 @@ func (c Config) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
+// which UnmarshalJSON reads, have the same fields.
 func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }

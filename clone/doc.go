@@ -33,9 +33,10 @@
 // # What else is here
 //
 // [Estimator] learns p from progress rates, [Blacklist] predicts which machines will cause stragglers, [Budget.Victims]
-// names the clones of larger jobs that could make room for a smaller one, and [Budget.Readmit] takes over what runs when
-// the host is started again. Package clone/risk gives the probability that a job straggles under each way of cloning
-// that the paper compares, and delay/assign says which copy of an upstream output a copy of a downstream task reads.
+// names the clones of larger jobs that could make room for a smaller one, and [Budget.Readmit] takes over what runs
+// when the host is started again. Package clone/risk gives the probability that a job straggles under each way of
+// cloning that the paper compares, and delay/assign says which copy of an upstream output a copy of a downstream task
+// reads.
 //
 // # When it is wrong
 //

@@ -41,8 +41,8 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
+// which UnmarshalJSON reads, have the same fields.
 func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }

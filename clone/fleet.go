@@ -13,9 +13,9 @@ func (c BlacklistConfig) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.Window, merge.Slots)}
 }
 
-// SetName says by which name the processes of a fleet know a machine. Where a Blacklist has an Origin, only machines with
-// a name are observed. It reports false, and changes nothing, for a machine that does not exist, for a name that is
-// empty or longer than 255 bytes, and where the machine has another name or the name another machine. O(m).
+// SetName says by which name the processes of a fleet know a machine. Where a Blacklist has an Origin, only machines
+// with a name are observed. It reports false, and changes nothing, for a machine that does not exist, for a name that
+// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. O(m).
 func (b *Blacklist) SetName(machine int, name string) bool {
 	return machine >= 0 && machine < len(b.machine) && b.fleet.SetName(machine, name)
 }
@@ -58,16 +58,17 @@ func (b *Blacklist) AppendVersion(dst []byte) []byte {
 }
 
 // AppendDelta appends what b knows beyond a version, that of the reader by its AppendVersion; nil stands for one that
-// knows nothing. With origins it says only what these have seen. It is an error if since is no version. Some 10 bytes for
-// each machine and window in which a task ended, however many, and its name. O(what is kept).
+// knows nothing. With origins it says only what these have seen. It is an error if since is no version. Some 10 bytes
+// for each machine and window in which a task ended, however many, and its name. O(what is kept).
 func (b *Blacklist) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return b.fleet.AppendDelta(blacklistForm(), b.config.choices(), b.period.clock.Since, dst, since, origins)
 }
 
 // Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: those that
-// know the same ban the same machines at the same instant. A prediction rests on 15 windows; of a machine's window, what
-// one process has counted is at most as much as what all others have. It is an error, and nothing is taken, if b has no
-// Origin, delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(what is kept).
+// know the same ban the same machines at the same instant. A prediction rests on 15 windows; of a machine's window,
+// what one process has counted is at most as much as what all others have. It is an error, and nothing is taken, if b
+// has no Origin, delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(what is
+// kept).
 func (b *Blacklist) Merge(now time.Time, delta []byte) error {
 	c := b.config.choices()
 	if err := b.fleet.Merge(blacklistForm(), c, c.At(&b.period.clock, now), delta); err != nil {

@@ -74,8 +74,8 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m) with m machines, 3 to 15 bytes each. UnmarshalBinary replaces b by what data holds; it is an error, and leaves b as
-// it was, if data is not what MarshalBinary returns.
+// never stopped. They never fail. O(m) with m machines, 3 to 15 bytes each. UnmarshalBinary replaces b by what data
+// holds; it is an error, and leaves b as it was, if data is not what MarshalBinary returns.
 func (b *Blacklist) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *Blacklist) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, blacklistVersion, b.state)

@@ -102,7 +102,7 @@ func (c Config) Effective() Config {
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Config) Validate() error { return c.validate("Config") }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 

@@ -127,7 +127,7 @@ func (m Linear) Validate() error {
 	return nil
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (m Linear) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Linear) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 

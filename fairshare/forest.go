@@ -187,7 +187,8 @@ func (f *forest) checkSums() error {
 		}
 		p := &f.nodes[g.parent]
 		if least > p.max {
-			return check.Badf("fairshare", check.At("pools", p.pool, "Max"), p.max, "at least the %d guaranteed to its children", least)
+			at := check.At("pools", p.pool, "Max")
+			return check.Badf("fairshare", at, p.max, "at least the %d guaranteed to its children", least)
 		}
 		guarantees[g.parent] = least
 	}

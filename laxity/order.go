@@ -51,7 +51,7 @@ func (p Policy) Validate() error {
 	return cmp.Or(check.Named(place, "Rule", p.Rule, ruleNames[:]), check.Least(place, "Margin", p.Margin, 0))
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (p Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
 func (p *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
 

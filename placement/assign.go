@@ -1,13 +1,11 @@
 package placement
 
 import (
-	"log/slog"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
-	"github.com/straggler-go/straggler/internal/wire"
 )
 
 // Effort limits how much work [Assign] does, and so how long it takes. It counts work and not time, so that the answer
@@ -28,61 +26,6 @@ const stepTime = 5 * time.Nanosecond
 // Within returns the effort that takes about the given time on one core of a machine of 2020, and least effort for a
 // time of 0 or less. Whatever the effort, a placement is found first; see [Assign].
 func Within(d time.Duration) Effort { return Effort(max(1, d/stepTime)) }
-
-// Assignment is a placement of every task, and how good it is.
-type Assignment struct {
-	// Rack is the rack of each task, by the task's index.
-	Rack []int
-	// Bottleneck is the link that takes longest, or one of several, and Seconds how long that is: max_j c_j of the paper.
-	// If nothing moves, Seconds is 0 and the link means nothing.
-	Bottleneck Link
-	Seconds    float64
-	// Bound is a proven lower bound: no placement takes less, or, if Optimal, less by more than a billionth. It is never
-	// above Seconds.
-	Bound float64
-	// Optimal is true if no placement is shorter by more than a billionth of Seconds. Bound then equals Seconds.
-	Optimal bool
-}
-
-// Gap is how much longer than the bound the placement takes at most, as a share of the bound: 0 if it is optimal, +Inf
-// if nothing but 0 could be proven.
-func (a Assignment) Gap() float64 {
-	if a.Seconds == a.Bound {
-		return 0
-	}
-	return (a.Seconds - a.Bound) / a.Bound
-}
-
-// Spread counts the tasks of each rack, of the given number of racks. It allocates the result; O(tasks + racks).
-func (a Assignment) Spread(racks int) []int {
-	count := make([]int, racks)
-	for _, j := range a.Rack {
-		if j >= 0 && j < racks {
-			count[j]++
-		}
-	}
-	return count
-}
-
-func (a *Assignment) wire(c *wire.Codec) {
-	if c.Brief() {
-		tasks := len(a.Rack)
-		c.When(true).Int("tasks", &tasks)
-	} else {
-		wire.Numbers(c, "rack", &a.Rack)
-	}
-	c.When(true).Float("seconds", &a.Seconds)
-	c.Enum("bottleneck", &a.Bottleneck)
-	c.When(true).Float("bound", &a.Bound)
-	c.When(true).Bool("optimal", &a.Optimal)
-}
-
-// String returns a summary of the assignment as one line, and LogValue the same for log/slog; MarshalJSON writes it whole, and
-// UnmarshalJSON reads that.
-func (a Assignment) String() string                   { return wire.Line(a.wire) }
-func (a Assignment) LogValue() slog.Value             { return wire.Log(a.wire) }
-func (a Assignment) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
-func (a *Assignment) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Assignment).wire) }
 
 // Assign places every task so that the longest transfer over the 2r links of the racks is as short as possible
 // [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from

@@ -61,7 +61,7 @@ func (b BandwidthConfig) Validate() error {
 	return cmp.Or(check.Named(place, "Rule", b.Rule, bandwidthRuleNames[:]), check.Length(place, "Short", b.Short))
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (b BandwidthConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&b)) }
 func (b *BandwidthConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, b, wire.Struct) }
 

@@ -40,7 +40,7 @@ func (c LinkRatesConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c LinkRatesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
@@ -54,9 +54,9 @@ func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 // if tasks waited for something else meanwhile. A read is taken to go on evenly, and since it is told when it has
 // ended, windows count once the longest read that is remembered must have been told.
 //
-// Observe takes O(Racks * windows that the read lasted), a rate O(Windows), and neither allocates. The state, 16 bytes a
-// link and window, is not worth keeping for longer than Windows. The zero value knows no rack and no rate. Not safe for
-// concurrent use; one per cluster.
+// Observe takes O(Racks * windows that the read lasted), a rate O(Windows), and neither allocates. The state, 16 bytes
+// a link and window, is not worth keeping for longer than Windows. The zero value knows no rack and no rate. Not safe
+// for concurrent use; one per cluster.
 type LinkRates struct {
 	config  LinkRatesConfig
 	clock   clock.Clock

@@ -49,7 +49,7 @@ func (c LossBurstsConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c LossBurstsConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LossBurstsConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 

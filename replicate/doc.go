@@ -36,10 +36,10 @@
 // # When it is wrong
 //
 // Losses in different domains are taken as independent given their probabilities, and the stall as that of the inputs'
-// mean times. An input that is also an ancestor of another input breaks both; [Graph] says by how much. A probability is
-// as good as its record: a new cluster has none, and what is assumed then is in [LossesConfig]. The time to redo leaves
-// out waiting for a free slot. And an output is judged when its task ends, by what is known then; the host may ask
-// again when a machine turns bad.
+// mean times. An input that is also an ancestor of another input breaks both; [Graph] says by how much. A probability
+// is as good as its record: a new cluster has none, and what is assumed then is in [LossesConfig]. The time to redo
+// leaves out waiting for a free slot. And an output is judged when its task ends, by what is known then; the host may
+// ask again when a machine turns bad.
 //
 // # Cost and concurrency
 //

@@ -22,7 +22,8 @@ type LossesConfig struct {
 	// cluster's as much as Prior. 0 means 100.
 	Weight float64
 	// Origin is the name of this process among those that pass on to each other what is lost on the same machines, by
-	// [Losses.AppendDelta] and [Losses.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	// [Losses.AppendDelta] and [Losses.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
+	// on.
 	Origin string
 	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
 	// means a minute.
@@ -49,7 +50,7 @@ func (c LossesConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c LossesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LossesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 

@@ -51,8 +51,8 @@ func (r *record) state(c *snapshot.Codec, latest int64) {
 }
 
 // MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m), some 40 bytes a machine. UnmarshalBinary replaces l by what data holds; it is an error, and leaves l as
-// it was, if data is not what MarshalBinary returns.
+// never stopped. They never fail. O(m), some 40 bytes a machine. UnmarshalBinary replaces l by what data holds; it is
+// an error, and leaves l as it was, if data is not what MarshalBinary returns.
 func (l *Losses) MarshalBinary() ([]byte, error) { return l.AppendBinary(nil) }
 func (l *Losses) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, lossesVersion, l.state)
@@ -83,8 +83,8 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m), some 5 bytes a machine, more in a burst. UnmarshalBinary replaces b by what data holds; it is an error, and leaves b as
-// it was, if data is not what MarshalBinary returns.
+// never stopped. They never fail. O(m), some 5 bytes a machine, more in a burst. UnmarshalBinary replaces b by what
+// data holds; it is an error, and leaves b as it was, if data is not what MarshalBinary returns.
 func (b *LossBursts) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *LossBursts) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, burstsVersion, b.state)

@@ -99,8 +99,8 @@ func (p *Plan) wire(c *wire.Codec) {
 	c.Float("seconds", &p.Seconds)
 }
 
-// String returns a summary of the plan as one line, and LogValue the same for log/slog; MarshalJSON writes it whole, and
-// UnmarshalJSON reads that.
+// String returns a summary of the plan as one line, and LogValue the same for log/slog; MarshalJSON writes it whole,
+// and UnmarshalJSON reads that.
 func (p Plan) String() string                   { return wire.Line(p.wire) }
 func (p Plan) LogValue() slog.Value             { return wire.Log(p.wire) }
 func (p Plan) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
@@ -113,8 +113,8 @@ func Assign(p Problem) (Plan, error) { return Policy{}.Assign(p) }
 // Assign gives each partition to a reduce task. Ties go to the lower index, of reduce tasks as of equal partitions. An
 // error names what is out of range: no reduce tasks, fewer partitions than reduce tasks, a negative size, seconds that
 // are not positive or an estimate that is negative, either above 1e280, an unknown rule. O(p log p + p R), of which p R
-// are calls of Reducer.Seconds; it allocates the plan and two slices of its size. Refine adds at most 100 R exchanges in
-// O(p log p) each, and a search of at most 65,536 nodes, some 10 ms.
+// are calls of Reducer.Seconds; it allocates the plan and two slices of its size. Refine adds at most 100 R exchanges
+// in O(p log p) each, and a search of at most 65,536 nodes, some 10 ms.
 func (c Policy) Assign(p Problem) (Plan, error) {
 	if err := c.Validate(); err != nil {
 		return Plan{}, err
@@ -129,7 +129,7 @@ func (c Policy) Assign(p Problem) (Plan, error) {
 // Validate reports the first field that is out of range, with its value and its range.
 func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule, ruleNames[:]) }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
@@ -140,7 +140,8 @@ func (p Problem) validate() error {
 	var sum int64
 	for i, size := range p.Sizes {
 		if size < 0 || size > math.MaxInt64-sum {
-			return check.Badf("skew", check.At("Problem.Sizes", i, ""), size, "0 or more, and at most %d in all", int64(math.MaxInt64))
+			at := check.At("Problem.Sizes", i, "")
+			return check.Badf("skew", at, size, "0 or more, and at most %d in all", int64(math.MaxInt64))
 		}
 		sum += size
 	}
@@ -156,7 +157,8 @@ func validateReducers(reducers []Reducer, partitions int) error {
 	}
 	for r, reducer := range reducers {
 		if reducer.Seconds == nil && !(reducer.SecondsPerUnit > 0 && reducer.SecondsPerUnit <= maxSeconds) {
-			return check.Badf("skew", check.At("Reducers", r, "SecondsPerUnit"), reducer.SecondsPerUnit, "more than 0 and at most %g", maxSeconds)
+			at := check.At("Reducers", r, "SecondsPerUnit")
+			return check.Badf("skew", at, reducer.SecondsPerUnit, "more than 0 and at most %g", maxSeconds)
 		}
 		if reducer.KnownTo < 0 {
 			return check.Bad("skew", check.At("Reducers", r, "KnownTo"), reducer.KnownTo, "0 or more")

@@ -3,8 +3,8 @@ package skew
 import "math"
 
 // Bound returns a time in seconds from now before which no assignment of the problem ends, and the partition that sets
-// it: the largest, if that alone takes so long wherever it goes, else -1. So a plan's Seconds against it says how far from
-// the best the plan is at most. It is the largest of
+// it: the largest, if that alone takes so long wherever it goes, else -1. So a plan's Seconds against it says how far
+// from the best the plan is at most. It is the largest of
 //
 //   - the time of the largest partition where it would end first;
 //   - that of the two smallest of the R+1 largest together, since some reduce task gets two of these;

@@ -34,17 +34,17 @@
 // sizes should measure what costs time: values to be reduced, or bytes. An estimate knows nothing beyond the runs that
 // it rests on ([Reducer.KnownTo]). The rule is greedy: if all are ready at once and time is proportional to size, it
 // ends within 4/3 - 1/(3R) of the best on equal workers [Graham 1969] and within 2 - 2/(R+1) of it on workers of
-// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed. Of 1,000
-// random problems of 2 to 16 partitions it ends 1.2 % after the best in the mean and 15.5 % at worst; with Refine 0.1 % at
-// worst (go test -v -run Refined ./skew).
+// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed. Of
+// 1,000 random problems of 2 to 16 partitions it ends 1.2 % after the best in the mean and 15.5 % at worst; with Refine
+// 0.1 % at worst (go test -v -run Refined ./skew).
 //
 // # Cost and concurrency
 //
 // An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for
 // concurrent use; [Sizes] and [Sketch] are not.
 //
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go; examples/shard, which splits
-// a suite of tests over machines, in plan.go.
+// To copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go; examples/shard, which
+// splits a suite of tests over machines, in plan.go.
 //
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min

@@ -32,7 +32,8 @@ func (g *greedy) refine() {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(g.plan.End[a], g.plan.End[b]) })
 		last, others := order[len(order)-1], order[:len(order)-1]
-		if g.plan.End[last] <= least*near || !slices.ContainsFunc(others, func(r int) bool { return g.exchange(held, last, r) }) {
+		better := func(r int) bool { return g.exchange(held, last, r) }
+		if g.plan.End[last] <= least*near || !slices.ContainsFunc(others, better) {
 			return
 		}
 	}

@@ -13,8 +13,8 @@ const (
 	mostSearched = 256
 )
 
-// search looks for a plan that ends sooner by branch and bound: the largest partition first, on the reduce task where it
-// ends first, then on the next. It is exact, to a part in 1024, unless it runs out of nodes.
+// search looks for a plan that ends sooner by branch and bound: the largest partition first, on the reduce task where
+// it ends first, then on the next. It is exact, to a part in 1024, unless it runs out of nodes.
 type search struct {
 	*greedy
 	least float64
@@ -35,7 +35,8 @@ func (g *greedy) search() {
 		return
 	}
 	n := len(g.team.reducers)
-	s.load, s.cap, s.at, s.rest = make([]int64, n), make([]int64, n), make([]int, len(g.sizes)), make([]int64, len(s.order)+1)
+	s.load, s.cap = make([]int64, n), make([]int64, n)
+	s.at, s.rest = make([]int, len(g.sizes)), make([]int64, len(s.order)+1)
 	for k := len(s.order) - 1; k >= 0; k-- {
 		s.rest[k] = s.rest[k+1] + g.sizes[s.order[k]]
 		s.tries = append(s.tries, make([]int, 0, n))
@@ -96,7 +97,9 @@ func (s *search) place(k int) {
 	if room < s.rest[k] {
 		return
 	}
-	slices.SortStableFunc(tries, func(a, b int) int { return cmp.Compare(s.endAt(a, s.load[a]+size), s.endAt(b, s.load[b]+size)) })
+	slices.SortStableFunc(tries, func(a, b int) int {
+		return cmp.Compare(s.endAt(a, s.load[a]+size), s.endAt(b, s.load[b]+size))
+	})
 	for _, r := range tries {
 		if s.nodes++; s.nodes > mostNodes {
 			return
@@ -115,6 +118,7 @@ func (s *search) place(k int) {
 func (s *search) tried(tries []int, r int) bool {
 	t := s.team
 	return t.perUnit[r] != 0 && slices.ContainsFunc(tries, func(q int) bool {
-		return s.load[q] == s.load[r] && t.ready[q] == t.ready[r] && t.perUnit[q] == t.perUnit[r] && t.deadline[q] == t.deadline[r]
+		return s.load[q] == s.load[r] && t.ready[q] == t.ready[r] && t.perUnit[q] == t.perUnit[r] &&
+			t.deadline[q] == t.deadline[r]
 	})
 }

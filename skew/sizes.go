@@ -46,7 +46,8 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	sum := s.sum
 	for i, size := range sizes {
 		if size < 0 || size > math.MaxInt64-sum {
-			return false, check.Badf("skew", fmt.Sprintf("sizes[%d] of map task %d", i, m), size, "0 or more, and at most %d in all", int64(math.MaxInt64))
+			at := fmt.Sprintf("sizes[%d] of map task %d", i, m)
+			return false, check.Badf("skew", at, size, "0 or more, and at most %d in all", int64(math.MaxInt64))
 		}
 		sum += size
 	}

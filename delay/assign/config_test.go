@@ -51,7 +51,7 @@ func TestBadArguments(t *testing.T) {
 		{table(WindowTableConfig{Contention: -1}), "WindowTableConfig.Contention is -1, want a share in (0, 1], or 0 for the default"},
 		{table(WindowTableConfig{Pairing: 2}), "WindowTableConfig.Pairing is Pairing(2), want one of: spread, coordinated"},
 		{inputs(AllToAll, 0, 0, 1), "upstream is 0, want 1 task or more"},
-		{inputs(AllToAll, 4, 1, 4), "task is 4, want 0 or more, and less than downstream, which is 4"},
+		{inputs(AllToAll, 4, 1, 4), "task is 4, want 0 to less than downstream, which is 4"},
 		{inputs(ManyToOne, 0, 3, 4), "upstream is 3, want no fewer tasks than downstream, which is 4"},
 		{inputs(Pattern(8), 0, 1, 1), "the pattern is Pattern(8), want AllToAll, ManyToOne or OneToOne"},
 	} {

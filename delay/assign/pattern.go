@@ -1,8 +1,6 @@
 package assign
 
 import (
-	"fmt"
-
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 )
@@ -42,21 +40,19 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 	case upstream < 1:
 		return 0, 0, check.Bad("delay/assign", "upstream", upstream, "1 task or more")
 	case task < 0 || task >= downstream:
-		return 0, 0, check.Bad("delay/assign", "task", task, fmt.Sprintf("0 or more, and less than downstream, which is %d", downstream))
+		return 0, 0, check.Badf("delay/assign", "task", task, "0 to less than downstream, which is %d", downstream)
 	}
 	switch p {
 	case AllToAll:
 		return 0, upstream, nil
 	case OneToOne:
 		if upstream != downstream {
-			want := fmt.Sprintf("as many tasks as downstream, which is %d", downstream)
-			return 0, 0, check.Bad("delay/assign", "upstream", upstream, want)
+			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "as many tasks as downstream, which is %d", downstream)
 		}
 		return task, task + 1, nil
 	case ManyToOne:
 		if upstream < downstream {
-			want := fmt.Sprintf("no fewer tasks than downstream, which is %d", downstream)
-			return 0, 0, check.Bad("delay/assign", "upstream", upstream, want)
+			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "no fewer tasks than downstream, which is %d", downstream)
 		}
 		each, more := upstream/downstream, upstream%downstream
 		first = task*each + min(task, more)

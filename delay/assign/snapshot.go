@@ -88,8 +88,8 @@ func transfers(c *snapshot.Codec, r *ring[transfer]) {
 }
 
 // MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(samples), some 30 bytes for each lag with its read. UnmarshalBinary replaces w by what data holds; it is an error, and leaves w as
-// it was, if data is not what MarshalBinary returns.
+// never stopped. They never fail. O(samples), some 30 bytes for each lag with its read. UnmarshalBinary replaces w by
+// what data holds; it is an error, and leaves w as it was, if data is not what MarshalBinary returns.
 func (w *WindowTable) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 func (w *WindowTable) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, tableVersion, w.state)

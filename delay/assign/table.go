@@ -64,7 +64,7 @@ func (c WindowTableConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c WindowTableConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *WindowTableConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
@@ -117,8 +117,8 @@ func (w *WindowTable) settle() {
 func (w *WindowTable) Config() WindowTableConfig { return w.config.Effective() }
 
 // ObserveLag records one lag of a job with the given number of tasks, as in [Model.Lags]. Leave out the clone that read
-// the first copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only until the
-// bin is full.
+// the first copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only
+// until the bin is full.
 func (w *WindowTable) ObserveLag(tasks int, lag time.Duration) bool {
 	if lag < 0 {
 		return false

@@ -134,7 +134,8 @@ func (a *analysis) suspects(r *Report) {
 	for id := range a.machines.groups {
 		g := &a.machines.groups[id]
 		if g.apart {
-			r.Machines = append(r.Machines, Suspect{Index: a.machines.key[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1})
+			one := Suspect{Index: a.machines.key[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1}
+			r.Machines = append(r.Machines, one)
 		}
 	}
 	slices.SortStableFunc(r.Machines, compareSuspects)

@@ -58,17 +58,17 @@ func (k *Regressor) newest() []merge.Observation[run] {
 func (k *Regressor) AppendVersion(dst []byte) []byte { return k.fleet.AppendVersion(k.form(), dst) }
 
 // AppendDelta appends the runs beyond a version, that of the reader by its AppendVersion; nil stands for one that knows
-// none. With origins it says only what these have run. It is an error if since is no version. Some 9 bytes a run and 5 a
-// parameter.
+// none. With origins it says only what these have run. It is an error if since is no version. Some 9 bytes a run and 5
+// a parameter.
 func (k *Regressor) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return k.fleet.AppendDelta(k.form(), k.config.choices(), k.clock.Since, dst, since, origins)
 }
 
 // Merge takes in what another process has run, by its AppendDelta, in any order, and as often as it comes: those that
 // know the same, and have the same choices, predict the same after a Merge, to the last bit. Of Keep runs at most half
-// are those of one process, and none is older than a year. It is an error, and nothing is taken, if k has no Origin, delta
-// is damaged, of another number of parameters, or none, or, a FieldError, if it comes from more than MaxSkew ahead of
-// now. O(n log n): merge what has come in at once.
+// are those of one process, and none is older than a year. It is an error, and nothing is taken, if k has no Origin,
+// delta is damaged, of another number of parameters, or none, or, a FieldError, if it comes from more than MaxSkew
+// ahead of now. O(n log n): merge what has come in at once.
 func (k *Regressor) Merge(now time.Time, delta []byte) error {
 	c := k.config.choices()
 	if err := k.fleet.Merge(k.form(), c, c.At(&k.clock, now), delta); err != nil {

@@ -28,19 +28,18 @@ func (c HistogramConfig) Effective() HistogramConfig {
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c HistogramConfig) Validate() error {
+	const place = "estimate/knn: HistogramConfig"
 	c = c.Effective()
 	switch {
 	case !(math.Abs(c.Low) <= maxParameter):
-		return check.Badf("estimate/knn", "HistogramConfig.Low", c.Low, "-%g to %g", maxParameter, maxParameter)
+		return check.Badf(place, "Low", c.Low, "-%g to %g", maxParameter, maxParameter)
 	case !(c.High > c.Low && c.High <= maxParameter):
-		return check.Badf("estimate/knn", "HistogramConfig.High", c.High, "more than Low, %v, and at most %g", c.Low, maxParameter)
-	case c.Bins < 0 || c.Bins > maxRuns:
-		return check.Badf("estimate/knn", "HistogramConfig.Bins", c.Bins, "0 to %d", maxRuns)
+		return check.Badf(place, "High", c.High, "more than Low, %v, and at most %g", c.Low, maxParameter)
 	}
-	return nil
+	return check.Within(place, "Bins", c.Bins, 1, maxRuns)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c HistogramConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *HistogramConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 

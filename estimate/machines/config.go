@@ -26,7 +26,8 @@ type Config struct {
 	// ago. 0 means 65,536.
 	MaxMachines int
 	// Origin is the name of this process among those that pass on to each other what they see of the same machines, by
-	// [Record.AppendDelta] and [Record.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	// [Record.AppendDelta] and [Record.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
+	// on.
 	Origin string
 	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
 	// means a minute.
@@ -59,6 +60,6 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

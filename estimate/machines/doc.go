@@ -46,12 +46,11 @@
 //
 // A policy that kills whatever runs for 1.3 times the usual time leaves nothing but bounds of 1.3 of a bad machine.
 // Each says little; but ten in a row, where one in twenty lives so long elsewhere, leave no doubt. So the record keeps
-// how long attempts live on the machines of each class, by the product limit. Where the bounds leave a machine's
-// median open, its location is the median of the posterior: the likelihood of all its evidence for each factor, times
-// the prior: machines differ by 10 %, and one in a thousand is slow, half of these by 2 or more, a quarter by 4 or more.
-// Nothing else tells how much slower than its bounds such a machine is.
-// Where others live as long, be it by bad luck or because tasks are long wherever they run, the same bounds prove
-// nothing.
+// how long attempts live on the machines of each class, by the product limit. Where the bounds leave a machine's median
+// open, its location is the median of the posterior: the likelihood of all its evidence for each factor, times the
+// prior: machines differ by 10 %, and one in a thousand is slow, half of these by 2 or more, a quarter by 4 or more.
+// Nothing else tells how much slower than its bounds such a machine is. Where others live as long, be it by bad luck or
+// because tasks are long wherever they run, the same bounds prove nothing.
 //
 // How many of 10,000 healthy machines were ever called slow within 60 attempts each, and after how many attempts, in
 // the mean, one was that is 2 or 8 times slower: clusters as above, a twentieth of the attempts 8 times slower, no
@@ -71,7 +70,8 @@
 // # Many schedulers, one fleet
 //
 // Where a thousand schedulers place on the same machines, each sees too little of any to know it. So records pass on
-// what they see: each has an Origin, and names for its machines; the reader says what it knows, and another says the rest.
+// what they see: each has an Origin, and names for its machines; the reader says what it knows, and another says the
+// rest.
 //
 //	version := mine.AppendVersion(nil)
 //	delta, err := theirs.AppendDelta(nil, version)

@@ -1,7 +1,7 @@
 package machines
 
-// Member is what a phase, or whoever else reports attempts, gets from a record that it joins: it tells its attempts from
-// those of the others.
+// Member is what a phase, or whoever else reports attempts, gets from a record that it joins: it tells its attempts
+// from those of the others.
 type Member uint16
 
 // Join returns a member that none of the 65,535 that joined before has. Nothing has to be given back: when a number

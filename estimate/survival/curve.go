@@ -18,9 +18,9 @@ import (
 // E(T | T > a) never falls with a, and one that is a little older than many others, which took about the same, is not
 // taken for half done.
 //
-// Observe values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of which
-// nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe for
-// concurrent use while it is changed.
+// Observe values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of
+// which nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe
+// for concurrent use while it is changed.
 type Curve struct {
 	values []value
 	n      int // of them at the last Fit
@@ -57,8 +57,8 @@ func (v value) compare(w value) int {
 // Reset removes all values and keeps the memory. The answers stay until the next Fit.
 func (c *Curve) Reset() { c.values = c.values[:0] }
 
-// Observe adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether it
-// was taken: one that is negative, NaN or infinite is not.
+// Observe adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether
+// it was taken: one that is negative, NaN or infinite is not.
 func (c *Curve) Observe(x float64, ended bool) bool {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		return false

@@ -3,11 +3,11 @@
 //
 // # Ages
 //
-// [Curve] is the distribution of a phase's times by the product limit: a task that ended took its time; one that runs, or
-// was killed, takes at least its age. Nothing is left out, or only the fast would count, and nothing is taken for more
-// than it shows. [Residual] is what is left of a task of a given age, T - a given T > a; [Without] is the curve without
-// one of the running tasks, for what a new copy of that one would take. Both rest on the same curve and the same tail,
-// so that of tasks that are all as old none looks slow.
+// [Curve] is the distribution of a phase's times by the product limit: a task that ended took its time; one that runs,
+// or was killed, takes at least its age. Nothing is left out, or only the fast would count, and nothing is taken for
+// more than it shows. [Residual] is what is left of a task of a given age, T - a given T > a; [Without] is the curve
+// without one of the running tasks, for what a new copy of that one would take. Both rest on the same curve and the
+// same tail, so that of tasks that are all as old none looks slow.
 //
 //	curve.Reset()
 //	curve.Add(52.1, true)  // ended after 52.1 s

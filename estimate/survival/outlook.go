@@ -126,8 +126,8 @@ func (a *adder) seen(own, kind *ring) {
 	a.ring(kind, float64(min(kind.kept(), asMany)))
 }
 
-// unlike returns the weight left for errors not yet seen: the closer together those seen lie, and the more there are, the
-// smaller.
+// unlike returns the weight left for errors not yet seen: the closer together those seen lie, and the more there are,
+// the smaller.
 func unlike(own, kind *ring) float64 {
 	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
 	for _, r := range [...]*ring{own, kind} {

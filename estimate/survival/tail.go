@@ -46,7 +46,8 @@ func newTail(longest, lower, median, upper float64) tail {
 	if q := OutlierFrom * median / longest; q < 1 {
 		outlier = float64(q * q)
 	}
-	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body) // no fused multiply-add: one answer everywhere
+	// No fused multiply-add: one answer everywhere.
+	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body)
 	if t.outlier = 1; body > 0 {
 		t.outlier = outlier / (outlier + body)
 	}

@@ -22,7 +22,8 @@ type WindowConfig struct {
 	// Keep is the age from which on what has ended counts no more. It must be positive.
 	Keep time.Duration
 	// Origin is the name of this process among those that pass on to each other the times of such jobs, by
-	// [Window.AppendDelta] and [Window.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed on.
+	// [Window.AppendDelta] and [Window.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
+	// on.
 	Origin string
 	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
 	// means a minute.
@@ -99,10 +100,10 @@ func (w *Window) End(now time.Time, id int, success bool) {
 	}
 }
 
-// Observe records the time of a run that was not reported while it ran: that it ended after so many seconds, or with success
-// false that it was killed then. Any unit does, as long as it is always the same: with the seconds that each task took
-// for a unit of its work, the curve is a Prior of estimate.UnitTimes. It reports whether the time was taken; see
-// [Curve.Observe]. O(1) amortised.
+// Observe records the time of a run that was not reported while it ran: that it ended after so many seconds, or with
+// success false that it was killed then. Any unit does, as long as it is always the same: with the seconds that each
+// task took for a unit of its work, the curve is a Prior of estimate.UnitTimes. It reports whether the time was taken;
+// see [Curve.Observe]. O(1) amortised.
 func (w *Window) Observe(now time.Time, seconds float64, success bool) bool {
 	w.at(now)
 	taken := seconds >= 0 && seconds <= estimate.MaxSample
@@ -189,10 +190,10 @@ func (w *Window) AppendDelta(dst, since []byte, origins ...string) ([]byte, erro
 	return w.over.AppendDelta(form(), w.config.choices(), w.clock.Since, dst, since, origins)
 }
 
-// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: windows that
-// know the same give the same curve at the same instant, to the last bit, as far as nothing runs. Of the 4096 that are
-// kept at most half are those of one process. It is an error, and nothing is taken, if the window has no Origin, delta is
-// damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a run.
+// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: windows
+// that know the same give the same curve at the same instant, to the last bit, as far as nothing runs. Of the 4096 that
+// are kept at most half are those of one process. It is an error, and nothing is taken, if the window has no Origin,
+// delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a run.
 func (w *Window) Merge(now time.Time, delta []byte) error {
 	err := w.over.Merge(form(), w.config.choices(), w.at(now), delta)
 	if w.made = w.made && err != nil; w.over.Len() > 2*mostInWindow {

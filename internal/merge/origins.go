@@ -56,8 +56,8 @@ type origin struct {
 	until, latest int64 // known without a gap until; and the latest of all that is known
 }
 
-// At takes an instant by a process's clock. One that shares what it knows counts from 1970, as all do, and its clock may
-// step back as it likes.
+// At takes an instant by a process's clock. One that shares what it knows counts from 1970, as all do, and its clock
+// may step back as it likes.
 func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	at := k.At(now)
 	if c.Origin != "" && !now.IsZero() {

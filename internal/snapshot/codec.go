@@ -22,8 +22,8 @@ func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 	return Seal(c.Dst, len(dst)), nil
 }
 
-// Restore sets v from a snapshot by the list of fields that wrote it. It is an error, and leaves v as it was, if data is
-// no such snapshot.
+// Restore sets v from a snapshot by the list of fields that wrote it. It is an error, and leaves v as it was, if data
+// is no such snapshot.
 func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	var fresh T
 	return RestoreTo(fresh, data, version, v, fields)

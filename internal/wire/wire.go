@@ -13,7 +13,8 @@ func Line(fields func(*Codec)) string {
 	return string(c.out)
 }
 
-// Lines returns a codec that appends the fields as a line to dst; [Codec.Appended] returns the two. It alone is allocated.
+// Lines returns a codec that appends the fields as a line to dst; [Codec.Appended] returns the two. It alone is
+// allocated.
 func Lines(dst []byte) *Codec { return &Codec{mode: line, out: dst, from: len(dst)} }
 
 // Appended returns what was appended to, and that.

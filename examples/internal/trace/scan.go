@@ -1,7 +1,5 @@
 package trace
 
-import "bytes"
-
 // scanner passes over one JSON value that may arrive in pieces. It checks brackets, commas, colons and strings, but not
 // the spelling of numbers and escapes. The zero value is ready; it takes no memory that grows with the input.
 type scanner struct {
@@ -166,86 +164,3 @@ func (s *scanner) leave() scanned {
 	}
 	return partly
 }
-
-// skipValue returns the index after the value that starts at or after i, or -1.
-func skipValue(d []byte, i int) int {
-	i = skipSpace(d, i)
-	if i >= len(d) {
-		return -1
-	}
-	switch d[i] {
-	case '"':
-		return skipString(d, i)
-	case '{', '[':
-		var s scanner
-		if n, how := s.feed(d[i:]); how == wholly {
-			return i + n
-		}
-		return -1
-	}
-	start := i
-	for i < len(d) && scalar[d[i]] != 0 {
-		i++
-	}
-	if i == start {
-		return -1
-	}
-	return i
-}
-
-// skipString returns the index after the closing quote of the string that opens at i, or -1.
-func skipString(d []byte, i int) int {
-	for i++; i < len(d); i++ {
-		switch special[d[i]] {
-		case 0:
-		case '"':
-			return i + 1
-		case '\\':
-			i++
-		default:
-			return -1
-		}
-	}
-	return -1
-}
-
-func skipSpace(d []byte, i int) int {
-	for i < len(d) && d[i] <= ' ' {
-		i++
-	}
-	return i
-}
-
-// firstKey returns the first key of the object that d begins with, as far as d goes.
-func firstKey(d []byte) []byte {
-	if len(d) == 0 || d[0] != '{' {
-		return nil
-	}
-	start := skipSpace(d, 1)
-	if start >= len(d) || d[start] != '"' {
-		return nil
-	}
-	end := bytes.IndexByte(d[start+1:], '"')
-	if end < 0 {
-		return nil
-	}
-	return d[start+1 : start+1+end]
-}
-
-// special marks the bytes that mean something inside a string: its end, an escape, and control characters (1), which
-// JSON forbids there: a raw line break is the trace of a record that stops in the middle.
-var special = func() (table [256]byte) {
-	for b := range ' ' {
-		table[b] = 1
-	}
-	table['"'], table['\\'] = '"', '\\'
-	return table
-}()
-
-// scalar marks the bytes of numbers and of true, false, null and NaN.
-var scalar = func() (table [256]byte) {
-	for _, b := range []byte("+-.0123456789abcdefghijklmnopqrstuvwxyzEINT") {
-		table[b] = 1
-	}
-	return table
-}()

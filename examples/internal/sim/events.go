@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+func (r *run) clock() time.Time { return epoch.Add(r.now) }
+
+func (r *run) handle(e event) {
+	switch e.kind {
+	case opens:
+		r.open++
+		r.tracker.SetSlots(r.open)
+		at, _ := slices.BinarySearch(r.idle, e.id)
+		r.idle = slices.Insert(r.idle, at, e.id)
+		r.fill()
+	case wakes:
+		r.tasks[e.id].ready = true
+		r.fill()
+	case ends:
+		if r.lives(e) {
+			r.ended(e.id)
+		}
+	case report:
+		if r.lives(e) {
+			r.reports(e)
+		}
+	}
+}
+
+// lives reports whether an event's copy still runs. One that was killed leaves events behind, which do not count.
+func (r *run) lives(e event) bool {
+	c := &r.copies[e.id]
+	if c.attempt >= 0 && c.life == e.life {
+		return true
+	}
+	r.result.Events--
+	return false
+}
+
+// reports lets a copy report and carries out what the tracker answers.
+func (r *run) reports(e event) {
+	c := &r.copies[e.id]
+	task, attempt := int(c.task), int(c.attempt)
+	var d tracker.Answer
+	share := 0.0
+	if c.curve == nil {
+		d = r.tracker.Decide(r.clock(), task)
+	} else {
+		share = c.curve(float64(r.now-c.start) / float64(c.end-c.start))
+		if !c.succeeds {
+			share /= 2 // an attempt that fails is taken to fail half way
+		}
+		d = r.tracker.Report(r.clock(), task, attempt, tracker.Report{Score: share})
+	}
+	if r.watched(task) {
+		said := "   -  "
+		if c.curve != nil {
+			said = fmt.Sprintf("%5.1f%%", 100*share)
+		}
+		r.options.Watch(r.now, attempt, fmt.Sprintf("%s  %v", said, d))
+	}
+	r.witnessReport(d, c)
+	r.queue.pushReport(r.now+r.phase.Interval, e.id, e.life)
+	switch d.Action {
+	case restart.Restart, restart.Kill:
+		r.kill(d)
+		r.fill()
+	case restart.Duplicate:
+		r.fill()
+	}
+}
+
+func (r *run) watched(task int) bool { return r.options.Watch != nil && task == r.options.WatchTask }
+
+// ended lets a copy end by itself.
+func (r *run) ended(place int32) {
+	c := r.copies[place]
+	task := int(c.task)
+	s := &r.tasks[task]
+	if !c.succeeds {
+		r.tracker.Fail(r.clock(), task, int(c.attempt))
+		if r.watched(task) {
+			r.options.Watch(r.now, int(c.attempt), "failed, as it did in the log")
+		}
+		r.release(place, Failed)
+		if s.copies == 0 {
+			r.queue.push(r.now+r.wait(task), wakes, int32(task), 0)
+		}
+		return
+	}
+	losers := r.tracker.Finish(r.clock(), task, int(c.attempt))
+	if r.watched(task) {
+		r.options.Watch(r.now, int(c.attempt), "finished")
+	}
+	if c.extra && r.now < s.original {
+		r.result.Won++
+	}
+	r.release(place, Succeeded)
+	for _, attempt := range losers {
+		if r.watched(task) {
+			r.options.Watch(r.now, attempt, "killed: another copy has finished")
+		}
+		r.release(r.placeOf(task, attempt), Killed)
+	}
+	s.done = true
+	r.apart += r.now
+	r.pending--
+	if r.pending == (len(r.tasks)+9)/10 { // what is left is the last tenth
+		r.result.Tail = -r.now
+	}
+}
+
+// kill carries out a decision to restart a task or to prune a copy.
+func (r *run) kill(a tracker.Answer) {
+	r.witnessAction(a)
+	task := a.Task
+	place := r.placeOf(task, a.Attempt)
+	if a.Action == restart.Restart {
+		r.tracker.Restart(r.clock(), task, a.Attempt)
+	} else {
+		r.tracker.Kill(r.clock(), task, a.Attempt)
+	}
+	r.release(place, Killed)
+	if s := &r.tasks[task]; s.copies == 0 {
+		s.ready, s.left = true, true
+		r.again = append(r.again, int32(task))
+	}
+}
+
+func (r *run) placeOf(task, attempt int) int32 {
+	return int32(slices.IndexFunc(r.copies, func(c simCopy) bool {
+		return int(c.task) == task && int(c.attempt) == attempt
+	}))
+}
+
+// release frees a copy's place, and its slot after a rest.
+func (r *run) release(place int32, how Ending) {
+	c := &r.copies[place]
+	if r.options.Spans != nil {
+		r.options.Spans(Span{
+			Start: c.start, End: r.now, Task: c.task, Slot: c.slot, Attempt: c.attempt, Launched: c.extra, Ending: how,
+		})
+	}
+	r.tasks[c.task].copies--
+	c.attempt = -1
+	r.free = append(r.free, place)
+	if c.slot == noSlot {
+		return
+	}
+	r.open--
+	r.tracker.SetSlots(r.open)
+	rest := r.phase.Rest
+	if used := int(r.uses[c.slot]); used-1 < len(r.phase.Slots[c.slot].Rests) {
+		rest = r.phase.Slots[c.slot].Rests[used-1]
+	}
+	if closes := r.phase.Slots[c.slot].Closes; closes == 0 || r.now+rest < closes {
+		r.queue.push(r.now+rest, opens, c.slot, 0)
+	}
+}
