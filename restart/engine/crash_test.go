@@ -395,6 +395,47 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	}
 }
 
+// However short Trace is, a submit is said three times before it is taken to be lost.
+func TestSubmitIsSaidThrice(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: time.Millisecond},
+		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	var all []string
+	for s := range 8 {
+		for _, line := range lines(p.Poll(at(float64(s)), nil)) {
+			all = append(all, fmt.Sprint(s, " ", line))
+		}
+	}
+	want := []string{"0 submit 0.0 on a", "2 submit 0.0 on a", "6 submit 0.0 on a", "7 cancel 0.0 on a", "7 submit 0.1 on b not on a"}
+	assert.Equal(t, want, all)
+}
+
+// A scheduler saves its phase and its hosts after a call, and dies before it carries the actions out. The one that is
+// restored from that says them again, and the phase ends.
+func TestSavedAndNeverCarriedOut(t *testing.T) {
+	q := newQueue(2, 2, 2, func(int) time.Duration { return 5 * time.Second })
+	config, hosts := engine.Config{Tasks: 2}, engine.HostsConfig{Hosts: q.hosts}
+	p, was := newPhase(t, config, hosts)
+	require.Len(t, p.Poll(q.now, nil), 2)
+	saved, err := p.MarshalBinary()
+	require.NoError(t, err)
+	savedHosts, err := was.MarshalBinary()
+	require.NoError(t, err)
+
+	config.Interval, config.Hosts = time.Second, new(engine.Hosts)
+	require.NoError(t, config.Hosts.UnmarshalBinary(savedHosts))
+	p, err = engine.Restore(config, engine.Saved{Snapshot: saved})
+	require.NoError(t, err)
+	for range 60 {
+		q.step(time.Second)
+		for _, a := range p.Poll(q.now, q.list()) {
+			q.carryOut(t, a)
+		}
+	}
+	assert.True(t, p.Done())
+	assert.Len(t, q.published, 2)
+	assert.Len(t, q.attempts, 2, "nothing runs twice")
+}
+
 // A submit that leaves no trace is asked for again, and then tried elsewhere under another name; what was taken for missing
 // and turns up all the same is told to end.
 func TestSubmitWithoutATrace(t *testing.T) {

@@ -26,7 +26,7 @@ type HostsConfig struct {
 	Hosts []Host
 	// Record is what is known of the machines, whose numbers are the hosts'. A host that it calls slow gets nothing new
 	// as long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's
-	// phases the same.
+	// phases the same. One with an Origin is told the hosts' names, by which other schedulers know them.
 	Record tracker.MachineRecord
 	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled. 0 means a minute.
 	Rest time.Duration
@@ -43,6 +43,7 @@ const (
 type Hosts struct {
 	set    *hosts.Set
 	record tracker.MachineRecord
+	named  int // how many of them the record knows by name
 }
 
 // NewHosts returns the hosts, or an error that names the field that is out of range.
@@ -70,6 +71,22 @@ func (h *Hosts) Add(host Host) error {
 	}
 	set.Add(hosts.Host(host))
 	return nil
+}
+
+// number returns the number of a host that was seen, which the set's Number learns if it may; a record that is shared
+// among schedulers is told its name.
+func (h *Hosts) number(name string) int {
+	i := h.set.Number(name)
+	for ; h.named < h.set.Len(); h.named++ {
+		record, ok := h.record.(interface {
+			Config() machines.Config
+			SetName(machine int, name string) bool
+		})
+		if ok && record.Config().Origin != "" {
+			record.SetName(h.named, h.set.Name(h.named))
+		}
+	}
+	return i
 }
 
 // fill makes a zero Hosts usable, and returns the set.

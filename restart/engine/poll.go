@@ -97,7 +97,7 @@ func (v *view) compareClocks(now time.Time, told []Attempt) {
 		if !valid(a, len(v.book.tasks)) || a.State == Queued {
 			continue
 		}
-		n := v.hosts.set.Number(a.Host) + 1
+		n := v.hosts.number(a.Host) + 1
 		known = append(known, make([]host, max(n+1-len(known), 0))...)
 		known[n].runs = known[n].runs || a.State == Running
 		reports = reports || !a.AsOf.IsZero()

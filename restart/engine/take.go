@@ -104,7 +104,7 @@ func (v *view) date(a *attempt, seen *Attempt) {
 	if a != nil && a.host != nowhere {
 		host = a.host
 	} else {
-		host = v.hosts.set.Number(seen.Host)
+		host = v.hosts.number(seen.Host)
 	}
 	clock := v.hosts.set.Clock(host)
 	when := func(t time.Time, limit time.Duration) time.Duration {
@@ -197,7 +197,7 @@ func runs(seen *Attempt) bool {
 
 // locate takes note that an attempt is, or was, on a host, wherever it was submitted.
 func (v *view) locate(a *attempt, name string) {
-	if host := v.hosts.set.Number(name); host != nowhere && host != a.host {
+	if host := v.hosts.number(name); host != nowhere && host != a.host {
 		v.hold(a.host, -1)
 		v.hold(host, 1)
 		a.host = host
@@ -210,7 +210,7 @@ func (v *view) locate(a *attempt, name string) {
 // tracker: it counts as one without progress that begins now, and gives no sample of its time.
 func (v *view) adopt(at time.Time, seen *Attempt) *attempt {
 	a := &attempt{
-		id: seen.ID, task: seen.Task, host: v.hosts.set.Number(seen.Host), adopted: true, seen: v.time.clock.Since,
+		id: seen.ID, task: seen.Task, host: v.hosts.number(seen.Host), adopted: true, seen: v.time.clock.Since,
 		published: seen.Published,
 	}
 	began := num.Add(v.time.wall.Sub(inRange(seen.Begun)), v.hosts.set.Clock(a.host).Offset())
