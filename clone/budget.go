@@ -192,9 +192,9 @@ func (b *Budget) partly(d Decision, job Job, now Cluster) Decision {
 	return d
 }
 
-// Release says that so many cloned tasks of the job have ended, in any way, and their other copies are killed; it gives
-// their slots back and returns how many slots of the budget these were. More tasks than are left count as all that are
-// left. A grant that is not valid any more gives nothing back. O(1), no allocation.
+// Release says that a number of cloned tasks of the job have ended, in any way, and their other copies are killed; it
+// gives their slots back and returns how many slots of the budget these were. More tasks than are left count as all
+// that are left. A grant that is not valid any more gives nothing back. O(1), no allocation.
 func (b *Budget) Release(g Grant, tasks int) int {
 	e := b.find(g)
 	if e == nil || tasks < 1 {

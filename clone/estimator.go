@@ -50,7 +50,7 @@ func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 func (c *EstimatorConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Estimator learns p, the probability that a task straggles, from the progress rates of finished phases: the share of
-// tasks that progressed at less than half the median rate of their phase, made anew every hour [Dolly §2.1.1, §3.2].
+// tasks that progressed at less than half the median rate of their phase, made again every hour [Dolly §2.1.1, §3.2].
 //
 // The zero value is an Estimator with the defaults. Times come from the host; time goes on from where its clock steps
 // back to. Not safe for concurrent use; one per cluster.
@@ -75,7 +75,7 @@ func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 
 // Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy
-// of this phase straggled, which is what [Blacklist.Observe] wants to be told of each; 0 if the phase says nothing. A
+// of this phase straggled, as [Blacklist.Observe] takes it for each; 0 if the phase says nothing. A
 // progress rate is work done per time, in any unit. A copy that was killed has one too, its work so far over its age:
 // leave those out and cloning hides the stragglers that it saved the job from. Rates that are negative or not finite
 // are no rates, and a phase with fewer than two rates says nothing. The median of an even number is the mean of the

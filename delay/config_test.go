@@ -30,12 +30,12 @@ func TestBadArguments(t *testing.T) {
 		{classes(Class{MinRate: math.NaN()}), "delay: classes[0].MinRate is NaN, want a finite rate, 0 or more"},
 		{classes(Class{MinRate: 5}, Class{MinRate: 5}), "delay: classes[1].MinRate is 5, want less than the 5 of the row before"},
 		{classes(Class{Config: Config{Misses: []int{-4}}}), "delay: classes[0].Config.Misses[0] is -4, want 0 or more"},
-		{gain(-1, 1, 1), "delay: wait is -1ns, want a duration, 0 or more"},
-		{gain(1, -1, 1), "delay: spacing is -1ns, want a duration, 0 or more"},
-		{gain(1, 1, -1), "delay: cost is -1ns, want a duration, 0 or more"},
-		{within(-1, 1, 1), "delay: wait is -1ns, want a duration, 0 or more"},
-		{within(1, 0, 1), "delay: task is 0s, want a duration above 0"},
-		{within(1, 1, -1), "delay: slots is -1, want 0 or more"},
+		{gain(-1, 1, 1), "delay: wait is -1ns, want at least 0s"},
+		{gain(1, -1, 1), "delay: spacing is -1ns, want at least 0s"},
+		{gain(1, 1, -1), "delay: cost is -1ns, want at least 0s"},
+		{within(-1, 1, 1), "delay: wait is -1ns, want at least 0s"},
+		{within(1, 0, 1), "delay: task is 0s, want at least 1ns"},
+		{within(1, 1, -1), "delay: slots is -1, want at least 0"},
 	} {
 		assert.EqualError(t, b.err, b.want)
 	}

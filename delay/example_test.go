@@ -88,7 +88,7 @@ func ExampleGain() {
 	fmt.Println(err)
 	// Output:
 	// 5.859s <nil>
-	// delay: wait is -1s, want a duration, 0 or more
+	// delay: wait is -1s, want at least 0s
 }
 
 // How likely is a local slot within 15 s, if 15 slots have the data and tasks take a minute?

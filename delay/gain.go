@@ -1,6 +1,7 @@
 package delay
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -23,10 +24,11 @@ import (
 // [Forever] stands for infinity: a wait without end gains D-t, and slots that never come cost the wait, -w. Without a
 // wait there is no gain. It is an error if an argument is negative. O(1), no allocation except for the error.
 func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
-	if err := checkWait("wait", wait); err != nil {
-		return 0, err
-	}
-	if err := checkModel(spacing, cost); err != nil {
+	if err := cmp.Or(
+		check.Least("delay", "wait", wait, 0),
+		check.Least("delay", "spacing", spacing, 0),
+		check.Least("delay", "cost", cost, 0),
+	); err != nil {
 		return 0, err
 	}
 	switch {
@@ -45,35 +47,18 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	return gain, nil
 }
 
-// LocalWithin returns the probability that at least one of so many local slots becomes free within the wait, when each
-// runs tasks of the given length that end at any time with equal probability: 1-(1-wait/task)^slots [FAIR §4.2]. It is
-// an error if wait is negative, task is not positive or slots is negative. O(1), no allocation except for the error.
+// LocalWithin returns the probability that at least one of the given number of local slots becomes free within the
+// wait, when each runs tasks of the given length that end at any time with equal probability: 1-(1-wait/task)^slots
+// [FAIR §4.2]. It is an error if wait is negative, task is not positive or slots is negative. O(1), no allocation
+// except for the error.
 func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
-	if err := checkWait("wait", wait); err != nil {
+	if err := cmp.Or(
+		check.Least("delay", "wait", wait, 0), check.Least("delay", "task", task, 1), check.Least("delay", "slots", slots, 0),
+	); err != nil {
 		return 0, err
-	}
-	if task <= 0 {
-		return 0, check.Bad("delay", "task", task, "a duration above 0")
-	}
-	if slots < 0 {
-		return 0, check.Bad("delay", "slots", slots, "0 or more")
 	}
 	if slots == 0 {
 		return 0, nil
 	}
 	return -math.Expm1(float64(slots) * math.Log1p(-min(1, float64(wait)/float64(task)))), nil
-}
-
-func checkModel(spacing, cost time.Duration) error {
-	if err := checkWait("spacing", spacing); err != nil {
-		return err
-	}
-	return checkWait("cost", cost)
-}
-
-func checkWait(name string, d time.Duration) error {
-	if d < 0 {
-		return check.Bad("delay", name, d, "a duration, 0 or more")
-	}
-	return nil
 }

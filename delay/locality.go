@@ -147,7 +147,7 @@ func (l *Locality) rise() {
 	l.waited = 0 // time at the last level is no wait
 }
 
-// move goes to another level after so much of the wait at this one; what was waited beyond counts at the other.
+// move goes to another level after part of the wait at this one; the rest counts at the other.
 func (l *Locality) move(level int, wait time.Duration) {
 	l.level = level
 	l.waited -= wait

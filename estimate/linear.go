@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -118,13 +119,8 @@ func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Dur
 
 // Validate reports the field that is out of range, if any.
 func (m Linear) Validate() error {
-	if m.Window < 0 {
-		return check.Bad("estimate", "Linear.Window", m.Window, "0 or more")
-	}
-	if m.Grace < 0 {
-		return check.Bad("estimate", "Linear.Grace", m.Grace, "0 or more")
-	}
-	return nil
+	const place = "estimate: Linear"
+	return cmp.Or(check.Least(place, "Window", m.Window, 0), check.Least(place, "Grace", m.Grace, 0))
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.

@@ -23,7 +23,7 @@ type origins struct {
 
 type origin struct {
 	number  int
-	factor  float64 // as it was told last
+	factor  float64 // as it was last
 	samples int
 }
 

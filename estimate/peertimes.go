@@ -18,7 +18,7 @@ type PeerTimes struct {
 
 // Peers sets p to the distribution of u without the samples of the given ids, each of which counts once; an id that is
 // not in use changes nothing. If nothing would be left, nothing is left out. O(k log k) for k ids; it allocates only if
-// p has never held so many.
+// p has never held as many.
 func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 	p.from, p.own, p.ranks, p.ids = u, p.own[:0], p.ranks[:0], append(p.ids[:0], ids...)
 	if len(ids) > 1 { // most tasks have one copy

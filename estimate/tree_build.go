@@ -44,7 +44,7 @@ func (t *tree) build(n int, next func() float64) {
 	t.root = int32(first)
 }
 
-// part returns the size of the i-th of so many parts into which n is divided, as evenly as can be.
+// part returns the size of the i-th of the parts into which n is divided, as evenly as can be.
 func part(n, parts, i int) int {
 	return int(int64(n)*int64(i+1)/int64(parts) - int64(n)*int64(i)/int64(parts))
 }

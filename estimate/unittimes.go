@@ -15,8 +15,8 @@ import (
 // It is a [Distribution] in seconds per unit of the work that counts, [UnitTimes.Work]: of its samples once there are
 // MinSamples of them; of Prior before that; and of a time that never comes if there is no Prior either.
 //
-// An update takes O(log n) amortised. After as many updates as there were samples the overhead is fitted anew, and if
-// it has moved, the samples are sorted anew: that single update takes O(n log n), half a second for a million
+// An update takes O(log n) amortised. After as many updates as there were samples the overhead is fitted again, and if
+// it has moved, the samples are sorted again: that single update takes O(n log n), half a second for a million
 // samples. An update does not allocate once the phase has reached its size. A sample needs 40 bytes.
 //
 // Not safe for concurrent use; one per phase.

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// update enters a pool anew and replays its matches, and then those of its ancestors.
+// update enters a pool again and replays its matches, and then those of its ancestors.
 func (x *Index) update(i int32) {
 	for ; i >= 0; i = x.nodes[i].parent {
 		x.enter(i)

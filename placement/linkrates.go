@@ -51,8 +51,8 @@ func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 // A link's rate is the bytes that crossed it by the time that this took, in those windows in which two reads or more
 // shared it on average: there the link was in demand. A link that was hardly used has no rate, since what little
 // crossed it says nothing of what it can carry; one that was is taken for what it carried, which is less than it could
-// if tasks waited for something else meanwhile. A read is taken to go on evenly, and since it is told when it has
-// ended, windows count once the longest read that is remembered must have been told.
+// if tasks waited for something else meanwhile. A read is taken to go on evenly, and since it is reported at its
+// end, windows count once the longest read that is remembered must have been reported.
 //
 // Observe takes O(Racks * windows that the read lasted), a rate O(Windows), and neither allocates. The state, 16 bytes
 // a link and window, is not worth keeping for longer than Windows. The zero value knows no rack and no rate. Not safe

@@ -105,13 +105,13 @@ func (l *Losses) Resize(machines int) {
 	l.fleet.Resize(len(l.machine))
 }
 
-// Produced records that so many outputs were left on the machine. It reports whether that was used: a machine that does
-// not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
+// Produced records that a number of outputs were left on the machine. It reports whether that was used: a machine that
+// does not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
 func (l *Losses) Produced(now time.Time, machine, outputs int) bool {
 	return l.count(now, machine, int64(outputs), 0)
 }
 
-// Lost records that so many outputs of the machine were found to be lost, as Produced does.
+// Lost records that a number of outputs of the machine were found to be lost, as Produced does.
 func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 	return l.count(now, machine, 0, int64(outputs))
 }

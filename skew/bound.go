@@ -34,7 +34,7 @@ func (g *greedy) bound() (seconds float64, partition int) {
 	return seconds, -1
 }
 
-// soonest returns when so much would end if one reduce task got it and nothing else.
+// soonest returns when a size would end if one reduce task got it and nothing else.
 func (g *greedy) soonest(size int64) float64 {
 	if size == 0 {
 		return 0

@@ -97,7 +97,7 @@ func (g *greedy) endWith(i, r int) float64 {
 	return g.endAt(r, g.plan.Load[r]+g.sizes[i])
 }
 
-// endAt returns when reduce task r would end if it got so much in all.
+// endAt returns when reduce task r would end if it got the given size in all.
 func (g *greedy) endAt(r int, size int64) float64 {
 	if g.team.perUnit[r] == 0 {
 		return g.team.ready[r] + g.estimate(r, size)
@@ -111,7 +111,7 @@ func proportional(ready float64, size int64, perUnit float64) float64 {
 	return ready + float64(float64(size)*perUnit)
 }
 
-// estimate returns what the reduce task takes by its own account for so much in all, and keeps the first fault.
+// estimate returns what the reduce task takes by its own account for a size in all, and keeps the first fault.
 func (g *greedy) estimate(r int, size int64) float64 {
 	if size == 0 {
 		return 0 // empty partitions are no work

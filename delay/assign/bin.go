@@ -17,7 +17,7 @@ type bin struct {
 
 type transfer struct{ bytes, seconds float64 }
 
-// answer is what a job was told since the latest refresh.
+// answer is the choice for a job since the latest refresh.
 type answer struct {
 	job    Job // without its tasks
 	choice Choice
@@ -60,7 +60,7 @@ func (b *bin) refresh(c WindowTableConfig) {
 	b.answers = ring[answer]{items: b.answers.items[:0], limit: maxAnswers}
 }
 
-// recall returns what a job of so many clones and inputs was told.
+// recall returns the choice for a job of as many clones and inputs.
 func (b *bin) recall(job Job) (Choice, bool) {
 	for i := range b.answers.items {
 		if b.answers.items[i].job == job {

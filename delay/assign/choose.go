@@ -78,8 +78,7 @@ func (e *evaluator) after(i int) float64 {
 	return float64(n-i) / float64(n)
 }
 
-// productLimit works out p_c after each lag: at a lag, of those that are at least as long, cut or not, so many are
-// over.
+// productLimit works out p_c after each lag: the share that is over at a lag, of those at least as long, cut or not.
 func (e *evaluator) productLimit() {
 	lags, cut := e.model.Lags, e.model.Cut
 	late, gone := 1.0, 0 // cut before this lag

@@ -15,7 +15,7 @@ const Forever time.Duration = math.MaxInt64
 // Copy is one copy of an upstream task, as of now.
 type Copy struct {
 	State State
-	// Readers is how many other clones of the same downstream task read it, or have been told to.
+	// Readers is how many other clones of the same downstream task read it, or are about to.
 	Readers int
 }
 
@@ -26,7 +26,7 @@ type Input struct {
 	// Waited is how long the clone has been ready to read it with at least one copy finished. It counts against ω.
 	Waited time.Duration
 	// Ahead is how many clones of the same downstream task come before this one and have neither read this input nor
-	// been told to: so many free copies are left to them. Number the clones of each task, and let Ahead count those of
+	// been told to: as many free copies are left to them. Number the clones of each task, and let Ahead count those of
 	// a lower number that are ready to read; then the same clones get the early copies of all inputs. 0 takes the first
 	// free copy.
 	Ahead int

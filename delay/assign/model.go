@@ -16,7 +16,7 @@ type Model struct {
 	// came. Leave the clone out that takes the first copy: it never waits, and its zeros would hide that the others do.
 	// The share of lags above ω is p_c(ω).
 	Lags []time.Duration
-	// Cut are lags that were cut short: a clone waited so long and was then told to share, or killed, or its upstream
+	// Cut are lags that were cut short: a clone waited that long and then had to share, or killed, or its upstream
 	// copies were. They show that its lag was longer, and no more: p_c is the product-limit estimate [Kaplan and Meier
 	// 1958], in which a cut lag counts until it was cut; beyond the longest of the Lags it stays what it is there.
 	// Without cut lags p_c is the share of Lags above ω.
@@ -82,25 +82,15 @@ func (m *Model) validate() error {
 	if len(m.Lags)+len(m.Cut) == 0 && m.InverseLag == 0 {
 		return check.Bad("delay/assign", "the number of Model.Lags", 0, "1 or more, or InverseLag")
 	}
-	if err := validateDurations("Model.Lags", m.Lags); err != nil {
-		return err
-	}
-	if err := validateDurations("Model.Cut", m.Cut); err != nil {
-		return err
-	}
-	if err := validateDurations("Model.Compute", m.Compute); err != nil {
-		return err
-	}
-	return m.validateReads()
-}
-
-func validateDurations(name string, durations []time.Duration) error {
-	for i, d := range durations {
-		if d < 0 {
-			return check.Bad("delay/assign", fmt.Sprintf("%s[%d]", name, i), d, "a duration, 0 or more")
+	for name, samples := range [...][]time.Duration{m.Lags, m.Cut, m.Compute} {
+		for i, d := range samples {
+			if d < 0 {
+				name := [...]string{"Model.Lags", "Model.Cut", "Model.Compute"}[name]
+				return check.Bad("delay/assign", check.At(name, i, ""), d, "a duration, 0 or more")
+			}
 		}
 	}
-	return nil
+	return m.validateReads()
 }
 
 // validateReads checks all but the samples.

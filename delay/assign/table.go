@@ -127,9 +127,9 @@ func (w *WindowTable) ObserveLag(tasks int, lag time.Duration) bool {
 	return true
 }
 
-// ObserveCut records, for a job of so many tasks, a lag that was cut short, as in [Model.Cut]: a clone waited so long
-// and was then told to share. It reports whether that was used: one below 0 is not. O(1); allocates only until the bin
-// is full.
+// ObserveCut records a lag that was cut short, of a job with the given number of tasks, as in [Model.Cut]: a clone
+// waited that long and then had to share. It reports whether that was used: one below 0 is not. O(1); allocates only
+// until the bin is full.
 //
 // Lags that are always cut at the window cannot show that a longer one would pay, and then the window only ever
 // shrinks: over 600 refreshes to half of the best one. Give one job in twenty the window of [Choice.InTurn], the
@@ -142,8 +142,8 @@ func (w *WindowTable) ObserveCut(tasks int, waited time.Duration) bool {
 	return true
 }
 
-// ObserveCompute records, for a job of so many tasks, how long a clone computed, as in [Model.Compute]. It reports
-// whether that was used: a duration below 0 is not. O(1); allocates only until the bin is full.
+// ObserveCompute records how long a clone computed, of a job with the given number of tasks, as in [Model.Compute]. It
+// reports whether that was used: a duration below 0 is not. O(1); allocates only until the bin is full.
 func (w *WindowTable) ObserveCompute(tasks int, took time.Duration) bool {
 	if took < 0 {
 		return false
@@ -152,9 +152,9 @@ func (w *WindowTable) ObserveCompute(tasks int, took time.Duration) bool {
 	return true
 }
 
-// ObserveRead records, for a job of so many tasks, that a clone read so many bytes of an output in the given time, and
-// whether it shared that output. It reports whether this was used: no time, or bytes that are negative or not finite,
-// are not. O(1); allocates only until the bin is full.
+// ObserveRead records that a clone read bytes of an output in the given time, of a job with the given number of tasks,
+// and whether it shared that output. It reports whether this was used: no time, or bytes that are negative or not
+// finite, are not. O(1); allocates only until the bin is full.
 func (w *WindowTable) ObserveRead(tasks int, bytes float64, took time.Duration, shared bool) bool {
 	if !(bytes >= 0) || !num.Finite(bytes) || took <= 0 {
 		return false

@@ -15,8 +15,8 @@ func Charge(phases []Phase) Bill { return Config{}.Charge(phases) }
 // their index in all phases.
 //
 // A machine is at fault if, at the median over the phases, its tasks take 1+Residual times what is expected of their
-// bytes, their cohort and their moment, and if so many slow tasks are no coincidence: where no machine is slow, one
-// bill in a hundred names one. A cohort is at fault if, at the median over the phases, its tasks take 1+Residual
+// bytes, their cohort and their moment, and if its slow tasks are too many for a coincidence: where no machine is slow,
+// one bill in a hundred names one. A cohort is at fault if, at the median over the phases, its tasks take 1+Residual
 // times what the phase's do.
 //
 // The bill is made by taking things away, one after another: the waits for lost input, what the machines at fault are

@@ -2,7 +2,7 @@ package causes
 
 import "github.com/straggler-go/straggler/internal/num"
 
-// sampled is the number of tasks beyond which the model is fitted to about so many of them.
+// sampled is the number of tasks beyond which the model is fitted to about as many of them.
 const sampled = 8192
 
 // measure fills in times and the units of the columns.

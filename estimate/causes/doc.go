@@ -37,12 +37,12 @@
 //
 // # When it is wrong
 //
-// It sees what it is told: a slow disk and a noisy neighbour are both the machine, a task that computes more for every
-// byte is unknown, and bytes that grow faster than in proportion (a join, a sort) explain less than they should. The
-// model needs tasks that differ in bytes. A machine needs other tasks in the phase, three of them slow where slow
-// tasks are rare, or a record in [Phase.Factor]; where one moment holds one machine only, the two cannot be told apart
-// and the machine is named. A first wave that runs cold looks like a busy moment. If most of a phase is slow, that is
-// what is normal.
+// It sees only facts that the host has: a slow disk and a noisy neighbour are both the machine, a task that computes
+// more for every byte is unknown, and bytes that grow faster than in proportion (a join, a sort) explain less than they
+// should. The model needs tasks that differ in bytes. A machine needs other tasks in the phase, three of them slow
+// where slow tasks are rare, or a record in [Phase.Factor]; where one moment holds one machine only, the two cannot be
+// told apart and the machine is named. A first wave that runs cold looks like a busy moment. If most of a phase is
+// slow, that is what is normal.
 //
 // # Cost and concurrency
 //

@@ -127,11 +127,11 @@ func compress(n int, key func(i int) int) (ids []int32, keys []int) {
 
 const (
 	unlikely = 0.001 // the chance below which slow tasks are no coincidence
-	mostOdds = 60    // trials beyond which the chance is computed as if there were so many, which makes it larger
+	mostOdds = 60    // trials beyond which the chance is computed as if there were this many, which makes it larger
 )
 
 // coincidence is the probability that the tasks of a group are so slow by chance, by what is slow elsewhere in the
-// phase: that so many of its n tasks are at or over the bar, or that half of them are at or over their own median.
+// phase: that as many of its n tasks are at or over the bar, or that half of them are at or over their own median.
 func (a *analysis) coincidence(g *group) float64 {
 	half := g.n - (g.n-1)/2
 	byBar := chance(g.slow, g.n, a.ranks.slow-g.slow, a.ranks.all-g.n)
@@ -139,7 +139,7 @@ func (a *analysis) coincidence(g *group) float64 {
 	return min(byBar, byMedian)
 }
 
-// chance is the probability that so many of n tasks, or more, are slow by coincidence, where elsewhere some of others
+// chance is the probability that slow of n tasks, or more, are slow by coincidence, where elsewhere some of others
 // are. A task more of each kind is added there, so that what was not seen is not taken for impossible.
 func chance(slow, n, slowElsewhere, elsewhere int) float64 {
 	if n > mostOdds {

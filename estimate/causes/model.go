@@ -72,7 +72,7 @@ func fit(rows []row, residual float64) coefficients {
 // picked is the number of rows with which a fit begins.
 const picked = 256
 
-// pick returns the rows if they are few, and otherwise one of each of so many equal stretches, at a place that a hash
+// pick returns the rows if they are few, and otherwise one of each of 256 equal stretches, at a place that a hash
 // gives: neighbours may be alike, and so may every k-th row.
 func pick(rows []row) []row {
 	if len(rows) <= picked {

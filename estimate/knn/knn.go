@@ -21,7 +21,7 @@ import (
 // is too small by k/n.) Where all weights are 0, because k is 1 or all k lie equally far away, the answer is the
 // plain mean of every run at that distance.
 //
-// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made anew
+// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made again
 // once a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from
 // does not.
 //
@@ -138,7 +138,7 @@ func (k *Regressor) check(x []float64) error {
 	return nil
 }
 
-// measure makes the divisors and the tree anew.
+// measure makes the divisors and the tree again.
 func (k *Regressor) measure() {
 	if k.config.Scaling == ScaleDeviation {
 		for i := range k.inverse {
@@ -149,7 +149,7 @@ func (k *Regressor) measure() {
 	k.index()
 }
 
-// index makes the tree anew, if there are enough runs for one.
+// index makes the tree again, if there are enough runs for one.
 func (k *Regressor) index() {
 	if len(k.y) >= treeRuns {
 		k.tree.build(k.x, k.y, k.oldest, k.added-len(k.y), k.inverse)

@@ -34,7 +34,7 @@ type weighted struct {
 // Predict fills p with the prediction for a task with the parameters x. It is an error, and leaves p empty, if x does
 // not have Dimensions entries, or if one is not finite or beyond 1e100. Without runs p is empty too, which
 // [Prediction.Known] tells from an estimate. It takes O(n + k log k) up to some 2000 runs and about O(log n + k log
-// k) beyond; it allocates only if p has never held so many runs.
+// k) beyond; it allocates only if p has never held as many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {

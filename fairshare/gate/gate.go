@@ -160,10 +160,10 @@ func (g Gate) Compute(node Node, r Reducer) Answer {
 	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(node.Computing), Limit: int64(c.MaxComputing)}
 }
 
-// Room says whether a task of any kind, a map as well as a reducer, that takes so much memory and is expected to
-// write so many bytes fits on the node: "the node will refuse to admit tasks that are expected to overflow its disk"
+// Room says whether a task of any kind, a map as well as a reducer, that takes memory bytes and is expected to
+// write disk bytes fits on the node: "the node will refuse to admit tasks that are expected to overflow its disk"
 // (section 5.4). A task that is expected to write nothing is not refused for a full disk. See [EvictRule] for what to
-// do when nobody can go on.
+// do when no task can go on.
 //
 // Cost: O(1), no allocation.
 func (g Gate) Room(node Node, memory, disk int64) Answer {

@@ -87,7 +87,7 @@ func (t Timeouts) or(from Timeouts) Timeouts {
 // place is that of errors.
 const place = "fairshare/preempt: Config"
 
-// validate reports what makes no sense in timeouts of which none is left open, under the name of their field.
+// validate reports the first of the timeouts that makes no sense, under the name of their field; none is left open.
 func (t Timeouts) validate(field string) error {
 	var order error
 	if t.Min != Off && t.Fair != Off && t.Min > t.Fair {

@@ -84,7 +84,7 @@ func (p *Preemptor) Config() Config {
 }
 
 // Resume takes over the clock, the waits and the cool-downs of an older Preemptor, for when pools come and go and the
-// tree is built anew: pool i goes on where the old pool from[i] stood; -1, or any other number that is not an old
+// tree is built again: pool i goes on where the old pool from[i] stood; -1, or any other number that is not an old
 // pool, starts afresh. It returns an error if from does not have one entry a pool. Call it before the first Observe.
 //
 // Cost: O(n), no allocation.
@@ -109,8 +109,9 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 	return nil
 }
 
-// SetWaiting tells what a pool has to run next, until it is told otherwise. A pool whose tasks need several units gets
-// them in multiples, on one machine if it must be, or nothing is killed for it. It reports false for an unknown pool.
+// SetWaiting says what a pool has to run next, until the next call for that pool. A pool whose tasks need several units
+// gets them in multiples, on one machine if it must be, or nothing is killed for it. It reports false for an unknown
+// pool.
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {

@@ -9,7 +9,7 @@ import (
 
 // Clock turns a host's instants into the time since the first of them, which never falls. Where an instant is before
 // the one before it, no time has passed, and the next is measured from there, as in golang.org/x/time/rate: nothing
-// waits until the host's clock has caught up, and nothing ages by time that is told twice. A step forward cannot be
+// waits until the host's clock has caught up, and nothing ages by time that is given twice. A step forward cannot be
 // told from time that has passed, and counts.
 //
 // The zero time.Time is what a host has that has read no clock. It is counted as a step and changes nothing else: no
@@ -23,7 +23,7 @@ type Clock struct {
 	Since time.Duration
 	// Steps is how often an instant was before the one before it, or the zero time.Time.
 	Steps int
-	// Begun says that an instant was told.
+	// Begun says that there was an instant.
 	Begun bool
 }
 

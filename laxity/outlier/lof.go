@@ -26,7 +26,7 @@ const (
 // is never NaN.
 //
 // Fewer than 2 values, values that are not finite or beyond 1e290, and an l outside 1 to len(values)-1 are errors.
-// O(n log n + n l) time and O(n) memory, allocated anew; a [Scorer] keeps it.
+// O(n log n + n l) time and O(n) memory, allocated each time; a [Scorer] keeps it.
 func LOF(values []float64, l int) ([]float64, error) {
 	return new(Scorer).Score(nil, values, l, 0)
 }
