@@ -107,11 +107,11 @@ func (p *pool) fit(now time.Time) {
 	for _, w := range p.workers {
 		w.mu.Lock()
 		for i := range min(w.ends, times, each) {
-			p.curve.Add(w.took[(w.ends-1-i)%times].Seconds(), true)
+			p.curve.Observe(w.took[(w.ends-1-i)%times].Seconds(), true)
 		}
 		if w.item != none {
 			ages[w] = now.Sub(w.begun)
-			p.curve.Add(ages[w].Seconds(), false)
+			p.curve.Observe(ages[w].Seconds(), false)
 		}
 		w.mu.Unlock()
 	}
