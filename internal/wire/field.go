@@ -113,6 +113,8 @@ func (f Field) AppendValue(dst []byte) []byte {
 		dst = flag{v, "no", "yes"}.line(dst)
 	case *string:
 		dst = text{v}.line(dst)
+	case Word:
+		dst = append(dst, v.Get()...)
 	}
 	if off && f.Choice {
 		return append(dst[:from], "off"...)
@@ -122,6 +124,9 @@ func (f Field) AppendValue(dst []byte) []byte {
 
 // Parse reads the value. The error names the key, the text and what was wanted.
 func (f Field) Parse(text string) error {
+	if word, ok := f.Value.(Word); ok {
+		return word.Set(text)
+	}
 	if form := f.form(); !form.parse(token{text: text, raw: text, line: true}) {
 		return &Fault{f.Key, text, form.want(true)}
 	}
@@ -129,7 +134,18 @@ func (f Field) Parse(text string) error {
 }
 
 // Unset reports whether the field has its zero value, which is left out.
-func (f Field) Unset() bool { return reflect.ValueOf(f.Value).Elem().IsZero() }
+func (f Field) Unset() bool {
+	if word, ok := f.Value.(Word); ok {
+		return word.Get() == ""
+	}
+	return reflect.ValueOf(f.Value).Elem().IsZero()
+}
+
+// Word is the value of a field that has a text of its own, without spaces; an empty one is left out.
+type Word struct {
+	Get func() string
+	Set func(text string) error
+}
 
 // Fault is the error of a value that can't be read.
 type Fault struct{ Key, Text, Want string }
@@ -142,13 +158,13 @@ func Find(fields []Field, key string) int {
 	return slices.IndexFunc(fields, func(f Field) bool { return f.Key == key })
 }
 
-// Keys lists what may be given.
-func Keys(fields []Field) string {
-	keys := make([]string, len(fields))
+// keys lists what may be given.
+func keys(fields []Field) string {
+	list := make([]string, len(fields))
 	for i := range fields {
-		keys[i] = fields[i].Key
+		list[i] = fields[i].Key
 	}
-	return strings.Join(keys, ", ")
+	return strings.Join(list, ", ")
 }
 
 // AppendSet writes the fields that are not zero, each behind a comma.
@@ -161,28 +177,37 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParseSet reads key=value pairs with commas between them; spaces around a key or a value do not count. The errors
-// begin with what the settings are of.
-func ParseSet(what string, fields []Field, text string) error {
-	seen := make([]bool, len(fields))
-	for pair := range strings.SplitSeq(text, ",") {
-		key, value, _ := strings.Cut(pair, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+// ParsePairs reads key=value words in any order, each field once at most, and returns which were there, as bits. The
+// errors begin with what the fields are of.
+func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error) {
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
 		i := Find(fields, key)
 		switch {
-		case i < 0 && len(fields) == 0:
-			return fmt.Errorf("%s has no settings, got %.40q", what, pair)
-		case i < 0:
-			return fmt.Errorf("%s has no setting %.40q, want one of %s", what, key, Keys(fields))
-		case seen[i]:
-			return fmt.Errorf("%s: %s is given twice", what, key)
+		case (!ok || i < 0) && len(fields) == 0:
+			return seen, fmt.Errorf("%v has no fields, got %.40q", of, word)
+		case !ok || i < 0:
+			return seen, fmt.Errorf("%v has no field %.40q, want one of %s, each with = and a value", of, key, keys(fields))
+		case seen>>i&1 == 1:
+			return seen, fmt.Errorf("%v: %s is given twice", of, key)
 		}
-		seen[i] = true
+		seen |= 1 << i
 		if err := fields[i].Parse(value); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+			return seen, fmt.Errorf("%v: %w", of, err)
 		}
 	}
-	return nil
+	return seen, nil
+}
+
+// ParseSet is ParsePairs of a text with commas between them; spaces around a key or a value do not count.
+func ParseSet(of string, fields []Field, text string) error {
+	words := strings.Split(text, ",")
+	for i, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		words[i] = strings.TrimSpace(key) + "=" + strings.TrimSpace(value)
+	}
+	_, err := ParsePairs(of, fields, words)
+	return err
 }
 
 // AppendSeconds writes a duration as whole and decimal seconds, exactly: 90s, 0.25s.

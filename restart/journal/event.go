@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -124,7 +125,11 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 		}
 		err = list[0].Parse(words[0])
 	} else {
-		err = parsePairs(kind, list, len(must), words)
+		var seen uint64
+		seen, err = wire.ParsePairs(kind, list, words)
+		if missing := bits.TrailingZeros64(^seen); err == nil && missing < len(must) {
+			err = fmt.Errorf("%s wants %s=", kind, must[missing])
+		}
 	}
 	return f.event(), err
 }

@@ -144,6 +144,6 @@ func ExampleParse() {
 	fmt.Printf("%s\n", journal.AppendEvent(nil, time.Unix(0, 0), phases[0].Events[0]))
 
 	// Output:
-	// journal: line 2: start has no field "taks=0", want one of task, machine, each with = and a value
+	// journal: line 2: start has no field "taks", want one of task, machine, each with = and a value
 	// 90s start task=2
 }

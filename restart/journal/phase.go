@@ -37,7 +37,7 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 	return dst
 }
 
-// configFields are the facts and choices that are plain numbers; tasks is always written.
+// configFields are the facts and choices that have a text; tasks is always written.
 func configFields(c *tracker.Config) []wire.Field {
 	return []wire.Field{
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
@@ -46,19 +46,42 @@ func configFields(c *tracker.Config) []wire.Field {
 		{Key: "min-samples", Value: &c.UnitTimes.MinSamples}, {Key: "floor", Value: &c.UnitTimes.Floor},
 		{Key: "fixed-overhead", Value: &c.UnitTimes.FixedOverhead},
 		{Key: "keep-first-wave", Value: &c.UnitTimes.KeepFirstWave},
+		parsed("work", &c.Work, worksText, parseWorks),
+		parsed("policy", &c.Policy, policyText, parsePolicy),
+		parsed("budget", &c.Budget, budgetText, parseBudget),
+		hostsOwn("prior", c.UnitTimes.Prior != nil, func() { c.UnitTimes.Prior = custom{} }),
+		parsed("record", &c.Record, recordText, parseRecord),
+		hostsOwn("path", c.Path != nil, func() { c.Path = noPath }),
+		hostsOwn("shape", c.Shape != nil, func() { c.Shape = new(survival.Shape) }),
 	}
 }
 
-// The keys of a phase line that are not plain numbers.
-const (
-	keyWork   = "work"
-	keyPolicy = "policy"
-	keyBudget = "budget"
-	keyPrior  = "prior"
-	keyRecord = "record"
-	keyPath   = "path"
-	keyShape  = "shape"
-)
+// parsed is a field that has a text of its own.
+func parsed[T any](key string, v *T, text func(T) string, parse func(string) (T, error)) wire.Field {
+	return wire.Field{Key: key, Value: wire.Word{
+		Get: func() string { return text(*v) },
+		Set: func(text string) (err error) {
+			*v, err = parse(text)
+			return err
+		},
+	}}
+}
+
+// hostsOwn is a field that has no text, but what stands for one until [Options.Configure] supplies it.
+func hostsOwn(key string, given bool, stand func()) wire.Field {
+	return wire.Field{Key: key, Value: wire.Word{
+		Get: func() string {
+			if given {
+				return customName
+			}
+			return ""
+		},
+		Set: func(text string) error {
+			stand()
+			return onlyCustom(key, text)
+		},
+	}}
+}
 
 func appendConfig(dst []byte, c *tracker.Config) []byte {
 	copied := *c
@@ -71,76 +94,12 @@ func appendConfig(dst []byte, c *tracker.Config) []byte {
 			dst = f.Append(dst, ' ')
 		}
 	}
-	if len(c.Work) > 0 {
-		dst = appendWorks(appendKey(dst, keyWork), c.Work)
-	}
-	dst = append(appendKey(dst, keyPolicy), policyText(c.Policy)...)
-	if c.Budget != nil {
-		dst = appendBudget(appendKey(dst, keyBudget), c.Budget)
-	}
-	if c.UnitTimes.Prior != nil {
-		dst = append(appendKey(dst, keyPrior), customName...)
-	}
-	if c.Record != nil {
-		dst = append(appendKey(dst, keyRecord), recordText(c.Record)...)
-	}
-	if c.Path != nil {
-		dst = append(appendKey(dst, keyPath), customName...)
-	}
-	if c.Shape != nil {
-		dst = append(appendKey(dst, keyShape), customName...)
-	}
 	return dst
 }
 
-func appendKey(dst []byte, key string) []byte { return append(append(append(dst, ' '), key...), '=') }
-
 func parseConfig(words []string) (c tracker.Config, err error) {
-	fields := configFields(&c)
-	seen := make(map[string]bool, len(words))
-	for _, word := range words {
-		key, value, ok := strings.Cut(word, "=")
-		if !ok {
-			return c, fmt.Errorf("phase: got %.40q, want key=value", word)
-		}
-		if seen[key] {
-			return c, fmt.Errorf("phase: %s is given twice", key)
-		}
-		seen[key] = true
-		if err := parsePart(&c, fields, key, value); err != nil {
-			return c, fmt.Errorf("phase: %w", err)
-		}
-	}
-	return c, nil
-}
-
-func parsePart(c *tracker.Config, fields []wire.Field, key, value string) (err error) {
-	if i := wire.Find(fields, key); i >= 0 {
-		return fields[i].Parse(value)
-	}
-	switch key {
-	case keyWork:
-		c.Work, err = parseWorks(value)
-	case keyPolicy:
-		c.Policy, err = parsePolicy(value)
-	case keyBudget:
-		c.Budget, err = parseBudget(value)
-	case keyPrior:
-		c.UnitTimes.Prior = custom{}
-		err = onlyCustom(key, value)
-	case keyRecord:
-		c.Record, err = parseRecord(value)
-	case keyPath:
-		c.Path = noPath
-		err = onlyCustom(key, value)
-	case keyShape:
-		c.Shape = new(survival.Shape)
-		err = onlyCustom(key, value)
-	default:
-		err = fmt.Errorf("no field %.40q, want one of %s, work, policy, budget, prior, record, path, shape",
-			key, wire.Keys(fields))
-	}
-	return err
+	_, err = wire.ParsePairs(wordPhase, configFields(&c), words)
+	return c, err
 }
 
 func onlyCustom(key, value string) error {
@@ -149,6 +108,9 @@ func onlyCustom(key, value string) error {
 	}
 	return nil
 }
+
+// worksText writes works; none have no text.
+func worksText(works []float64) string { return string(appendWorks(nil, works)) }
 
 func appendWorks(dst []byte, works []float64) []byte {
 	for i, w := range works {

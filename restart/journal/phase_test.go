@@ -31,14 +31,14 @@ func kebab(name string) string {
 }
 
 func TestCustomPolicies(t *testing.T) {
-	for _, policy := range []restart.Policy{hostsOwn{}, &restart.Mantri{}} { // a tracker takes a pointer for the host's own
+	for _, policy := range []restart.Policy{ownPolicy{}, &restart.Mantri{}} { // a tracker takes a pointer for the host's own
 		assert.Contains(t, string(AppendPhase(nil, tracker.Config{Policy: policy})), "policy=custom\n")
 	}
 }
 
-type hostsOwn struct{ _ []int }
+type ownPolicy struct{ _ []int }
 
-func (hostsOwn) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision{} }
+func (ownPolicy) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision{} }
 
 func TestBudgetsRoundTrip(t *testing.T) {
 	for text, want := range map[string]tracker.BudgetConfig{
@@ -49,12 +49,12 @@ func TestBudgetsRoundTrip(t *testing.T) {
 	} {
 		b, err := tracker.NewBudget(want)
 		require.NoError(t, err)
-		assert.Equal(t, text, string(appendBudget(nil, b)))
+		assert.Equal(t, text, budgetText(b))
 		got, err := parseBudget(text)
 		require.NoError(t, err)
 		assert.Equal(t, b.Config(), got.(*tracker.Budget).Config())
 	}
-	assert.NotPanics(t, func() { appendBudget(nil, &tracker.Budget{}) })
+	assert.NotPanics(t, func() { budgetText(&tracker.Budget{}) })
 }
 
 // Whatever a Config holds is written, and reads back. A field that is added to Config fails here.

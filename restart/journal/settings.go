@@ -38,6 +38,9 @@ const newName = "new"
 
 // recordText writes a record of machines; only one that has seen nothing has a text.
 func recordText(record tracker.MachineRecord) string {
+	if record == nil {
+		return ""
+	}
 	own, ok := record.(*machines.Record)
 	fresh, err := machines.New(machines.Config{})
 	if err != nil || !ok || own.Len() > 0 || own.Config() != fresh.Config() {
@@ -50,7 +53,7 @@ func parseRecord(text string) (tracker.MachineRecord, error) {
 	if text == newName {
 		return machines.New(machines.Config{})
 	}
-	return customRecord{}, onlyCustom(keyRecord, text)
+	return customRecord{}, onlyCustom("record", text)
 }
 
 // noPath is custom for the path.
@@ -75,21 +78,24 @@ func parsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// appendBudget writes what differs from the budget that has only slots. A limiter of the host's own has no text.
-func appendBudget(dst []byte, limiter tracker.Limiter) []byte {
+// budgetText writes what differs from the budget that has only slots. A limiter of the host's own has no text.
+func budgetText(limiter tracker.Limiter) string {
 	b, ok := limiter.(*tracker.Budget)
-	if !ok {
-		return append(dst, customName...)
+	switch {
+	case limiter == nil:
+		return ""
+	case !ok:
+		return customName
 	}
 	c, usual := b.Config(), tracker.BudgetConfig{Slots: b.Config().Slots}.Effective()
 	fields, others := wire.Choices(&c), wire.Choices(&usual)
-	dst = fields[0].AppendValue(dst) // its slots, without a key
+	dst := fields[0].AppendValue(nil) // its slots, without a key
 	for i := range fields {
 		if text := fields[i].Append(nil, ','); string(text) != string(others[i].Append(nil, ',')) {
 			dst = append(dst, text...)
 		}
 	}
-	return dst
+	return string(dst)
 }
 
 func parseBudget(text string) (tracker.Limiter, error) {
@@ -99,11 +105,11 @@ func parseBudget(text string) (tracker.Limiter, error) {
 	var c tracker.BudgetConfig
 	fields := wire.Choices(&c)
 	slots, rest, some := strings.Cut(text, ",")
-	if err := (wire.Field{Key: keyBudget, Value: &c.Slots}).Parse(slots); err != nil {
+	if err := (wire.Field{Key: "budget", Value: &c.Slots}).Parse(slots); err != nil {
 		return nil, err
 	}
 	if some {
-		if err := wire.ParseSet(keyBudget, fields[1:], rest); err != nil {
+		if err := wire.ParseSet("budget", fields[1:], rest); err != nil {
 			return nil, err
 		}
 	}

@@ -2,11 +2,7 @@ package journal
 
 import (
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/straggler-go/straggler/internal/wire"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // What every kind of line is written with.
@@ -23,33 +19,6 @@ const (
 
 // unknownMachine stands for a machine that is not known or does not matter.
 const unknownMachine = -1
-
-// parsePairs reads key=value words in any order.
-func parsePairs(kind tracker.Kind, fields []wire.Field, required int, words []string) error {
-	var seen [8]bool
-	for _, word := range words {
-		key, value, ok := strings.Cut(word, "=")
-		i := wire.Find(fields, key)
-		switch {
-		case (!ok || i < 0) && len(fields) == 0:
-			return fmt.Errorf("%s has no fields, got %.40q", kind, word)
-		case !ok || i < 0:
-			return fmt.Errorf("%s has no field %.40q, want one of %s, each with = and a value", kind, word, wire.Keys(fields))
-		case seen[i]:
-			return fmt.Errorf("%s: %s is given twice", kind, key)
-		}
-		seen[i] = true
-		if err := fields[i].Parse(value); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-	}
-	for i := range required {
-		if !seen[i] {
-			return fmt.Errorf("%s wants %s=", kind, fields[i].Key)
-		}
-	}
-	return nil
-}
 
 // appendSince writes the instant at which a journal starts. One that has no text is left out.
 func appendSince(dst []byte, start time.Time) []byte {

@@ -203,7 +203,7 @@ func TestParsePolicyErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
 		"custom":                 `policy is "custom", want one of`,
-		"never,x=1":              `policy never has no settings, got "x=1"`,
+		"never,x=1":              `policy never has no fields, got "x=1"`,
 		"mantri,idle-gain":       `policy mantri: idle-gain is "", want a number`,
 		"mantri,idle-gain=x":     `policy mantri: idle-gain is "x", want a number, or off`,
 		"mantri,idle-gain=?":     `policy mantri: idle-gain is "?", want a number, or off`,
