@@ -125,3 +125,19 @@ func FuzzMerge(f *testing.F) {
 		require.LessOrEqual(t, len(b.AppendBanned(nil, now)), 2)
 	})
 }
+
+// What is written now: a later version reads it, or refuses it by name.
+func TestKept(t *testing.T) {
+	b, now := member(t, 0), time.Unix(6000, 0)
+	b.Observe(now, 1, true)
+	b.Observe(now.Add(time.Second), 2, false)
+	b.Banned(now.Add(time.Minute), 1)
+	mergetest.Kept(t, b, member(t, 1), now.Add(time.Minute),
+		"0380e0ba84bf03000000000000e03f333333333333d33f9a9999999999d93f040b7363686564756c65722d3080"+
+			"e0ba84bf0301d85e0080e0adc2dee0020080e0adc2dee002050000000000000000000000000000000200000000"+
+			"0b7363686564756c65722d3080f085da2c80f9ffda2c80f9ffda2c028080f3bd9fdd0202066e6f64652d310202"+
+			"80a8c9f7a6dd0202066e6f64652d32020005066e6f64652d30066e6f64652d31066e6f64652d32066e6f64652d"+
+			"33066e6f64652d342cabb52e",
+		"620200066e6f64652d31050132010b7363686564756c65722d3080f085da2c0080f9ffda2c0280f882ad160202"+
+			"00c0843d02000220a51883")
+}

@@ -56,7 +56,8 @@ func TestRegressorsMerge(t *testing.T) {
 	assert.InDelta(t, 15, p.Mean(), 2, "six of each")
 	mergetest.Refuses(t, b, now.Add(time.Second), delta)
 	require.NoError(t, member(t, 2).Merge(now.Add(-time.Minute+time.Second), delta))
-	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta), "estimate/knn: delta of scheduler-0 is 1m1")
+	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta),
+		"estimate/knn: delta of scheduler-0 is 1m1")
 	other, err := New(Config{Dimensions: 3, Origin: "x"})
 	require.NoError(t, err)
 	assert.ErrorContains(t, other.Merge(now, delta), "holds 3 where 4 to 4 is expected")
@@ -84,4 +85,19 @@ func FuzzMerge(f *testing.F) {
 		_ = b.Predict(&p, []float64{1, 2})
 		require.LessOrEqual(t, b.Len(), 12)
 	})
+}
+
+// What is written now: a later version reads it, or refuses it by name.
+func TestKept(t *testing.T) {
+	k, now := member(t, 0), time.Unix(1000, 0)
+	require.NoError(t, k.ObserveAt(now, []float64{1, .1}, 20))
+	require.NoError(t, k.ObserveAt(now.Add(time.Second), []float64{-2, 0}, 30))
+	mergetest.Kept(t, k, member(t, 1), now.Add(time.Second),
+		"03040018000b7363686564756c65722d3080e0ba84bf03000404555555555555e53f010000fbffff3340020000"+
+			"000000003440000000000000f03f000000a09999b93f0000000000003e4000000000000000c000000000000000"+
+			"0001d20f0080e8fe83a23a0002000000000b7363686564756c65722d3080a8d6b90780b1d0ba0780b1d0ba0702"+
+			"80c0a8ca9a3a0206808080fc03cd99b3ee038080808d0480e8fe83a23a0206808080800c008080c08f04c06917"+
+			"bb",
+		"6b00010b7363686564756c65722d3080a8d6b9070080b1d0ba07028094ebdc0306808080fc03cd99b3ee038080"+
+			"808d04c0843d06808080800c008080c08f0443c854e3")
 }

@@ -106,3 +106,17 @@ func FuzzMerge(f *testing.F) {
 		require.LessOrEqual(t, b.Curve(now).Len(), 4096)
 	})
 }
+
+// What is written now: a later version reads it, or refuses it by name.
+func TestKept(t *testing.T) {
+	w, now := member(t, 0), time.Unix(1000, 0)
+	w.Start(now)
+	w.Observe(now, 20, true)
+	w.Observe(now.Add(time.Second), 3, false)
+	mergetest.Kept(t, w, member(t, 1), now.Add(time.Second),
+		"0380e0a596bb110b7363686564756c65722d3080e0ba84bf0301d20f0080e8fe83a23a000180c0a8ca9a3a0002"+
+			"000000000b7363686564756c65722d3080a8d6b90780b1d0ba0780b1d0ba070280c0a8ca9a3a02000000000000"+
+			"34400180e8fe83a23a02000000000000084000020200000006831a1227",
+		"7700010b7363686564756c65722d3080a8d6b9070080b1d0ba07028094ebdc03000000000000344001c0843d00"+
+			"00000000000840006ff5603e")
+}

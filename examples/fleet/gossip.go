@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// gossip shares a record of machines among processes: each asks one other at random, now and again, for what it does not
-// know, and is told just that. What is lost on the way is asked for again. This file is the carrier, to be copied.
+// gossip shares a record of machines among processes: each asks one other at random, now and again, for what it does
+// not know, and is told just that. What is lost on the way is asked for again. This file is the carrier, to be copied.
 type gossip struct {
 	members *memberlist.Memberlist
 	now     func() time.Time

@@ -157,8 +157,8 @@ func print(w io.Writer, s settings, all []seen, restarted seen) {
 		}
 		fmt.Fprintf(w, "%-44s %14s %14s\n", what, spread(alone), spread(together))
 	}
-	fmt.Fprintf(w, "%d processes, %d machines of which %d are 8 times slower, %.1f attempts a second; %v, %v times as fast\n\n",
-		s.Processes, s.Machines, s.Bad, s.Rate*float64(s.Machines), s.Span, s.Speed)
+	fmt.Fprintf(w, "%d processes, %d machines of which %d are 8 times slower, %.1f attempts a second; "+
+		"%v, %v times as fast\n\n", s.Processes, s.Machines, s.Bad, s.Rate*float64(s.Machines), s.Span, s.Speed)
 	fmt.Fprintf(w, "%-44s %14s %14s\n", "of each process: least, median, most", "alone", "together")
 	row("half of the bad machines named after, s", func(n named) string {
 		if n.Half == 0 {

@@ -61,14 +61,14 @@ func (n *named) look(w *world, r *machines.Record, now time.Duration) {
 	n.Wrong = len(n.wrong)
 }
 
-// begin is what a process reads when all are ready: when time begins, and the address of another, if it is not the first.
+// begin is what a process reads when all are ready: when time begins, and the address of the first, if it is another.
 type begin struct {
 	Start time.Time
 	Join  string
 }
 
-// runMember is one process: a scheduler with a record that it keeps for itself, and one that it shares. It prints that it
-// is ready, then its address, and in the end what it has seen.
+// runMember is one process: a scheduler with a record that it keeps for itself, and one that it shares. It prints that
+// it is ready, then its address, and in the end what it has seen.
 func runMember(process int, s settings) error {
 	name := "scheduler-" + strconv.Itoa(process)
 	alone, err := machines.New(machines.Config{})

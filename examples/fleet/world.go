@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// world is what happens on the machines to the tasks of one scheduler: they take 20 s, 22 % more or less; one attempt in
-// twenty takes 4 times as long wherever it runs, and all take 8 times as long on a bad machine. What has run for 1.3
+// world is what happens on the machines to the tasks of one scheduler: they take 20 s, 22 % more or less; one attempt
+// in twenty takes 4 times as long wherever it runs, and all take 8 times as long on a bad machine. What has run for 1.3
 // times the usual time is killed; its progress is known.
 type world struct {
 	Machines, Bad int

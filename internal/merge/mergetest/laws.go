@@ -4,6 +4,7 @@ package mergetest
 import (
 	"bytes"
 	"encoding"
+	"encoding/hex"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -164,4 +165,23 @@ func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	after, err := l.MarshalBinary()
 	require.NoError(t, err)
 	require.Equal(t, before, after)
+}
+
+// Kept demands that a learner is saved as the given bytes, in hexadecimal, and that its delta is the given one; and
+// that both are read: other processes may be of the version that wrote them. Whoever changes the form of a delta gives it
+// another first byte.
+func Kept[L Learner](t testing.TB, learner, reader L, now time.Time, snapshot, delta string) {
+	t.Helper()
+	is, err := learner.MarshalBinary()
+	require.NoError(t, err)
+	require.Equal(t, snapshot, hex.EncodeToString(is))
+	is, err = learner.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, delta, hex.EncodeToString(is))
+	kept, err := hex.DecodeString(delta)
+	require.NoError(t, err)
+	require.NoError(t, reader.Merge(now, kept))
+	kept, err = hex.DecodeString(snapshot)
+	require.NoError(t, err)
+	require.NoError(t, reader.UnmarshalBinary(kept))
 }

@@ -1,0 +1,125 @@
+package machines
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/straggler-go/straggler/internal/merge"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// What is kept of the evidence of all processes, and what follows from it, whatever came when.
+
+// put takes evidence of an attempt that has ended in, in the order of all processes, unless there is newer.
+func (r *Record) put(m *machine, e evidence, by merge.Origin) {
+	place, gone, from, first := int(m.pasts), none, 0, none
+	for j := int(m.pasts) - 1; j >= 0 && by != merge.Nobody; j-- {
+		switch order := r.fleet.compare(e, m.past[j], by, m.by[j]); {
+		case order == 0:
+			return
+		case order < 0:
+			place = j
+		}
+		if r.fleet.origins.Same(by, m.by[j]) {
+			from, first = from+1, j
+		}
+	}
+	switch {
+	case from == fromOne:
+		gone = first
+	case m.pasts == recent:
+		gone = 0
+	}
+	times := &r.classes[m.class].spread
+	if gone != none {
+		if place <= gone {
+			return // it is older than what would go
+		}
+		times.count(m.past[gone], -1)
+		m.remove(gone, gone+1)
+		place--
+	}
+	times.count(e, 1)
+	copy(m.past[place+1:], m.past[place:m.pasts])
+	copy(m.by[place+1:], m.by[place:m.pasts])
+	m.past[place], m.by[place] = e, by
+	m.pasts++
+}
+
+// remove takes evidence away.
+func (m *machine) remove(from, to int) {
+	copy(m.past[from:], m.past[to:m.pasts])
+	copy(m.by[from:], m.by[to:m.pasts])
+	m.pasts -= uint8(to - from)
+}
+
+// compare orders evidence as all processes do.
+func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Or(f.origins.Compare(of, by), cmp.Compare(a.ratio, b.ratio),
+		cmp.Compare(a.seen, b.seen), cmp.Compare(a.says(), b.says()))
+}
+
+// settle finds all factors again after a merge, from the evidence alone and in the order of the names: what was known
+// when does not matter.
+func (r *Record) settle() {
+	if !r.fleet.merged {
+		return
+	}
+	r.fleet.merged = false
+	r.forgetOld()
+	r.all.Reset()
+	for i := range r.classes {
+		r.classes[i].locations.Reset()
+	}
+	r.ended, r.failed = num.Sum{}, num.Sum{}
+	order := r.byName()
+	for _, i := range order {
+		m := &r.machines[i]
+		m.known, m.ended, m.failed = false, 0, 0
+	}
+	for range 2 { // by the machines before it, then by all
+		for _, i := range order {
+			r.find(i)
+		}
+	}
+	for i := range r.classes {
+		r.classes[i].base = r.centre(int32(i))
+	}
+	for _, i := range order {
+		r.flag(i)
+	}
+}
+
+// forgetOld forgets what no other process would take any more.
+func (r *Record) forgetOld() {
+	since := r.config.choices().Since(r.clock.Since)
+	for i := r.newest; i != none; i = r.machines[i].older {
+		m, old := &r.machines[i], 0
+		for old < int(m.pasts) && m.past[old].at < since {
+			r.classes[m.class].spread.count(m.past[old], -1)
+			old++
+		}
+		m.remove(0, old)
+	}
+	r.fleet.origins.Forget(since)
+}
+
+// byName returns the places in use in the order of all processes; those without a name are last, by number.
+func (r *Record) byName() []int32 {
+	if r.fleet.order == nil {
+		for i := r.newest; i != none; i = r.machines[i].older {
+			r.fleet.order = append(r.fleet.order, i)
+		}
+		slices.SortFunc(r.fleet.order, func(a, b int32) int {
+			x, y := &r.machines[a], &r.machines[b]
+			if (x.name == "") != (y.name == "") {
+				return cmp.Compare(y.name, x.name)
+			}
+			return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.number, y.number))
+		})
+	}
+	return r.fleet.order
+}

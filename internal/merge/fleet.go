@@ -1,0 +1,59 @@
+package merge
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+// Fleet is Counts of machines that a process knows by numbers. The zero value has counted nothing.
+type Fleet struct {
+	Counts
+	names []string // by number; "" if it was not said
+}
+
+// SetName says by which name all processes know a machine, and reports whether that can be.
+func (f *Fleet) SetName(machine int, name string) bool {
+	if name == "" || len(name) > MostName {
+		return false
+	}
+	for i, other := range f.names {
+		if i == machine && other != "" || other == name {
+			return i == machine && other == name
+		}
+	}
+	for len(f.names) <= machine {
+		f.names = append(f.names, "")
+	}
+	f.names[machine] = name
+	return true
+}
+
+// Name returns the name of a machine; "" if it has none.
+func (f *Fleet) Name(machine int) string {
+	if machine < 0 || machine >= len(f.names) {
+		return ""
+	}
+	return f.names[machine]
+}
+
+// Resize forgets the names of machines from a number on.
+func (f *Fleet) Resize(machines int) { f.names = f.names[:min(machines, len(f.names))] }
+
+// Add counts what this process has just seen of a machine, and reports whether it has a name.
+func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
+	name := f.Name(machine)
+	if name != "" {
+		f.Counts.Add(c, now, name, n)
+	}
+	return name != ""
+}
+
+// State codes the counts, and the names.
+func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
+	f.Counts.State(form, c, choices)
+	snapshot.List(c, &f.names, 1, func(name *string) {
+		c.Text(name)
+		c.Check(len(*name) <= MostName, "holds a name that is too long")
+	})
+}
