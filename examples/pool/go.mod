@@ -11,7 +11,7 @@ replace (
 require (
 	github.com/sourcegraph/conc v0.3.0
 	github.com/straggler-go/straggler/restart/engine/pool v0.1.0
-	golang.org/x/sync v0.19.0
+	golang.org/x/sync v0.22.0
 )
 
 require (
