@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,6 +69,32 @@ func TestRun(t *testing.T) {
 	out, code = shard("run", "-shard", "1/2", "./nowhere")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "go list: ")
+}
+
+// The go command takes a cut package's patterns as they are meant: every test runs once, new ones and those within tests too.
+func TestCutPackageRunsOnce(t *testing.T) {
+	toy(t)
+	require.NoError(t, os.WriteFile(".shard", []byte("run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+
+		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"), 0o644))
+	require.NoError(t, os.WriteFile("a/new_test.go", []byte("package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n"), 0o644))
+	var lines, complaint bytes.Buffer
+	require.Zero(t, command(t.Context(), []string{"plan", "-n", "2", "-format", "sh", "-flags", "-json", "./a", "./b"}, nil, &lines, &complaint), complaint.String())
+	assert.Contains(t, lines.String(), "-skip=")
+	ran := map[string]int{}
+	for line := range strings.Lines(lines.String()) {
+		out, err := exec.Command("sh", "-c", line).Output()
+		require.NoError(t, err, "%s", out)
+		for said := range bytes.Lines(out) {
+			var v event
+			require.NoError(t, json.Unmarshal(said, &v))
+			if v.Action == "run" {
+				ran[v.Package+" "+v.Test]++
+			}
+		}
+	}
+	assert.Equal(t, map[string]int{
+		"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1, "toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
+	}, ran)
 }
 
 // What hangs is ended and run again, whatever it is; nothing else is run twice.
