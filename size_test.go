@@ -20,7 +20,9 @@ import (
 const mostFields, mostMethods = 20, 50
 
 // TestSize prints, with -v, the ten largest types, and how many files and lines of code the library has in all and in
-// each package, comments and empty lines aside. Names and fields a page are what TestPagesAreReadable prints.
+// each package, comments and empty lines aside. Names and fields a page are what TestPagesAreReadable prints. For those of
+// another commit, unpack it elsewhere (git archive COMMIT | tar -x -C DIR), copy this file, pages_test.go and house_test.go
+// there, and run the two tests in DIR with GOWORK=off; what they demand may fail there, what they print is right.
 func TestSize(t *testing.T) {
 	type size struct{ fields, methods int }
 	types, lines, files := map[string]size{}, map[string]int{}, map[string]int{}
