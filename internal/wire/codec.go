@@ -183,7 +183,7 @@ func (c *Codec) Index(key string, v *int) {
 	if *v < 0 {
 		c.used = never
 	}
-	put(c, key, false, whole[int]{v})
+	put(c, key, false, index{whole[int]{v}})
 }
 
 // Float is a number; NaN is unknown. One that may be infinite is a [Limit].

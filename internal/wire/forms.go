@@ -94,6 +94,12 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
+// index is a place: none is left out, and not a number.
+type index struct{ whole[int] }
+
+func (f index) want(bool) string   { return "a number of 0 or more" }
+func (f index) parse(t token) bool { return f.whole.parse(t) && *f.v >= 0 }
+
 type real struct {
 	v     *float64
 	exact bool

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -74,27 +73,11 @@ func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*
 
 // UnmarshalText reads what String returns, which has six digits of each number, and no copy.
 func (a *Answer) UnmarshalText(line []byte) error {
-	text, read := string(line), Answer{Task: none}
-	if word, rest, _ := strings.Cut(text, " "); strings.HasPrefix(word, "task=") {
-		n, err := strconv.Atoi(word[len("task="):])
-		if err != nil || n < 0 {
-			return check.Bad("restart/tracker: Answer", "task", word, "a number of 0 or more")
-		}
-		read.Task, text = n, rest
-	}
-	if head, rest, ok := strings.Cut(text, " attempt="); ok {
-		number, tail, _ := strings.Cut(rest, " ")
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			return check.Bad("restart/tracker: Answer", "attempt", number, "a whole number")
-		}
-		read.Attempt, text = n, strings.TrimSuffix(head+" "+tail, " ")
-	}
-	if err := read.Decision.UnmarshalText([]byte(text)); err != nil {
-		return err
-	}
-	*a = read
-	return nil
+	return wire.Scan(line, a, func(a *Answer, c *wire.Codec) {
+		c.Index("task", &a.Task)
+		c.Int("attempt", &a.Attempt)
+		c.Inline(&a.Decision)
+	})
 }
 
 // ends reports whether the decision ends an attempt.
