@@ -107,25 +107,25 @@ func (t *tree) at(k int) float64 {
 }
 
 func (t *tree) newLeaf() int32 {
-	if n := len(t.freeLeaf); n > 0 {
-		at := t.freeLeaf[n-1]
-		t.freeLeaf = t.freeLeaf[:n-1]
-		t.leaves[at].n = 0
-		return at
-	}
-	t.leaves = append(t.leaves, leaf{})
-	return int32(len(t.leaves) - 1)
+	at := place(&t.leaves, &t.freeLeaf)
+	t.leaves[at].n = 0
+	return at
 }
 
 func (t *tree) newInner() int32 {
-	if n := len(t.freeInner); n > 0 {
-		at := t.freeInner[n-1]
-		t.freeInner = t.freeInner[:n-1]
-		t.inners[at].n = 0
+	at := place(&t.inners, &t.freeInner)
+	t.inners[at].n = 0
+	return at
+}
+
+// place returns the place of a node that is free, or of one more.
+func place[T any](nodes *[]T, free *[]int32) (at int32) {
+	if last := len(*free) - 1; last >= 0 {
+		at, *free = (*free)[last], (*free)[:last]
 		return at
 	}
-	t.inners = append(t.inners, inner{})
-	return int32(len(t.inners) - 1)
+	*nodes = append(*nodes, *new(T))
+	return int32(len(*nodes) - 1)
 }
 
 // entries returns the number of values of a leaf (level 0) or of children of an inner node.

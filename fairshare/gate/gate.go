@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -78,23 +79,22 @@ func New(config Config) (Gate, error) {
 func (c Config) Validate() error {
 	const place = "fairshare/gate: Config"
 	c = c.Effective()
-	switch {
-	case c.MaxComputing < 0:
-		return check.Bad(place, "MaxComputing", c.MaxComputing, "at least 1, or 0 for 2")
-	case c.MaxReducers < c.MaxComputing:
-		return check.Badf(place, "MaxReducers", c.MaxReducers, "at least MaxComputing, which is %d", c.MaxComputing)
-	case c.MaxCopying < 0:
-		return check.Bad(place, "MaxCopying", c.MaxCopying, "at least 1, 0 for MaxComputing, or Off")
-	case c.Reserved < 0 || c.Reserved >= c.MaxReducers:
-		return check.Badf(place, "Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
-	case c.Memory < 0:
-		return check.Bad(place, "Memory", c.Memory, "at least 1, or 0 not to look at it")
-	case !num.Finite(c.MaxNetwork) || c.MaxNetwork < 0 || c.MaxNetwork > 1:
-		return check.Bad(place, "MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
-	case c.DiskReserve < 0:
-		return check.Bad(place, "DiskReserve", c.DiskReserve, "at least 0")
+	var reserved, network error
+	if c.Reserved < 0 || c.Reserved >= c.MaxReducers {
+		reserved = check.Badf(place, "Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
 	}
-	return nil
+	if !(c.MaxNetwork >= 0 && c.MaxNetwork <= 1) {
+		network = check.Bad(place, "MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
+	}
+	return cmp.Or(
+		check.Least(place, "MaxComputing", c.MaxComputing, 1),
+		check.Least(place, "MaxReducers", c.MaxReducers, c.MaxComputing),
+		check.Count(place, "MaxCopying", c.MaxCopying, true),
+		reserved,
+		check.Least(place, "Memory", c.Memory, 0),
+		network,
+		check.Least(place, "DiskReserve", c.DiskReserve, 0),
+	)
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
@@ -107,12 +107,7 @@ func (c Config) Effective() Config {
 	if c.MaxReducers == 0 {
 		c.MaxReducers = max(c.MaxComputing, 3*min(c.MaxComputing, math.MaxInt/3))
 	}
-	switch c.MaxCopying {
-	case 0:
-		c.MaxCopying = c.MaxComputing
-	case Off:
-		c.MaxCopying = math.MaxInt
-	}
+	c.MaxCopying = check.Or(c.MaxCopying, c.MaxComputing)
 	return c
 }
 
@@ -133,7 +128,7 @@ func (g Gate) Launch(node Node, r Reducer) Answer {
 		return wait(Reserved, unprivileged, c.MaxReducers-c.Reserved)
 	case r.MaxRunning > 0 && r.Running >= r.MaxRunning:
 		return wait(JobCap, r.Running, r.MaxRunning)
-	case r.Copying >= c.MaxCopying:
+	case c.MaxCopying != Off && r.Copying >= c.MaxCopying:
 		return wait(JobCopying, r.Copying, c.MaxCopying)
 	case c.MaxNetwork > 0 && !(node.Network < c.MaxNetwork): // NaN is no reason to start
 		return Answer{Reason: NetworkBusy, Have: millionths(node.Network), Limit: millionths(c.MaxNetwork)}

@@ -19,8 +19,8 @@
 //   - Timeouts: one minute and five are this package's. A cool-down gives kills time to take effect.
 //   - Trees: a claimant takes from its nearest relatives first, so from its own pool's jobs before other pools.
 //   - Tasks of several units: [Config.StrictFloor] and [Preemptor.SetWaiting].
-//   - Copies: [Task.Speculative] go before originals. Report such a kill to whatever launched the copy, in package restart to
-//     its tracker, as any other kill.
+//   - Copies: [Task.Speculative] go before originals. Report such a kill to whatever launched the copy, in package
+//     restart to its tracker, as any other kill.
 //
 // # When it is wrong
 //
