@@ -50,7 +50,7 @@ func (b *Blacklist) rollShared(now time.Time, again bool) {
 }
 
 // blacklistForm is how it is passed on which tasks straggled.
-func blacklistForm() merge.Form[merge.Fact] { return merge.CountsForm("clone", 'b') }
+func blacklistForm() merge.Form[merge.Fact] { return merge.CountsForm("clone", 'b', true) }
 
 // AppendVersion appends what b knows, as far as a process that knows more must know that to say the rest.
 func (b *Blacklist) AppendVersion(dst []byte) []byte {
@@ -71,9 +71,9 @@ func (b *Blacklist) AppendDelta(dst, since []byte, origins ...string) ([]byte, e
 // kept).
 func (b *Blacklist) Merge(now time.Time, delta []byte) error {
 	c := b.config.choices()
-	if err := b.fleet.Merge(blacklistForm(), c, c.At(&b.period.clock, now), delta); err != nil {
-		return err
+	err := b.fleet.Merge(blacklistForm(), c, c.At(&b.period.clock, now), delta)
+	if c.Origin != "" {
+		b.rollShared(now, err == nil)
 	}
-	b.rollShared(now, true)
-	return nil
+	return err
 }

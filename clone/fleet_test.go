@@ -141,3 +141,16 @@ func TestKept(t *testing.T) {
 		"620200066e6f64652d31050132010b7363686564756c65722d3080f085da2c0080f9ffda2c0280f882ad160202"+
 			"00c0843d02000220a51883")
 }
+
+// A clock that steps back makes a delta one from the future: what is saved then can be restored.
+func TestSavedAfterARefusal(t *testing.T) {
+	a, b := member(t, 0), member(t, 1)
+	a.Observe(time.Unix(6000, 0), place(0, 0), true)
+	b.Banned(time.Unix(6000, 0), 0)
+	delta, err := a.AppendDelta(nil, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, b.Merge(time.Unix(5000, 0), delta), "ahead of this clock")
+	saved, err := b.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, new(Blacklist).UnmarshalBinary(saved))
+}

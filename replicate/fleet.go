@@ -33,7 +33,7 @@ func (l *Losses) shared(machine int) float64 {
 }
 
 // lossesForm is how losses are passed on.
-func lossesForm() merge.Form[merge.Fact] { return merge.CountsForm("replicate", 'l') }
+func lossesForm() merge.Form[merge.Fact] { return merge.CountsForm("replicate", 'l', false) }
 
 // AppendVersion appends what l knows, as far as a process that knows more must know that to say the rest.
 func (l *Losses) AppendVersion(dst []byte) []byte { return l.fleet.AppendVersion(lossesForm(), dst) }

@@ -88,7 +88,13 @@ func (e evidence) within(limit float64) evidence {
 // at takes an instant.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
-	return r.config.choices().At(&r.clock, now)
+	c, before := r.config.choices(), r.clock.Since
+	at := c.At(&r.clock, now)
+	if before > c.By(at) {
+		r.forgetOld()
+		r.fleet.merged = true
+	}
+	return at
 }
 
 // SetName says by which name the processes of a fleet know a machine. Say it before the machine's first attempt: what
@@ -132,7 +138,7 @@ func (r *Record) call(i int32) {
 }
 
 // AppendVersion appends what the record knows, as far as a process that knows more must know that to say the rest: of
-// each process, until when. Some 25 bytes a process. It does not allocate except to grow dst.
+// each process, until when. Some 25 bytes a process.
 func (r *Record) AppendVersion(dst []byte) []byte {
 	return form().AppendVersion(dst, &r.fleet.origins)
 }

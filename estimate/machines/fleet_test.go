@@ -185,8 +185,50 @@ func TestClockStepsBack(t *testing.T) {
 	}
 	tell(1000)
 	finish(a, 400, number(0, 0), 1, 1)
-	tell(400)
+	tell(1000)
 	assert.InDelta(t, 4, b.Judge(number(1, 0)).Attempts, .2)
+	tell(401)
+	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "b's steps back, too")
+	c := member(t, 2, Config{})
+	delta, err := b.AppendDelta(nil, c.AppendVersion(nil))
+	require.NoError(t, err)
+	require.NoError(t, c.Merge(at(401), delta))
+	assert.Equal(t, judged(b), judged(c))
+	tell(1000)
+	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "a has forgotten the others as well")
+}
+
+// What was seen by a clock that was years ahead does not count for years, nor does it keep out what is seen then.
+func TestClockComesBack(t *testing.T) {
+	for _, ahead := range []int64{7200, 2e9, 1e11} {
+		r := member(t, 0, Config{})
+		for range 20 {
+			r.End(time.Unix(1000+ahead, 0), number(0, 4), 0, attempt(160, 0), Finished)
+		}
+		for machine := range machinesOfFleet {
+			finish(r, 1000, number(0, machine), slices.Repeat([]float64{1}, 20)...)
+		}
+		assert.Equal(t, Normal, r.Judge(number(0, 4)).Standing, "%v s", ahead)
+		saved, err := r.MarshalBinary()
+		require.NoError(t, err)
+		require.NoError(t, new(Record).UnmarshalBinary(saved), "%v s", ahead)
+		delta, err := r.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, member(t, 1, Config{}).Merge(at(1001), delta))
+	}
+}
+
+// While a clock stands at the end of time, a record goes on, and its snapshots hold.
+func TestEndOfTime(t *testing.T) {
+	r := member(t, 0, Config{})
+	for range 3 {
+		for range 3 {
+			r.End(time.Unix(1e11, 0), number(0, 0), 0, attempt(20, 0), Finished)
+		}
+		saved, err := r.MarshalBinary()
+		require.NoError(t, err)
+		require.NoError(t, r.UnmarshalBinary(saved))
+	}
 }
 
 // A clock that is ahead is no harm to those who hear of it by way of others.

@@ -93,9 +93,10 @@ func (r *Record) settle() {
 	}
 }
 
-// forgetOld forgets what no other process would take any more.
+// forgetOld forgets what no other process would take any more, or not yet.
 func (r *Record) forgetOld() {
-	since := r.config.choices().Since(r.clock.Since)
+	c := r.config.choices()
+	since, by := c.Since(r.clock.Since), c.By(r.clock.Since)
 	for i := r.newest; i != none; i = r.machines[i].older {
 		m, old := &r.machines[i], 0
 		for old < int(m.pasts) && m.past[old].at < since {
@@ -103,8 +104,12 @@ func (r *Record) forgetOld() {
 			old++
 		}
 		m.remove(0, old)
+		for n := m.pasts; n > 0 && m.past[n-1].at > by; n-- {
+			r.classes[m.class].spread.count(m.past[n-1], -1)
+			m.pasts--
+		}
 	}
-	r.fleet.origins.Forget(since)
+	r.fleet.origins.Forget(since, by)
 }
 
 // byName returns the places in use in the order of all processes; those without a name are last, by number.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -14,11 +15,12 @@ import (
 type Count struct{ Of, Hits int64 }
 
 // Counts counts things by the names of what they belong to, and by slots of time of equal length. Of a slot, what one
-// origin has counted is at most as much as what all others have. The zero value has counted nothing.
+// process has counted is at most as much as what all others have. The zero value has counted nothing.
 type Counts struct {
 	origins Origins
 	by      map[counter]counted
 	sums    map[cell]sum
+	swept   int64 // the first slot that is kept
 }
 
 const (
@@ -27,10 +29,10 @@ const (
 	mostCells = 1 << 22 // counters: what is beyond is not taken
 )
 
-// cell is a slot of a name, or for no name, of all of them.
+// cell is a slot of a name, or for no name, of all of them; or what one process has counted of it, however often it began.
 type cell struct {
-	name string
-	slot int64
+	name, process string
+	slot          int64
 }
 
 type counter struct {
@@ -44,16 +46,29 @@ type counted struct {
 	at time.Duration
 }
 
-// sum is of all origins, and the most of one of them.
+// sum is of all processes, and the most of one of them.
 type sum struct{ all, most Count }
+
+// size is how much was counted. There may be hits of things that were counted elsewhere, or in another slot.
+func (n Count) size() int64 { return max(n.Of, n.Hits) }
+
+func (n Count) compare(m Count) int {
+	return cmp.Or(cmp.Compare(n.size(), m.size()), cmp.Compare(n.Of, m.Of), cmp.Compare(n.Hits, m.Hits))
+}
 
 // weighed is what counts of a sum.
 func (s sum) weighed() Count {
-	others := s.all.Of - s.most.Of
-	if others == 0 || s.most.Of <= others {
+	others := Count{s.all.Of - s.most.Of, s.all.Hits - s.most.Hits}
+	most, least := s.most.size(), others.size()
+	if least == 0 || most <= least {
 		return s.all
 	}
-	return Count{2 * others, s.all.Hits - s.most.Hits + s.most.Hits*others/s.most.Of}
+	part := func(n int64) int64 { // n*least/most
+		high, low := bits.Mul64(uint64(n), uint64(least))
+		part, _ := bits.Div64(high, low, uint64(most))
+		return int64(part)
+	}
+	return Count{others.Of + part(s.most.Of), others.Hits + part(s.most.Hits)}
 }
 
 // Fact is a counter as it is passed on.
@@ -62,13 +77,14 @@ type Fact struct {
 	Count
 }
 
-// CountsForm is how the counts of a type are passed on.
-func CountsForm(place string, kind byte) Form[Fact] {
+// CountsForm is how the counts of a type are passed on. Where hits are among the things counted, there are no more.
+func CountsForm(place string, kind byte, among bool) Form[Fact] {
 	return Form[Fact]{
 		Place: place, Kind: kind,
 		Fact: func(c *snapshot.Codec, v *Fact) {
 			c.Number64(&v.Of, 0, mostCount)
 			c.Number64(&v.Hits, 0, mostCount)
+			c.Check(!among || v.Hits <= v.Of, "counts more hits than there was anything")
 		},
 		Name: func(v *Fact) *string { return &v.name },
 	}
@@ -77,7 +93,10 @@ func CountsForm(place string, kind byte) Form[Fact] {
 // Add counts what this process has just seen. Slots are of the Slots-th part of what the choices keep.
 func (k *Counts) Add(c Choices, now time.Duration, name string, n Count) {
 	by, at := k.origins.Stamp(c, now)
-	key := counter{cell{name, c.Slot(at)}, by}
+	if c.Slot(at)-Slots+1 > k.swept {
+		k.Forget(c, at)
+	}
+	key := counter{cell{name: name, slot: c.Slot(at)}, by}
 	was := k.by[key].Count
 	k.put(key, counted{Count{min(was.Of+n.Of, mostCount), min(was.Hits+n.Hits, mostCount)}, at})
 }
@@ -96,27 +115,35 @@ func (k *Counts) put(key counter, v counted) {
 	}
 	v = counted{Count{max(v.Of, was.Of), max(v.Hits, was.Hits)}, max(v.at, was.at)}
 	k.by[key] = v
-	s := k.sums[key.cell]
-	before := s.weighed()
-	s.all.Of += v.Of - was.Of
-	s.all.Hits += v.Hits - was.Hits
-	if v.Of > s.most.Of || v.Of == s.most.Of && v.Hits > s.most.Hits {
-		s.most = v.Count
+	more := Count{v.Of - was.Of, v.Hits - was.Hits}
+	process := "(nobody)" // where no more origins fit
+	if key.by != Nobody {
+		process = k.origins.list[key.by].name
 	}
-	k.sums[key.cell] = s
-	after, all := s.weighed(), cell{slot: key.slot}
-	s = k.sums[all]
-	s.all.Of += after.Of - before.Of
-	s.all.Hits += after.Hits - before.Hits
-	k.sums[all] = s
+	own := k.add(cell{key.name, process, key.slot}, more)
+	before := k.sums[key.cell].weighed()
+	s := k.add(key.cell, more)
+	if own.all.compare(s.most) > 0 {
+		s.most = own.all
+		k.sums[key.cell] = s
+	}
+	after := s.weighed()
+	k.add(cell{slot: key.slot}, Count{after.Of - before.Of, after.Hits - before.Hits})
+}
+
+func (k *Counts) add(to cell, n Count) sum {
+	s := k.sums[to]
+	s.all = Count{s.all.Of + n.Of, s.all.Hits + n.Hits}
+	k.sums[to] = s
+	return s
 }
 
 // Of returns what counts of a name in the slot that ended so many slots ago, or for 0 goes on; or for no name, of all.
 func (k *Counts) Of(c Choices, now time.Duration, name string, ago int64) Count {
 	if name == "" {
-		return k.sums[cell{"", c.Slot(now) - ago}].all
+		return k.sums[cell{slot: c.Slot(now) - ago}].all
 	}
-	return k.sums[cell{name, c.Slot(now) - ago}].weighed()
+	return k.sums[cell{name: name, slot: c.Slot(now) - ago}].weighed()
 }
 
 // Kept returns what counts of a name, or for no name of all, in all that is kept.
@@ -128,19 +155,21 @@ func (k *Counts) Kept(c Choices, now time.Duration, name string) (n Count) {
 	return n
 }
 
-// Forget forgets what is too old to count. O(counters).
+// Forget forgets what is too old to count, and what is of a time to come. O(counters).
 func (k *Counts) Forget(c Choices, now time.Duration) {
+	first, last := c.Slot(now)-Slots+1, c.Slot(c.By(now))
+	k.swept = first
 	for key := range k.by {
-		if key.slot <= c.Slot(now)-Slots {
+		if key.slot < first || key.slot > last {
 			delete(k.by, key)
 		}
 	}
 	for key := range k.sums {
-		if key.slot <= c.Slot(now)-Slots {
+		if key.slot < first || key.slot > last {
 			delete(k.sums, key)
 		}
 	}
-	k.origins.Forget(max(now-2*c.Keep, 0))
+	k.origins.Forget(max(now-2*c.Keep, 0), c.By(now))
 }
 
 // AppendVersion, AppendDelta and Merge are those of the type that has the counts.
@@ -171,7 +200,7 @@ func (k *Counts) Merge(f Form[Fact], c Choices, now time.Duration, delta []byte)
 	}
 	for _, v := range seen {
 		if v.Fact.name != "" {
-			k.put(counter{cell{v.Fact.name, c.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
+			k.put(counter{cell{name: v.Fact.name, slot: c.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
 		}
 	}
 	k.Forget(c, now)
@@ -195,7 +224,7 @@ func (k *Counts) State(f Form[Fact], c *snapshot.Codec, choices Choices) {
 		f.Fact(c, &v.Fact)
 		c.Check(k.origins.Holds(v.Origin), "counts for an origin that there is not")
 		if c.Reading() {
-			k.put(counter{cell{v.Fact.name, choices.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
+			k.put(counter{cell{name: v.Fact.name, slot: choices.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
 		}
 	})
 }

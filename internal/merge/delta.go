@@ -68,7 +68,7 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 		if c.Reading() {
 			*name = last[:same] + rest
 		}
-		c.Check(len(*name) <= MostName && (*name > last || last == ""), "holds names that are too long or out of order")
+		c.Check(len(*name) <= MostName && *name > last, "holds names that are empty, too long or out of order")
 		last = *name
 	})
 	snapshot.List(c, sections, 5, func(s *section[T]) {
@@ -117,8 +117,9 @@ func (f Form[T]) AppendDelta(
 		if versions(&in, &list); in.In.Close() != nil {
 			return dst, in.In.Close()
 		}
+		at := o.index(len(list))
 		for _, v := range list {
-			from[o.find(v.name, v.begun)] = v.until
+			from[at.find(o, v.name, v.begun)] = v.until
 		}
 	}
 	for i := range from { // what is not wanted is taken to be known
@@ -163,21 +164,23 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	if err := c.In.Close(); err != nil {
 		return nil, err
 	}
-	all := 0
+	all, known, fresh := 0, o.index(len(sections)), 0
 	for i := range sections {
 		s := &sections[i]
 		if late := time.Duration(s.latest)*time.Microsecond - now; late > choices.Skew {
 			return nil, check.Badf(f.Place, "delta of "+s.name, late, "at most %v ahead of this clock", choices.Skew)
 		}
-		all += len(s.seen)
+		if all += len(s.seen); known.find(o, s.name, s.begun) == Nobody {
+			fresh++
+		}
 	}
-	if len(o.list)+len(sections) > math.MaxUint16 {
-		return nil, check.Badf(f.Place, "delta", len(sections), "at most %d origins in all", math.MaxUint16)
+	if fresh > 0 && o.count()+fresh > math.MaxUint16 {
+		return nil, check.Badf(f.Place, "delta", fresh, "at most %d origins in all", math.MaxUint16)
 	}
 	seen := make([]Observation[T], 0, all)
 	for i := range sections {
 		s := &sections[i]
-		number := o.hear(s.origin, s.from)
+		number := o.hear(known, s.origin, s.from)
 		for _, v := range s.seen {
 			if v.Origin = number; v.At >= choices.Since(now) {
 				seen = append(seen, v)
@@ -188,10 +191,12 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 }
 
 // hear notes that all is known that an origin saw from an instant on until another, and returns its number.
-func (o *Origins) hear(v origin, from int64) Origin {
-	number := o.find(v.name, v.begun)
+func (o *Origins) hear(at index, v origin, from int64) Origin {
+	number := at.find(o, v.name, v.begun)
 	if number == Nobody {
-		number = o.add(origin{name: v.name, begun: v.begun})
+		if number = o.add(origin{name: v.name, begun: v.begun}); at != nil {
+			at[start{v.name, v.begun}] = number
+		}
 	}
 	known := &o.list[number]
 	if known.latest = max(known.latest, v.latest); from <= known.until {

@@ -48,11 +48,14 @@ func (l *List[T]) Merge(f Form[T], c Choices, now time.Duration, delta []byte) e
 	return err
 }
 
-// Newest returns the newest observations, most at most, and none that is older than c keeps; in the order of all
-// processes. Nothing else is kept.
+// Newest returns the newest observations, most at most, and none that is older than c keeps, or of a time to come; in
+// the order of all processes. Nothing else is kept.
 func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Observation[T] {
 	l.sort(f)
-	since := c.Since(now)
+	since, by := c.Since(now), c.By(now)
+	for n := len(l.seen); n > 0 && l.seen[n-1].At > by; n-- {
+		l.seen = l.seen[:n-1]
+	}
 	kept := len(l.seen)
 	var from map[string]int // how many are kept of each process
 	for i := len(l.seen) - 1; i >= 0 && l.seen[i].At >= since && len(l.seen)-kept < most; i-- {
@@ -70,7 +73,7 @@ func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Ob
 		l.seen[kept] = l.seen[i]
 	}
 	l.seen = l.seen[:copy(l.seen, l.seen[kept:])]
-	l.origins.Forget(since)
+	l.origins.Forget(since, by)
 	return l.seen
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
@@ -46,6 +47,7 @@ func (c Choices) Validate(place string) error {
 type Origins struct {
 	list []origin // of which the first is Nobody
 	own  Origin   // Nobody until this process has seen something since it began, or was restored
+	full int      // so many of the first are in use
 }
 
 // origin is a process from a start to the next: what it saw before it was restored from a snapshot, and the snapshot
@@ -82,7 +84,7 @@ func micros(at time.Duration) int64 { return int64(at / time.Microsecond) }
 func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 	at := micros(now)
 	if o.own == Nobody || o.list[o.own].until > at+micros(c.Skew) {
-		begun := at
+		begun := min(at, mostMicros-math.MaxUint16)
 		for o.find(c.Origin, begun) != Nobody {
 			begun++
 		}
@@ -92,7 +94,7 @@ func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 		return Nobody, now
 	}
 	own := &o.list[o.own]
-	own.until = max(at, own.until+1)
+	own.until = min(max(at, own.until+1), mostMicros)
 	own.latest = own.until
 	return o.own, time.Duration(own.until) * time.Microsecond
 }
@@ -120,10 +122,11 @@ func (o *Origins) add(v origin) Origin {
 	if len(o.list) == 0 {
 		o.list = make([]origin, 1)
 	}
-	i := 1
+	i := max(o.full, 1)
 	for i < len(o.list) && o.list[i].name != "" {
 		i++
 	}
+	o.full = i
 	switch {
 	case i > math.MaxUint16:
 		return Nobody
@@ -148,15 +151,71 @@ func (o *Origins) Compare(a, b Origin) int {
 // Since returns the instant from which on observations are kept.
 func (c Choices) Since(now time.Duration) time.Duration { return max(now-c.Keep, 0) }
 
-// Forget forgets the origins that have seen nothing since an instant. Nothing of theirs may be left.
-func (o *Origins) Forget(since time.Duration) {
+// By returns the instant beyond which none are: what was seen later was seen by a clock that has stepped back since.
+func (c Choices) By(now time.Duration) time.Duration {
+	if c.Origin == "" {
+		return math.MaxInt64
+	}
+	return num.Add(now, c.Skew)
+}
+
+// Forget forgets the origins that have seen nothing since an instant, of which nothing may be left, and that anything
+// is known beyond another: of that nothing may be left either.
+func (o *Origins) Forget(since, by time.Duration) {
 	for i := range o.list {
-		if o.list[i].latest < micros(since) {
-			if o.list[i] = (origin{}); o.own == Origin(i) {
+		v := &o.list[i]
+		if before, all := v.latest < micros(since), micros(by); before || v.latest > all {
+			if o.own == Origin(i) {
 				o.own = Nobody
+			}
+			if v.until, v.latest = min(v.until, all), all; before {
+				*v = origin{}
 			}
 		}
 	}
+	o.full = 0
+	for n := len(o.list); n > 1 && o.list[n-1].name == ""; n-- {
+		o.list = o.list[:n-1]
+	}
+}
+
+// count is how many there are.
+func (o *Origins) count() (n int) {
+	for _, v := range o.list {
+		if v.name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// index is where each origin stands, to find so many; nil if a look at all of them for each is no more.
+func (o *Origins) index(many int) index {
+	if many <= 8 {
+		return nil
+	}
+	at := make(index, len(o.list))
+	for i, v := range o.list {
+		if v.name != "" {
+			at[start{v.name, v.begun}] = Origin(i)
+		}
+	}
+	return at
+}
+
+// start is what tells an origin from all others.
+type start struct {
+	name  string
+	begun int64
+}
+
+type index map[start]Origin
+
+func (at index) find(o *Origins, name string, begun int64) Origin {
+	if at == nil {
+		return o.find(name, begun)
+	}
+	return at[start{name, begun}]
 }
 
 // State codes the origins. Restored, this process goes on as another one: it may have seen more before it ended.
