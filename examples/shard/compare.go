@@ -52,7 +52,8 @@ func compare(ctx context.Context, args []string, s streams) error {
 	}
 	guessed, usual, err := doubt(r.sources, r.suites)
 	if guessed > 0 {
-		fmt.Fprintf(s.out, "If a package were new, half of the guesses would be off by a factor of up to %.1f; the median of all by %.1f.\n", guessed, usual)
+		fmt.Fprintf(s.out, "If a package were new, half of the guesses would be off by a factor of up to %.1f; "+
+			"the median of all by %.1f.\n", guessed, usual)
 	}
 	return err
 }
@@ -88,8 +89,8 @@ func (r *report) rules() ([]ruled, error) {
 	return append(all, ruled{r.plan, "shard"}), nil
 }
 
-// measure runs the shards one after the other, and returns the time of the longest, and the processor time of the one that
-// had most: that hardly depends on what else the machine does.
+// measure runs the shards one after the other, and returns the time of the longest, and the processor time of the
+// one that had most: that hardly depends on what else the machine does.
 func (p *plan) measure(ctx context.Context, flags []string, log io.Writer) (wall, busy float64, err error) {
 	for i := range p.shards {
 		c := exec.CommandContext(ctx, "sh", "-c", p.shards[i].script(flags))

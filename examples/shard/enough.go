@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// floor is before which no number of machines ends, like the fastest of these, and why: the test, or the package, that
-// takes longest and is not cut.
+// floor is before which no number of machines ends, like the fastest of these, and why: the test, or the package,
+// that takes longest and is not cut.
 func floor(suites []suite, machines []machine) (least float64, at name) {
 	longest := -1.
 	for i := range suites {
@@ -30,8 +30,8 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 	return least, at
 }
 
-// enough is how many machines it takes to end as soon as any number would, or 0 if over mostMachines. Further ones are
-// like the one where the longest ends first.
+// enough is how many machines it takes to end as soon as any number would, or 0 if over mostMachines. Further ones
+// are like the one where the longest ends first.
 func enough(suites []suite, machines []machine) (int, error) {
 	least, _ := floor(suites, machines)
 	first := slices.MinFunc(machines, func(a, b machine) int {

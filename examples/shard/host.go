@@ -198,7 +198,8 @@ func (h *host) cancel(a engine.Action) {
 	c.told = true
 	h.mu.Unlock()
 	if c.kill(); first {
-		fmt.Fprintf(h.out, "%s: ended after %s: %v\n", h.parts[a.Task].pkg, duration(time.Since(c.Begun).Seconds()), a.Decision)
+		ran := time.Since(c.Begun).Seconds()
+		fmt.Fprintf(h.out, "%s: ended after %s: %v\n", h.parts[a.Task].pkg, duration(ran), a.Decision)
 	}
 }
 

@@ -25,8 +25,8 @@ type source struct {
 	lines int
 }
 
-// testFunction is the begin of a test, an example or a fuzz test, as go test takes it: what follows the word is no small
-// letter.
+// testFunction is the begin of a test, an example or a fuzz test, as go test takes it: what follows the word is no
+// small letter.
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)(?:[^\s\p{Ll}(][^\s(]*)?)\(`)
 
 // list asks the go command which packages there are, under the tags that the tests are built with.

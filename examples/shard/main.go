@@ -5,8 +5,8 @@
 //	shard run [options] [package ...]      run a suite, or one machine's shard of it, here
 //	shard compare [options] [package ...]  hold plans against what else people do
 //
-// A log is what go test -json or gotestsum prints, or a report in JUnit's XML; a history is read as well, and merged. The
-// history is one file of text, by default .shard. "shard COMMAND -h" lists the options of a command.
+// A log is what go test -json or gotestsum prints, or a report in JUnit's XML; a history is read as well, and
+// merged. The history is one file of text, by default .shard. "shard COMMAND -h" lists the options of a command.
 //
 // It exits with 1 if a test failed or something went wrong, and with 2 if it was called wrongly.
 package main
@@ -47,7 +47,9 @@ shard COMMAND -h lists the options of a command.
 `
 
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := map[string]func(context.Context, []string, streams) error{"record": record, "plan": planned, "run": execute, "compare": compare}
+	commands := map[string]func(context.Context, []string, streams) error{
+		"record": record, "plan": planned, "run": execute, "compare": compare,
+	}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, help)
 		return 2

@@ -39,7 +39,8 @@ func newModel(h *history) (*model, error) {
 	return m, err
 }
 
-// learn tells the record of each part of a run: what its tests took, against what they take on the machines that ran them.
+// learn tells the record of each part of a run: what its tests took, against what they take on the machines that
+// ran them.
 func (m *model) learn(names []name) {
 	ran, usual := map[string]float64{}, map[string]float64{}
 	for _, n := range names {
@@ -72,7 +73,8 @@ func (m *model) learn(names []name) {
 			m.numbers[machine] = len(m.numbers)
 		}
 		if usual[id] > 0 {
-			m.record.End(m.runs[id].at, m.numbers[machine], uint64(i), machines.Attempt{Ran: seconds(ran[id]), Usual: seconds(usual[id]), Done: 1}, machines.Finished)
+			attempt := machines.Attempt{Ran: seconds(ran[id]), Usual: seconds(usual[id]), Done: 1}
+			m.record.End(m.runs[id].at, m.numbers[machine], uint64(i), attempt, machines.Finished)
 		}
 	}
 }
@@ -90,11 +92,13 @@ func (m *model) factor(machine string) float64 {
 
 // start says how long a machine takes until its first test begins; one that is new, as the others.
 func (m *model) start(machine string) float64 {
-	return m.usual(machine, 0, func(_ string, r ran) (float64, bool) { return max(r.wall-r.span, 0), r.wall > 0 && r.span > 0 })
+	return m.usual(machine, 0, func(_ string, r ran) (float64, bool) {
+		return max(r.wall-r.span, 0), r.wall > 0 && r.span > 0
+	})
 }
 
-// width says how many packages a machine runs at once. A run of which one package took most could have had no more at once
-// than it had: it counts if there is no other.
+// width says how many packages a machine runs at once. A run of which one package took most could have had no more
+// at once than it had: it counts if there is no other.
 func (m *model) width(machine string) float64 {
 	wide := func(long bool) func(string, ran) (float64, bool) {
 		return func(id string, r ran) (float64, bool) {
@@ -134,8 +138,8 @@ func median(values []float64) float64 {
 	return (sorted[half] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// time is what something takes on the average machine: the median over its runs, if it is known. What failed counts if
-// nothing else does.
+// time is what something takes on the average machine: the median over its runs, if it is known. What failed counts
+// if nothing else does.
 func (m *model) time(n name) (float64, bool) {
 	var passed, failed []float64
 	for _, id := range slices.Sorted(maps.Keys(m.samples[n])) {

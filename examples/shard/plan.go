@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// machine is where a shard is to run: what takes a second on the average machine takes factor seconds there, width such
-// things run at once, and the first begins after start seconds.
+// machine is where a shard is to run: what takes a second on the average machine takes factor seconds there, width
+// such things run at once, and the first begins after start seconds.
 type machine struct {
 	name                 string
 	factor, width, start float64
@@ -36,7 +36,8 @@ type plan struct {
 	seconds float64 // the latest end
 }
 
-// packed is a plan in the making: the suites, into how many pieces each is cut, and the rule by which they are dealt out.
+// packed is a plan in the making: the suites, into how many pieces each is cut, and the rule by which they are
+// dealt out.
 type packed struct {
 	suites   []suite
 	machines []machine
@@ -53,8 +54,8 @@ const (
 	longestPattern = 100_000
 )
 
-// newPlan says which machine runs what. A package is cut by its tests if it alone takes longer than all would with all cut
-// at will; and as long as that ends 1 % sooner, the longest package of the machine that ends last.
+// newPlan says which machine runs what. A package is cut by its tests if it alone takes longer than all would with
+// all cut at will; and as long as that ends 1 % sooner, the longest package of the machine that ends last.
 func newPlan(suites []suite, machines []machine) (plan, error) {
 	p := packed{suites, machines, ones(len(suites)), skew.Policy{Refine: true}}
 	best, err := p.assign()
@@ -121,8 +122,8 @@ func (p *packed) ideal() float64 {
 		work += p.suites[i].whole()
 	}
 	least := math.Inf(1)
-	byStart := slices.SortedFunc(slices.Values(p.machines), func(a, b machine) int { return cmp.Compare(a.start, b.start) })
-	for _, m := range byStart {
+	byStart := func(a, b machine) int { return cmp.Compare(a.start, b.start) }
+	for _, m := range slices.SortedFunc(slices.Values(p.machines), byStart) {
 		if m.start >= least {
 			break
 		}
@@ -133,8 +134,8 @@ func (p *packed) ideal() float64 {
 	return least
 }
 
-// longest is the longest suite of the machine that ends last that can be cut further, and into how many pieces it is; -1
-// if there is none.
+// longest is the longest suite of the machine that ends last that can be cut further, and into how many pieces it
+// is; -1 if there is none.
 func (p *packed) longest(of plan) (suite, pieces int) {
 	last := slices.MaxFunc(of.shards, func(a, b shard) int { return cmp.Compare(a.end, b.end) })
 	for _, part := range last.parts {
@@ -143,81 +144,6 @@ func (p *packed) longest(of plan) (suite, pieces int) {
 		}
 	}
 	return -1, 0
-}
-
-// assign deals the pieces out, and puts those of a package that meet on a machine together again.
-func (p *packed) assign() (plan, error) {
-	var parts []part
-	problem := skew.Problem{Reducers: make([]skew.Reducer, len(p.machines))}
-	for i := range p.suites {
-		cut, err := p.cut(&p.suites[i], p.pieces[i])
-		if err != nil {
-			return plan{}, err
-		}
-		parts = append(parts, cut...)
-	}
-	for _, part := range parts {
-		problem.Sizes = append(problem.Sizes, size(part.seconds))
-	}
-	for len(problem.Sizes) < len(p.machines) {
-		problem.Sizes = append(problem.Sizes, 0)
-	}
-	for r, m := range p.machines {
-		problem.Reducers[r] = skew.Reducer{Ready: seconds(m.start), SecondsPerUnit: micro * m.factor / m.width}
-	}
-	dealt, err := p.policy.Assign(problem)
-	if err != nil {
-		return plan{}, err
-	}
-	of := plan{shards: make([]shard, len(p.machines))}
-	for r, m := range p.machines {
-		of.shards[r].machine = m
-	}
-	for i, part := range parts {
-		if !part.whole {
-			of.shards[dealt.Reducer[i]].add(part)
-		}
-	}
-	for i, part := range parts {
-		if to := &of.shards[dealt.Reducer[i]]; part.whole {
-			to.parts = append(to.parts, part)
-		}
-	}
-	for r := range of.shards {
-		of.shards[r].finish()
-		of.seconds = max(of.seconds, of.shards[r].end)
-	}
-	of.rests()
-	return of, nil
-}
-
-func size(s float64) int64 { return int64(math.Round(min(s, 1e9) / micro)) }
-
-// cut makes pieces of a suite that take about as long.
-func (p *packed) cut(s *suite, pieces int) ([]part, error) {
-	if pieces == 1 {
-		return []part{{suite: s, tests: s.tests, whole: true, seconds: s.whole()}}, nil
-	}
-	problem := skew.Problem{Reducers: make([]skew.Reducer, pieces)}
-	for _, t := range s.tests {
-		problem.Sizes = append(problem.Sizes, max(size(t.seconds), 1))
-	}
-	for r := range problem.Reducers {
-		problem.Reducers[r].SecondsPerUnit = micro
-	}
-	dealt, err := skew.Assign(problem)
-	if err != nil {
-		return nil, err
-	}
-	parts := make([]part, pieces)
-	for i, t := range s.tests {
-		at := &parts[dealt.Reducer[i]]
-		at.tests = append(at.tests, t)
-	}
-	for i := range parts {
-		parts[i].suite, parts[i].seconds = s, again+s.of(parts[i].tests)
-	}
-	return parts, nil
 }
 
 // add adds a piece of a package to a shard, to another piece of it if there is one.
@@ -251,7 +177,8 @@ func (s *shard) finish() {
 	s.end = s.start + max(float64(sum*s.factor)/s.width, float64(longest*s.factor))
 }
 
-// rests gives what of a package no shard names to the shard that has most of its tests: then the fewest are to be named.
+// rests gives what of a package no shard names to the shard that has most of its tests: then the fewest are to be
+// named.
 func (p *plan) rests() {
 	most := map[*suite]*part{}
 	cut := map[*suite][]*part{}

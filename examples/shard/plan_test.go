@@ -29,9 +29,9 @@ func reported(t testing.TB, history string, o options, packages ...string) *repo
 	return r
 }
 
-// hive is what https://github.com/hivecommons/hive/pull/4120 says of its packages: the hub's 117 s, the five longest of
-// the rest, and 50 of at most 23 s each, of which it gives no more: all are taken for as long as that. The machine ran
-// four packages at once.
+// hive is what https://github.com/hivecommons/hive/pull/4120 says of its packages: the hub's 117 s, the five
+// longest of the rest, and 50 of at most 23 s each, of which it gives no more: all are taken for as long as that.
+// The machine ran four packages at once.
 func hive() (history string, packages []string) {
 	seconds := map[string]float64{"pkg/hub": 117, "pkg/agent": 429.2, "pkg/github": 51, "pkg/dashboard": 48, "pkg/proxy": 47, "pkg/hubbackup": 29}
 	for i := range 50 {
@@ -45,8 +45,8 @@ func hive() (history string, packages []string) {
 	return history, packages
 }
 
-// What took that project a measurement by hand and two attempts: more machines gain nothing as long as one package is not
-// cut.
+// What took that project a measurement by hand and two attempts: more machines gain nothing as long as one package
+// is not cut.
 func TestTheFloorIsSaid(t *testing.T) {
 	history, packages := hive()
 	for _, n := range []int{2, 3, 4, 6} {

@@ -27,8 +27,8 @@ func (s *shard) calls(flags []string) (calls [][]string) {
 	return calls
 }
 
-// pattern picks the part's tests, each with all tests within it. Of a package that is cut one part skips what the others
-// run, so that what nobody knows of runs there.
+// pattern picks the part's tests, each with all tests within it. Of a package that is cut one part skips what the
+// others run, so that what nobody knows of runs there.
 func (p *part) pattern() string {
 	flag, tests := "-run", p.tests
 	if p.rest {
@@ -92,9 +92,8 @@ type row struct {
 func (r *report) rows() (rows []row) {
 	for i := range r.shards {
 		s := &r.shards[i]
-		rows = append(rows, row{
-			Shard: fmt.Sprintf("%d/%d", i+1, len(r.shards)), Machine: s.name, Seconds: rounded(s.end), Run: s.script(r.flags),
-		})
+		number := fmt.Sprintf("%d/%d", i+1, len(r.shards))
+		rows = append(rows, row{Shard: number, Machine: s.name, Seconds: rounded(s.end), Run: s.script(r.flags)})
 	}
 	return rows
 }
@@ -136,7 +135,8 @@ func printText(out io.Writer, r *report) error {
 	}
 	switch {
 	case len(r.runs) == 0:
-		fmt.Fprintln(out, "No history: packages are taken to take as long as they have lines of tests. To learn: go test -json ./... | shard record")
+		fmt.Fprintln(out, "No history: packages are taken to take as long as they have lines of tests. "+
+			"To learn: go test -json ./... | shard record")
 	case guessed > 0:
 		fmt.Fprintf(out, "New, and so guessed: %s.\n", count(guessed, "package"))
 	}
@@ -149,7 +149,8 @@ func printText(out io.Writer, r *report) error {
 			fmt.Fprintf(out, "What runs on %s takes %.2g times as long as usual.\n", s.name, s.factor)
 		}
 	}
-	fmt.Fprintf(out, "All are through after %s, one machine after %s; these machines can't be before %s.\n", duration(r.seconds), duration(r.one), duration(r.earliest))
+	fmt.Fprintf(out, "All are through after %s, one machine after %s; these machines can't be before %s.\n",
+		duration(r.seconds), duration(r.one), duration(r.earliest))
 	fmt.Fprintln(out, r.sentence())
 	if off := r.off(); off != "" {
 		fmt.Fprintln(out, off)
@@ -163,7 +164,8 @@ func (s *shard) contents() string {
 		if p.whole {
 			whole++
 		} else {
-			pieces = append(pieces, fmt.Sprintf("%d of %s of %s", len(p.tests), count(len(p.suite.tests), "test"), p.pkg))
+			all := count(len(p.suite.tests), "test")
+			pieces = append(pieces, fmt.Sprintf("%d of %s of %s", len(p.tests), all, p.pkg))
 		}
 	}
 	if whole > 0 || len(pieces) == 0 {
@@ -217,5 +219,6 @@ func (m *model) off() string {
 	if said == 0 || wall == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The last run took %s where %s was said (%+.0f%%).", duration(wall), duration(said), 100*(wall/said-1))
+	off := 100 * (wall/said - 1)
+	return fmt.Sprintf("The last run took %s where %s was said (%+.0f%%).", duration(wall), duration(said), off)
 }

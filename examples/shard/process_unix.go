@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// goCommand is a call of the go command that leaves no process behind. When its context ends, its tests are asked to say
-// where they stand, and a little later killed.
+// goCommand is a call of the go command that leaves no process behind. When its context ends, its tests are asked
+// to say where they stand, and a little later killed.
 func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "go", args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -17,7 +17,8 @@ import (
 // record is the command that takes logs into the history.
 func record(_ context.Context, args []string, s streams) error {
 	f, history := s.flags("record", "[log ...]")
-	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several machines are NAME/1, NAME/2; empty: made from the log")
+	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several "+
+		"machines are NAME/1, NAME/2; empty: made from the log")
 	machine := f.String("machine", hostname(), "the `kind` of machine that it ran on")
 	wall := f.Duration("wall", 0, "how long the machine took in all, the start of the tests included")
 	if err := parse(f, args); err != nil {
@@ -52,7 +53,9 @@ func hostname() string {
 }
 
 func badName(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || r == '@' || unicode.IsControl(r) })
+	return strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || r == '@' || unicode.IsControl(r)
+	})
 }
 
 // take takes in one log, or one history, and says what was in it.
@@ -105,12 +108,13 @@ func (t *timings) summary(r ran) string {
 			packages++
 		}
 	}
-	text := fmt.Sprintf(": %s, %s, %s", count(len(t.times)-packages, "test"), count(packages, "package"), duration(cmp.Or(r.wall, r.span)))
+	text := fmt.Sprintf(": %s, %s, ", count(len(t.times)-packages, "test"), count(packages, "package"))
+	text += duration(cmp.Or(r.wall, r.span))
 	if r.said > 0 {
 		text += fmt.Sprintf(" where %s was said (%+.0f%%)", duration(r.said), 100*(r.wall/r.said-1))
 	}
 	if t.cached > 0 {
-		text += fmt.Sprintf("; %s came from the cache and took no time: go test -count=1 runs them", count(t.cached, "package"))
+		text += "; " + count(t.cached, "package") + " came from the cache and took no time: go test -count=1 runs them"
 	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))
@@ -130,8 +134,8 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	if len(t.times) == 0 {
 		return ran{}, errors.New("nothing in it took any time")
 	}
-	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), span: max(t.last.Sub(t.first).Seconds(), 0), wall: wall}
-	r.busy = t.busy()
+	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy()}
+	r.span = max(t.last.Sub(t.first).Seconds(), 0)
 	m, err := newModel(h)
 	if err != nil {
 		return r, err

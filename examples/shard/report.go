@@ -28,7 +28,9 @@ func planned(ctx context.Context, args []string, s streams) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	print, ok := map[string]func(io.Writer, *report) error{"text": printText, "json": printJSON, "github": printMatrix, "sh": printLines}[*format]
+	show, ok := map[string]func(io.Writer, *report) error{
+		"text": printText, "json": printJSON, "github": printMatrix, "sh": printLines,
+	}[*format]
 	if !ok {
 		return usage("-format is %q, want text, json, github or sh", *format)
 	}
@@ -36,12 +38,13 @@ func planned(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	return print(s.out, r)
+	return show(s.out, r)
 }
 
 func (o *options) add(text func(*string, string, string, string), number func(*int, string, int, string)) {
 	number(&o.n, "n", 0, "the `number` of machines, all of the kind that ran last; 0: as many as gain something")
-	text(&o.machines, "machines", "", "the machines instead, as `KIND*NUMBER/SPEED+START,...`: all but the kind may be left out and is then learned, as in large*2,old/0.5+90s")
+	text(&o.machines, "machines", "", "the machines instead, as `KIND*NUMBER/SPEED+START,...`: all but the kind may "+
+		"be left out and is then learned, as in large*2,old/0.5+90s")
 	text(&o.flags, "flags", "", "`flags` for go test, as in '-short -race'")
 }
 

@@ -19,8 +19,10 @@ func execute(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("run", "[package ...]")
 	var o options
 	o.add(f.StringVar, f.IntVar)
-	which := f.String("shard", "1/1", "which shard of the plan, as `I/N`; without -machines that is -n N as well. All machines need the same history and the same sources")
-	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at once; what lags of them gets a copy")
+	which := f.String("shard", "1/1", "which shard of the plan, as `I/N`; without -machines that is -n N as well. "+
+		"All machines need the same history and the same sources")
+	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at once; what lags of them gets "+
+		"a copy")
 	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "how many packages run at once")
 	id := f.String("run", "", "the `name` of the run in the history; empty: made from its times")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")
@@ -51,7 +53,8 @@ func execute(ctx context.Context, args []string, s streams) error {
 	of.machine = r.machine(*kind)
 	of.finish()
 	fmt.Fprintf(s.out, "%s, by what is known %s\n", of.contents(), duration(of.end))
-	host := &host{streams: s, flags: r.flags, parts: of.parts, jobs: *jobs, look: time.Second, may: func(pkg string) bool { return *safe != "" && may.MatchString(pkg) }}
+	host := &host{streams: s, flags: r.flags, parts: of.parts, jobs: *jobs, look: time.Second}
+	host.may = func(pkg string) bool { return *safe != "" && may.MatchString(pkg) }
 	failed, err := host.run(ctx, r.spread())
 	if err != nil {
 		return err

@@ -71,7 +71,8 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, out, "go list: ")
 }
 
-// The go command takes a cut package's patterns as they are meant: every test runs once, new ones and those within tests too.
+// The go command takes a cut package's patterns as they are meant: every test runs once, new ones and those within
+// tests too.
 func TestCutPackageRunsOnce(t *testing.T) {
 	toy(t)
 	require.NoError(t, os.WriteFile(".shard", []byte("run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+

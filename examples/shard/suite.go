@@ -54,9 +54,9 @@ func (m *model) suites(sources []source) ([]suite, error) {
 	return all, err
 }
 
-// guess says how long new packages take, by those that are not: by package knn, from the number of their tests and of the
-// lines of these, in logarithms: twice as many tests are as far from once as four times as many from twice. Of packages
-// that it does not see it says the median, and if nothing at all is known, that a line takes perLine.
+// guess says how long new packages take, by those that are not: by package knn, from the number of their tests and
+// of the lines of these, in logarithms: twice as many tests are as far from once as four times as many from twice.
+// Of packages that it does not see it says the median, and if nothing at all is known, that a line takes perLine.
 type guess struct {
 	like  *knn.Regressor
 	known []float64
@@ -157,7 +157,8 @@ func (m *model) suite(s source) suite {
 	return all
 }
 
-// fit sets what a package takes besides its tests, the median over its runs. What failed counts if nothing else is there.
+// fit sets what a package takes besides its tests, the median over its runs. What failed counts if nothing else is
+// there.
 func (m *model) fit(all *suite) {
 	runs := m.samples[name{pkg: all.pkg}]
 	passed := slices.ContainsFunc(slices.Collect(maps.Values(runs)), func(t took) bool { return !t.failed })
