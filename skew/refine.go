@@ -44,7 +44,7 @@ func (g *greedy) refine() {
 func (g *greedy) exchange(held [][]int, from, to int) bool {
 	out, in := g.parts(held[from]), g.parts(held[to])
 	even := g.even(from, to)
-	best := min(g.plan.End[from], g.team.deadline[to])
+	best, deadline := g.plan.End[from], g.team.deadline[to]
 	var gives, takes part
 	found := false
 	for _, give := range out {
@@ -55,8 +55,8 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 				continue
 			}
 			net := give.size - in[k].size
-			end := max(g.endAt(from, g.plan.Load[from]-net), g.endAt(to, g.plan.Load[to]+net))
-			if end < best {
+			other := g.endAt(to, g.plan.Load[to]+net)
+			if end := max(g.endAt(from, g.plan.Load[from]-net), other); end < best && other <= deadline {
 				best, gives, takes, found = end, give, in[k], true
 			}
 		}

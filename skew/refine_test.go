@@ -3,6 +3,7 @@ package skew
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,6 +91,29 @@ func TestRefinedManyPartitions(t *testing.T) {
 		bound, _, _ := Bound(p)
 		require.LessOrEqual(t, plan.Seconds, bound*1.01)
 	}
+}
+
+// Where the bound can't be reached no search can know that it is done: it runs out of nodes.
+func TestRefineEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	p := Problem{Reducers: randomReducers(r, 12)}
+	for range 60 {
+		p.Sizes = append(p.Sizes, int64(math.Exp(8+1.5*r.NormFloat64())))
+	}
+	plan, err := Policy{Refine: true}.Assign(p)
+	require.NoError(t, err)
+	requireConsistent(t, p, plan)
+	bound, _, _ := Bound(p)
+	t.Logf("%.2f%% above the bound", 100*(plan.Seconds/bound-1))
+	require.LessOrEqual(t, plan.Seconds, bound*1.1)
+	p = Problem{Sizes: make([]int64, 36), Reducers: slices.Repeat([]Reducer{{SecondsPerUnit: 1}}, 7)}
+	for i := range p.Sizes {
+		p.Sizes[i] = 1000 + int64(i) // five on six of them, six on one
+	}
+	plan, err = Policy{Refine: true}.Assign(p)
+	require.NoError(t, err)
+	requireConsistent(t, p, plan)
+	require.Less(t, plan.Seconds, 6100.)
 }
 
 func TestRefinedHeedsDeadlines(t *testing.T) {
