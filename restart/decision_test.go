@@ -158,7 +158,7 @@ func TestNextWithoutWork(t *testing.T) {
 		assert.Equal(t, want, i, "%v", works)
 		assert.Equal(t, restart.Start, d.Action)
 	}
-	i, d = restart.Next(nil, []restart.Task{one(time.Hour, 1)}, nil, idle) // nil is Mantri
+	i, d = restart.Next(nil, []restart.Task{one(time.Hour, 1)}, nil, idle) // nil is Guarded
 	assert.Equal(t, 0, i)
 	assert.Equal(t, restart.IdleSlot, d.Reason)
 }

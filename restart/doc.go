@@ -1,7 +1,7 @@
 // Package restart decides what to do about a running task that lags behind its peers: leave it, launch one more copy of
 // it, kill it and start it again, or kill a copy that is no longer needed.
 //
-//	d := restart.Decide(task, phase) // Mantri, the paper's parameters
+//	d := restart.Decide(task, phase) // Guarded, the default
 //	switch d.Action {
 //	case restart.Keep:
 //	case restart.Duplicate:
@@ -16,7 +16,8 @@
 //
 // # The rule
 //
-// [Decide] is Mantri's resource-aware restart [Mantri §5.1, Pseudocode 1]. With t_rem the time a running copy still
+// Its core is Mantri's resource-aware restart [Mantri §5.1, Pseudocode 1]; [Guarded] has what guards it where little is known,
+// and where t_rem is certain the two are one. With t_rem the time a running copy still
 // needs, t_new the time a new one would take (a random variable), c the number of running copies and Δ the period of
 // progress reports:
 //
@@ -40,10 +41,10 @@
 //
 // # Policies
 //
-// [Mantri], [Guarded], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one
-// small interface, [Policy]. Guarded is Mantri where little is known: it counts how its restarts and copies come out, and
-// trusts itself accordingly. The zero value of each has its published defaults; [Off] turns a rule off. Each reads only some
-// of the facts, which rules.Describe lists; leave out what your policy does not read.
+// [Guarded], [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one
+// small interface, [Policy]. The default, Guarded, is Mantri that acts on no more than it knows: it counts how its restarts
+// and copies come out, and trusts itself accordingly. The zero value of each has its published defaults; [Off] turns a rule
+// off. Each reads only some of the facts, which rules.Describe lists; leave out what your policy does not read.
 //
 // # Three ways to use it
 //

@@ -7,15 +7,15 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Guarded is Mantri's rules with guards for what is not known; its fields are [Mantri]'s. Where t_rem is certain, the
-// sizes of tasks are known and nothing was tried in vain, it decides as [Mantri] does. It is immutable in use and safe for
-// concurrent use.
+// Guarded is Mantri's rules with guards for what is not known; its fields are [Mantri]'s. Where t_rem is certain it decides
+// as [Mantri] does. It is immutable in use and safe for concurrent use.
 //
 //   - Actions are trials. A copy is won if it ends first, and a restart if the new attempt takes less than two thirds of
 //     what the old one would have. With the probability that trials have been lost, a new copy takes as long as the old
 //     one: then it is the task that is long, or the moment, and not the attempt. A tracker mixes it into t_new.
 //   - Where the sizes of tasks are not known, losses are bounded. A restart wants what it throws away to have been saved by
-//     trials that were won; before that a copy is made in its place. A copy wants what was lost, and what it and the
+//     trials that were won; before that a copy is made in its place, unless no slot has come free for it within four
+//     usual times: where attempts hang and hold all slots, none would. A copy wants what was lost, and what it and the
 //     others that have not come out may cost, to be at most four times what it may cost, a hundredth of what the phase
 //     takes in all, or a quarter of what the task still takes. Where copies report, one costs three report periods: then
 //     it shows whether it gains on the other, and is killed if it hardly ends first and takes no less in all. Where they
@@ -37,6 +37,7 @@ const (
 	usualPart     = 0.3  // of t_new, what is usual; the median may lie among the long ones
 	openFor       = 1.5  // usual times for which a copy that shows nothing may come out
 	givenUpAfter  = 2.5  // usual times after which it is killed
+	heldFor       = 4    // usual times after which a slot is not waited for any longer
 	atRiskCopies  = 4    // copies that may be lost or at risk
 	atRiskShare   = 0.01 // of what the phase takes
 	atRiskLeft    = 0.25 // of what the task still takes
@@ -70,7 +71,7 @@ func (g Guarded) Decide(t Task, p Phase) (d Decision) {
 	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
 	guarded := v.left != nil && !p.Sized
 	if at.usual, _ = num.Duration(t.Fresh.Quantile(usualPart)); guarded {
-		if i := at.inVain(t.Trying); i >= 0 && len(t.Copies) > t.Clones {
+		if i := at.inVain(); i >= 0 && len(t.Copies) > t.Clones {
 			return Decision{Action: Kill, Reason: SlowerCopy, Copy: i, Won: p.Won, Tried: p.Tried}
 		}
 		if !at.silent {
@@ -119,24 +120,25 @@ func (g *guard) cost() time.Duration {
 // bound keeps an action that is worth its while from risking more than a wrong guess may cost.
 func (g *guard) bound(d *Decision, t *Task, p *Phase, m *Mantri) {
 	cost := g.cost()
-	risk := cost
 	if d.Action == Restart {
-		if risk = g.copies[d.Copy].Elapsed; num.Add(p.AtRisk, risk) <= 0 {
+		ran := g.copies[d.Copy].Elapsed
+		held := p.FreeSlots <= 0 && ran >= num.Times(g.usual, heldFor)
+		if num.Add(p.AtRisk, ran) <= 0 {
 			return
 		}
-		if m.mayDuplicate(t, g.v) == NoReason {
-			d.Action, d.Reason, d.Copy, risk = Duplicate, Unproven, 0, cost
+		if !held && m.mayDuplicate(t, g.v) == NoReason {
+			d.Action, d.Reason, d.Copy = Duplicate, Unproven, 0
 		}
 	}
 	most := max(num.Times(cost, atRiskCopies), num.Times(g.usual, atRiskShare*float64(p.Tasks)),
 		num.Times(d.Remaining, atRiskLeft))
-	if num.Add(p.AtRisk, risk) > most {
+	if num.Add(p.AtRisk, cost) > most {
 		d.Action, d.Reason, d.Copy = Keep, Unproven, 0
 	}
 }
 
 // inVain returns the copy of several that is no longer worth its slot; -1 if there is none.
-func (g *guard) inVain(trying time.Duration) int {
+func (g *guard) inVain() int {
 	copies := g.copies
 	if len(copies) < 2 {
 		return -1
@@ -144,16 +146,16 @@ func (g *guard) inVain(trying time.Duration) int {
 	if i := g.v.surplus; i >= 0 && !g.silent && g.hopeless(i) {
 		return i
 	}
-	if trying < num.Add(num.Times(g.usual, givenUpAfter), g.lag) {
-		return -1
-	}
 	newest := -1
 	for i := range copies {
 		if !kept(copies, i) && (newest < 0 || copies[i].Elapsed < copies[newest].Elapsed) {
 			newest = i
 		}
 	}
-	if newest >= 0 && copies[newest].Basis == ByProgress && copies[newest].Remaining <= g.v.remaining {
+	if newest < 0 || copies[newest].Elapsed < num.Times(g.usual, givenUpAfter) {
+		return -1
+	}
+	if copies[newest].Basis == ByProgress && copies[newest].Remaining <= g.v.remaining {
 		return -1 // it is about to end first
 	}
 	return newest

@@ -127,30 +127,36 @@ func TestGuardedCopiesBeforeItRestarts(t *testing.T) {
 	phase.AtRisk++
 	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
 	task.NoDuplicate, phase.AtRisk = true, 0
-	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "120 s are four times three periods")
-	phase.AtRisk = 1
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "what can't be copied, by what a copy costs")
+	phase.AtRisk = 90*time.Second + 1
 	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason)
 	phase.Sized = true
 	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+	phase.Sized, phase.AtRisk, phase.FreeSlots, task.NoDuplicate = false, 0, 0, false
+	task.Copies[0].Elapsed = 320*time.Second - 1
+	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
+	task.Copies[0].Elapsed++
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "no slot has come free for a copy")
 }
 
 // A copy that shows nothing is killed after two and a half usual times, and one that hardly ends first by the progress of
 // both if it takes no less in all; the oldest never, nor where sizes are known.
 func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	phase := lastWave
-	task := late(distuv.Uniform{Min: 300, Max: 500}, 70*time.Second)
-	task.Trying = 200*time.Second - 1
+	task := late(distuv.Uniform{Min: 300, Max: 500}, 200*time.Second-1)
+	task.Copies[0].Elapsed = 400 * time.Second
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
-	task.Trying++
+	task.Copies[1].Elapsed++
 	d := restart.Guarded{}.Decide(task, phase)
 	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, d)
 	assert.Equal(t, d, restart.Limits{}.Hold(d, task))
 	phase.Sized = true
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
 
-	phase.Sized, task.Trying = false, time.Second
+	phase.Sized = false
 	for i, left := range []distuv.Uniform{{Min: 100, Max: 120}, {Min: 115, Max: 365}} {
 		c := &task.Copies[i]
+		c.Elapsed = []time.Duration{2 * time.Minute, 70 * time.Second}[i]
 		c.Left, c.Remaining, c.Basis = left, time.Duration(left.Mean()*1e9), restart.ByProgress
 	}
 	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)

@@ -22,9 +22,9 @@ func spread(left, fresh *estimate.Empirical) restart.Task {
 // points t_rem is 1 s in 11 and 100 s in 5: alone 511, with a copy that takes 48 s 2 x 251, with one of 49.5 s 2 x 258.5.
 func TestMantri51Line7UsesLess(t *testing.T) {
 	left := values(1, 1, 1, 1, 1, 1, 1, 100, 100, 100)
-	d := restart.Decide(spread(left, values(48)), scarce)
+	d := restart.Mantri{}.Decide(spread(left, values(48)), scarce)
 	assert.Equal(t, restart.SavesResources, d.Reason, "%v", d)
-	d = restart.Decide(spread(left, values(49.5)), scarce)
+	d = restart.Mantri{}.Decide(spread(left, values(49.5)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 	assert.Equal(t, []float64{0.3125, 0.25}, []float64{d.Value, d.Threshold})
 }
@@ -41,7 +41,7 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 		{values(1, 1, 1, 1000), values(20), restart.Keep}, {values(1, 1, 1000), values(20), restart.Duplicate}, // δ, strictly
 		{values(1, 1, 1, 1000, 50), values(20), restart.Keep}, // the bar itself, 50 s, is not above it
 	} {
-		d := restart.Decide(spread(c.left, c.fresh), idle)
+		d := restart.Mantri{}.Decide(spread(c.left, c.fresh), idle)
 		assert.Equal(t, c.want, d.Action, "%v", d)
 		assert.Equal(t, 50*time.Second, d.Bar)
 	}
@@ -50,7 +50,7 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 // Line 6 where t_rem is uncertain: P(t_rem > bar) >= Confidence, or, since a few long ones stretch E(t_new), by the
 // median of t_new and (1 + Confidence)/2.
 func TestMantri51Line6IsSure(t *testing.T) {
-	d := restart.Decide(spread(values(10, 100, 100, 100), values(30)), scarce)
+	d := restart.Mantri{}.Decide(spread(values(10, 100, 100, 100), values(30)), scarce)
 	assert.Equal(t, restart.Restart, d.Action, "%v", d)
 	assert.Equal(t, []float64{0.75, 0.75}, []float64{d.Value, d.Threshold}, "at the confidence")
 	no := restart.Mantri{DuplicateThreshold: restart.Off}
@@ -96,11 +96,11 @@ func TestMantri51Line7OfHalfOfTheRest(t *testing.T) {
 func TestMantriNoProgress(t *testing.T) {
 	silent := scarce
 	silent.Silent = true
-	assert.Equal(t, restart.NoProgress, restart.Decide(one(estimate.Unknown, 30), silent).Reason)
-	assert.Equal(t, restart.NoEstimate, restart.Decide(one(estimate.Unknown, 30), scarce).Reason)
+	assert.Equal(t, restart.NoProgress, restart.Mantri{}.Decide(one(estimate.Unknown, 30), silent).Reason)
+	assert.Equal(t, restart.NoEstimate, restart.Mantri{}.Decide(one(estimate.Unknown, 30), scarce).Reason)
 	unknown := one(minute, 30)
 	unknown.Fresh = estimate.Fresh{}
-	assert.Equal(t, restart.NoEstimate, restart.Decide(unknown, silent).Reason)
+	assert.Equal(t, restart.NoEstimate, restart.Mantri{}.Decide(unknown, silent).Reason)
 }
 
 // A task of two copies may lose the one that is not furthest on; one of a single copy is not killed.

@@ -62,7 +62,7 @@ func (l *changes) note(p *Phase) {
 	l.lines = l.lines[:0]
 }
 
-const recordVersion = 1
+const recordVersion = 2
 
 // record is a call, as far as it changed anything.
 type record struct {

@@ -181,6 +181,8 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	}
 	c.Real(&d.Value)
 	c.Real(&d.Threshold)
+	c.Number(&d.Tried, 0, snapshot.Any)
+	c.Number(&d.Won, 0, d.Tried)
 	machines := make([]int, d.Avoid.Len())
 	for i := range machines {
 		machines[i] = d.Avoid.At(i)

@@ -204,7 +204,7 @@ func (p *player) complete(c *tracker.Config) error {
 	}
 	if p.options.OnDecision != nil {
 		if c.Policy == nil {
-			c.Policy = restart.Mantri{}
+			c.Policy = restart.Guarded{}
 		}
 		c.Policy = observed{c.Policy, p}
 	}

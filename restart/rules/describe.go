@@ -72,7 +72,7 @@ type Description struct {
 	Limits restart.Limits
 }
 
-// Describe returns what a policy says of itself. A nil policy is Mantri{}. One that says nothing is taken to read all
+// Describe returns what a policy says of itself. A nil policy is Guarded{}. One that says nothing is taken to read all
 // facts, and is held to the default limits: so it decides as the policy that it may wrap. It allocates.
 func Describe(policy restart.Policy) Description {
 	i, v := find(policy)
@@ -97,7 +97,7 @@ func Describe(policy restart.Policy) Description {
 // find returns the place of a policy in the table and a copy of it that can be set; -1 for one of the host's own.
 func find(policy restart.Policy) (int, reflect.Value) {
 	if policy == nil {
-		policy = restart.Mantri{}
+		policy = restart.Guarded{}
 	}
 	of := reflect.ValueOf(policy)
 	if of.Kind() == reflect.Pointer && !of.IsNil() {

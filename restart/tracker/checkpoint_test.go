@@ -37,12 +37,12 @@ func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracke
 // A new copy of a task of which 60 % is saved needs 40 s and not 100 s, where the old one needs 67 s: so it is worth it. What
 // the new copy says of itself is judged by what it has done since.
 func TestCheckpoint(t *testing.T) {
-	tr, _ := slowed(t, nil, 0)
+	tr, _ := slowed(t, restart.Mantri{}, 0)
 	a := tr.Decide(at(100), 9)
 	assert.Equal(t, restart.Keep, a.Action, "%v", a)
 	assert.InDelta(t, 100, a.Fresh.Seconds(), 2)
 
-	tr, _ = slowed(t, nil, 0.6)
+	tr, _ = slowed(t, restart.Mantri{}, 0.6)
 	a = tr.Decide(at(100), 9)
 	assert.Equal(t, restart.Duplicate, a.Action, "%v", a)
 	assert.Equal(t, restart.IdleSlot, a.Reason)
@@ -137,7 +137,7 @@ func TestCheckpointUnits(t *testing.T) {
 
 // A task says how much of its work a checkpoint holds. So a copy counts for what it would cost: the rest.
 func ExampleReport() {
-	t, err := tracker.New(tracker.Config{Tasks: 4, Slots: 4, Interval: 5 * time.Second})
+	t, err := tracker.New(tracker.Config{Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -41,7 +41,7 @@ type Config struct {
 	// that were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
 	Lag time.Duration
 
-	// Policy decides; nil means restart.Mantri{}. What a policy of your own answers is held against [restart.Limits]; an
+	// Policy decides; nil means restart.Guarded{}. What a policy of your own answers is held against [restart.Limits]; an
 	// answer that can't be meant, such as to kill a copy that does not exist, counts as Keep and in Ledger.BadAnswers.
 	Policy restart.Policy
 	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
@@ -86,7 +86,7 @@ func (c *Config) fill() error {
 		return err
 	}
 	if c.Policy == nil {
-		c.Policy = restart.Mantri{}
+		c.Policy = restart.Guarded{}
 	}
 	if c.Work != nil {
 		c.Tasks = len(c.Work)

@@ -126,7 +126,7 @@ func Example_startsAndEnds() {
 	t.Close(h.now)
 	fmt.Println(t.Ledger(), "budget holds", budget.Running())
 	// Output:
-	// 02:40 one more copy of task 8 on machine 0
-	// 03:40 task 8 is done, attempt 0 is overtaken
-	// started=13 finished=12 copies=1 won=1 used=880s wasted=160s budget holds 0
+	// 02:10 one more copy of task 8 on machine 0
+	// 03:10 task 8 is done, attempt 0 is overtaken
+	// started=13 finished=12 copies=1 won=1 used=850s wasted=130s budget holds 0
 }

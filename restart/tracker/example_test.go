@@ -12,7 +12,7 @@ import (
 // A Tracker keeps the books: it is told what happens, and answers with decisions.
 func ExampleTracker() {
 	tr, err := tracker.New(tracker.Config{
-		Tasks: 5, Slots: 4, Machines: 8, Interval: 10 * time.Second,
+		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 10 * time.Second,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -24,8 +24,9 @@ func ExampleTracker() {
 		fmt.Println("machine", machine, a)
 		tr.Start(now, a.Task, machine)
 	}
-	// Ten seconds later three of them are half done, and one has hardly begun. It counts in the mean time of a new copy, too:
-	// (20+20+20+1000)/4 seconds. That it would take 1000 s is not believed so early, but even a tenth of it is too long.
+	// Ten seconds later three of them are half done, and one has hardly begun. A new copy takes
+	// 20 s, and it is all but sure that it takes no longer because its task is long. That the old one would take 1000 s is not
+	// believed so early, but even a tenth of it is too long.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Report(now, task, 0, tracker.Report{Done: 0.5})
@@ -56,7 +57,7 @@ func ExampleTracker() {
 	// machine 1 task=1 start largest-work
 	// machine 2 task=2 start largest-work
 	// machine 3 task=3 start largest-work
-	// task=3 restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20s bar=30s value=1 threshold=0.75 gain=70s avoid=3
+	// task=3 restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20.7921s bar=30.7921s value=1 threshold=0.75 gain=69.2079s avoid=3
 	// machine 3 task=4 start largest-work
 	// finished 5 restarts 1 used 2m0s wasted 10s
 }

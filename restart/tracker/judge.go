@@ -171,6 +171,9 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 	if d.Basis > restart.ByAge {
 		d.Basis = restart.NoBasis
 	}
+	if d.Won < 0 || d.Tried < d.Won {
+		d.Won, d.Tried = 0, 0
+	}
 }
 
 // hold holds a decision against the limits.

@@ -123,7 +123,7 @@ func TestEveryReasonIsCounted(t *testing.T) {
 // What holds a nil pointer is an error and not a panic; a pointer to a policy is the policy.
 func TestTypedNil(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
-		`restart: Policy is "a nil *rules.LATE", want a policy, or nil itself for Mantri`:       {Policy: (*rules.LATE)(nil)},
+		`restart: Policy is "a nil *rules.LATE", want a policy, or nil itself for Guarded`:      {Policy: (*rules.LATE)(nil)},
 		`restart: Policy is "a nil *restart.Mantri", want`:                                      {Policy: (*restart.Mantri)(nil)},
 		`restart/tracker: Config.Record is "a nil *machines.Record", want a record, or nil`:     {Record: (*machines.Record)(nil)},
 		`restart/tracker: Config.Budget is "a nil *tracker.Budget", want a limiter, or nil its`: {Budget: (*tracker.Budget)(nil)},

@@ -342,7 +342,8 @@ func TestOnlyASlowMachineIsLeft(t *testing.T) {
 	}
 	for known, want := range map[bool]restart.Action{false: restart.Restart, true: restart.Keep} {
 		c := tracker.Config{
-			Tasks: 2, Slots: 1, Machines: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
+			Tasks: 2, Slots: 1, Machines: 2, Interval: time.Second, Policy: restart.Mantri{},
+			UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
 		}
 		if known {
 			c.Record = record

@@ -33,7 +33,7 @@ func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
 // A copy that waits in the engine's queue holds its slot, is neither judged nor made again, and its age counts from its
 // begin.
 func TestSubmittedCopyIsNotDuplicatedAgain(t *testing.T) {
-	tr := queued(t, nil)
+	tr := queued(t, restart.Mantri{})
 	require.Equal(t, restart.Duplicate, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
 	require.Equal(t, 1, tr.Submit(at(20), 2, -1))
 	assert.Equal(t, 1, tr.Phase().Speculative)

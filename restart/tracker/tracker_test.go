@@ -55,7 +55,7 @@ func TestTrackerConfig(t *testing.T) {
 	assert.NoError(t, err, "a phase without tasks is meant")
 	// Works that are not known count as the mean of the others; a tenth of it is the floor.
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()
-	assert.Equal(t, restart.Mantri{}, c.Policy)
+	assert.Equal(t, restart.Guarded{}, c.Policy)
 	assert.Equal(t, 4, c.Tasks)
 	assert.Equal(t, 2., c.UnitTimes.Floor)
 	assert.Equal(t, 3, c.UnitTimes.MinSamples)
@@ -150,7 +150,7 @@ func TestTrackerMachineTotalsAreExact(t *testing.T) {
 func TestTrackerBudgetSpent(t *testing.T) {
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 10, Floor: 1, Rate: 0.001})
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Slots: 10, Interval: time.Second, Budget: budget, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Tasks: 2, Slots: 10, Interval: time.Second, Policy: restart.Mantri{}, Budget: budget, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
 	for i := range 2 {
 		tr.Start(at(0), i, i)
@@ -236,7 +236,7 @@ func TestTrackerPassesOverTriedTasks(t *testing.T) {
 // A host may leave a decision where it is, and do what nobody told it to: the tracker goes by what has happened.
 func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
-		Tasks: 2, Slots: 1, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Tasks: 2, Slots: 1, Interval: time.Second, Policy: restart.Mantri{}, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
 	tr.Start(at(0), 0, 0)
 	said := tr.Report(at(10), 0, 0, tracker.Report{Done: 0.02})

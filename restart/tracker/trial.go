@@ -277,9 +277,17 @@ func (j *judge) mix(s *taskState, view *restart.Task) {
 	}
 	own := 0.0
 	for i := range view.Copies {
-		if c := &view.Copies[i]; c.Remaining != estimate.Unknown {
+		c := &view.Copies[i]
+		switch {
+		case c.Remaining == estimate.Unknown:
+		case c.Left == nil:
+			return // what is left is known for certain, and no guess
+		default:
 			own = max(own, num.Add(c.Elapsed, c.Remaining).Seconds())
 		}
+	}
+	if s.work > 0 {
+		own *= float64(s.stint(j.book.saved(s))) / s.work // a new copy finds the rest done
 	}
 	location := f.Location
 	if !(location > 0) {

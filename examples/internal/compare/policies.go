@@ -27,8 +27,8 @@ type Entry struct {
 // Entries lists the policies, the library's default first.
 func Entries() []Entry {
 	return []Entry{
-		{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true},
 		{Name: "guarded", Policy: restart.Guarded{}, LargestFirst: true},
+		{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true},
 		{Name: "largest-first", Policy: restart.Never{}, LargestFirst: true}, // what Mantri's order alone saves
 		{Name: "late", Policy: rules.LATE{}},
 		{Name: "hadoop", Policy: rules.Hadoop{}},

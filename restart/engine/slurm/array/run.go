@@ -25,7 +25,7 @@ type Options struct {
 	Args   []string // the script's arguments
 	Sbatch []string // options for sbatch, such as --array=0-63
 
-	Policy   restart.Policy // nil: Mantri
+	Policy   restart.Policy // nil: Guarded
 	Interval time.Duration  // the period of polls, and of the scripts' reports; 0 means 10 s
 	Lag      time.Duration  // how long a new job usually waits in the queue of a cluster that has room for it
 	Slots    int            // how many tasks may run at once; 0: those that do, and as many as there are idle CPUs for
@@ -184,7 +184,7 @@ func (r *run) poll(ctx context.Context) error {
 	r.act(ctx, r.tell(attempts))
 	if !r.reported && r.phase.Facts().Finished > 0 {
 		switch r.options.Policy.(type) {
-		case nil, restart.Mantri, rules.LATE, rules.Hadoop:
+		case nil, restart.Guarded, restart.Mantri, rules.LATE, rules.Hadoop:
 			r.once("progress", "tasks have ended, and none has ever written its progress: the policy cannot judge those that run")
 		}
 	}

@@ -179,7 +179,7 @@ func TestRestartKillsWhereSlotsAreScarce(t *testing.T) {
 	for i, n := range f.nodes {
 		n.slots = []int{1, 1, 1, 6}[i] // the slow node has most of them, and tasks wait when the first three have ended
 	}
-	res, log, err := simulate(t, f, Options{})
+	res, log, err := simulate(t, f, Options{Policy: restart.Mantri{}})
 	require.NoError(t, err)
 	f.complete()
 	assert.Positive(t, res.Restarts, log)

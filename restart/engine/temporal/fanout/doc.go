@@ -2,7 +2,7 @@
 // each, and what lags behind is copied or started again elsewhere.
 //
 //	sizes, err := fanout.Map[Result](ctx, ReadChunk, tasks, fanout.Options{
-//		Policy: restart.Mantri{}, Hosts: hosts, Interval: time.Second,
+//		Hosts: hosts, Interval: time.Second,
 //	})
 //
 // [Map] stands in a workflow. It polls its own activities' heartbeats by a local activity, asks package restart/engine
