@@ -97,7 +97,7 @@ func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, 
 		return err
 	}
 	c.metrics.did(a)
-	if a.Decision.Action == restart.Restart || a.Decision.Action == restart.Kill && a.Decision.Reason != restart.Overtaken {
+	if d := a.Decision; d.Action == restart.Restart || d.Action == restart.Kill && d.Reason != restart.Overtaken {
 		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", a.String())
 	}
 	return nil
@@ -113,7 +113,8 @@ func (c *Controller) end(ctx context.Context, r removal) error {
 	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
 	if !ours(r.pod) && !ended(r.pod) {
 		why := or(r.why, "not needed")
-		if err := c.patch(ctx, r.pod, map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}); err != nil {
+		mark := map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}
+		if err := c.patch(ctx, r.pod, mark); err != nil {
 			return err
 		}
 	}

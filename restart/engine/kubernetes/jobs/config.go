@@ -62,19 +62,23 @@ const (
 )
 
 func (c *Config) fill() error {
+	bad := func(field string, value any, want string) error {
+		return fmt.Errorf("kubernetes/jobs: Config: %s is %v, want %s", field, value, want)
+	}
+	t := c.Taint
 	switch {
 	case c.Client == nil:
-		return fmt.Errorf("kubernetes/jobs: Config: Client is nil, want a client")
+		return bad("Client", nil, "a client")
 	case c.Interval != 0 && c.Interval < minInterval:
-		return fmt.Errorf("kubernetes/jobs: Config: Interval is %v, want %v or more, or 0 for the default", c.Interval, minInterval)
+		return bad("Interval", c.Interval, minInterval.String()+" or more, or 0 for the default")
 	case c.Workers < 0:
-		return fmt.Errorf("kubernetes/jobs: Config: Workers is %d, want a positive number, or 0 for the default", c.Workers)
-	case c.Taint.Effect != "" && c.Taint.Effect != v1.TaintEffectNoSchedule && c.Taint.Effect != v1.TaintEffectPreferNoSchedule:
-		return fmt.Errorf("kubernetes/jobs: Config: Taint.Effect is %q, want NoSchedule, PreferNoSchedule, or none", c.Taint.Effect)
-	case c.Taint.For < 0:
-		return fmt.Errorf("kubernetes/jobs: Config: Taint.For is %v, want a positive duration, or 0 for the default", c.Taint.For)
-	case !(c.Taint.Share >= 0 && c.Taint.Share < 1):
-		return fmt.Errorf("kubernetes/jobs: Config: Taint.Share is %v, want a share in (0, 1), or 0 for the default", c.Taint.Share)
+		return bad("Workers", c.Workers, "a positive number, or 0 for the default")
+	case t.Effect != "" && t.Effect != v1.TaintEffectNoSchedule && t.Effect != v1.TaintEffectPreferNoSchedule:
+		return bad("Taint.Effect", t.Effect, "NoSchedule, PreferNoSchedule, or none")
+	case t.For < 0:
+		return bad("Taint.For", t.For, "a positive duration, or 0 for the default")
+	case !(t.Share >= 0 && t.Share < 1):
+		return bad("Taint.Share", t.Share, "a share in (0, 1), or 0 for the default")
 	}
 	c.Manager = or(c.Manager, Manager)
 	c.Interval = or(c.Interval, defaultInterval)

@@ -71,11 +71,12 @@ func success(rule batchv1.SuccessPolicyRule) func(*batchv1.JobSpec) {
 }
 
 // The cases of Kubernetes' own end-to-end tests of Jobs (test/e2e/apps/job.go) that are not about gangs or about what a
-// kubelet does, by their names; those of NonIndexed Jobs with an Indexed one. Not here: "should adopt matching orphans and
-// release non-matching pods", since a pod is of a Job here if that made it.
+// kubelet does, by their names; those of NonIndexed Jobs with an Indexed one. Not here: "should adopt matching orphans
+// and release non-matching pods", since a pod is of a Job here if that made it.
 var conformance = map[string]whole{
 	"should run a job to completion when tasks succeed": {
-		job: indexedJob(4, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(2)) }), end: batchv1.JobComplete, why: "CompletionsReached",
+		job: indexedJob(4, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(2)) }),
+		end: batchv1.JobComplete, why: "CompletionsReached",
 		holds: func(t *testing.T, y *toy, job *batchv1.Job) { assert.EqualValues(t, 4, job.Status.Succeeded) },
 	},
 	"should allow to use the pod failure policy on exit code to fail the job early": {
@@ -90,8 +91,7 @@ var conformance = map[string]whole{
 	},
 	"should allow to use a pod failure policy to ignore failure matching on DisruptionTarget condition": {
 		job: indexedJob(2, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) },
-			failurePolicy(batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore,
-				OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue}}})),
+			failurePolicy(ignoresDisruptions)),
 		world: evictsOnce, end: batchv1.JobComplete,
 		holds: func(t *testing.T, y *toy, job *batchv1.Job) {
 			assert.Zero(t, job.Status.Failed)
@@ -150,7 +150,8 @@ var conformance = map[string]whole{
 		},
 	},
 	"with successPolicy should succeeded when all indexes succeeded": {
-		job: indexedJob(2, success(batchv1.SuccessPolicyRule{SucceededCount: per(int32(2))})), end: batchv1.JobComplete, why: "SuccessPolicy",
+		job: indexedJob(2, success(batchv1.SuccessPolicyRule{SucceededCount: per(int32(2))})),
+		end: batchv1.JobComplete, why: "SuccessPolicy",
 	},
 	"with successPolicy succeededIndexes rule should succeeded even when some indexes remain pending": {
 		job: indexedJob(2, success(batchv1.SuccessPolicyRule{SucceededIndexes: per("0")})), world: hangs(1),

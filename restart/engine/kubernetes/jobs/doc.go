@@ -1,5 +1,5 @@
-// Package jobs runs Kubernetes Jobs and mitigates their stragglers. [Controller] is a Job controller for the Indexed Jobs
-// whose spec.managedBy names it: it makes their pods, copies those that lag behind on other nodes, lets the first
+// Package jobs runs Kubernetes Jobs and mitigates their stragglers. [Controller] is a Job controller for the Indexed
+// Jobs whose spec.managedBy names it: it makes their pods, copies those that lag behind on other nodes, lets the first
 // success of an index win, and keeps the Job's status as the API server wants it, so that kubectl wait, CronJobs and
 // owners go on as ever. It acts through the API alone: it needs no part of the control plane changed.
 //
@@ -33,7 +33,8 @@
 //
 // # The built-in controller
 //
-// With Config.Evict, Jobs with [EvictAnnotation] that the built-in controller runs are watched as well, and what lags is
-// evicted, once their podFailurePolicy ignores DisruptionTarget. With Config.Taint, nodes that the record of machines
-// (package estimate/machines) calls slow get the taint [SlowTaint] for a while, which the scheduler heeds, and Kueue.
+// With Config.Evict, Jobs with [EvictAnnotation] that the built-in controller runs are watched as well, and what lags
+// is evicted, once their podFailurePolicy ignores DisruptionTarget. With Config.Taint, nodes that the record of
+// machines (package estimate/machines) calls slow get the taint [SlowTaint] for a while, which the scheduler heeds, and
+// Kueue.
 package jobs

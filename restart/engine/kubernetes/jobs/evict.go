@@ -23,9 +23,11 @@ func (c *Controller) evicts(job *batchv1.Job) bool {
 }
 
 // syncEvicting looks after a Job that the built-in controller runs. There are no copies: that controller deletes the
-// younger of two pods of an index. What is to be restarted is evicted, and the node is marked so that the pod that takes
-// its place goes elsewhere.
-func (c *Controller) syncEvicting(ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod) (time.Duration, error) {
+// younger of two pods of an index. What is to be restarted is evicted, and the node is marked so that the pod that
+// takes its place goes elsewhere.
+func (c *Controller) syncEvicting(
+	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
+) (time.Duration, error) {
 	s, wrong := readSpec(job, spec{policy: c.config.Policy, interval: c.config.Interval}, c.config.ParsePolicy)
 	if wrong != nil {
 		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
@@ -132,7 +134,7 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
 	})
-	if apierrors.IsTooManyRequests(err) || apierrors.IsNotFound(err) { // a disruption budget says no for now; or it is gone
+	if apierrors.IsTooManyRequests(err) || apierrors.IsNotFound(err) { // a disruption budget says no; or it is gone
 		return nil
 	}
 	if err == nil {

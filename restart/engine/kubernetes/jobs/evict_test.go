@@ -20,8 +20,7 @@ import (
 
 // builtIn is a Job that the built-in controller runs and whose stragglers may be evicted.
 func builtIn(n int32) *batchv1.Job {
-	job := indexedJob(n, failurePolicy(batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore,
-		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue}}}))
+	job := indexedJob(n, failurePolicy(ignoresDisruptions))
 	job.Spec.ManagedBy = nil
 	job.Annotations = map[string]string{EvictAnnotation: "true"}
 	return job
@@ -67,7 +66,7 @@ func TestEviction(t *testing.T) {
 		require.NoError(t, err)
 		at := metav1.NewTime(y.now)
 		p.DeletionTimestamp = &at
-		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+		p.Status.Conditions = append(p.Status.Conditions, disrupted)
 		y.put(p, false)
 		return true, nil, nil
 	})
@@ -125,11 +124,12 @@ func TestPlanTaints(t *testing.T) {
 		planTaints(nodes, slow, m, taint, hour), "what is over is lifted")
 	nodes[3].Spec.Taints = nil
 	m.lifted["n03"] = hour
-	assert.NotContains(t, planTaints(nodes, slow[:1], m, taint, hour.Add(time.Minute)), marking{"n03", hour.Add(61 * time.Minute)},
-		"it may show that it is better")
+	assert.NotContains(t, planTaints(nodes, slow[:1], m, taint, hour.Add(time.Minute)),
+		marking{"n03", hour.Add(61 * time.Minute)}, "it may show that it is better")
 	assert.Len(t, planTaints(nodes, slow[:1], m, taint, hour.Add(16*time.Minute)), 1, "it did not")
 	m.evicted["n09"] = now
-	assert.Equal(t, []marking{{"n09", now.Add(time.Minute)}}, planTaints(nodes, nil, m, Taint{Share: 0.1}, now.Add(time.Second)))
+	assert.Equal(t, []marking{{"n09", now.Add(time.Minute)}},
+		planTaints(nodes, nil, m, Taint{Share: 0.1}, now.Add(time.Second)))
 	assert.Empty(t, planTaints(nodes[3:4], slow, m, taint, hour.Add(time.Hour)), "the only node stays")
 	nodes[5].Spec.Unschedulable = true
 	assert.NotContains(t, planTaints(nodes, slow, m, taint, now), marking{"n05", hour}, "nothing new goes there anyway")

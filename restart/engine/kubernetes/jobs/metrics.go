@@ -28,8 +28,9 @@ func newMetrics() *metrics {
 		pods: counter("pods_total", "Pods made and deleted, by what was done and why.", "op", "action", "reason"),
 		copies: counter("copies_total", "Copies of running attempts by what became of them: made, won, lost.",
 			"result"),
-		seconds: counter("attempt_seconds_total", "Seconds that ended attempts have run: all, and those without a result.", "of"),
-		jobs:    counter("jobs_total", "Jobs that have ended.", "result"),
+		seconds: counter("attempt_seconds_total", "Seconds that ended attempts have run: all, and without a result.",
+			"of"),
+		jobs: counter("jobs_total", "Jobs that have ended.", "result"),
 		syncs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "straggler", Name: "sync_seconds", Help: "Time of one look at a Job.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2.5, 10),

@@ -26,7 +26,7 @@ const (
 	// ProgressAnnotation of a pod is how far it is: "0.4", or "40/100", and if it says when that was true, by its own
 	// clock, "40/100@1763846400.5": in seconds since 1970.
 	ProgressAnnotation = domain + "progress"
-	// AttemptAnnotation of a pod is the name of the attempt: "17.2" is the second of index 17.
+	// AttemptAnnotation of a pod is the name of the attempt: "17.1" is the second of index 17.
 	AttemptAnnotation = domain + "attempt"
 	// CancelledAnnotation of a pod says that this controller has it deleted, and why. Such a pod is no failure.
 	CancelledAnnotation = domain + "cancelled"

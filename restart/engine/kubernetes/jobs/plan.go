@@ -10,8 +10,8 @@ import (
 )
 
 // plan is what a Job's status becomes and what is done to its pods, by what the API server shows and nothing else: a
-// controller that dies anywhere makes the same plan again. The status is written before anything is done to the pods: an
-// end stands in it before the pod's finalizer goes, and leaves its list of those that were not counted after that.
+// controller that dies anywhere makes the same plan again. The status is written before anything is done to the pods:
+// an end stands in it before the pod's finalizer goes, and leaves its list of those that were not counted after that.
 type plan struct {
 	job    *batchv1.Job
 	status batchv1.JobStatus

@@ -36,7 +36,8 @@ func ours(p *v1.Pod) bool { return p.Annotations[CancelledAnnotation] != "" }
 
 // ended reports whether a pod has stopped for good. One that is deleted before any node had it does nothing any more.
 func ended(p *v1.Pod) bool {
-	return p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && p.Spec.NodeName == ""
+	phase := p.Status.Phase
+	return phase == v1.PodSucceeded || phase == v1.PodFailed || p.DeletionTimestamp != nil && p.Spec.NodeName == ""
 }
 
 func failed(p *v1.Pod) bool { return ended(p) && p.Status.Phase != v1.PodSucceeded }
@@ -66,8 +67,8 @@ func hasFinalizer(p *v1.Pod) bool {
 	return false
 }
 
-// state says what the engine is told of a pod. One that is being deleted counts as gone, unless its Job wants to be sure
-// (waits).
+// state says what the engine is told of a pod. One that is being deleted counts as gone, unless its Job wants to be
+// sure (waits).
 func state(p *v1.Pod, waits bool) engine.State {
 	switch {
 	case p.Status.Phase == v1.PodSucceeded:

@@ -24,7 +24,9 @@ func TestProgress(t *testing.T) {
 	_, asOf, err := parseProgress("0.5@1763846400.25")
 	require.NoError(t, err)
 	assert.True(t, asOf.Equal(time.UnixMilli(1763846400250)))
-	for _, text := range []string{"", "x", "-1", "2", "NaN", "1/0", "5/4", "1/x", "0.5@", "0.5@-3", "0.5@1e99", "0.5@NaN"} {
+	for _, text := range []string{
+		"", "x", "-1", "2", "NaN", "1/0", "5/4", "1/x", "0.5@", "0.5@-3", "0.5@1e99", "0.5@NaN",
+	} {
 		_, _, err := parseProgress(text)
 		assert.Error(t, err, text)
 	}

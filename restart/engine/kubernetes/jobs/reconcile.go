@@ -32,7 +32,8 @@ func (c *Controller) jobChanged(job *batchv1.Job) { c.queue.Add(job.Namespace + 
 func (c *Controller) podChanged(was, is any) {
 	p := is.(*v1.Pod)
 	if o, known := was.(*v1.Pod); known && o.Status.Phase == p.Status.Phase && ready(o) == ready(p) &&
-		(o.DeletionTimestamp == nil) == (p.DeletionTimestamp == nil) && hasFinalizer(o) == hasFinalizer(p) && ours(o) == ours(p) {
+		(o.DeletionTimestamp == nil) == (p.DeletionTimestamp == nil) &&
+		hasFinalizer(o) == hasFinalizer(p) && ours(o) == ours(p) {
 		return
 	}
 	if name := p.Labels[batchv1.JobNameLabel]; name != "" {
@@ -108,7 +109,9 @@ func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.P
 	return pods, orphans, nil
 }
 
-func (c *Controller) syncManaged(ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod) (time.Duration, error) {
+func (c *Controller) syncManaged(
+	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
+) (time.Duration, error) {
 	s, wrong := readSpec(job, spec{policy: c.config.Policy, interval: c.config.Interval}, c.config.ParsePolicy)
 	if wrong != nil {
 		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())

@@ -32,7 +32,8 @@ var errIndexed = errors.New("only Jobs with completionMode Indexed and completio
 // Job runs all the same.
 func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
 	s := defaults
-	if job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batchv1.IndexedCompletion || job.Spec.Completions == nil {
+	mode := job.Spec.CompletionMode
+	if mode == nil || *mode != batchv1.IndexedCompletion || job.Spec.Completions == nil {
 		return s, errIndexed
 	}
 	s.tasks, s.slots = int(*job.Spec.Completions), 1

@@ -74,7 +74,9 @@ func TestAnnotationsChoose(t *testing.T) {
 	assert.Equal(t, 2*time.Second, s.interval)
 	assert.Equal(t, []float64{1, 5}, []float64{s.work[0], s.work[15]})
 
-	job.Annotations = map[string]string{PolicyAnnotation: "wish", IntervalAnnotation: "1ms", WorkAnnotation: "1,2", CopiesAnnotation: "?"}
+	job.Annotations = map[string]string{
+		PolicyAnnotation: "wish", IntervalAnnotation: "1ms", WorkAnnotation: "1,2", CopiesAnnotation: "?",
+	}
 	s, err = readSpec(job, spec{interval: time.Minute}, ParsePolicy)
 	for name := range job.Annotations {
 		assert.ErrorContains(t, err, name)
@@ -114,7 +116,7 @@ func TestWhatFindsNoNodeAvoidsNone(t *testing.T) {
 	y.steps(3)
 	y.nodes = []string{"n0"} // n1 is full, or unfit, and nobody says so
 	pod := y.pods()[0]
-	pod.Status.Conditions = append(pod.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+	pod.Status.Conditions = append(pod.Status.Conditions, disrupted)
 	y.finish(pod, 137)
 	job := y.steps(300)
 	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)

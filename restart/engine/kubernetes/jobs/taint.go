@@ -128,8 +128,8 @@ func hasTaint(n *v1.Node) bool {
 	return has
 }
 
-// mark sets or takes away a node's taint. The list of taints is replaced as a whole, so a node that has changed meanwhile
-// is left for the next time.
+// mark sets or takes away a node's taint. The list of taints is replaced as a whole, so a node that has changed
+// meanwhile is left for the next time.
 func (c *Controller) mark(ctx context.Context, n *v1.Node, until time.Time) error {
 	taints := slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t v1.Taint) bool { return t.Key == SlowTaint })
 	if !until.IsZero() {

@@ -103,7 +103,8 @@ func (y *toy) create(action clienttesting.Action) (bool, runtime.Object, error) 
 	}
 	p := action.(clienttesting.CreateAction).GetObject().(*v1.Pod)
 	y.uids++
-	p.UID, p.CreationTimestamp, p.Status.Phase = types.UID(fmt.Sprint("pod-", y.uids)), metav1.NewTime(y.now), v1.PodPending
+	p.UID, p.CreationTimestamp = types.UID(fmt.Sprint("pod-", y.uids)), metav1.NewTime(y.now)
+	p.Status.Phase = v1.PodPending
 	y.made = append(y.made, p.DeepCopy())
 	return false, nil, nil
 }
@@ -277,7 +278,8 @@ func (y *toy) run() {
 					State: v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: at}}}}
 				y.began[p.UID] = y.now
 			} else {
-				p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable}}
+				p.Status.Conditions = []v1.PodCondition{{
+					Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable}}
 			}
 			y.put(p, false)
 			continue
@@ -312,20 +314,23 @@ func (y *toy) finish(p *v1.Pod, code int32) {
 	if code != 0 {
 		p.Status.Phase = v1.PodFailed
 	}
-	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReady })
-	p.Status.ContainerStatuses = []v1.ContainerStatus{{Name: "c", State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
-		ExitCode: code, StartedAt: metav1.NewTime(y.began[p.UID].Truncate(time.Second)), FinishedAt: metav1.NewTime(y.now.Truncate(time.Second)),
-	}}}}
+	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions,
+		func(c v1.PodCondition) bool { return c.Type == v1.PodReady })
+	end := &v1.ContainerStateTerminated{ExitCode: code, StartedAt: metav1.NewTime(y.began[p.UID].Truncate(time.Second)),
+		FinishedAt: metav1.NewTime(y.now.Truncate(time.Second))}
+	p.Status.ContainerStatuses = []v1.ContainerStatus{{Name: "c", State: v1.ContainerState{Terminated: end}}}
 	y.put(p, false)
 }
 
 func mayRun(p *v1.Pod, node string) bool {
-	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-			for _, f := range term.MatchFields {
-				if f.Operator == v1.NodeSelectorOpNotIn && slices.Contains(f.Values, node) {
-					return false
-				}
+	a := p.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, f := range term.MatchFields {
+			if f.Operator == v1.NodeSelectorOpNotIn && slices.Contains(f.Values, node) {
+				return false
 			}
 		}
 	}
@@ -336,10 +341,12 @@ func mayRun(p *v1.Pod, node string) bool {
 func indexedJob(n int32, change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	mode, manager := batchv1.IndexedCompletion, Manager
 	limit := int32(6)
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "default", UID: "job-1"}, Spec: batchv1.JobSpec{
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "default", UID: "job-1"}}
+	template := v1.PodSpec{RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "c"}}}
+	job.Spec = batchv1.JobSpec{
 		Completions: &n, Parallelism: &n, CompletionMode: &mode, ManagedBy: &manager, BackoffLimit: &limit,
-		Template: v1.PodTemplateSpec{Spec: v1.PodSpec{RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "c"}}}},
-	}}
+		Template: v1.PodTemplateSpec{Spec: template},
+	}
 	for _, f := range change {
 		f(&job.Spec)
 	}

@@ -3,11 +3,19 @@ package jobs
 import (
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-var deleteNow = metav1.DeleteOptions{}
+var (
+	deleteNow = metav1.DeleteOptions{}
+	disrupted = v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue}
+)
+
+// ignoresDisruptions is a rule of a podFailurePolicy.
+var ignoresDisruptions = batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore,
+	OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: disrupted.Type, Status: disrupted.Status}}}
 
 // hangs has all pods of some indexes run for ever.
 func hangs(indexes ...int) func(*toy) {
@@ -36,7 +44,7 @@ func evictsOnce(y *toy) {
 		}
 		at := metav1.NewTime(y.now)
 		p.DeletionTimestamp = &at
-		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+		p.Status.Conditions = append(p.Status.Conditions, disrupted)
 		return 20 * time.Second
 	}
 }
@@ -45,7 +53,8 @@ func evictsOnce(y *toy) {
 func restartsTimes(n int32) func(*toy) {
 	return func(y *toy) {
 		y.takes = func(p *v1.Pod) time.Duration {
-			if s := p.Status.ContainerStatuses; len(s) > 0 && s[0].State.Running != nil && index(p) == 0 && s[0].RestartCount < n {
+			s := p.Status.ContainerStatuses
+			if len(s) > 0 && s[0].State.Running != nil && index(p) == 0 && s[0].RestartCount < n {
 				s[0].RestartCount++
 			}
 			return 20 * time.Second

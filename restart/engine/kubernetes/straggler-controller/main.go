@@ -1,6 +1,6 @@
 // Command straggler-controller runs the Indexed Jobs of a cluster whose spec.managedBy names it, and mitigates their
-// stragglers: package restart/engine/kubernetes/jobs with flags, metrics and leader election. It runs inside of a cluster
-// or beside it, with a kubeconfig.
+// stragglers: package restart/engine/kubernetes/jobs with flags, metrics and leader election. It runs inside of a
+// cluster or beside it, with a kubeconfig.
 package main
 
 import (
@@ -39,7 +39,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; none: that of the pod in which this runs")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; none: that of this pod")
 	flag.StringVar(&o.listen, "listen", ":8080", "`address` of /metrics and /healthz; none: neither")
 	flag.StringVar(&o.policy, "policy", "", "`policy` of Jobs that name none, as in late,min-age=5s; none: the library's")
 	flag.StringVar(&o.jobs.Manager, "manager", jobs.Manager, "spec.managedBy of the Jobs to run")
@@ -47,7 +47,7 @@ func main() {
 	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "how often a Job's attempts are looked at")
 	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are worked on at once")
 	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict stragglers of the built-in controller's Jobs that ask for it")
-	flag.StringVar(&o.effect, "taint", "", "`effect` of the taint of slow nodes: NoSchedule or PreferNoSchedule; none: no taint")
+	flag.StringVar(&o.effect, "taint", "", "`effect` of slow nodes' taint: NoSchedule or PreferNoSchedule; none: no taint")
 	flag.DurationVar(&o.jobs.Taint.For, "taint-for", time.Hour, "how long a taint stays")
 	flag.Float64Var(&o.jobs.Taint.Share, "taint-share", 0.1, "how many of the nodes may be tainted at once, as a share")
 	flag.Float64Var(&o.qps, "qps", 100, "requests to the API server a second; twice as many at once")
@@ -129,7 +129,7 @@ func elect(
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Name: "straggler-controller", Namespace: namespace},
 		Client:     client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())},
+		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d", name, time.Now().UnixNano())},
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, ReleaseOnCancel: true, Name: "straggler-controller",

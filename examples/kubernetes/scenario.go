@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// scenario is what goes wrong, and for whom it is run.
+type scenario struct {
+	name, title string
+	tasks       int
+	args        []string // of the workload
+	long        int      // the index from which on there is five times as much to do
+	told        bool     // the Job says how much there is
+	policies    []string
+	cap         time.Duration // after which a run is over
+	// happens is what happens meanwhile; it returns once the context ends, or before.
+	happens func(context.Context, *lab, *trial)
+}
+
+const never = 1 << 30
+
+var everybody = []string{"built-in", "none", "naive", "late,min-age=2s", "default", "eviction"}
+
+var scenarios = []scenario{
+	{
+		name: "slow", title: "One node of four is 10 times slower; 16 indexes", tasks: 16, long: never,
+		policies: everybody, cap: 2 * time.Minute,
+		happens: func(ctx context.Context, l *lab, _ *trial) {
+			l.nodes[3].Slow(10)
+			<-ctx.Done()
+			l.nodes[3].Slow(1)
+		},
+	},
+	{
+		name: "hang", title: "One pod of 16 hangs half way", tasks: 16, long: never, args: []string{"-hang", "5"},
+		policies: everybody, cap: time.Minute,
+	},
+	{
+		name: "skew", title: "48 indexes, of which five have five times the data; no node is slow", tasks: 48, long: 43,
+		args: []string{"-from", "43"}, cap: 2 * time.Minute,
+		policies: []string{"built-in", "none", "naive", "late,min-age=2s", "default"},
+	},
+	{
+		name: "told", title: "The same, and the Job says how much each index has to do", tasks: 48, long: 43, told: true,
+		args: []string{"-from", "43"}, policies: []string{"naive", "default"}, cap: 2 * time.Minute,
+	},
+	{
+		name: "kill", title: "The controller is killed at 20 random points, and one node is 10 times slower",
+		tasks: 16, long: never, policies: []string{"default"}, cap: 2 * time.Minute,
+		happens: func(ctx context.Context, l *lab, t *trial) {
+			l.nodes[3].Slow(10)
+			defer l.nodes[3].Slow(1)
+			for range 20 {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(time.Duration(100+rand.N(600)) * time.Millisecond):
+					t.killController()
+				}
+			}
+			<-ctx.Done()
+		},
+	},
+	{
+		name: "server", title: "The API server is killed and started again, and one node is 10 times slower",
+		tasks: 16, long: never, policies: []string{"built-in", "default"}, cap: 2 * time.Minute,
+		happens: func(ctx context.Context, l *lab, t *trial) {
+			l.nodes[3].Slow(10)
+			defer l.nodes[3].Slow(1)
+			time.Sleep(2 * time.Second)
+			l.plane.KillServer()
+			time.Sleep(500 * time.Millisecond)
+			t.note(l.plane.StartServer(context.WithoutCancel(ctx)))
+			<-ctx.Done()
+		},
+	},
+	{
+		name: "death", title: "A node dies without a word in the middle of its pods", tasks: 16, long: never,
+		policies: []string{"built-in", "none", "default"}, cap: 90 * time.Second,
+		happens: func(ctx context.Context, l *lab, t *trial) {
+			time.Sleep(1500 * time.Millisecond)
+			l.nodes[3].Die()
+			<-ctx.Done()
+			t.note(l.replace(context.WithoutCancel(ctx), 3))
+		},
+	},
+}

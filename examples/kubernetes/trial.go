@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/straggler-go/straggler/examples/kubernetes/internal/plane"
+	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
+)
+
+// units is how much there is to do for a pod: three seconds.
+const units = 60
+
+// trial is one Job under one policy.
+type trial struct {
+	lab      *lab
+	scenario *scenario
+	policy   string
+	name     string
+
+	mu         sync.Mutex
+	controller *plane.Process
+	kills      int
+	wrong      []error
+
+	seconds float64
+	ended   bool // before its time was over
+	pods    map[string]bool
+	again   int // pods beyond one of each index
+	failed  int // as the Job's status says
+	events  []string
+}
+
+func (t *trial) builtIn() bool { return t.policy == "built-in" || t.policy == "eviction" }
+
+// note takes note of what is wrong, if anything is.
+func (t *trial) note(err error) {
+	if err != nil {
+		t.mu.Lock()
+		t.wrong = append(t.wrong, err)
+		t.mu.Unlock()
+	}
+}
+
+// run runs the trial. An error is one of the demonstration; what is wrong with the Job stands in the trial.
+func (t *trial) run(ctx context.Context) error {
+	t.lab.trial++
+	t.name, t.pods = fmt.Sprintf("job-%d", t.lab.trial), map[string]bool{}
+	if err := os.RemoveAll(t.lab.out()); err != nil {
+		return err
+	}
+	if err := os.Mkdir(t.lab.out(), 0o700); err != nil {
+		return err
+	}
+	if t.policy != "built-in" {
+		if err := t.startController(); err != nil {
+			return err
+		}
+	}
+	client := t.lab.plane.Client.BatchV1().Jobs(metav1.NamespaceDefault)
+	began := time.Now()
+	if _, err := client.Create(ctx, t.job(), metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	watched, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	if t.scenario.happens != nil {
+		group.Go(func() { t.scenario.happens(watched, t.lab, t) })
+	}
+	job, err := t.await(ctx, began)
+	t.seconds = time.Since(began).Seconds()
+	if err == nil {
+		t.check(ctx, job)
+		t.kubectl()
+		t.collect(ctx)
+	}
+	stop()
+	group.Wait()
+	if t.controller != nil {
+		t.controller.Kill()
+	}
+	return errors.Join(err, t.clean(context.WithoutCancel(ctx)))
+}
+
+// job is the Job of the trial.
+func (t *trial) job() *batchv1.Job {
+	self, _ := os.Executable() // without it the pods fail, and say so
+	n, mode, grace := int32(t.scenario.tasks), batchv1.IndexedCompletion, int64(1)
+	slotCount := min(n, nodeCount*slots)
+	says := map[string]string{jobs.IntervalAnnotation: "300ms"}
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: t.name, Annotations: says}}
+	args := append([]string{self, "work", "-units", strconv.Itoa(units)}, t.scenario.args...)
+	j.Spec = batchv1.JobSpec{Completions: &n, Parallelism: &slotCount, CompletionMode: &mode,
+		Template: v1.PodTemplateSpec{Spec: v1.PodSpec{
+			RestartPolicy: v1.RestartPolicyNever, TerminationGracePeriodSeconds: &grace,
+			Containers: []v1.Container{{Name: "work", Image: "process", Command: args, Resources: v1.ResourceRequirements{
+				Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}},
+		}}}
+	if t.scenario.told {
+		long := t.scenario.long
+		j.Annotations[jobs.WorkAnnotation] = fmt.Sprintf("1*%d,5*%d", long, t.scenario.tasks-long)
+	}
+	switch t.policy {
+	case "built-in":
+	case "eviction":
+		j.Annotations[jobs.EvictAnnotation] = "true"
+		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action: batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{
+				Type: v1.DisruptionTarget, Status: v1.ConditionTrue}},
+		}}}
+	default:
+		manager := jobs.Manager
+		j.Spec.ManagedBy = &manager
+		if t.policy != "default" {
+			j.Annotations[jobs.PolicyAnnotation] = t.policy
+		}
+	}
+	return j
+}
+
+func (t *trial) startController() (err error) {
+	t.controller, err = plane.Spawn(t.lab.dir, "controller", t.lab.plane.Kubeconfig)
+	return err
+}
+
+// killController kills the controller at once, and starts another one, which knows nothing.
+func (t *trial) killController() {
+	t.controller.Kill()
+	t.kills++
+	t.note(t.startController())
+}
+
+// await waits until the Job is over, or its time is.
+func (t *trial) await(ctx context.Context, began time.Time) (job *batchv1.Job, err error) {
+	client := t.lab.plane.Client
+	for ; time.Since(began) < t.scenario.cap; time.Sleep(50 * time.Millisecond) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		now, err := client.BatchV1().Jobs(metav1.NamespaceDefault).Get(ctx, t.name, metav1.GetOptions{})
+		if err != nil {
+			continue // the API server may be away
+		}
+		job = now
+		list, err := client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
+			LabelSelector: batchv1.JobNameLabel + "=" + t.name})
+		if err == nil {
+			for i := range list.Items {
+				t.pods[list.Items[i].Name] = true
+			}
+		}
+		for _, c := range job.Status.Conditions {
+			if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == v1.ConditionTrue {
+				t.ended = true
+				return job, nil
+			}
+		}
+	}
+	return job, nil
+}
+
+// check holds what there is against what there must be: each index complete, one pod that has won, and its result.
+func (t *trial) check(ctx context.Context, job *batchv1.Job) {
+	t.failed, t.again = int(job.Status.Failed), len(t.pods)-t.scenario.tasks
+	if !t.ended {
+		t.note(errors.New("its time was over"))
+		return
+	}
+	if want := fmt.Sprintf("0-%d", t.scenario.tasks-1); job.Status.CompletedIndexes != want {
+		t.note(fmt.Errorf("completed %q, want %q", job.Status.CompletedIndexes, want))
+	}
+	list, err := t.lab.plane.Client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
+		LabelSelector: batchv1.JobNameLabel + "=" + t.name})
+	t.note(err)
+	if err != nil {
+		return
+	}
+	winners := make([][]string, t.scenario.tasks)
+	for _, p := range list.Items {
+		won := p.Labels[jobs.WinnerLabel] == "true" || t.builtIn() && p.Status.Phase == v1.PodSucceeded
+		if i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil && won {
+			winners[i] = append(winners[i], p.Name)
+		}
+	}
+	for i, names := range winners {
+		if len(names) != 1 {
+			t.note(fmt.Errorf("index %d has %d winners", i, len(names)))
+			continue
+		}
+		n := units
+		if i >= t.scenario.long {
+			n *= 5
+		}
+		text, err := os.ReadFile(filepath.Join(t.lab.out(), names[0]))
+		t.note(err)
+		if string(text) != result(i, n) {
+			t.note(fmt.Errorf("index %d: the winner's result is %q", i, text))
+		}
+	}
+}
+
+// kubectl asks as people do, if there is a kubectl.
+func (t *trial) kubectl() {
+	tool, err := exec.LookPath("kubectl")
+	if err != nil || !t.ended {
+		return
+	}
+	out, err := exec.Command(tool, "--kubeconfig="+t.lab.plane.Kubeconfig, "wait", "--for=condition=complete",
+		"--timeout=5s", "job/"+t.name).CombinedOutput()
+	if err != nil {
+		t.note(fmt.Errorf("kubectl wait: %w: %s", err, out))
+	}
+}
+
+// collect lists what the controller has said of the Job.
+func (t *trial) collect(ctx context.Context) {
+	list, err := t.lab.plane.Client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.name=" + t.name})
+	if err != nil {
+		return
+	}
+	for _, e := range list.Items {
+		if strings.HasPrefix(e.Reason, "Straggler") {
+			t.events = append(t.events, e.Reason+": "+e.Message)
+		}
+	}
+}
+
+// clean removes the Job and its pods, and waits until they are gone.
+func (t *trial) clean(ctx context.Context) error {
+	client, background := t.lab.plane.Client, metav1.DeletePropagationBackground
+	o := metav1.DeleteOptions{PropagationPolicy: &background}
+	err := client.BatchV1().Jobs(metav1.NamespaceDefault).Delete(ctx, t.name, o)
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		list, err := client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		if len(list.Items) == 0 {
+			return t.untaint(ctx)
+		}
+		if time.Until(end) < 55*time.Second { // nobody is left who would take the finalizers away
+			for _, p := range list.Items {
+				p.Finalizers = nil
+				_, _ = client.CoreV1().Pods(p.Namespace).Update(ctx, &p, metav1.UpdateOptions{})
+				_ = client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+			}
+		}
+	}
+	return fmt.Errorf("the pods of %s do not go", t.name)
+}
+
+// untaint takes the controller's taints away, so that the next trial begins as this one did.
+func (t *trial) untaint(ctx context.Context) error {
+	nodes := t.lab.plane.Client.CoreV1().Nodes()
+	list, err := nodes.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, n := range list.Items {
+		for _, taint := range n.Spec.Taints {
+			if taint.Key == jobs.SlowTaint {
+				patch := []byte(`{"spec":{"taints":null}}`)
+				if _, err := nodes.Patch(ctx, n.Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/kubernetes/internal/plane"
+	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
+)
+
+// work is what a pod does: so many units, of which each takes a while; then it leaves its result in a place of its own.
+// It says how far it is on its pod, as a container with a service account that may patch pods would.
+func work(args []string) error {
+	f := flag.NewFlagSet("work", flag.ContinueOnError)
+	units := f.Int("units", 60, "how much there is to do")
+	from := f.Int("from", 1<<30, "the index from which on there is five times as much")
+	hang := f.Int("hang", -1, "the index of which the first pod hangs half way")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	index, err := strconv.Atoi(os.Getenv("JOB_COMPLETION_INDEX"))
+	if err != nil {
+		return err
+	}
+	out, pod := os.Getenv("OUT"), os.Getenv("POD_NAME")
+	n := *units
+	if index >= *from {
+		n *= 5
+	}
+	sum, last := []byte(strconv.Itoa(index)), time.Now()
+	for i := range n {
+		time.Sleep(unit)
+		for range 100 {
+			h := sha256.Sum256(sum)
+			sum = h[:]
+		}
+		if index == *hang && i == n/2 {
+			if mark, err := os.OpenFile(filepath.Join(out, "hung"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				mark.Close()
+				select {}
+			}
+		}
+		if time.Since(last) > 400*time.Millisecond {
+			last = time.Now()
+			report(pod, float64(i+1)/float64(n))
+		}
+	}
+	return os.WriteFile(filepath.Join(out, pod), fmt.Appendf(nil, "%d %x\n", index, sum), 0o600)
+}
+
+const unit = 50 * time.Millisecond
+
+var client = http.Client{
+	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 2 * time.Second,
+}
+
+// report says how far a pod is. If that fails, the next one says more.
+func report(pod string, share float64) {
+	text := fmt.Sprintf("%.3f@%.3f", share, float64(time.Now().UnixMilli())/1000)
+	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, jobs.ProgressAnnotation, text)
+	request, err := http.NewRequest(http.MethodPatch,
+		os.Getenv("API")+"/api/v1/namespaces/default/pods/"+pod, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return
+	}
+	request.Header.Set("Content-Type", "application/merge-patch+json")
+	request.Header.Set("Authorization", "Bearer "+plane.Token)
+	if response, err := client.Do(request); err == nil {
+		response.Body.Close()
+	}
+}
+
+// result is what a pod of an index leaves.
+func result(index, units int) string {
+	sum := []byte(strconv.Itoa(index))
+	for range units * 100 {
+		h := sha256.Sum256(sum)
+		sum = h[:]
+	}
+	return fmt.Sprintf("%d %x\n", index, sum)
+}
