@@ -127,3 +127,26 @@ func TestKept(t *testing.T) {
 		"6c0200066e6f64652d30050131010b7363686564756c65722d3080a8d6b9070082b1d0ba0702c098a8dd033c04"+
 			"0201020000335c0d25")
 }
+
+// A count that is held back, since it was counted by a clock that is ahead, may hold what was counted before now: who is
+// told of the rest does not take it for all, and hears the earlier count from whoever has it.
+func TestHeldBackIsNotClaimed(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(6000+s), 0) } // all within one sixteenth
+	tell := func(from, to *Losses, now time.Time) {
+		delta, err := from.AppendDelta(nil, to.AppendVersion(nil))
+		require.NoError(t, err)
+		require.NoError(t, to.Merge(now, delta))
+	}
+	ahead, early, behind, last := member(t, 0), member(t, 1), member(t, 2), member(t, 3)
+	ahead.Produced(at(10), place(0, 3), 100)
+	tell(ahead, early, at(0))
+	ahead.Produced(at(30), place(0, 3), 100)
+	tell(ahead, behind, at(20))
+	tell(behind, last, at(20))
+	early.Probability(at(21), 0) // its clock is past what it knows
+	tell(early, last, at(21))
+	assert.Equal(t, early.Probability(at(21), place(1, 3)), last.Probability(at(21), place(3, 3)))
+	behind.Probability(at(31), 0)
+	tell(behind, last, at(31))
+	assert.Equal(t, ahead.Probability(at(31), place(0, 3)), last.Probability(at(31), place(3, 3)))
+}

@@ -80,7 +80,7 @@ type Fact struct {
 // CountsForm is how the counts of a type are passed on. Where hits are among the things counted, there are no more.
 func CountsForm(place string, kind byte, among bool) Form[Fact] {
 	return Form[Fact]{
-		Place: place, Kind: kind,
+		Place: place, Kind: kind, Grows: true,
 		Fact: func(c *snapshot.Codec, v *Fact) {
 			c.Number64(&v.Of, 0, mostCount)
 			c.Number64(&v.Hits, 0, mostCount)

@@ -25,6 +25,7 @@ type Form[T any] struct {
 	Kind  byte   // the first byte of versions and deltas, which no other type has
 	Fact  func(*snapshot.Codec, *T)
 	Name  func(*T) *string // of what all processes know by a name; nil if facts have none
+	Grows bool             // an observation takes the place of earlier ones, as a count does
 }
 
 // AppendVersion appends until when the observations of each origin are known.
@@ -51,6 +52,7 @@ type section[T any] struct {
 	origin
 	from int64
 	seen []Observation[T]
+	held bool // some of it is not said yet
 }
 
 // delta codes the names, each as what differs from the one before, and the sections.
@@ -130,7 +132,10 @@ func (f Form[T]) AppendDelta(
 	sections := make([]section[T], len(from))
 	var names []string
 	for v := range known {
-		if s := &sections[v.Origin]; v.At <= now && micros(v.At) > from[v.Origin] {
+		// What is held back may hold what was seen before now: then that is not claimed to be all.
+		if s := &sections[v.Origin]; v.At > now {
+			s.held = s.held || f.Grows
+		} else if micros(v.At) > from[v.Origin] {
 			s.seen = append(s.seen, v)
 			if f.Name != nil {
 				names = append(names, *f.Name(&v.Fact))
@@ -142,7 +147,9 @@ func (f Form[T]) AppendDelta(
 	for i := range o.list {
 		s := &sections[i]
 		s.origin, s.from = o.list[i], from[i]
-		s.until = min(s.until, micros(now))
+		if s.until = min(s.until, micros(now)); s.held {
+			s.until = s.from
+		}
 		slices.SortFunc(s.seen, func(a, b Observation[T]) int { return cmp.Compare(a.At, b.At) })
 	}
 	sections = slices.DeleteFunc(sections, func(s section[T]) bool {
