@@ -89,7 +89,7 @@ func (p *plan) clear(pods []*v1.Pod) {
 		i, why := index(pod), ""
 		within := i >= 0 && i < len(p.winners)
 		switch {
-		case overdue(pod, p.now):
+		case p.overdue(pod):
 			p.remove = append(p.remove, removal{pod: pod, force: true})
 		case pod.DeletionTimestamp != nil:
 		case pod.Status.Phase == v1.PodSucceeded:
@@ -151,7 +151,7 @@ func oldestFirst(a, b *v1.Pod) int {
 // what there is to know of them.
 func (p *plan) free(pods []*v1.Pod) {
 	for _, pod := range pods {
-		if hasFinalizer(pod) && (ended(pod) || overdue(pod, p.now)) && !p.delays(pod) {
+		if hasFinalizer(pod) && (ended(pod) || p.overdue(pod)) && !p.delays(pod) {
 			p.release = append(p.release, pod)
 		}
 	}
@@ -164,6 +164,13 @@ func (p *plan) end(pods []*v1.Pod) {
 		return
 	}
 	p.wake = 0
+	at := metav1.NewTime(p.now)
+	if p.status.StartTime == nil { // it was suspended meanwhile
+		p.status.StartTime = &at
+	}
+	if at.Before(p.status.StartTime) { // of another's clock
+		at = *p.status.StartTime
+	}
 	for _, c := range slices.Clone(p.status.Conditions) {
 		switch {
 		case c.Status != v1.ConditionTrue:
@@ -171,7 +178,6 @@ func (p *plan) end(pods []*v1.Pod) {
 			p.set(batchv1.JobFailed, v1.ConditionTrue, c.Reason, c.Message)
 		case c.Type == batchv1.JobSuccessCriteriaMet:
 			p.set(batchv1.JobComplete, v1.ConditionTrue, c.Reason, c.Message)
-			at := metav1.NewTime(p.now)
 			p.status.CompletionTime = &at
 		}
 	}

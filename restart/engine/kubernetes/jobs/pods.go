@@ -173,7 +173,9 @@ func holds(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 // and what may still run there is not waited for: no result of it is wanted.
 const forceAfter = 10 * time.Second
 
-// overdue reports whether a pod that this controller has deleted should long have ended.
-func overdue(p *v1.Pod, now time.Time) bool {
-	return terminating(p) && ours(p) && now.Sub(p.DeletionTimestamp.Time) > forceAfter
+// overdue reports whether a pod that this controller has deleted should long have ended. One that may not run beside
+// the next of its index is waited for, as long as there may be a next.
+func (p *plan) overdue(pod *v1.Pod) bool {
+	copies, _ := mayCopy(p.job)
+	return terminating(pod) && ours(pod) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter && (copies || p.ending())
 }

@@ -26,21 +26,23 @@ type spec struct {
 }
 
 // errIndexed is why a Job is left alone that names this controller.
-var errIndexed = errors.New("only Jobs with completionMode Indexed and completions are run")
+var errIndexed = errors.New("only Jobs with completionMode Indexed and completions, at most 100000, are run")
+
+// mostTasks is how many indexes a Job may have: the API server bounds those with a parallelism of 1 by nothing.
+const mostTasks = 100_000
 
 // readSpec reads what a Job asks for. What an annotation says amiss is an error, with the choice that stands for it: a
 // Job runs all the same.
 func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
 	s := defaults
-	mode := job.Spec.CompletionMode
-	if mode == nil || *mode != batchv1.IndexedCompletion || job.Spec.Completions == nil {
+	mode, n := job.Spec.CompletionMode, job.Spec.Completions
+	if mode == nil || *mode != batchv1.IndexedCompletion || n == nil || *n > mostTasks {
 		return s, errIndexed
 	}
-	s.tasks, s.slots = int(*job.Spec.Completions), 1
+	s.tasks, s.slots = int(*n), 1
 	if job.Spec.Parallelism != nil {
 		s.slots = int(*job.Spec.Parallelism)
 	}
-	s.copies = !replacesFailed(job)
 	var wrong []error
 	read := func(name string, to func(text string) error) {
 		if text, ok := job.Annotations[name]; ok {
@@ -49,7 +51,11 @@ func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Polic
 			}
 		}
 	}
-	read(CopiesAnnotation, func(text string) error { return set(&s.copies)(strconv.ParseBool(text)) })
+	read(CopiesAnnotation, func(string) (err error) {
+		_, err = mayCopy(job)
+		return err
+	})
+	s.copies, _ = mayCopy(job)
 	read(IntervalAnnotation, func(text string) error {
 		d, err := time.ParseDuration(text)
 		if err == nil && d < minInterval {
@@ -114,6 +120,15 @@ func parseWork(text string, n int) (work []float64, err error) {
 		return nil, fmt.Errorf("is of %d indexes, want %d", len(work), n)
 	}
 	return work, nil
+}
+
+// mayCopy reports whether two pods of an index may run at once.
+func mayCopy(job *batchv1.Job) (may bool, err error) {
+	may = !replacesFailed(job)
+	if text, ok := job.Annotations[CopiesAnnotation]; ok {
+		err = set(&may)(strconv.ParseBool(text))
+	}
+	return may, err
 }
 
 // replacesFailed reports whether a pod may be replaced only once it has ended.
