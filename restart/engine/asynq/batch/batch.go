@@ -95,6 +95,9 @@ func Run(
 	if name == "" || strings.ContainsAny(name, "/{}") {
 		return Outcome{}, fmt.Errorf("batch: the name is %q, want one without / { }", name)
 	}
+	if len(tasks) == 0 {
+		return Outcome{}, nil
+	}
 	o.Interval, o.Retention = cmp.Or(o.Interval, time.Second), cmp.Or(o.Retention, 24*time.Hour)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	rdb := connect.MakeRedisClient().(redis.UniversalClient)

@@ -125,10 +125,30 @@ func TestRun(t *testing.T) {
 	require.ErrorContains(t, err, "batch even has 60 tasks, and not 61")
 	_, err = batch.Run(t.Context(), at, "a/b", squares(1), options())
 	require.ErrorContains(t, err, `the name is "a/b"`)
+	out, err = batch.Run(t.Context(), at, "none", nil, options())
+	require.NoError(t, err)
+	assert.Empty(t, out.Results)
+
 	bad := options()
 	bad.Work = []float64{1}
 	_, err = batch.Run(t.Context(), at, "bad", squares(2), bad)
 	require.ErrorContains(t, err, "Tasks")
+}
+
+// Queues that look like those of workers, and are none, keep no batch from running.
+func TestRudeNames(t *testing.T) {
+	at := startRedis(t)
+	stranger := asynq.NewServer(at, asynq.Config{
+		Concurrency: 1, LogLevel: asynq.FatalLevel, Queues: map[string]int{"straggler:": 1, "straggler:a\nb": 1},
+	})
+	require.NoError(t, stranger.Start(asynq.NotFoundHandler()))
+	t.Cleanup(stranger.Shutdown)
+	startWorker(t, at, "a", after(time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	out, err := batch.Run(ctx, at, "rude", squares(4), options())
+	require.NoError(t, err)
+	requireSquares(t, 4, out)
 }
 
 // A worker that is twenty times slow: what runs there is done elsewhere, by progress and by ages alone.

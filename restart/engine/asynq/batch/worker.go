@@ -18,7 +18,8 @@ import (
 // Worker describes a process that works on batches.
 type Worker struct {
 	Redis asynq.RedisConnOpt
-	// Name is what is slow or lost as a whole, and keeps its name when it is started again. Empty: the host's name.
+	// Name is what is slow or lost as a whole, and keeps its name when it is started again. Empty: the host's name. One
+	// with a line break gets nothing.
 	Name string
 	// Slots is how many attempts run at once. 0 means 1.
 	Slots int

@@ -22,7 +22,7 @@ func (r *run) sweep() error {
 	slots := map[string]int{}
 	for _, s := range servers {
 		for queue := range s.Queues {
-			if host, ours := strings.CutPrefix(queue, queuePrefix); ours {
+			if host, ours := strings.CutPrefix(queue, queuePrefix); ours && host != "" && !strings.Contains(host, "\n") {
 				slots[host] += s.Concurrency
 			}
 		}
