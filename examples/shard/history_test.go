@@ -166,3 +166,19 @@ func TestSlowMachineIsKnown(t *testing.T) {
 	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n", options{machines: "fast,slow"}, "m/p")
 	assert.Equal(t, r.shards[0].factor, r.shards[1].factor)
 }
+
+// What is recorded of logs with wrong clocks, or of none, can be read again.
+func TestRecordIsReadAgain(t *testing.T) {
+	log := `{"Time":"1970-01-01T00:00:00Z","Action":"start","Package":"p"}` + "\n" +
+		`{"Time":"2262-05-01T00:00:00Z","Action":"pass","Package":"p","Elapsed":9e6}` + "\n" +
+		`{"Time":"2026-05-01T00:00:00Z","Action":"pass","Package":"q","Elapsed":9e6}` + "\n"
+	for _, wall := range []string{"0s", "-5s", "2000000h"} {
+		file := filepath.Join(t.TempDir(), "history")
+		var out, complaint bytes.Buffer
+		code := command(t.Context(), []string{"record", "-history", file, "-wall", wall}, strings.NewReader(log), &out, &complaint)
+		require.Zero(t, code, complaint.String())
+		h, err := loadHistory(file)
+		require.NoError(t, err)
+		assert.Len(t, h.samples, 2)
+	}
+}

@@ -146,6 +146,11 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	if r.wall == 0 {
 		r.said = 0
 	}
+	for _, s := range []*float64{&r.span, &r.wall, &r.busy, &r.said} {
+		if !(*s >= 0 && *s <= mostSeconds) { // as of two logs of one name, months apart
+			*s = 0
+		}
+	}
 	for n, took := range t.times {
 		if !strings.ContainsFunc(n.pkg+n.test, unicode.IsControl) {
 			h.add(n, id, took)
