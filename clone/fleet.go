@@ -15,7 +15,7 @@ func (c BlacklistConfig) choices() merge.Choices {
 
 // SetName says by which name the processes of a fleet know a machine. Where a Blacklist has an Origin, only machines
 // with a name are observed. It reports false, and changes nothing, for a machine that does not exist, for a name that
-// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. O(m).
+// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. O(1).
 func (b *Blacklist) SetName(machine int, name string) bool {
 	return machine >= 0 && machine < len(b.machine) && b.fleet.SetName(machine, name)
 }

@@ -14,7 +14,7 @@ func (c LossesConfig) choices() merge.Choices {
 
 // SetName says by which name the processes of a fleet know a machine. Where a Losses has an Origin, only machines with
 // a name count. It reports false, and changes nothing, for a machine that does not exist, for a name that is empty or
-// longer than 255 bytes, and where the machine has another name or the name another machine. O(m).
+// longer than 255 bytes, and where the machine has another name or the name another machine. O(1).
 func (l *Losses) SetName(machine int, name string) bool {
 	return machine >= 0 && machine < len(l.machine) && l.fleet.SetName(machine, name)
 }

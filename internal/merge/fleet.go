@@ -9,7 +9,8 @@ import (
 // Fleet is Counts of machines that a process knows by numbers. The zero value has counted nothing.
 type Fleet struct {
 	Counts
-	names []string // by number; "" if it was not said
+	names  []string       // by number; "" if it was not said
+	places map[string]int // the numbers
 }
 
 // SetName says by which name all processes know a machine, and reports whether that can be.
@@ -17,11 +18,16 @@ func (f *Fleet) SetName(machine int, name string) bool {
 	if name == "" || len(name) > MostName {
 		return false
 	}
-	for i, other := range f.names {
-		if i == machine && other != "" || other == name {
-			return i == machine && other == name
-		}
+	if own := f.Name(machine); own != "" {
+		return own == name
 	}
+	if _, taken := f.places[name]; taken {
+		return false
+	}
+	if f.places == nil {
+		f.places = map[string]int{}
+	}
+	f.places[name] = machine
 	for len(f.names) <= machine {
 		f.names = append(f.names, "")
 	}
@@ -38,7 +44,13 @@ func (f *Fleet) Name(machine int) string {
 }
 
 // Resize forgets the names of machines from a number on.
-func (f *Fleet) Resize(machines int) { f.names = f.names[:min(machines, len(f.names))] }
+func (f *Fleet) Resize(machines int) {
+	kept := min(machines, len(f.names))
+	for _, name := range f.names[kept:] {
+		delete(f.places, name)
+	}
+	f.names = f.names[:kept]
+}
 
 // Add counts what this process has just seen of a machine, and reports whether it has a name.
 func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
@@ -56,4 +68,14 @@ func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 		c.Text(name)
 		c.Check(len(*name) <= MostName, "holds a name that is too long")
 	})
+	if !c.Reading() {
+		return
+	}
+	f.places = make(map[string]int, len(f.names))
+	for machine, name := range f.names {
+		if _, twice := f.places[name]; name != "" {
+			c.Check(!twice, "holds a name twice")
+			f.places[name] = machine
+		}
+	}
 }

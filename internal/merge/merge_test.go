@@ -90,3 +90,27 @@ func TestOneProcessIsHalf(t *testing.T) {
 	}
 	assert.Equal(t, Count{510 + 1e9 + 501, 2 * (1e9 + 501)}, k.Of(choices, 1000*day, "a", 0), "no product overflows")
 }
+
+// A name is one machine's, and free again once that is gone; a fleet that was restored knows them as before.
+func TestNamesOfMachines(t *testing.T) {
+	var f Fleet
+	for machine := range 200_000 { // a look at all for each takes minutes
+		f.SetName(machine, fmt.Sprint("node-", machine))
+	}
+	assert.False(t, f.SetName(7, "node-8"))
+	assert.True(t, f.SetName(7, "node-7"))
+	f.Resize(8)
+	save := func(f *Fleet) []byte {
+		saved, _ := snapshot.Append(nil, 1, func(c *snapshot.Codec) { f.State(form, c, choices) })
+		return saved
+	}
+	restore := func(f *Fleet, c *snapshot.Codec) { f.State(form, c, choices) }
+	var again Fleet
+	require.NoError(t, snapshot.Restore(save(&f), 1, &again, restore))
+	for _, f := range []*Fleet{&f, &again} {
+		assert.False(t, f.SetName(8, "node-7"))
+		assert.True(t, f.SetName(8, "node-8"))
+	}
+	again.names[0] = "node-1"
+	require.ErrorContains(t, snapshot.Restore(save(&again), 1, &f, restore), "a name twice")
+}
