@@ -20,7 +20,7 @@ const (
 // finish.
 //
 // The zero value has seen nothing, and takes progress to be linear in time. It takes 250 bytes, and 1 kB more once it
-// has learned. Not safe for concurrent
+// has learned. A copy of the struct would go on to share what it learns: use [Shape.Clone]. Not safe for concurrent
 // use; one per phase, and one per kind.
 type Shape struct {
 	later  [Parts + 1]float64 // the share of the time at the end of each part, less the share of the work
@@ -90,6 +90,16 @@ var unseen = [...]float64{0.25, 0.5, 0.8, 1.25}
 // count as one. The kind must not be used by two goroutines at once.
 func (s *Shape) Phase() *Shape {
 	return &Shape{later: s.later, copies: min(s.copies, asMany), bent: s.bent, kind: s}
+}
+
+// Clone returns a shape that knows the same, of the same kind, and learns apart from s.
+func (s *Shape) Clone() *Shape {
+	c := *s
+	if s.errors != nil {
+		errors := *s.errors
+		c.errors = &errors
+	}
+	return &c
 }
 
 // Time returns which share of its time a task has run when it has done the given share of its work. Where progress is

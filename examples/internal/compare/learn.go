@@ -33,7 +33,7 @@ func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]si
 		if kinds[kind] == nil {
 			kinds[kind] = new(survival.Shape)
 		}
-		known := *kinds[kind]
+		known := kinds[kind].Clone()
 		o := e.Options(seed, i)
 		o.Shape = kinds[kind]
 		r, err := sim.Run(phases[i], o)
@@ -41,7 +41,7 @@ func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]si
 			return nil, 0, err
 		}
 		if e.keep == nil || e.keep[i] {
-			r.Known = &known
+			r.Known = known
 		}
 		results[i] = r
 		step()
