@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -247,4 +248,14 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 		c.Index(h, len(b.histories))
 		c.Check(*h != none && c.OK() && b.histories[*h].trial.kind != noTrial, "lists a trial that is none")
 	})
+	if c.In != nil {
+		listed, all := slices.Clone(r.open), 0
+		slices.Sort(listed)
+		for i := range b.histories {
+			if b.histories[i].trial.kind != noTrial {
+				all++
+			}
+		}
+		c.Check(len(slices.Compact(listed)) == all && len(r.open) == all, "lists its trials wrong")
+	}
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -66,10 +67,33 @@ func (j *judge) doubt() float64 {
 // before takes note of what an event makes of trials, before it changes the books.
 func (j *judge) before(e *Event) {
 	b := j.book
-	s := b.task(e.Task)
-	if s == nil || s.copies == none {
+	switch e.Kind {
+	case MachineLost:
+		place := j.fleet.seen(e.Machine)
+		for i := range b.copies.all {
+			if c := &b.copies.all[i]; place != none && c.task != none && c.machine == place {
+				j.fails(&b.tasks[c.task], func(c *copyState) bool { return c.machine == place })
+			}
+		}
+		return
+	case Closed:
+		for len(j.trials.open) > 0 {
+			j.drop(j.trials.open[len(j.trials.open)-1])
+		}
 		return
 	}
+	if s := b.task(e.Task); s != nil && s.copies != none {
+		j.happens(e, s)
+	} else if s != nil && (e.Kind == GivenUp || e.Kind == Finished && b.over(e.Task, e.Attempt) != nil) {
+		if h := j.trying(s); h != none { // it was restarted, and has waited since
+			j.drop(h)
+		}
+	}
+}
+
+// happens takes note of what an event makes of the trial of a task that has copies.
+func (j *judge) happens(e *Event, s *taskState) {
+	b := j.book
 	i, h := b.find(e.Task, e.Attempt), j.trying(s)
 	switch e.Kind {
 	case Started, Submitted:
@@ -86,10 +110,13 @@ func (j *judge) before(e *Event) {
 	case Restarted:
 		if h != none && i != none && b.histories[h].trial.kind == byRestart {
 			j.lost(h, b.histories[h].trial.risk)
+			j.drop(h)
 		}
 		if i != none {
 			j.try(int32(e.Task), byRestart)
 		}
+	case Failed:
+		j.fails(s, func(c *copyState) bool { return int(c.attempt) == e.Attempt })
 	case Killed:
 		if h != none && i != none && b.several(s) && b.isExtra(s, &b.copies.all[i]) {
 			j.lost(h, b.age(&b.copies.all[i]))
@@ -98,6 +125,20 @@ func (j *judge) before(e *Event) {
 			}
 		}
 	}
+}
+
+// fails ends the trial of a task if its copy is among those that fail, and none is left: it says nothing of the task.
+func (j *judge) fails(s *taskState, copy func(c *copyState) bool) {
+	h := j.trying(s)
+	if h == none || j.book.histories[h].trial.kind != byCopy {
+		return
+	}
+	for i := s.copies; i != none; i = j.book.copies.all[i].next {
+		if c := &j.book.copies.all[i]; j.book.isExtra(s, c) && !copy(c) {
+			return
+		}
+	}
+	j.drop(h)
 }
 
 // try notes that a task is about to be restarted or copied because it is slow.
@@ -117,8 +158,9 @@ func (j *judge) try(task int32, kind trialKind) {
 	x := &b.histories[s.history].trial
 	j.drop(s.history)
 	*x = trial{
-		kind: kind, lost: x.lost, implied: float32(num.Add(c.Elapsed, c.Remaining).Seconds() / j.unit(s)),
-		began: b.now, left: c.Remaining, risk: c.Elapsed,
+		kind: kind, lost: x.lost,
+		implied: float32(min(num.Add(c.Elapsed, c.Remaining).Seconds()/j.unit(s), math.MaxFloat32)),
+		began:   b.now, left: c.Remaining, risk: c.Elapsed,
 	}
 	if kind == byCopy {
 		x.risk = num.Add(num.Times(j.facts.Interval, showIntervals), view.Fresh.Lag)

@@ -1,0 +1,83 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A trial that can't come out any more puts nothing at risk, however its copies went.
+func TestTrialsThatCannotComeOut(t *testing.T) {
+	restarted := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Restart(now(200), 10, 0) }
+	copied := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Start(now(200), 10, 12) }
+	for name, of := range map[string]struct {
+		try, end func(tr *tracker.Tracker, now func(int) time.Time)
+	}{
+		"the killed attempt ends it while it waits": {restarted, func(tr *tracker.Tracker, now func(int) time.Time) {
+			tr.Finish(now(201), 10, 0)
+		}},
+		"it is given up":           {restarted, func(tr *tracker.Tracker, now func(int) time.Time) { tr.GiveUp(now(201), 10) }},
+		"the phase is closed":      {copied, func(tr *tracker.Tracker, now func(int) time.Time) { tr.Close(now(201)) }},
+		"the closed one waits":     {restarted, func(tr *tracker.Tracker, now func(int) time.Time) { tr.Close(now(201)) }},
+		"the copy fails":           {copied, func(tr *tracker.Tracker, now func(int) time.Time) { tr.Fail(now(201), 10, 1) }},
+		"the copy's machine fails": {copied, func(tr *tracker.Tracker, now func(int) time.Time) { tr.LoseMachine(now(201), 12) }},
+		"two copies' machine fails": {copied, func(tr *tracker.Tracker, now func(int) time.Time) {
+			tr.Start(now(201), 10, 12)
+			tr.LoseMachine(now(202), 12)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr, now := silentPhase(t)
+			of.try(tr, now)
+			assert.Positive(t, tr.Phase().AtRisk)
+			of.end(tr, now)
+			assert.Equal(t, [3]int{}, tried(tr))
+		})
+	}
+
+	tr, now := silentPhase(t)
+	tr.Start(now(200), 10, 12)
+	before := tr.Phase().AtRisk
+	tr.Fail(now(201), 10, 0) // the copy goes on
+	tr.LoseMachine(now(201), 11)
+	assert.Equal(t, before, tr.Phase().AtRisk)
+}
+
+// A restart that was lost counts once, even if nothing is known of the attempt that is restarted in turn.
+func TestLostRestartsCountOnce(t *testing.T) {
+	tr, now := silentPhase(t)
+	tr.Restart(now(200), 10, 0)
+	tr.Submit(now(201), 10, 12)
+	tr.Restart(now(210), 10, 1) // it has never begun
+	tr.Start(now(211), 10, 12)
+	tr.Finish(now(911), 10, 2)
+	assert.Equal(t, 1, tr.Phase().Tried)
+}
+
+// Works may be so small that a unit of them would take longer than a float32 holds.
+func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
+	c := tracker.Config{Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.Guarded{}}
+	for range 12 {
+		c.Work = append(c.Work, 1e-39)
+	}
+	tr, err := tracker.New(c)
+	require.NoError(t, err)
+	now := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	for i := range c.Work {
+		tr.Start(now(0), i, i)
+	}
+	for i := range 10 {
+		tr.Finish(now(95+i), i, 0)
+	}
+	tr.Start(now(200), 10, 12)
+	require.Positive(t, tr.Phase().AtRisk)
+	data, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	_, err = tracker.Restore(tracker.Config{}, data)
+	assert.NoError(t, err)
+}
