@@ -84,7 +84,6 @@ func TestNoAllocations(t *testing.T) {
 		run++
 	}), "Shares of steep pools")
 	require.NotEmpty(t, trees[0].fill.breakpoints, "the level was found by sorting")
-	pools, total = flatPools(1000)
 
 	index := tree.Index()
 	assert.Zero(t, testing.AllocsPerRun(100, func() {

@@ -48,7 +48,8 @@ const (
 
 func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
-	m := ages{on: reads.Has(rules.Left), doubts: reads.Has(rules.Trials), stride: 1, fitted: noTime, enough: min(max(n-1, 1), 3)}
+	m := ages{on: reads.Has(rules.Left), doubts: reads.Has(rules.Trials), stride: 1, fitted: noTime}
+	m.enough = min(max(n-1, 1), 3)
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Answer is what a [Tracker] says to an event. To events that ask nothing it is the zero Answer, except for Task, for
-// the number of a new attempt, and for Ignored.
+// Answer is what a [Tracker] says to an event. To events that ask nothing it has no Decision: only Task, the number
+// of a new attempt, Ignored, and the lists below.
 type Answer struct {
 	// Decision is what to do about the task. Its Copy is an index into what the policy was shown, and of no use to a host.
 	restart.Decision

@@ -4,7 +4,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Apply tells the tracker of an event, or asks it, and returns its answer. It is what the methods below stand for: use
+// Apply tells the tracker of an event, or asks it, and returns its answer. It is what each method of an event calls: use
 // it for events that were stored, or that come from elsewhere. An event of no known kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {
 	t.apply(&e, &a)

@@ -36,10 +36,10 @@ func (j *judge) best(machine int) verdict {
 	return best
 }
 
-// rank decides about each candidate again, since its last decision is as old as its last report, and drops those that it
-// finds wanting; of these, the best is one to end. It reports false if the slot is refused to all.
+// rank decides about each candidate again, since its last decision is as old as its last report, and drops those that
+// want no slot any more: to keep, to restart or to end. Of the last two it puts the best into best. It reports false if the slot is refused to all.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
-	r, wanting := &j.ranking, j.scratch[:0]
+	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
 	for _, task := range j.book.candidates.list {
 		v := j.decide(task, machine, facts)
@@ -55,13 +55,13 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 			}
 		}
 		if !v.wants {
-			wanting = append(wanting, ranked{task: task})
+			dropped = append(dropped, ranked{task: task})
 		}
 	}
-	for _, x := range wanting {
+	for _, x := range dropped {
 		j.book.candidates.drop(x.task)
 	}
-	j.scratch = wanting
+	j.scratch = dropped
 	return true
 }
 

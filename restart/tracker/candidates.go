@@ -4,7 +4,7 @@ package tracker
 // meaning.
 type candidates struct {
 	list  []int32
-	tasks []taskState // the tracker's
+	tasks []taskState // the book's
 }
 
 func (c *candidates) add(task int32) {

@@ -71,8 +71,8 @@ func (b *book) begin(c *copyState) {
 	s.tryMachine(c.machine)
 }
 
-// end takes a copy off its task. A task that loses its last one neither waits nor has ended until [book.wait] or
-// [book.finish] says so.
+// end takes a copy off its task. A task that loses its last one neither waits nor has ended until the queue or
+// [book.finish] has it.
 func (b *book) end(i int32) {
 	c := &b.copies.all[i]
 	s := &b.tasks[c.task]
@@ -122,14 +122,13 @@ func (b *book) mayLackClones(task int32) {
 	}
 }
 
-// lacksClone reports whether a task is to have one more of its first copies. Once one of its attempts has ended it is
-// too late for that.
+// lacksClone reports whether a task is to have one more of its first copies: each attempt that it has had counts as one.
 func (b *book) lacksClone(s *taskState) bool {
 	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && int(s.attempts) < b.clones
 }
 
-// nextClone returns a task that lacks one of its first copies, has none on the machine, and still runs; none if there
-// is none. It passes over the tasks that run on the machine, and once over each that lacks none any more.
+// nextClone returns a task that lacks one of its first copies, was not tried on the machine, and still runs; none if
+// there is none. It passes over the tasks that were tried on the machine, and once over each that lacks none any more.
 func (b *book) nextClone(place int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {

@@ -12,7 +12,8 @@ import (
 
 // MachineRecord is what is known of the machines of a cluster; [machines.Record] is one. The tracker tells it of what
 // runs and ends, and asks it where a copy would be as slow. Share one among the phases of a cluster; to share it among
-// trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
+// trackers on several goroutines, wrap it in a MachineRecord of your own that locks. [Tracker.Merge]
+// needs one that has the method Merge of [machines.Record], too: a wrapper passes it on.
 type MachineRecord interface {
 	estimate.Factors
 	Join() machines.Member

@@ -10,7 +10,7 @@ import (
 )
 
 // forecast is what is known of how long copies take: of each that runs by what it reports (t_rem), of one more by what
-// others took (t_new). Reports and ends go in; [forecast.look] and what stands beside it come out.
+// others took (t_new). Reports and ends go in; [forecast.foresee] and [forecast.fresh] give answers.
 type forecast struct {
 	book     *book
 	fleet    *fleet

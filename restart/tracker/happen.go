@@ -2,8 +2,8 @@ package tracker
 
 import "github.com/straggler-go/straggler/internal/num"
 
-// phase is what has happened in a phase: what an event of a copy's life does to the book, the forecast, the fleet and the
-// account of its cost, in this order.
+// phase is what has happened in a phase: what an event of a copy's life does to the book, the forecast, the fleet, the peers
+// and the account of its cost. Each of its methods is one event; what reads the state before goes first.
 type phase struct {
 	book      book
 	forecast  forecast

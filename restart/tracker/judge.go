@@ -137,7 +137,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	}
 	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, samples[:min(len(copies), len(samples))], &j.others)
 	if j.trials.on {
-		j.foresees(s, view)
+		j.noteTrial(s, view)
 		j.mix(s, view)
 		if h := j.trying(s); h != none {
 			view.Trying = max(num.Sub(b.now, b.histories[h].trial.began), 1)

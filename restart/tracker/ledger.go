@@ -14,13 +14,13 @@ import (
 type Ledger struct {
 	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
 	Started, Finished int
-	// Copies is how many of them were launched while the task had another, and Restarts how many copies were killed so
+	// Copies is how many of them were launched while the task had another, clones aside, and Restarts how many copies were killed so
 	// that their task starts again.
 	Copies, Restarts int
 	// Clones is how many copies were launched beside another as one more of a task's first copies.
 	Clones int
 	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
-	// many copies of any kind were killed but not by a restart.
+	// many copies of any kind were killed, neither by a restart nor because another one won.
 	Won, Lost, Pruned int
 	// Failed counts copies that failed or were lost with their machine.
 	Failed int

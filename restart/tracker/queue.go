@@ -7,7 +7,7 @@ import "github.com/straggler-go/straggler/internal/heap"
 // waits or not.
 type queue struct {
 	heap  []int32
-	tasks []taskState // the tracker's
+	tasks []taskState // the book's
 	waits int         // tasks that wait
 }
 

@@ -277,8 +277,8 @@ func (j *judge) ends(task, h int32, winner *copyState) {
 	}
 }
 
-// foresees takes note of whether the trial of a task looks as if it were won, by the progress of its copies.
-func (j *judge) foresees(s *taskState, view *restart.Task) {
+// noteTrial takes note of whether the trial of a task looks as if it were won, by the progress of its copies.
+func (j *judge) noteTrial(s *taskState, view *restart.Task) {
 	h := j.trying(s)
 	if h == none {
 		return

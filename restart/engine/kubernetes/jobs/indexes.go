@@ -68,5 +68,3 @@ func (s indexes) count() (n int) {
 	}
 	return n
 }
-
-func (s indexes) has(i int) bool { return i >= 0 && i < len(s) && s[i] }

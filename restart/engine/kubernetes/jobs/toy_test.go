@@ -33,16 +33,15 @@ type toy struct {
 	dead   map[string]bool
 	events *record.FakeRecorder
 
-	takes    func(p *v1.Pod) time.Duration // how long a pod runs on a healthy node
-	exits    func(p *v1.Pod) int32
-	silent   bool // pods do not tell how far they are
-	began    map[types.UID]time.Time
-	made     []*v1.Pod // ever
-	writes   int       // that the API server has taken
-	failAt   int       // the write at which the controller dies; 0: none
-	deadNow  bool
-	uids     int
-	versions int
+	takes   func(p *v1.Pod) time.Duration // how long a pod runs on a healthy node
+	exits   func(p *v1.Pod) int32
+	silent  bool // pods do not tell how far they are
+	began   map[types.UID]time.Time
+	made    []*v1.Pod // ever
+	writes  int       // that the API server has taken
+	failAt  int       // the write at which the controller dies; 0: none
+	deadNow bool
+	uids    int
 }
 
 const jobKey = "default/j"
@@ -56,7 +55,7 @@ func newToy(t testing.TB, job *batchv1.Job, change ...func(*toy, *Config)) *toy 
 		takes: func(*v1.Pod) time.Duration { return 20 * time.Second }, exits: func(*v1.Pod) int32 { return 0 },
 		events: record.NewFakeRecorder(10000),
 	}
-	y.client = fake.NewSimpleClientset() //lint:ignore SA1019 the new one takes ten times longer, for managed fields
+	y.client = fake.NewSimpleClientset() // the new one takes ten times longer, for managed fields
 	y.client.PrependReactor("create", "pods", y.create)
 	y.client.PrependReactor("delete", "pods", y.remove)
 	y.client.PrependReactor("patch", "pods", y.patch)
