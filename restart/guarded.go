@@ -19,8 +19,8 @@ import (
 //     others that have not come out may cost, to be at most four times what it may cost, a hundredth of what the phase
 //     takes in all, or a quarter of what the task still takes. Where copies report, one costs three report periods: then
 //     it shows whether it gains on the other, and is killed if it hardly ends first and takes no less in all. Where they
-//     do not, it costs one and a half usual times; it is killed after two and a half, and until one and a half the task
-//     gets no other.
+//     do not, it costs one and a half usual times; it is killed after two and a half, and Δ, and until one and a half
+//     the task gets no other.
 //   - While tasks wait, a copy must be expected to use less in all by two report periods.
 //   - On an idle slot of a phase whose tasks have all begun, a copy is made if the time that it saves exceeds the slot
 //     time that it adds, and two report periods. A phase whose Tasks are not known has no last wave: there Mantri's own
@@ -152,7 +152,7 @@ func (g *guard) inVain() int {
 			newest = i
 		}
 	}
-	if newest < 0 || copies[newest].Elapsed < num.Times(g.usual, givenUpAfter) {
+	if newest < 0 || copies[newest].Elapsed < max(num.Times(g.usual, givenUpAfter), g.v.interval) {
 		return -1
 	}
 	if copies[newest].Basis == ByProgress && copies[newest].Remaining <= g.v.remaining {

@@ -165,3 +165,14 @@ func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	task.Copies[1].Left, task.Copies[0].Elapsed = distuv.Uniform{Min: 115, Max: 365}, 280*time.Second
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less in all than the old one")
 }
+
+// No copy is in vain before it could have reported, however short tasks usually are.
+func TestGuardedKeepsCopiesUntilTheyReport(t *testing.T) {
+	for _, usual := range []float64{1e-12, 2} {
+		task := late(distuv.Uniform{Min: 300, Max: 500}, 10*time.Second-1)
+		task.Fresh.UnitTime = distuv.Uniform{Min: 0, Max: usual}
+		assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action)
+		task.Copies[1].Elapsed++
+		assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action)
+	}
+}

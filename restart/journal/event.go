@@ -49,6 +49,7 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	case "machine":
 		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
 	case "delta":
+		f.Delta = strings.ReplaceAll(f.Delta, " ", "?") // it is no delta, and must not be two words
 		return wire.Field{Key: key, Value: &f.Delta}, false
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false

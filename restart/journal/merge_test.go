@@ -76,3 +76,36 @@ func TestReplayOfMerges(t *testing.T) {
 		assert.Contains(t, replay(t, "phase tasks=1 interval=1s"+text+"\n", Options{}), "ignored")
 	}
 }
+
+// A delta that is none is ignored by the tracker, and stands in the journal as one that is: it can be replayed.
+func TestReplayOfDeltasThatAreNone(t *testing.T) {
+	for _, delta := range []string{"", "two words", "a\nb", "#", "QUI=", "?", "\"", "QUI\u00e9"} {
+		config := tracker.Config{Tasks: 2, Slots: 2, Machines: 2, Interval: time.Second}
+		recorder := NewRecorder(config)
+		config.OnEvent = recorder.OnEvent
+		tr, err := tracker.New(config)
+		require.NoError(t, err)
+		a := tr.Apply(tracker.Event{Kind: tracker.Merged, Time: time.Unix(5, 0), Delta: delta})
+		assert.True(t, a.Ignored, "%q", delta)
+		tr.Start(time.Unix(6, 0), 0, 0)
+		replayed, err := Restore(recorder.Bytes(), Options{})
+		if assert.NoError(t, err, "%q", delta) {
+			assert.Equal(t, tr.Ledger(), replayed.Ledger(), "%q", delta)
+		}
+	}
+}
+
+// A phase without tasks reads back from its line and from its JSON.
+func TestReplayOfAPhaseWithoutTasks(t *testing.T) {
+	config := tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}
+	_, err := tracker.New(config)
+	require.NoError(t, err)
+	_, err = Restore(NewRecorder(config).Bytes(), Options{})
+	assert.NoError(t, err)
+	data, err := config.MarshalJSON()
+	require.NoError(t, err)
+	var read tracker.Config
+	require.NoError(t, read.UnmarshalJSON(data))
+	_, err = tracker.New(read)
+	assert.NoError(t, err)
+}

@@ -98,7 +98,10 @@ func appendConfig(dst []byte, c *tracker.Config) []byte {
 }
 
 func parseConfig(words []string) (c tracker.Config, err error) {
-	_, err = wire.ParsePairs(wordPhase, configFields(&c), words)
+	seen, err := wire.ParsePairs(wordPhase, configFields(&c), words)
+	if seen&1 == 1 && c.Tasks == 0 && c.Work == nil {
+		c.Work = []float64{} // a phase without tasks
+	}
 	return c, err
 }
 

@@ -11,7 +11,7 @@ import (
 // wire lists the fields that are data; the policy is the text of package rules.
 func (c *Config) wire(w *wire.Codec) {
 	w.Int("tasks", &c.Tasks)
-	w.Floats("work", &c.Work)
+	w.When(c.Work != nil).Floats("work", &c.Work) // without tasks it is not nil
 	w.Int("slots", &c.Slots)
 	w.Int("machines", &c.Machines)
 	w.Int("clones", &c.Clones)
