@@ -252,8 +252,10 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 		listed, all := slices.Clone(r.open), 0
 		slices.Sort(listed)
 		for i := range b.histories {
-			if b.histories[i].trial.kind != noTrial {
-				all++
+			if x := &b.histories[i].trial; x.kind != noTrial {
+				if all++; !x.likely {
+					r.risk += x.risk
+				}
 			}
 		}
 		c.Check(len(slices.Compact(listed)) == all && len(r.open) == all, "lists its trials wrong")

@@ -78,6 +78,7 @@ func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
 	require.Positive(t, tr.Phase().AtRisk)
 	data, err := tr.MarshalBinary()
 	require.NoError(t, err)
-	_, err = tracker.Restore(tracker.Config{}, data)
-	assert.NoError(t, err)
+	read, err := tracker.Restore(tracker.Config{}, data)
+	require.NoError(t, err)
+	assert.Equal(t, tr.Phase(), read.Phase())
 }
