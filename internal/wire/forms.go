@@ -304,7 +304,11 @@ func (f special[T]) json(dst []byte) []byte {
 	if *f.v == f.is {
 		return append(dst, f.text...)
 	}
-	return f.form.json(dst)
+	from := len(dst)
+	if dst = f.form.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
+		dst = append(dst, ".0"...) // a duration of -1 s, which is not off
+	}
+	return dst
 }
 
 func (f special[T]) log() slog.Value {

@@ -298,3 +298,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A choice of -1 s is wrong, but is not off, which would be right.
+func TestChoicesOfMinusOneSecond(t *testing.T) {
+	for _, d := range []time.Duration{-time.Second, -1, -2, time.Second} {
+		data, err := JSON(func(c *Codec) { Choice(c, "d", &d) })
+		require.NoError(t, err)
+		var read time.Duration
+		require.NoError(t, Read(data, &read, func(v *time.Duration, c *Codec) { Choice(c, "d", v) }))
+		assert.Equal(t, d, read, string(data))
+	}
+}
