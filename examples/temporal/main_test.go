@@ -29,7 +29,7 @@ func TestWrongCalls(t *testing.T) {
 		"-runs 0":               "-runs is 0, want 1 to 100",
 		"-hosts 1":              "-hosts is 1, want 2 to 16",
 		"-tasks 3":              "-tasks is 3, want 4, the hosts, to 256",
-		"-policy mantri,hope":   `unknown policy "hope"; there are none, naive, late, mantri, dolly`,
+		"-policy mantri,hope":   `unknown policy "hope"; there are none, naive, late, mantri, guarded, dolly`,
 		"-scenario flood":       `unknown scenario "flood"; there are slow-host, skew, small, silent, kill, pause, server`,
 		"-policy mantri,mantri": `policy "mantri" is named twice`,
 		"-runs many":            `"many"`,

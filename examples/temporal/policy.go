@@ -30,6 +30,7 @@ func policies() []policy {
 			fanout.Options{Policy: naive{}}},
 		{"late", "LATE, with MinAge 1 s instead of 1 min", fanout.Options{Policy: rules.LATE{MinAge: time.Second}}},
 		{"mantri", "Mantri, the paper's parameters", fanout.Options{Policy: restart.Mantri{}}},
+		{"guarded", "the library's default: Mantri, with guards for what is not known", fanout.Options{Policy: restart.Guarded{}}},
 		{"dolly", "small fan-outs are cloned, within half of the slots; nothing is restarted",
 			fanout.Options{Policy: restart.Never{}, Clone: cloning}},
 	}

@@ -45,15 +45,15 @@ func skewed(task int) int {
 var scenarios = []scenario{
 	{
 		name: "slow", title: "One node of four is 10 times slower", slow: "n3", slices: even,
-		policies: []string{"none", "naive", "late,min-age=2s", "mantri"},
+		policies: []string{"none", "naive", "late,min-age=2s", "mantri", "guarded"},
 	},
 	{
 		name: "skew", title: "No slow node; 16 tasks have 5 times the data", slices: skewed,
-		policies: []string{"none", "naive", "mantri"},
+		policies: []string{"none", "naive", "mantri", "guarded"},
 	},
 	{
 		name: "death", title: "A node dies in the middle of its tasks", dies: "n2", slices: even,
-		policies: []string{"none", "naive", "mantri"},
+		policies: []string{"none", "naive", "mantri", "guarded"},
 	},
 }
 

@@ -45,7 +45,7 @@ func (t *Task) args() []any {
 	return []any{t.Input}
 }
 
-// Options are the choices of a fan-out. The zero value, but for Hosts or Slots, is Mantri with the paper's parameters.
+// Options are the choices of a fan-out. The zero value, but for Hosts or Slots, has the library's default policy.
 type Options struct {
 	// Name tells the fan-outs of a workflow apart: it begins the activities' IDs and the query, see [Query]. Empty:
 	// "task".
