@@ -3,6 +3,7 @@ package num
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -98,4 +99,9 @@ func Works(given []float64, n int) ([]float64, float64) {
 		}
 	}
 	return work, mean
+}
+
+// Sized reports whether works say anything of the tasks' sizes: some are known, and above 0.
+func Sized(works []float64) bool {
+	return slices.ContainsFunc(works, func(w float64) bool { return Known(w) && w > 0 })
 }

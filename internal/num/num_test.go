@@ -71,3 +71,11 @@ func TestLogOfSubnormals(t *testing.T) {
 	assert.True(t, math.IsInf(Log(0), -1))
 	assert.True(t, math.IsNaN(Log(-1)))
 }
+
+func TestSized(t *testing.T) {
+	nan := math.NaN()
+	for _, works := range [][]float64{nil, {}, {nan, nan}, {0, 0}, {-1, -1}} {
+		assert.False(t, Sized(works), works)
+	}
+	assert.True(t, Sized([]float64{nan, 0, 1}))
+}

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	// Tasks is how many tasks there are; it may be left 0 if Work is given.
 	Tasks int
-	// Work is how much each task has to do, in units of your choice; nil: all are alike.
+	// Work is how much each task has to do, in units of your choice; nil: it is not known.
 	Work []float64
 	// Interval is how often Poll is called. It must be positive.
 	Interval time.Duration
@@ -86,8 +86,10 @@ func (c *Config) fill() error {
 	); err != nil {
 		return err
 	}
-	if c.Work != nil {
+	if num.Sized(c.Work) {
 		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
+	} else if len(c.Work) > 0 {
+		c.Tasks, c.Work = len(c.Work), nil
 	}
 	if c.Preloaded {
 		c.Clones = 0

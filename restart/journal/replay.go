@@ -17,7 +17,6 @@ type Options struct {
 	// journal names as custom. Phase counts the phases of the journal from 0. Policy has been set by then. What learns
 	// or counts must be as it was when the phase began, each time: keep a snapshot of it beside the journal, and read
 	// that here.
-	// [tracker.Config].Phase is not in the text either: where phases share a record, set it.
 	Configure func(phase int, c *tracker.Config)
 	// OnDecision, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
 	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.

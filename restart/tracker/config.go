@@ -18,7 +18,8 @@ type Config struct {
 	Tasks int
 	// Work is d of each task, in units of your choice: bytes, records. It is copied. 0 is no work, such as an empty
 	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is
-	// above 0, all are unknown. Nil: all tasks have the work 1, and progress is a share.
+	// above 0, the sizes are not known, as with nil: all tasks then count as of the work 1, progress is a share, and
+	// restart.Guarded is careful.
 	Work []float64
 	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so, and
 	// [Tracker.Next] then gives a slot nothing. Otherwise a slot that Next is asked about counts as one, whatever this says.
@@ -51,7 +52,8 @@ type Config struct {
 	// Record is what is known of the machines. The tracker feeds it and uses it for t_new at the place where a copy would
 	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a
 	// cluster: a bad machine is known after three to six attempts there, for which the first phase pays, and those
-	// after it do not; docs/worlds.md says what that is worth. Nil: all machines are alike.
+	// after it do not; docs/worlds.md says what that is worth. Nil: what the phase itself has seen of them, if Machines is
+	// above 0 and the policy is the default; else all machines are alike.
 	Record MachineRecord
 	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off.
 	// It learns from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's

@@ -57,7 +57,8 @@
 //
 // # What it does not know unless it is told
 //
-//	Config.Record    how slow each machine is. Without it one bad machine takes one waiting task after the other
+//	Config.Record    how slow each machine is. Without it, and without Config.Machines, one bad machine takes one
+//	                 waiting task after the other
 //	Config.Path      that a task is slow because of the way to its data, wherever it runs. Without it such tasks are
 //	                 restarted for nothing
 //	Config.Work      that a task has more to do than its peers; 0 is no work, NaN is unknown

@@ -105,7 +105,7 @@ func ExampleRestore() {
 		return
 	}
 
-	after, err := tracker.Restore(tracker.Config{}, snapshot) // Observe, Budget, Record: whatever has no data
+	after, err := tracker.Restore(tracker.Config{}, snapshot) // OnEvent, Budget, Record: whatever has no data
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -143,9 +143,9 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 // most work; one that was tried on this machine gives way to another that was not, if there is one near the front.
 // Where none waits, it is one that lacks one of its Config.Clones, with the reason [restart.Cloned].
 //
-// A machine that Config.Record holds to be too slow or failing gets no waiting task, and the answer is
-// [restart.SlowMachine]; one that leaves too soon gets [restart.Leaving]. Ask again for the next machine. If nothing of the
-// phase runs, any machine will do.
+// A machine that the record holds to be failing, or so slow that a task which starts there now would end after the rest
+// of the phase, gets no waiting task, and the answer is [restart.SlowMachine]; one that leaves too soon gets
+// [restart.Leaving]. Ask again for the next machine. If nothing of the phase runs, any machine will do.
 //
 // Hadoop, as LATE has it, starts failed tasks before all others, to find those that always fail, and breaks ties by
 // where a task's data is [LATE §2.1]. Here a failed task waits by its work, as every other does: [Tracker.GiveUp] is

@@ -94,7 +94,7 @@ func open(c Config) (*Tracker, error) {
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
-	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), given != nil
+	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), num.Sized(given)
 	x.book.tries = t.judge.trials.on
 	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
 	return t, nil
