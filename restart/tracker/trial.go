@@ -99,7 +99,7 @@ func (j *judge) try(task int32, kind trialKind) {
 		if c.Left != nil {
 			left = c.Left.Quantile((float64(k) + 0.5) / trialPoints)
 		}
-		chance += view.Fresh.Below(left) / trialPoints
+		chance += float64(view.Fresh.Below(left) / trialPoints) // not fused
 	}
 	x.chance = float32(min(max(chance, 0), 1))
 	j.trials.open = append(j.trials.open, s.history)
