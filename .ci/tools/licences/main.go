@@ -110,7 +110,8 @@ func run(checkout string, w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "# Licences\n\nThe library and its adapters are under the [Apache License 2.0](../LICENSE). `.ci/licences` makes this page, of the texts\n"+
-		"that stand beside what is compiled; CI fails if it changes.\n\n"+
+		"that stand beside what is compiled; CI fails if it changes.\n"+
+		"Not listed is `examples/kubernetes`, which compiles all of Kubernetes (Apache-2.0) and what that depends on.\n\n"+
 		"## What comes along with what you import\n\nNothing comes with the library itself.\n\n")
 	table(w, shipped)
 	fmt.Fprint(w, "\n## What only tests, demonstrations and commands of this repository compile\n\n")
@@ -125,11 +126,12 @@ func table(w io.Writer, rows [][]string) {
 	}
 }
 
-// gomods lists the directories of the modules of a checkout.
+// gomods lists the directories of the modules of a checkout, except that which compiles all of Kubernetes: CI has not its
+// sources.
 func gomods(checkout string) (dirs []string, err error) {
 	out, err := exec.Command("git", "-C", checkout, "ls-files", "go.mod", "*/go.mod").Output()
 	for name := range strings.Lines(string(out)) {
-		if dir := filepath.Dir(strings.TrimSpace(name)); !strings.HasPrefix(dir, ".ci") {
+		if dir := filepath.Dir(strings.TrimSpace(name)); !strings.HasPrefix(dir, ".ci") && dir != "examples/kubernetes" {
 			dirs = append(dirs, dir)
 		}
 	}
