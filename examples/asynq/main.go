@@ -29,7 +29,6 @@ func main() {
 	worker := flag.Int("worker", -1, "for the demonstration itself: be this worker")
 	one := flag.String("batch", "", "for the demonstration itself: run the batch of this name")
 	socket := flag.String("redis", "", "for the demonstration itself: where Redis listens")
-	verbose := flag.Bool("v", false, "print each decision")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -41,7 +40,7 @@ func main() {
 	case *one != "":
 		err = runOne(ctx, at, *one)
 	default:
-		err = demo(ctx, c, *kills, *verbose)
+		err = demo(ctx, c, *kills)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "asynq:", err)
@@ -64,12 +63,12 @@ func work(at asynq.RedisClientOpt, host string) error {
 	return asynq.NewServer(at, c).Run(mux)
 }
 
-func demo(ctx context.Context, c kit.Choice, kills int, verbose bool) error {
+func demo(ctx context.Context, c kit.Choice, kills int) error {
 	picked, err := kit.Pick(c.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
 		return err
 	}
-	ways, err := waysOf(c.Policies)
+	policies, err := kit.Policies(c.Policies, policies, wayOf)
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func demo(ctx context.Context, c kit.Choice, kills int, verbose bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	st := &stage{at: asynq.RedisClientOpt{Network: "unix", Addr: filepath.Join(dir, "redis")}, verbose: verbose}
+	st := &stage{at: asynq.RedisClientOpt{Network: "unix", Addr: filepath.Join(dir, "redis")}, verbose: c.Verbose}
 	end, err := st.start(ctx, dir)
 	defer end()
 	if err != nil {
@@ -87,7 +86,12 @@ func demo(ctx context.Context, c kit.Choice, kills int, verbose bool) error {
 	if kills > 0 {
 		return st.kill(ctx, kills)
 	}
-	return st.compare(ctx, picked, ways, max(c.Runs, 1))
+	for _, s := range picked {
+		if err := st.compare(ctx, s, policies, c.Runs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start starts Redis and the workers, which live no longer than the demonstration.

@@ -41,23 +41,19 @@ type way struct {
 
 const plainQueue = "plain"
 
-// waysOf reads policies, each of which may end in "/silent". The rule that one writes first stands there twice: as it
-// is written, and as one tunes it.
-func waysOf(list string) (ways []way, err error) {
-	if list == "" {
-		list = "plain none naive spark,quantile=0.1,multiplier=1.5,slow-rate=off default default/silent"
+// policies has the rule that one writes first twice: as it is written, and as one tunes it.
+var policies = []string{
+	plainQueue, "none", "naive", "spark,quantile=0.1,multiplier=1.5,slow-rate=off", "default", "default/silent",
+}
+
+// wayOf reads a policy, or "plain"; a policy may end in "/silent".
+func wayOf(name string) (w way, err error) {
+	text, silent := strings.CutSuffix(name, "/silent")
+	w = way{name: name, plain: text == plainQueue, silent: silent}
+	if !w.plain {
+		w.policy, err = kit.Policy(text)
 	}
-	for _, name := range strings.Fields(list) {
-		text, silent := strings.CutSuffix(name, "/silent")
-		w := way{name: name, plain: text == "plain", silent: silent}
-		if !w.plain {
-			if w.policy, err = kit.Policy(text); err != nil {
-				return nil, err
-			}
-		}
-		ways = append(ways, w)
-	}
-	return ways, nil
+	return w, err
 }
 
 // outcome is one run.
@@ -67,41 +63,31 @@ type outcome struct {
 	right            bool
 }
 
-// compare runs every way of every scenario so many times, one after the other, and prints the medians.
-func (st *stage) compare(ctx context.Context, picked []scenario, ways []way, runs int) error {
-	for _, s := range picked {
-		results := make([][]outcome, len(ways))
-		for n := range runs {
-			for i, w := range ways {
-				o, err := st.run(ctx, s, w, uint64(n+1))
-				if err != nil {
-					return fmt.Errorf("%s, %s: %w", s.name, w.name, err)
-				}
-				results[i] = append(results[i], o)
-				fmt.Fprintf(os.Stderr, "%s, %s, run %d: %+v\n", s.name, w.name, n+1, o)
-			}
+// comparison is what the tables show.
+var comparison = kit.Comparison[outcome]{
+	Seconds: func(o outcome) float64 { return o.seconds },
+	Right:   func(o outcome) bool { return o.right },
+	Measures: []kit.Measure[outcome]{
+		{Head: "slots", Format: "%.0f s", Of: func(o outcome) float64 { return o.used }},
+		kit.Count("copies", func(o outcome) int { return o.copies }),
+		kit.Count("restarts", func(o outcome) int { return o.restarts }),
+	},
+}
+
+// compare runs a scenario under each policy, and prints a table.
+func (st *stage) compare(ctx context.Context, s scenario, policies []string, runs int) error {
+	results, err := kit.Repeat(runs, policies, func(policy string, n int) (o outcome, err error) {
+		w, err := wayOf(policy)
+		if err == nil {
+			o, err = st.run(ctx, s, w, uint64(n))
 		}
-		var rows [][]string
-		base := kit.Median(results[0], func(o outcome) float64 { return o.seconds })
-		for i, w := range ways {
-			of := func(f func(outcome) float64) float64 { return kit.Median(results[i], f) }
-			seconds, right := of(func(o outcome) float64 { return o.seconds }), 0
-			for _, o := range results[i] {
-				if o.right {
-					right++
-				}
-			}
-			rows = append(rows, []string{
-				w.name, fmt.Sprintf("%.1f s", seconds), fmt.Sprintf("%.2f", seconds/base),
-				fmt.Sprintf("%.0f s", of(func(o outcome) float64 { return o.used })),
-				fmt.Sprintf("%.0f", of(func(o outcome) float64 { return float64(o.copies) })),
-				fmt.Sprintf("%.0f", of(func(o outcome) float64 { return float64(o.restarts) })),
-				fmt.Sprintf("%d/%d", right, runs),
-			})
-		}
-		fmt.Printf("\n%s:\n\n", s.title)
-		kit.Table(os.Stdout, []string{"policy", "time", "relative", "slots", "copies", "restarts", "correct"}, rows)
+		fmt.Fprintf(os.Stderr, "%s, %s, run %d: %+v\n", s.name, policy, n, o)
+		return o, err
+	})
+	if err != nil {
+		return fmt.Errorf("%s, %w", s.name, err)
 	}
+	comparison.Print(os.Stdout, s.title, policies, results)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
@@ -32,12 +33,12 @@ type scenario struct {
 }
 
 var scenarios = []scenario{
-	{name: "worker", title: "One worker of four is 8 times slower"},
+	{name: kit.Slow, title: "One worker of four is 8 times slower"},
 	{name: "attempts", title: "5 % of the attempts are 8 times slower"},
-	{name: "hang", title: "Four attempts hang for ever, two of them deaf to their context"},
-	{name: "skew", title: "Five tasks have 5 times the data, and that is told"},
-	{name: "untold", title: "Five tasks have 5 times the data, and how much a task has is not told", untold: true},
-	{name: "clean", title: "Nothing is wrong"},
+	{name: kit.Hang, title: "Four attempts hang for ever, two of them deaf to their context"},
+	{name: kit.Skew, title: "Five tasks have 5 times the data, and that is told"},
+	{name: kit.Untold, title: "Five tasks have 5 times the data, and how much a task has is not told", untold: true},
+	{name: kit.Clean, title: "Nothing is wrong"},
 }
 
 // job is the payload of a task.
@@ -55,7 +56,7 @@ func (j job) random(of uint64) *rand.Rand {
 // work is what the task reads.
 func (j job) work() float64 {
 	w := 0.5 + 1.5*j.random(1).Float64()
-	if (j.Scenario == "skew" || j.Scenario == "untold") && j.Task%40 == 7 {
+	if (j.Scenario == kit.Skew || j.Scenario == kit.Untold) && j.Task%40 == 7 {
 		w *= 5
 	}
 	return w
@@ -68,10 +69,10 @@ func (j job) takes(attempt int, host string) (takes time.Duration, hangs bool) {
 	if j.Scenario == "attempts" && r.Float64() < 0.05 {
 		seconds *= slowdown
 	}
-	if j.Scenario == "worker" && host == hostName(hosts-1) {
+	if j.Scenario == kit.Slow && host == hostName(hosts-1) {
 		seconds *= slowdown
 	}
-	return time.Duration(seconds * float64(time.Second)), j.Scenario == "hang" && attempt == 0 && j.Task%50 == 11
+	return time.Duration(seconds * float64(time.Second)), j.Scenario == kit.Hang && attempt == 0 && j.Task%50 == 11
 }
 
 func hostName(i int) string { return fmt.Sprint("host-", i) }

@@ -1,17 +1,31 @@
 // Package kit is what the demonstrations of the adapters share: the rule that one writes first, the choice of scenarios
-// and policies by name, medians, and tables in Markdown.
+// and policies by name, and the tables that compare them.
 package kit
 
 import (
 	"flag"
 	"fmt"
-	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 )
+
+// What goes wrong has the same name in every demonstration.
+const (
+	Clean  = "clean"  // nothing
+	Slow   = "slow"   // a machine is several times slower
+	Hang   = "hang"   // attempts hang
+	Skew   = "skew"   // some tasks have five times the data, and that is told
+	Untold = "untold" // the same, and it is not told
+	Death  = "death"  // a machine dies
+	Server = "server" // the engine's server is stopped, and started again
+)
+
+// naive is the name of the rule that the others are compared with.
+const naive = "naive"
 
 // Naive is the rule that one writes first, to compare with: once half of the tasks are done, copy each that has run for
 // more than twice the median, once.
@@ -25,7 +39,7 @@ func Policy(text string) (restart.Policy, error) {
 		return nil, nil
 	case "none":
 		return restart.Never{}, nil
-	case "naive":
+	case naive:
 		return Naive, nil
 	}
 	return rules.Parse(text)
@@ -36,13 +50,38 @@ type Choice struct {
 	Runs      int
 	Scenarios string // names with commas between them; empty: all
 	Policies  string // with spaces between them, since they have commas within; empty: those of the demonstration
+	Verbose   bool   // print each decision
 }
 
 // Flags defines the flags of a choice.
 func (c *Choice) Flags(f *flag.FlagSet) {
-	f.IntVar(&c.Runs, "runs", 1, "how often to run each policy; the tables show medians")
+	c.Runs = 1
+	f.Func("runs", "how `often` to run each policy; the tables show medians (default 1)", func(text string) (err error) {
+		if c.Runs, err = strconv.Atoi(text); err == nil && c.Runs < 1 {
+			err = fmt.Errorf("want 1 or more")
+		}
+		return err
+	})
 	f.StringVar(&c.Scenarios, "scenarios", "", "`names` with commas between them (default all)")
 	f.StringVar(&c.Policies, "policies", "", "`policies` with spaces between them: default, none, naive, late,min-age=2s, ...")
+	f.BoolVar(&c.Verbose, "v", false, "print each decision")
+}
+
+// Policies returns the policies that are named, each once, or all if none is. An error is that of the first that can't be
+// read.
+func Policies[T any](texts string, all []string, read func(text string) (T, error)) (chosen []string, err error) {
+	for _, text := range strings.Fields(texts) {
+		if _, err := read(text); err != nil {
+			return nil, fmt.Errorf("there is no policy %q; there are %s, and others: %w", text, strings.Join(all, ", "), err)
+		}
+		if !slices.Contains(chosen, text) {
+			chosen = append(chosen, text)
+		}
+	}
+	if len(chosen) == 0 {
+		return all, nil
+	}
+	return chosen, nil
 }
 
 // Pick returns those of all that are named, in their order; all if none is.
@@ -61,43 +100,4 @@ func Pick[T any](names string, all []T, name func(T) string) ([]T, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !slices.Contains(wanted, name(t)) }), nil
-}
-
-// Median returns the median of what is read of each; 0 if there is nothing.
-func Median[T any](all []T, of func(T) float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	values := make([]float64, len(all))
-	for i, t := range all {
-		values[i] = of(t)
-	}
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}
-
-// Table prints rows below their heads in Markdown, the first column to the left and the others to the right.
-func Table(w io.Writer, heads []string, rows [][]string) {
-	widths := make([]int, len(heads))
-	for _, row := range append([][]string{heads}, rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len([]rune(cell)))
-		}
-	}
-	rule := make([]string, len(heads))
-	for i, width := range widths {
-		rule[i] = strings.Repeat("-", width-1) + ":"
-	}
-	rule[0] = strings.Repeat("-", widths[0])
-	for _, row := range append([][]string{heads, rule}, rows...) {
-		for i, cell := range row {
-			width := widths[i]
-			if i == 0 {
-				width = -width
-			}
-			fmt.Fprintf(w, "| %*s ", width, cell)
-		}
-		fmt.Fprintln(w, "|")
-	}
 }

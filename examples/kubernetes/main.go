@@ -51,15 +51,13 @@ func dispatch(ctx context.Context, args []string) error {
 	klog.SetOutput(io.Discard) // watches that end with the API server
 	var choice kit.Choice
 	choice.Flags(flag.CommandLine)
-	o := options{}
-	flag.BoolVar(&o.verbose, "v", false, "print what was decided")
-	flag.BoolVar(&o.check, "check", false, "fail if a Job under the controller did not end as it must")
+	check := flag.Bool("check", false, "fail if a Job under the controller did not end as it must")
 	flag.Parse()
 	chosen, err := kit.Pick(choice.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
 		return err
 	}
-	return demonstrate(ctx, chosen, choice, o)
+	return demonstrate(ctx, chosen, choice, *check)
 }
 
 // control is the controller as a process of its own, without election: there is one at a time.
@@ -80,9 +78,26 @@ func control(ctx context.Context, kubeconfig string) error {
 	return c.Run(ctx)
 }
 
-type options struct{ verbose, check bool }
+// known reports as an error what is no policy, neither one of the controller nor one that goes without.
+func known(text string) (bool, error) {
+	if text == builtIn || text == eviction {
+		return true, nil
+	}
+	_, err := kit.Policy(text)
+	return err == nil, err
+}
 
-func demonstrate(ctx context.Context, chosen []scenario, choice kit.Choice, o options) error {
+// comparison is what the tables show. A Job that has not ended by then counts with the time that it had.
+var comparison = kit.Comparison[*trial]{
+	Seconds: func(t *trial) float64 { return t.seconds },
+	Right:   func(t *trial) bool { return len(t.wrong) == 0 },
+	Measures: []kit.Measure[*trial]{
+		kit.Count("more pods", func(t *trial) int { return t.again }),
+		kit.Count("failed", func(t *trial) int { return t.failed }),
+	},
+}
+
+func demonstrate(ctx context.Context, chosen []scenario, choice kit.Choice, check bool) error {
 	l, err := newLab(ctx)
 	if err != nil {
 		return err
@@ -91,32 +106,32 @@ func demonstrate(ctx context.Context, chosen []scenario, choice kit.Choice, o op
 	failed := 0
 	for i := range chosen {
 		s := &chosen[i]
-		policies, err := kit.Pick(choice.Policies, s.policies, func(p string) string { return p })
+		policies, err := kit.Policies(choice.Policies, s.policies, known)
 		if err != nil {
 			return fmt.Errorf("scenario %s: %w", s.name, err)
 		}
-		trials := map[string][]*trial{}
-		for range choice.Runs {
-			for _, policy := range policies {
-				t := &trial{lab: l, scenario: s, policy: policy}
-				if err := t.run(ctx); err != nil {
-					return fmt.Errorf("scenario %s, policy %s: %w; the logs are in %s", s.name, policy, err, l.dir)
-				}
-				trials[policy] = append(trials[policy], t)
-				if len(t.wrong) > 0 && (t.policy != "built-in" && t.policy != "none") {
-					failed++
-				}
-				slog.Info("ran", "scenario", s.name, "policy", policy, "seconds", t.seconds, "again", t.again, "failed", t.failed,
-					"kills", t.kills, "wrong", t.wrong)
-				if o.verbose {
-					fmt.Println(strings.Join(t.events, "\n"))
-				}
+		trials, err := kit.Repeat(choice.Runs, policies, func(policy string, _ int) (*trial, error) {
+			t := &trial{lab: l, scenario: s, policy: policy}
+			if err := t.run(ctx); err != nil {
+				return nil, fmt.Errorf("%w; the logs are in %s", err, l.dir)
 			}
+			if len(t.wrong) > 0 && (t.policy != builtIn && t.policy != "none") {
+				failed++
+			}
+			slog.Info("ran", "scenario", s.name, "policy", policy, "seconds", t.seconds, "again", t.again, "failed", t.failed,
+				"kills", t.kills, "wrong", t.wrong)
+			if choice.Verbose {
+				fmt.Println(strings.Join(t.events, "\n"))
+			}
+			return t, nil
+		})
+		if err != nil {
+			return fmt.Errorf("scenario %s, %w", s.name, err)
 		}
-		print(s, policies, trials)
+		comparison.Print(os.Stdout, s.title, policies, trials)
 	}
 	fmt.Printf("\nLoad of the machine at the end: %s.\n", load())
-	if o.check && failed > 0 {
+	if check && failed > 0 {
 		return fmt.Errorf("%d Jobs did not end as they must", failed)
 	}
 	return nil
@@ -130,34 +145,4 @@ func load() string {
 		return "not known"
 	}
 	return fmt.Sprintf("%s, %s, %s on %d processors", fields[0], fields[1], fields[2], runtime.NumCPU())
-}
-
-// print prints the table of a scenario.
-func print(s *scenario, policies []string, trials map[string][]*trial) {
-	seconds := func(t *trial) float64 { return t.seconds }
-	base := kit.Median(trials[policies[0]], seconds)
-	var rows [][]string
-	for _, policy := range policies {
-		all := trials[policy]
-		right, ended := 0, 0
-		for _, t := range all {
-			if len(t.wrong) == 0 {
-				right++
-			}
-			if t.ended {
-				ended++
-			}
-		}
-		more := ""
-		if ended <= len(all)/2 {
-			more = "> "
-		}
-		took := kit.Median(all, seconds)
-		rows = append(rows, []string{policy, fmt.Sprintf("%s%.1f s", more, took), fmt.Sprintf("%.2f", took/base),
-			fmt.Sprintf("%.0f", kit.Median(all, func(t *trial) float64 { return float64(t.again) })),
-			fmt.Sprintf("%.0f", kit.Median(all, func(t *trial) float64 { return float64(t.failed) })),
-			fmt.Sprintf("%d/%d", right, len(all))})
-	}
-	fmt.Printf("\n%s:\n\n", s.title)
-	kit.Table(os.Stdout, []string{"policy", "time", "relative", "more pods", "failed", "correct"}, rows)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/straggler-go/straggler/examples/kit"
 )
 
 // scenario is what goes wrong, and for whom it is run.
@@ -21,11 +23,17 @@ type scenario struct {
 
 const never = 1 << 30
 
-var everybody = []string{"built-in", "none", "naive", "late,min-age=2s", "default", "eviction"}
+// These two go without the controller that is shown, or with a part of it.
+const (
+	builtIn  = "built-in"
+	eviction = "eviction"
+)
+
+var everybody = []string{builtIn, "none", "naive", "late,min-age=2s", "default", eviction}
 
 var scenarios = []scenario{
 	{
-		name: "slow", title: "One node of four is 10 times slower; 16 indexes", tasks: 16, long: never,
+		name: kit.Slow, title: "One node of four is 10 times slower; 16 indexes", tasks: 16, long: never,
 		policies: everybody, cap: 2 * time.Minute,
 		happens: func(ctx context.Context, l *lab, _ *trial) {
 			l.nodes[3].Slow(10)
@@ -34,16 +42,16 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		name: "hang", title: "One pod of 16 hangs half way", tasks: 16, long: never, args: []string{"-hang", "5"},
+		name: kit.Hang, title: "One pod of 16 hangs half way", tasks: 16, long: never, args: []string{"-hang", "5"},
 		policies: everybody, cap: time.Minute,
 	},
 	{
-		name: "skew", title: "48 indexes, of which five have five times the data; no node is slow", tasks: 48, long: 43,
+		name: kit.Untold, title: "48 indexes, of which five have five times the data; no node is slow", tasks: 48, long: 43,
 		args: []string{"-from", "43"}, cap: 2 * time.Minute,
-		policies: []string{"built-in", "none", "naive", "late,min-age=2s", "default"},
+		policies: []string{builtIn, "none", "naive", "late,min-age=2s", "default"},
 	},
 	{
-		name: "told", title: "The same, and the Job says how much each index has to do", tasks: 48, long: 43, told: true,
+		name: kit.Skew, title: "The same, and the Job says how much each index has to do", tasks: 48, long: 43, told: true,
 		args: []string{"-from", "43"}, policies: []string{"naive", "default"}, cap: 2 * time.Minute,
 	},
 	{
@@ -64,8 +72,8 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		name: "server", title: "The API server is killed and started again, and one node is 10 times slower",
-		tasks: 16, long: never, policies: []string{"built-in", "default"}, cap: 2 * time.Minute,
+		name: kit.Server, title: "The API server is killed and started again, and one node is 10 times slower",
+		tasks: 16, long: never, policies: []string{builtIn, "default"}, cap: 2 * time.Minute,
 		happens: func(ctx context.Context, l *lab, t *trial) {
 			l.nodes[3].Slow(10)
 			defer l.nodes[3].Slow(1)
@@ -77,8 +85,8 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		name: "death", title: "A node dies without a word in the middle of its pods", tasks: 16, long: never,
-		policies: []string{"built-in", "none", "default"}, cap: 90 * time.Second,
+		name: kit.Death, title: "A node dies without a word in the middle of its pods", tasks: 16, long: never,
+		policies: []string{builtIn, "none", "default"}, cap: 90 * time.Second,
 		happens: func(ctx context.Context, l *lab, t *trial) {
 			time.Sleep(1500 * time.Millisecond)
 			l.nodes[3].Die()

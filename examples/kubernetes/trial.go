@@ -44,7 +44,7 @@ type trial struct {
 	events  []string
 }
 
-func (t *trial) builtIn() bool { return t.policy == "built-in" || t.policy == "eviction" }
+func (t *trial) asBuiltIn() bool { return t.policy == builtIn || t.policy == eviction }
 
 // note takes note of what is wrong, if anything is.
 func (t *trial) note(err error) {
@@ -65,7 +65,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := os.Mkdir(t.lab.out(), 0o700); err != nil {
 		return err
 	}
-	if t.policy != "built-in" {
+	if t.policy != builtIn {
 		if err := t.startController(); err != nil {
 			return err
 		}
@@ -114,8 +114,8 @@ func (t *trial) job() *batchv1.Job {
 		j.Annotations[jobs.WorkAnnotation] = fmt.Sprintf("1*%d,5*%d", long, t.scenario.tasks-long)
 	}
 	switch t.policy {
-	case "built-in":
-	case "eviction":
+	case builtIn:
+	case eviction:
 		j.Annotations[jobs.EvictAnnotation] = "true"
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 			Action: batchv1.PodFailurePolicyActionIgnore,
@@ -191,7 +191,7 @@ func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 	}
 	winners := make([][]string, t.scenario.tasks)
 	for _, p := range list.Items {
-		won := p.Labels[jobs.WinnerLabel] == "true" || t.builtIn() && p.Status.Phase == v1.PodSucceeded
+		won := p.Labels[jobs.WinnerLabel] == "true" || t.asBuiltIn() && p.Status.Phase == v1.PodSucceeded
 		if i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil && won {
 			winners[i] = append(winners[i], p.Name)
 		}

@@ -6,11 +6,13 @@ go 1.25.0
 
 replace (
 	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/examples/kit => ../kit
 	github.com/straggler-go/straggler/restart/engine/slurm => ../../restart/engine/slurm
 )
 
 require (
 	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/examples/kit v0.1.0
 	github.com/straggler-go/straggler/restart/engine/slurm v0.1.0
 	github.com/stretchr/testify v1.12.1
 )

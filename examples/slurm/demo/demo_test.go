@@ -48,24 +48,19 @@ func TestWordCount(t *testing.T) {
 	require.Error(t, check(dir, right))
 }
 
-func TestTable(t *testing.T) {
+func TestComparison(t *testing.T) {
 	var b strings.Builder
-	seconds := func(n time.Duration) outcome {
-		return outcome{result: array.Result{Elapsed: n * time.Second, Copies: int(n)}}
+	outcomes := func(seconds time.Duration) []outcome {
+		return []outcome{{result: array.Result{Elapsed: seconds * time.Second, Copies: 1, Restarts: 2, Again: 3, Cancelled: 4}}}
 	}
-	s := scenario{title: "A test", policies: []string{"none", "late,min-age=2s"}}
-	table(&b, s, map[string][]outcome{
-		"none":            {seconds(30), seconds(40), seconds(20)},
-		"late,min-age=2s": {seconds(10), {problem: os.ErrNotExist}, seconds(20), seconds(14)},
-	})
+	runs := map[string][]outcome{"none": outcomes(40), "default": append(outcomes(20), outcome{problem: os.ErrNotExist})}
+	comparison.Print(&b, "A test", []string{"none", "default"}, runs)
 	assert.Equal(t, `
 A test:
 
-| policy          |     time | relative | copies | restarts | after loss | cancelled | correct |
-|-----------------|---------:|---------:|-------:|---------:|-----------:|----------:|--------:|
-| none            |   30.0 s |     1.00 |     30 |        0 |          0 |         0 |     3/3 |
-| late,min-age=2s |   12.0 s |     0.40 |     12 |        0 |          0 |         0 |     3/4 |
+| policy  |   time | of none | copies | restarts | after loss | cancelled | correct |
+| ------- | -----: | ------: | -----: | -------: | ---------: | --------: | ------: |
+| none    | 40.0 s |    1.00 |      1 |        2 |          3 |         4 |     1/1 |
+| default | 10.0 s |    0.25 |      0 |        1 |          2 |         2 |     1/2 |
 `, b.String())
-	_, err := pick([]string{"slow", "fast"})
-	require.ErrorContains(t, err, "no such scenario")
 }

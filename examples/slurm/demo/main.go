@@ -7,14 +7,13 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/examples/slurm/internal/cluster"
 )
 
@@ -22,27 +21,23 @@ import (
 var script []byte
 
 func main() {
-	runs := flag.Int("runs", 1, "how often to run each policy; the tables show medians")
-	names := flag.String("scenarios", "", "some of slow, skew, death, with commas between them (default all)")
+	var c kit.Choice
+	c.Flags(flag.CommandLine)
 	only := flag.Bool("cluster", false, "only start the cluster, and keep it until Ctrl-C")
-	verbose := flag.Bool("v", false, "print each decision")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := demo(ctx, *runs, *names, *only, *verbose); err != nil {
+	if err := demo(ctx, c, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func demo(ctx context.Context, runs int, names string, only, verbose bool) error {
-	picked, err := pick(strings.FieldsFunc(names, func(r rune) bool { return r == ',' }))
+func demo(ctx context.Context, choice kit.Choice, only bool) error {
+	picked, err := kit.Pick(choice.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
 		return err
-	}
-	if runs < 1 {
-		return fmt.Errorf("-runs is %d, want at least 1", runs)
 	}
 	if err := cluster.Available(); err != nil {
 		return err
@@ -64,29 +59,10 @@ func demo(ctx context.Context, runs int, names string, only, verbose bool) error
 		keep(ctx, c)
 		return nil
 	}
-	log := io.Discard
-	if verbose {
-		log = os.Stdout
-	}
-	results := make([]map[string][]outcome, len(picked))
-	for i, s := range picked {
-		results[i] = map[string][]outcome{}
-		for n := range runs {
-			for _, policy := range s.policies {
-				o, err := s.run(ctx, c, filepath.Join(dir, "job"), policy, log)
-				if err != nil {
-					return fmt.Errorf("%s, %s: %w", s.name, policy, err)
-				}
-				results[i][policy] = append(results[i][policy], o)
-				fmt.Printf("%s, %s, run %d: %v\n", s.name, policy, n+1, o.result)
-				if o.problem != nil {
-					fmt.Println("  WRONG:", o.problem)
-				}
-			}
+	for _, s := range picked {
+		if err := s.compare(ctx, c, filepath.Join(dir, "job"), choice); err != nil {
+			return fmt.Errorf("%s, %w", s.name, err)
 		}
-	}
-	for i, s := range picked {
-		table(os.Stdout, s, results[i])
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/examples/slurm/internal/cluster"
 	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
@@ -44,16 +44,16 @@ func skewed(task int) int {
 
 var scenarios = []scenario{
 	{
-		name: "slow", title: "One node of four is 10 times slower", slow: "n3", slices: even,
-		policies: []string{"none", "naive", "late,min-age=2s", "mantri", "guarded"},
+		name: kit.Slow, title: "One node of four is 10 times slower", slow: "n3", slices: even,
+		policies: []string{"none", "naive", "late,min-age=2s", "mantri", "default"},
 	},
 	{
-		name: "skew", title: "No slow node; 16 tasks have 5 times the data", slices: skewed,
-		policies: []string{"none", "naive", "mantri", "guarded"},
+		name: kit.Skew, title: "No slow node; 16 tasks have 5 times the data", slices: skewed,
+		policies: []string{"none", "naive", "mantri", "default"},
 	},
 	{
-		name: "death", title: "A node dies in the middle of its tasks", dies: "n2", slices: even,
-		policies: []string{"none", "naive", "mantri", "guarded"},
+		name: kit.Death, title: "A node dies in the middle of its tasks", dies: "n2", slices: even,
+		policies: []string{"none", "naive", "mantri", "default"},
 	},
 }
 
@@ -61,6 +61,44 @@ var scenarios = []scenario{
 type outcome struct {
 	result  array.Result
 	problem error // nil if the counts are right and the queue is empty
+}
+
+// comparison is what the tables show.
+var comparison = kit.Comparison[outcome]{
+	Seconds: func(o outcome) float64 { return o.result.Elapsed.Seconds() },
+	Right:   func(o outcome) bool { return o.problem == nil },
+	Measures: []kit.Measure[outcome]{
+		kit.Count("copies", func(o outcome) int { return o.result.Copies }),
+		kit.Count("restarts", func(o outcome) int { return o.result.Restarts }),
+		kit.Count("after loss", func(o outcome) int { return o.result.Again }),
+		kit.Count("cancelled", func(o outcome) int { return o.result.Cancelled }),
+	},
+}
+
+// compare runs the word count under each policy, and prints a table.
+func (s scenario) compare(ctx context.Context, c *cluster.Cluster, dir string, choice kit.Choice) error {
+	policies, err := kit.Policies(choice.Policies, s.policies, kit.Policy)
+	if err != nil {
+		return err
+	}
+	log := io.Discard
+	if choice.Verbose {
+		log = os.Stdout
+	}
+	runs, err := kit.Repeat(choice.Runs, policies, func(policy string, n int) (outcome, error) {
+		o, err := s.run(ctx, c, dir, policy, log)
+		if err == nil {
+			fmt.Printf("%s, %s, run %d: %v\n", s.name, policy, n, o.result)
+		}
+		if o.problem != nil {
+			fmt.Println("  WRONG:", o.problem)
+		}
+		return o, err
+	})
+	if err == nil {
+		comparison.Print(os.Stdout, s.title, policies, runs)
+	}
+	return err
 }
 
 // run runs the word count once on the cluster under a policy.
@@ -73,7 +111,7 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 		Script: filepath.Join(dir, "wordcount.sh"), Args: []string{dir}, Interval: interval, Lag: lag,
 		Sbatch: []string{fmt.Sprintf("--array=0-%d", tasks-1), "--chdir=" + dir}, Dir: dir, Log: log,
 	}
-	if options.Policy, err = array.ParsePolicy(policy); err != nil {
+	if options.Policy, err = kit.Policy(policy); err != nil {
 		return o, err
 	}
 	for task := range tasks {
@@ -143,16 +181,4 @@ func (s scenario) prepare(c *cluster.Cluster, dir string) (words, error) {
 		sizes[task] = s.slices(task)
 	}
 	return writeText(dir, sizes)
-}
-
-// pick returns the scenarios of these names; all if there is none.
-func pick(names []string) ([]scenario, error) {
-	picked := slices.Clone(scenarios)
-	if len(names) > 0 {
-		picked = slices.DeleteFunc(picked, func(s scenario) bool { return !slices.Contains(names, s.name) })
-	}
-	if len(picked) < len(names) {
-		return nil, fmt.Errorf("no such scenario among %q: want slow, skew, death", names)
-	}
-	return picked, nil
 }

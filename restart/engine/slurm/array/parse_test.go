@@ -230,7 +230,7 @@ func TestLook(t *testing.T) {
 
 func TestParsePolicy(t *testing.T) {
 	for text, want := range map[string]restart.Policy{
-		"none": restart.Never{}, "never": restart.Never{}, "naive": Naive{}, "mantri": restart.Mantri{}, "spark": rules.Spark{},
+		"none": restart.Never{}, "never": restart.Never{}, "mantri": restart.Mantri{}, "spark": rules.Spark{},
 		"late,min-age=5s,speculative-cap=0.2": rules.LATE{MinAge: 5 * time.Second, SpeculativeCap: 0.2},
 		"late\n":                              rules.LATE{}, // as a file's line has it: rules.Parse forgives spaces at the ends
 		"flink":                               rules.Flink{}, "dryad": rules.Dryad{}, "hadoop": rules.Hadoop{}, "mapreduce": rules.MapReduce{},

@@ -15,7 +15,6 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -183,10 +182,7 @@ func (r *run) poll(ctx context.Context) error {
 	}
 	r.act(ctx, r.tell(attempts))
 	if !r.reported && r.phase.Facts().Finished > 0 {
-		switch r.options.Policy.(type) {
-		case nil, restart.Guarded, restart.Mantri, rules.LATE, rules.Hadoop:
-			r.once("progress", "tasks have ended, and none has ever written its progress: the policy cannot judge those that run")
-		}
+		r.once("progress", "tasks have ended, and none has ever written its progress: there are only run times to judge by")
 	}
 	if r.works() { // what cannot be moved now does not end what goes on
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
 // simulate runs the array of 16 tasks on a fake cluster, in simulated time.
@@ -69,13 +70,16 @@ func (f *fake) complete() {
 	assert.Len(f.t, files, 16+16+1)
 }
 
+// naive is the rule that one writes first: twice the median, once half of the tasks are done.
+var naive = rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
+
 func TestSlowNode(t *testing.T) {
 	for policy, c := range map[restart.Policy]struct {
 		copies  int
 		seconds [2]float64 // at least, at most
 	}{
 		restart.Never{}:  {0, [2]float64{100, 103}},
-		Naive{}:          {4, [2]float64{30, 36}},
+		naive:            {4, [2]float64{30, 36}},
 		restart.Mantri{}: {4, [2]float64{20, 27}},
 	} {
 		t.Run(fmt.Sprintf("%T", policy), func(t *testing.T) {
@@ -121,7 +125,7 @@ func TestSkewIsNoStraggling(t *testing.T) {
 			work[i] = 5
 		}
 	}
-	for policy, copies := range map[restart.Policy]int{Naive{}: 4, restart.Mantri{}: 0} {
+	for policy, copies := range map[restart.Policy]int{naive: 4, restart.Mantri{}: 0} {
 		f := newFake(t, 1, 1, 1, 1)
 		f.work = func(task int) time.Duration { return time.Duration(work[task]*10) * time.Second }
 		res, log, err := simulate(t, f, Options{Policy: policy, Work: work})

@@ -7,7 +7,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -64,6 +63,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "straggler-slurm:", err)
 		return exitUsage
 	}
+	if c.journal != "" { // not found out when all is over
+		if err := os.WriteFile(c.journal, nil, 0o666); err != nil {
+			fmt.Fprintln(stderr, "straggler-slurm:", err)
+			return exitTrouble
+		}
+	}
 	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // as sbatch says it
 	result, err := array.Run(ctx, array.Commands{}, c.Options)
 	return c.conclude(result, err, stderr)
@@ -105,7 +110,7 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 	}
 	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else a line #SBATCH --array=... says it")
 	output := flags.String("output", "", "the `pattern` of the output files' names, as for sbatch")
-	policy := flags.String("policy", "guarded", "none, naive, or a `policy` of package restart: guarded, late,min-age=5s, ...")
+	policy := flags.String("policy", "guarded", "none, or a `policy` of package restart: guarded, late,min-age=5s, ...")
 	work := flags.String("work", "", "a `file` with a line for each task: its size, in any unit, in the order of the tasks")
 	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `period` of polls; scripts should report about as often")
 	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "how `long` a new job waits for its start if there is room")
@@ -143,19 +148,26 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 	return c, c.Check()
 }
 
-func readWork(name string) ([]float64, error) {
-	text, err := os.ReadFile(name)
+// readWork reads a positive number from each line of a file.
+func readWork(name string) (works []float64, err error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	var works []float64
-	lines := bufio.NewScanner(bytes.NewReader(text))
+	defer file.Close()
+	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		w, err := strconv.ParseFloat(strings.TrimSpace(lines.Text()), 64)
 		if err != nil || !(w > 0) || math.IsInf(w, 1) {
-			return nil, fmt.Errorf("%s:%d: the size is %q, want a positive number", name, len(works)+1, lines.Text())
+			return nil, fmt.Errorf("%s:%d: the size is %.20q, want a positive number", name, len(works)+1, lines.Text())
 		}
 		works = append(works, w)
 	}
-	return works, lines.Err()
+	switch err := lines.Err(); {
+	case err != nil:
+		return nil, fmt.Errorf("%s:%d: %w", name, len(works)+1, err)
+	case len(works) == 0:
+		return nil, fmt.Errorf("%s has no sizes, want a line for each task", name)
+	}
+	return works, nil
 }
