@@ -63,7 +63,8 @@ const (
 
 	// Reasons to act.
 
-	// FreshSooner: a new copy is expected to end sooner, by more than a report period. t_rem > E(t_new) + Δ.
+	// FreshSooner: a new copy is expected to end sooner, by more than a report period, t_rem > E(t_new) + Δ, or by the
+	// rule's factor.
 	FreshSooner
 	// SavesResources: one more copy probably lets all copies end so much sooner that less is used in all.
 	SavesResources

@@ -32,9 +32,9 @@ type Decision struct {
 	Value, Threshold float64
 	// Won of Tried earlier restarts and copies were won, where the policy reads it.
 	Won, Tried int
-	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, the time left for LATE,
-	// the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are alike. A
-	// copy that a leaving machine makes necessary comes first, with the largest duration there is.
+	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, SDA and ESE, the time
+	// left for LATE, the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are
+	// alike. A copy that a leaving machine makes necessary comes first, with the largest duration there is.
 	Gain time.Duration
 	// Avoid names the machines on which a new copy should not run: where copies run now and where earlier attempts ran.
 	// It never names all the machines that there are, where Phase.Machines says how many.

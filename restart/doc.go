@@ -41,10 +41,10 @@
 //
 // # Policies
 //
-// [Guarded], [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark and Flink, are values of one
-// small interface, [Policy]. The default, Guarded, is Mantri that acts on no more than it knows: it counts how its restarts
-// and copies come out, and trusts itself accordingly. The zero value of each has its published defaults; [Off] turns a rule
-// off. Each reads only some of the facts, which rules.Describe lists; leave out what your policy does not read.
+// [Guarded], [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark, Flink, SDA and ESE, are values
+// of one small interface, [Policy]. The default, Guarded, is Mantri that acts on no more than it knows: it counts how its
+// restarts and copies come out, and trusts itself accordingly. The zero value of each has its published defaults; [Off]
+// turns a rule off. Each reads only some of the facts, which rules.Describe lists; leave out what your policy does not read.
 //
 // # Three ways to use it
 //

@@ -45,6 +45,8 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 		"restart/rules: Spark.MinRuntime is -2ns":                                                 rules.Spark{MinRuntime: -2},
 		"restart/rules: Flink.Ratio is -0.5":                                                      rules.Flink{Ratio: -0.5},
 		"restart/rules: Flink.Multiplier is -1":                                                   rules.Flink{Multiplier: -1},
+		"restart/rules: SDA.Multiplier is -1":                                                     rules.SDA{Multiplier: -1},
+		"restart/rules: ESE.Multiplier is NaN":                                                    rules.ESE{Multiplier: nan},
 		"restart/rules: Flink.LowerBound is -1s":                                                  rules.Flink{LowerBound: -time.Second},
 	} {
 		assert.ErrorContains(t, policy.Validate(), want)

@@ -22,6 +22,8 @@ var table = [...]struct {
 	{"spark", Spark{}, Durations | Throughput},
 	{"flink", Flink{}, Durations | UnitTimes},
 	{"guarded", restart.Guarded{}, Interval | Fresh | Left | Trials},
+	{"sda", SDA{}, Fresh | Left},
+	{"ese", ESE{}, Fresh | Left},
 }
 
 // Facts are what a policy reads besides the plain facts of a task's copies and the counts of the phase, as a set of

@@ -163,6 +163,8 @@ func TestPolicyText(t *testing.T) {
 		"hadoop":                               rules.Hadoop{},
 		"mapreduce,near-end=0.95":              rules.MapReduce{NearEnd: 0.95},
 		"dryad,min-finished=10":                rules.Dryad{MinFinished: 10},
+		"sda":                                  &rules.SDA{},
+		"ese,multiplier=2":                     rules.ESE{Multiplier: 2},
 		"never":                                restart.Never{},
 		"":                                     hostsOwn{},
 	} {

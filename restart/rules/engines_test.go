@@ -54,6 +54,8 @@ func TestPublishedDefaults(t *testing.T) {
 		Quantile: 0.9, Multiplier: 3, MinRuntime: 100 * time.Millisecond, ExecutorSlots: 1, SlowRate: 0.75, LongRun: 2,
 	}, rules.Spark{}.Effective())
 	assert.Equal(t, rules.Flink{Ratio: 0.75, Multiplier: 1.5, LowerBound: time.Minute}, rules.Flink{}.Effective())
+	assert.Equal(t, rules.SDA{Multiplier: 1 + math.Sqrt2/2}, rules.SDA{}.Effective())
+	assert.Equal(t, rules.ESE{Multiplier: 1 + math.Sqrt2/2}, rules.ESE{}.Effective())
 	assert.Equal(t, restart.Decision{Reason: restart.Disabled}, restart.Never{}.Decide(aged(1e6), idle))
 }
 
@@ -65,11 +67,16 @@ func TestOneCopyRules(t *testing.T) {
 			Durations: values(1, 1, 1, 1), ProgressRates: values(1, 1), MeanScore: 0.9,
 		},
 	}
+	slow := func() restart.Task {
+		task := aged(600)
+		task.Copies[0].Remaining, task.Fresh = 600*time.Second, estimate.Fresh{UnitTime: values(1), Work: 1}
+		return task
+	}
 	for name, policy := range map[string]restart.Policy{
 		"late": rules.LATE{}, "hadoop": rules.Hadoop{}, "mapreduce": rules.MapReduce{}, "dryad": rules.Dryad{},
-		"spark": rules.Spark{}, "flink": rules.Flink{},
+		"spark": rules.Spark{}, "flink": rules.Flink{}, "sda": rules.SDA{}, "ese": rules.ESE{},
 	} {
-		task := aged(600)
+		task := slow()
 		task.Tried = []int{5}
 		d := policy.Decide(task, p)
 		require.Equal(t, restart.Duplicate, d.Action, "%s: %v", name, d)
@@ -77,18 +84,18 @@ func TestOneCopyRules(t *testing.T) {
 		task.Copies = append(task.Copies, task.Copies[0])
 		assert.Equal(t, restart.EnoughCopies, policy.Decide(task, p).Reason, name)
 		assert.Equal(t, restart.NotRunning, policy.Decide(restart.Task{}, p).Reason, name)
-		task = aged(600)
+		task = slow()
 		task.NoDuplicate = true
 		assert.Equal(t, restart.NotEligible, policy.Decide(task, p).Reason, name)
 		full, busy := p, p
 		full.FreeSlots = 0
-		assert.Equal(t, restart.NoFreeSlot, policy.Decide(aged(600), full).Reason, name)
+		assert.Equal(t, restart.NoFreeSlot, policy.Decide(slow(), full).Reason, name)
 		busy.Waiting = 1
 		switch name {
-		case "dryad", "flink": // neither asks whether tasks wait
-			assert.Equal(t, restart.Duplicate, policy.Decide(aged(600), busy).Action, name)
+		case "dryad", "flink", "ese": // none of them asks whether tasks wait
+			assert.Equal(t, restart.Duplicate, policy.Decide(slow(), busy).Action, name)
 		default:
-			assert.Equal(t, restart.TasksWaiting, policy.Decide(aged(600), busy).Reason, name)
+			assert.Equal(t, restart.TasksWaiting, policy.Decide(slow(), busy).Reason, name)
 		}
 	}
 }

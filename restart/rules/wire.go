@@ -27,3 +27,11 @@ func (p *Spark) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wir
 // MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
 func (p Flink) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
 func (p *Flink) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p SDA) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *SDA) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero; UnmarshalJSON reads it.
+func (p ESE) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
+func (p *ESE) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }

@@ -24,7 +24,7 @@ type Entry struct {
 	Witness      sim.Witness  // sees what the tracker answers; the policy must be one that learns, since phases then come in order
 }
 
-// Entries lists the policies, the library's default first.
+// Entries lists the policies that all stands for, the library's default first.
 func Entries() []Entry {
 	return []Entry{
 		{Name: "guarded", Policy: restart.Guarded{}, LargestFirst: true},
@@ -41,23 +41,31 @@ func Entries() []Entry {
 	}
 }
 
+// named are all policies that can be chosen. SDA and ESE have Mantri's order, to compare how they copy, and nothing else.
+func named() []Entry {
+	return append(Entries(),
+		Entry{Name: "sda", Policy: rules.SDA{}, LargestFirst: true},
+		Entry{Name: "ese", Policy: rules.ESE{}, LargestFirst: true})
+}
+
 // Choose picks policies from a text: names separated by commas, in the order given, each followed by the fields that
-// differ from its published defaults, as in "mantri,idle-gain=2,late". "all" is all of them, and stands alone.
+// differ from its published defaults, as in "mantri,idle-gain=2,late". "all" is [Entries], and stands alone.
 func Choose(text string) ([]Entry, error) {
 	if strings.TrimSpace(text) == "all" {
 		return Entries(), nil
 	}
 	var chosen []Entry
+	entries := named()
 	for _, profile := range profiles(text) {
 		name, fields, _ := strings.Cut(profile, ",")
-		i := slices.IndexFunc(Entries(), func(e Entry) bool { return e.Name == name })
+		i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
 		switch {
 		case name == "all":
 			return nil, errors.New("the policy all stands for every one, and so stands alone")
 		case i < 0:
-			return nil, fmt.Errorf("unknown policy %q; there are %s, or all of them: all", name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("unknown policy %q; there are %s, or most of them: all", name, strings.Join(Names(), ", "))
 		}
-		e := Entries()[i]
+		e := entries[i]
 		if fields != "" {
 			if err := e.set(fields); err != nil {
 				return nil, err
@@ -92,9 +100,9 @@ func (e *Entry) set(fields string) error {
 	return err
 }
 
-// Names lists the policies' names.
+// Names lists the names of those that can be chosen.
 func Names() (all []string) {
-	for _, e := range Entries() {
+	for _, e := range named() {
 		all = append(all, e.Name)
 	}
 	return all
