@@ -25,7 +25,7 @@ func (e everything) Describe() rules.Description {
 	}
 }
 
-// certain is Mantri, or Guarded, on t_rem as it is extrapolated: the oracle knows of no distribution and of no trials.
+// certain is a policy that reads distributions on t_rem as it is extrapolated: the oracle knows of no distribution and of no trials.
 type certain struct{ restart.Policy }
 
 func (c certain) Describe() rules.Description {
@@ -50,8 +50,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
-	switch policy.(type) {
-	case restart.Mantri, restart.Guarded:
+	if rules.Describe(policy).Has(rules.Left) {
 		policy = certain{policy}
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))

@@ -24,8 +24,8 @@ func Policies() map[string]restart.Policy {
 		"dryad":       rules.Dryad{MinFinished: 1, Percentile: 0.3},
 		"spark":       rules.Spark{Quantile: 0.25, Multiplier: 1.1, MinRuntime: time.Second},
 		"flink":       rules.Flink{Ratio: 0.25, Multiplier: 1.1, LowerBound: time.Second},
-		"sda":         rules.SDA{Multiplier: 0.5},
-		"ese":         rules.ESE{Multiplier: 0.5},
+		"sda":         rules.SDA{Multiplier: 1},
+		"ese":         rules.ESE{Multiplier: 1},
 	}
 	for _, name := range rules.Names() {
 		if policies[name] == nil {
