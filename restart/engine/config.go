@@ -44,8 +44,9 @@ type Config struct {
 	Order func(now time.Time, waiting []int)
 	// Budget bounds the copies of all the phases that share it. Nil: no bound.
 	Budget tracker.Limiter
-	// Shape is what is known of the progress of phases of this kind. Nil: nothing is.
-	Shape *survival.Shape
+	// Experience is what phases of this kind have shown, and Shape how progress runs alone; see [tracker.Config].
+	Experience *tracker.Experience
+	Shape      *survival.Shape
 	// UnitTimes says how the time that a unit of work takes is learned.
 	UnitTimes estimate.UnitTimesConfig
 	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be
@@ -109,7 +110,7 @@ func (c *Config) tracker() tracker.Config {
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
 		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
-		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Budget: c.Budget,
+		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}
 	if c.Hosts.set.Placing() {
 		t.Slots = c.Hosts.set.Slots()

@@ -26,6 +26,9 @@
 // budget, and [Phase.Release] once it is no longer observed, so that hosts that it shares are free for others. Do not
 // call Poll within the loop over its actions.
 //
+// Phases of a kind, such as the same stage night after night, learn from each other if they have one
+// [Config.Experience]; a phase of a few tasks knows next to nothing without.
+//
 // # What an adapter must do
 //
 // Actions are wishes, and may be given more than once. To submit an ID that the engine has, to cancel what has ended,

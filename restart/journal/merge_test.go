@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -108,4 +109,45 @@ func TestReplayOfAPhaseWithoutTasks(t *testing.T) {
 	require.NoError(t, read.UnmarshalJSON(data))
 	_, err = tracker.New(read)
 	assert.NoError(t, err)
+}
+
+// Phases that share an experience, one after the other in a journal, are replayed with it as it was before the first.
+func TestReplayOfPhasesOfAKind(t *testing.T) {
+	play := func(x *tracker.Experience) string {
+		var text strings.Builder
+		for phase := range 6 {
+			from := time.Unix(1000*int64(phase), 0)
+			tr, r := record(t, tracker.Config{Tasks: 2, Slots: 4, Interval: 10 * time.Second, Experience: x})
+			for task := range 2 {
+				tr.Start(from, task, task)
+			}
+			tr.Finish(from.Add(100*time.Second), 0, 0)
+			for age := 110 * time.Second; age < 300*time.Second; age += 10 * time.Second {
+				if tr.Decide(from.Add(age), 1).Action == restart.Duplicate {
+					tr.Start(from.Add(age), 1, 3)
+				}
+			}
+			tr.Finish(from.Add(300*time.Second), 1, 0)
+			tr.Close(from.Add(300 * time.Second))
+			text.Write(r.Bytes())
+		}
+		return text.String()
+	}
+	x := new(tracker.Experience)
+	play(x)
+	then, err := x.MarshalBinary()
+	require.NoError(t, err)
+	text := play(x)
+	assert.Contains(t, text, "experience=custom")
+	options := func(then []byte) Options {
+		again := new(tracker.Experience)
+		require.NoError(t, again.UnmarshalBinary(then))
+		return Options{Configure: func(_ int, c *tracker.Config) { c.Experience = again }}
+	}
+	assert.Equal(t, text, replay(t, text, options(then)))
+	empty, err := new(tracker.Experience).MarshalBinary()
+	require.NoError(t, err)
+	assert.NotEqual(t, text, replay(t, text, options(empty)), "what was known before decides")
+	_, err = Replay([]byte(text), Options{})
+	assert.ErrorContains(t, err, "the experience is custom")
 }

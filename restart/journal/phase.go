@@ -53,6 +53,7 @@ func configFields(c *tracker.Config) []wire.Field {
 		parsed("record", &c.Record, recordText, parseRecord),
 		hostsOwn("path", c.Path != nil, func() { c.Path = noPath }),
 		hostsOwn("shape", c.Shape != nil, func() { c.Shape = new(survival.Shape) }),
+		hostsOwn("experience", c.Experience != nil, func() { c.Experience = new(tracker.Experience) }),
 	}
 }
 

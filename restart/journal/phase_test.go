@@ -100,6 +100,8 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 				v.Set(reflect.ValueOf([]float64{1, math.NaN(), 3}))
 			case *survival.Shape:
 				v.Set(reflect.ValueOf(new(survival.Shape)))
+			case *tracker.Experience:
+				v.Set(reflect.ValueOf(new(tracker.Experience)))
 			default: // interfaces
 				switch f.Name {
 				case "Policy":

@@ -170,7 +170,7 @@ func (p *player) write(e tracker.Event, a tracker.Answer) {
 func (p *player) complete(c *tracker.Config) error {
 	hasPath := c.Path != nil
 	c.Path = nil
-	shape := c.Shape
+	shape, experience := c.Shape, c.Experience
 	if p.options.Policy != nil {
 		c.Policy = p.options.Policy
 	}
@@ -194,6 +194,8 @@ func (p *player) complete(c *tracker.Config) error {
 		return errors.New("the path is custom, want Options.Configure to supply it")
 	case c.Shape != nil && c.Shape == shape:
 		return errors.New("the shape of progress is custom, want Options.Configure to supply it as it was")
+	case c.Experience != nil && c.Experience == experience:
+		return errors.New("the experience is custom, want Options.Configure to supply it as it was")
 	case c.Tasks > limit || len(c.Work) > limit || c.Machines > limit:
 		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d, or a higher Options.MaxTasks",
 			max(c.Tasks, len(c.Work)), c.Machines, limit)

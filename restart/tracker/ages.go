@@ -18,6 +18,7 @@ type ages struct {
 	mean   float64       // the mean work
 	long   float64       // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
 	closed []life        // that ended or were killed
+	ended  int           // of closed, those with success
 	enough int           // ends that make a curve: three, or all others of a small phase
 	stride int           // lives of one in so many tasks are kept
 	fitted time.Duration // when the curve was made
@@ -41,15 +42,16 @@ type life struct {
 }
 
 const (
-	mostLives = 8192 // tasks whose lives are kept: more would tell no more
-	refit     = 16   // the curve is made again when its lives have grown by one in so many
-	unsure    = 8    // ends before which more work is taken to take longer, and less work not to take shorter
+	mostLives  = 8192 // tasks whose lives are kept: more would tell no more
+	refit      = 16   // the curve is made again when its lives have grown by one in so many
+	enoughEnds = 3
+	unsure     = 8 // ends before which more work is taken to take longer, and less work not to take shorter
 )
 
 func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
 	m := ages{on: reads.Has(rules.Left), doubts: reads.Has(rules.Trials), stride: 1, fitted: noTime}
-	m.enough = min(max(n-1, 1), 3)
+	m.enough = min(max(n-1, 1), enoughEnds)
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}
@@ -59,8 +61,15 @@ func newAges(c *Config, reads rules.Description) ages {
 	for m.stride < (n+mostLives-1)/mostLives {
 		m.stride *= 2
 	}
-	if m.shape = new(survival.Shape); c.Shape != nil {
+	m.shape = new(survival.Shape)
+	switch {
+	case c.Shape != nil:
 		m.shape = c.Shape.Phase()
+	case c.Experience != nil:
+		m.shape = c.Experience.shape.Phase()
+	}
+	if c.Experience != nil {
+		m.enough = enoughEnds
 	}
 	return m
 }
@@ -79,6 +88,9 @@ func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success
 	if m.on && m.keeps(c.task) {
 		m.closed = append(m.closed, life{float32(age.Seconds()), success, work})
 		m.since++
+		if success {
+			m.ended++
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	a.Task = e.Task
 	copies := t.phase.ledger.Copies
 	if t.judge.trials.on {
+		t.judge.trials.pupil.hear(&t.judge.trials)
 		t.judge.before(e)
 	}
 	switch e.Kind {
@@ -64,6 +65,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	}
 	// The candidates stay in their order while slots are offered and given to them, and nothing else happens.
 	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copies)
+	t.judge.trials.pupil.tell(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
 	if t.config.OnEvent != nil {
 		t.config.OnEvent(*e, *a)

@@ -152,11 +152,24 @@ func (f *forecast) code(c *snapshot.Codec) {
 	c.Part(&m.curve)
 	c.Duration(&m.fitted)
 	c.Number(&m.since, 0, snapshot.Any)
-	snapshot.List(c, &m.closed, 17, func(l *life) {
-		c.Amount32(&l.seconds)
-		c.Bool(&l.ended)
-		c.Amount(&l.work)
+	snapshot.List(c, &m.closed, 13, func(l *life) {
+		l.code(c)
+		if c.Reading() && l.ended {
+			m.ended++
+		}
 	})
+	kin := new([]life)
+	if f.pupil != nil {
+		kin = &f.pupil.kin
+	}
+	snapshot.List(c, kin, 13, func(l *life) { l.code(c) })
+	c.Check(len(*kin) <= mostKin, "knows too many lives of others")
+}
+
+func (l *life) code(c *snapshot.Codec) {
+	c.Amount32(&l.seconds)
+	c.Bool(&l.ended)
+	c.Amount(&l.work)
 }
 
 func (h *history) code(c *snapshot.Codec, trials bool) {
@@ -259,5 +272,8 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 			}
 		}
 		c.Check(len(slices.Compact(listed)) == all && len(r.open) == all, "lists its trials wrong")
+		if r.pupil != nil {
+			r.pupil.told = r.tally()
+		}
 	}
 }

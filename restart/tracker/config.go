@@ -55,9 +55,13 @@ type Config struct {
 	// after it do not; docs/worlds.md says what that is worth. Nil: what the phase itself has seen of them, if Machines is
 	// above 0 and the policy is the default; else all machines are alike.
 	Record MachineRecord
-	// Shape is what is known of how the progress of this kind of phase runs, and how far predictions from it are off.
-	// It learns from this phase too: share one among the phases of a kind. Nil: nothing is known before the phase's
-	// first tasks end.
+	// Experience is what phases of this kind have shown: how long tasks take, how their progress runs, and what came of
+	// restarts and copies. It learns from this phase too: share one among the phases of a kind. Phases of few tasks know
+	// next to nothing without it. Nil: nothing is known before the phase's first tasks end. Each of the phases must
+	// [Tracker.Close] in the end.
+	Experience *Experience
+	// Shape is how progress runs alone, and how far predictions from it are off, shared by phases whose progress runs
+	// alike though their tasks are of different kinds. Nil: that of the Experience.
 	Shape *survival.Shape
 	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase
 	// waits for ever for an attempt that hangs. Nil: no bound. Each of them must [Tracker.Close] in the end.

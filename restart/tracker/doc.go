@@ -59,6 +59,8 @@
 //
 //	Config.Record    how slow each machine is. Without it, and without Config.Machines, one bad machine takes one
 //	                 waiting task after the other
+//	Config.Experience how long such tasks take, before its own have ended. Without it a phase of few tasks knows
+//	                 next to nothing
 //	Config.Path      that a task is slow because of the way to its data, wherever it runs. Without it such tasks are
 //	                 restarted for nothing
 //	Config.Work      that a task has more to do than its peers; 0 is no work, NaN is unknown
@@ -71,8 +73,8 @@
 //	                 Flink, Dryad and MapReduce of package rules go by ages
 //
 // Record and Budget may be shared among the phases of a cluster; both are interfaces, so that a host with trackers on
-// several goroutines can put a lock around them. What is shared, by whom, and in which order it is saved:
-// docs/sharing.md.
+// several goroutines can put a lock around them. An Experience is shared by phases of a kind. What is shared, by whom,
+// and in which order it is saved: docs/sharing.md.
 //
 // # Machines that come and go
 //

@@ -25,6 +25,7 @@ type forecast struct {
 	lag      lag
 	ages     ages
 	doubt    doubt
+	pupil    *pupil // nil: there is no experience
 }
 
 // report takes in what a copy reports, and returns its progress score.
@@ -216,9 +217,8 @@ func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long boo
 func (f *forecast) attempt(w stint, c *copyState) machines.Attempt {
 	age, done := f.shown(w, c)
 	a := machines.Attempt{Ran: age, Done: min(done/w.units(), 1)}
-	if f.rates.Known() {
-		work := f.rates.Work(float64(w)) * f.fleet.way(int(c.task), f.fleet.number(c.machine))
-		a.Usual, _ = num.Duration(f.rates.Quantile(0.5) * work)
+	if usual, known := f.usual(w); known {
+		a.Usual = num.Times(usual, f.fleet.way(int(c.task), f.fleet.number(c.machine)))
 	}
 	return a
 }

@@ -64,7 +64,11 @@ func (f *forecast) leaves(c *copyState) {
 
 // lived takes in the life of a copy that ended with success, or was killed.
 func (f *forecast) lived(w stint, c *copyState, age time.Duration, success bool) {
+	f.pupil.listen(&f.ages)
 	f.ages.add(c, float64(w), f.scale(float64(w)), age, success)
+	if f.pupil != nil && f.ages.on {
+		f.pupil.teach(f.book.clock.Last, c.task, lesson{about: lifeOf(success), seconds: age.Seconds(), work: float64(w)})
+	}
 	if f.ages.on && success && !c.badUnits {
 		f.ages.shape.Finish(&c.trail, age, f.model)
 	}

@@ -66,11 +66,14 @@ func (f *forecast) refresh() {
 		return
 	}
 	m.fitted, m.since = b.now, 0
+	kin := f.pupil.lives(m)
 	m.curve.Reset()
 	ends := 0
-	for _, l := range m.closed {
-		if m.curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
-			ends++
+	for _, lives := range [...][]life{m.closed, kin} {
+		for _, l := range lives {
+			if m.curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
+				ends++
+			}
 		}
 	}
 	if ends < m.enough { // nobody reads it: most phases are so for most of their time
@@ -112,8 +115,9 @@ func (f *forecast) fresh(w stint, location float64, oldest time.Duration, own []
 		f.rates.Peers(others, own...)
 		n.UnitTime = others
 	}
-	// Where t_rem rests on ages alone, so must t_new: from another source the two could not be compared.
-	if m := &f.ages; m.on && !f.reported && m.sure() {
+	// Where t_rem rests on ages alone, so must t_new: from another source the two could not be compared. And a phase
+	// that has shown nothing yet knows the ages of its kind.
+	if m := &f.ages; m.on && (!f.reported || !f.rates.Known()) && m.sure() {
 		scale := f.scale(float64(w))
 		m.fresh = survival.Without{Curve: &m.curve, Age: oldest.Seconds() / scale}
 		n.UnitTime, n.Work = &m.fresh, scale
@@ -123,10 +127,16 @@ func (f *forecast) fresh(w stint, location float64, oldest time.Duration, own []
 
 // usual is what a task of some work usually takes; it is known if the unit times are.
 func (f *forecast) usual(w stint) (time.Duration, bool) {
-	if !f.rates.Known() {
+	median := 0.0
+	switch {
+	case f.rates.Known():
+		median = f.rates.Quantile(0.5) * f.rates.Work(float64(w))
+	case f.pupil != nil && f.ages.sure():
+		median = f.ages.curve.Quantile(0.5) * f.scale(float64(w))
+	default:
 		return 0, false
 	}
-	d, _ := num.Duration(f.rates.Quantile(0.5) * f.rates.Work(float64(w)))
+	d, _ := num.Duration(median)
 	return d, true
 }
 

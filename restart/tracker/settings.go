@@ -28,7 +28,7 @@ func (c *Config) wire(w *wire.Codec) {
 }
 
 // MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, a Policy as [rules.Text] writes
-// it, and one of the host's own as custom. What the host supplies or shares is left out: Budget, Record, Shape, Path,
+// it, and one of the host's own as custom. What the host supplies or shares is left out: Budget, Record, Shape, Experience, Path,
 // Prior, Factors, OnEvent.
 func (c Config) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
 

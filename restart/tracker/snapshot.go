@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 7
+const snapshotVersion = 8
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -31,10 +31,11 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
 // Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
-// has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Path, Budget and OnEvent; all else stands in the
-// snapshot. A Policy must be the one that was written. Budget, Record and Shape are the host's to save and restore;
+// has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Experience,
+// Path, Budget and OnEvent; all else stands in the
+// snapshot. A Policy must be the one that was written. Budget, Record, Shape and Experience are the host's to save and restore;
 // they are told nothing here. It is an error that names the field if one is nil, OnEvent aside, that was not nil when
-// the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record or Shape, a Path
+// the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record, Shape or Experience, a Path
 // of 1, a [Budget] whose Share and Rate are Off. What is not a snapshot is an error. O(n); memory is bounded by a
 // multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
@@ -83,6 +84,7 @@ var dataless = [...]struct {
 	{"UnitTimes.Prior", func(c *Config) bool { return c.UnitTimes.Prior != nil }},
 	{"Record", func(c *Config) bool { return c.Record != nil }},
 	{"Shape", func(c *Config) bool { return c.Shape != nil }},
+	{"Experience", func(c *Config) bool { return c.Experience != nil }},
 	{"Path", func(c *Config) bool { return c.Path != nil }},
 	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }

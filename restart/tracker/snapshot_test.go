@@ -166,7 +166,7 @@ func TestRestoreOfABudget(t *testing.T) {
 // What a tracker had and a snapshot can't hold is not left out without a word.
 func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	full := tracker.Config{
-		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Budget: new(tracker.Budget),
+		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Experience: new(tracker.Experience), Budget: new(tracker.Budget),
 		Path: func(int, int) float64 { return 1 }, UnitTimes: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
 	}
 	text, err := newTracker(t, full).MarshalBinary()
@@ -174,6 +174,7 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	for name, drop := range map[string]func(c *tracker.Config){
 		"Config.Record":          func(c *tracker.Config) { c.Record = nil },
 		"Config.Shape":           func(c *tracker.Config) { c.Shape = nil },
+		"Config.Experience":      func(c *tracker.Config) { c.Experience = nil },
 		"Config.Budget":          func(c *tracker.Config) { c.Budget = nil },
 		"Config.Path":            func(c *tracker.Config) { c.Path = nil },
 		"Config.UnitTimes.Prior": func(c *tracker.Config) { c.UnitTimes.Prior = nil },

@@ -89,12 +89,14 @@ func open(c Config) (*Tracker, error) {
 	x.forecast = forecast{
 		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || record != nil,
 		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads),
+		pupil: newPupil(&c, num.Sized(given)),
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
 	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), num.Sized(given)
+	t.judge.trials.pupil = x.forecast.pupil
 	x.book.tries = t.judge.trials.on
 	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
 	return t, nil

@@ -21,6 +21,7 @@ type trials struct {
 	risk        time.Duration // of those that may come out lost
 	open        []int32       // histories, of those that have not come out
 	mixed       mixture       // scratch of look
+	pupil       *pupil        // nil: there is no experience
 }
 
 // trial is the latest action about a task.
@@ -179,8 +180,11 @@ func (j *judge) seems(x *trial, likely bool) {
 	}
 }
 
-// atRisk is what the trials cost if those that may come out are lost.
-func (j *judge) atRisk() time.Duration { return num.Add(j.trials.cost, max(j.trials.risk, 0)) }
+// atRisk is what the trials cost, those of the kind if there is an experience, if all that may come out are lost.
+func (j *judge) atRisk() time.Duration {
+	cost, risk := j.trials.pupil.all(&j.trials)
+	return num.Add(cost, max(risk, 0))
+}
 
 // mix lets a new copy take as long as the task's own seem to, as probably as trials have shown.
 func (j *judge) mix(s *taskState, view *restart.Task) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -58,7 +57,7 @@ type host struct {
 	*World
 	Game
 	luck, reports *luck
-	kind          survival.Shape
+	kind          tracker.Experience
 	record        *machines.Record
 	slots         []slot
 	stops         []float64 // at which a machine changes
@@ -109,7 +108,7 @@ func (h *host) phase(number int) error {
 		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
 	}
 	if h.Phases > 1 {
-		c.Shape = &h.kind
+		c.Experience = &h.kind
 	}
 	if h.record != nil {
 		c.Record = h.record

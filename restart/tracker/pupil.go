@@ -1,0 +1,100 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// pupil is a phase that has an experience: what it has heard from that, and has told it. A nil one has none.
+type pupil struct {
+	of     *Experience
+	kin    []life // of other phases, the newest first
+	sized  bool   // works are known
+	stride int32  // of so many tasks the lives of one are told; a power of 2
+	told   tally
+}
+
+// tally is what the trials of a phase have come to.
+type tally struct {
+	same, other float64
+	tried       int
+	cost, risk  time.Duration
+}
+
+func (r *trials) tally() tally { return tally{r.same, r.other, r.tried, r.cost, r.risk} }
+
+func newPupil(c *Config, sized bool) *pupil {
+	if c.Experience == nil {
+		return nil
+	}
+	p := &pupil{of: c.Experience, sized: sized, stride: 1}
+	for len(c.Work)/int(p.stride) >= 2*mostTaught {
+		p.stride *= 2
+	}
+	return p
+}
+
+// listen hears of the lives in other phases, until there is one of its own: of that it would learn twice.
+func (p *pupil) listen(own *ages) {
+	if p != nil && len(own.closed) == 0 {
+		p.kin = p.of.appendKin(p.kin[:0], p.sized)
+	}
+}
+
+// lives returns those of other phases that count beside its own: one less for each of its tasks that has ended.
+func (p *pupil) lives(own *ages) []life {
+	if p == nil {
+		return nil
+	}
+	p.listen(own)
+	return p.kin[:max(len(p.kin)-own.ended, 0)]
+}
+
+// teach tells of the life of a copy of a task.
+func (p *pupil) teach(now time.Time, task int32, l lesson) {
+	if task&(p.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
+		return
+	}
+	if p.sized {
+		l.about |= sized
+	}
+	p.of.learn(now, l)
+}
+
+func lifeOf(success bool) about {
+	if success {
+		return ofLife | ended
+	}
+	return ofLife
+}
+
+// hear lets a phase begin with what trials of the kind have come to, until some of its own have.
+func (p *pupil) hear(r *trials) {
+	if p != nil && r.tried == 0 {
+		r.same, r.other = p.of.same, p.of.other
+		p.told.same, p.told.other = r.same, r.other
+	}
+}
+
+// tell tells what trials have come to since.
+func (p *pupil) tell(now time.Time, r *trials) {
+	if p == nil || r.tally() == p.told {
+		return
+	}
+	is, was := r.tally(), p.told
+	p.told, p.of.risk = is, num.Add(p.of.risk, num.Sub(is.risk, was.risk))
+	if is.tried != was.tried || is.cost != was.cost {
+		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
+		p.of.learn(now, lesson{seconds: cost, same: max(is.same-was.same, 0), other: max(is.other-was.other, 0)})
+	}
+}
+
+// all returns what the trials of all phases of the kind have cost, and what those may that have not come out.
+func (p *pupil) all(r *trials) (cost, risk time.Duration) {
+	if p == nil {
+		return r.cost, r.risk
+	}
+	return num.Add(p.of.cost, num.Sub(r.cost, p.told.cost)), num.Add(p.of.risk, num.Sub(r.risk, p.told.risk))
+}
