@@ -13,15 +13,16 @@
 // its context and run again. So the function must return soon after its context ends; one that does not holds its
 // goroutine, and Map, until it returns.
 //
-// The pool knows when a run begins and ends, and nothing in between. It looks at what runs every millisecond, or
-// every tenth of a run's mean time if that is longer, and asks a policy of package restart, Mantri unless [Policy]
-// names another, about the ages of what runs against the times of what has ended. Until three runs have ended it does
-// nothing.
+// The pool knows when a run begins and ends, and nothing in between. It looks at what runs every tenth of a run's mean
+// time, and at most every millisecond or 10 µs for each goroutine. It asks a policy of package restart, Guarded unless
+// [Policy] names another, about the ages of what has run for longer than the mean, against the times of what has ended.
+// What a look has found is done once the next finds it too, since what began together comes in together. Until three
+// runs have ended it does nothing. Whether copies and restarts were won is counted: where it is the items that are
+// long, and not their runs, a few show that, and there are no more.
 //
-// A run costs about a microsecond more than a call: see the benchmarks in examples/pool, beside errgroup's. Where one
-// run in twenty takes 8 times as long, Copies took 0.60 of errgroup's time for 200 items on 40 goroutines, and 0.78
-// for 500 on 25, where there are few idle ones until the end (go test -run - -bench SlowItems -benchtime 8x -count 3
-// ./examples/pool, medians, on 2 busy processors). An oracle that runs again what is slow as soon as its age shows
-// that takes 0.52 and 0.72, and one that knows which run will be slow when it begins 0.40 and 0.61. So nobody can
-// have 0.6 of the time for the latter.
+// A run costs 0.4 µs more than a call, where errgroup's costs 0.9: see the benchmarks in examples/pool. Where one run in
+// twenty takes 8 times as long, Copies took 0.58 of errgroup's time for 200 items on 40 goroutines, and 0.71 for 500 on
+// 25 (go test -run - -bench SlowItems -benchtime 8x -count 3 ./examples/pool, medians, on 2 busy processors). An oracle
+// that runs again what is slow as soon as its age shows that takes 0.50 and 0.68, and one that knows which run will be
+// slow when it begins 0.42 and 0.62: for 500 items on 25 goroutines nobody can have 0.6 of the time.
 package pool

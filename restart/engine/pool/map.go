@@ -71,6 +71,7 @@ type pool struct {
 	err      error
 	done     bool
 	account  Ledger
+	trials   trials
 	watched
 }
 
@@ -85,16 +86,26 @@ type worker struct {
 	begun    time.Time
 	disputed bool // there may be other runs of the item
 	dropped  bool // its context has ended, and its result does not count
+	slow     int  // the look that has last found that something should be done about it
 
-	took [times]time.Duration // of the last runs that ended here
-	ends int                  // how many did
-	sum  time.Duration        // of all of them
+	lives [mostLives]life // the last here
+	lived int             // how many there were
+	ends  int             // how many of them ended by themselves
+	sum   time.Duration   // of those
+
+	age time.Duration // of what runs, at the last look, guarded by pool.mu
 }
 
 const (
-	none  = -1
-	times = 32
+	none      = -1
+	mostLives = 32
 )
+
+// life is how long a run took, or had taken when it was told to end.
+type life struct {
+	took  time.Duration
+	ended bool
+}
 
 // aRun is a run of an item.
 type aRun struct {
@@ -112,6 +123,7 @@ type disputed struct {
 	newest     time.Time // when a copy began last, or was dropped
 	again      bool      // it is to run once more when the dropped run has returned
 	over       bool
+	trial      trial
 }
 
 var errGoexit = errors.New("pool: the function has called runtime.Goexit")

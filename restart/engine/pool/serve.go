@@ -78,6 +78,7 @@ func (p *pool) takeAgain(w *worker) int {
 		p.wanted = p.wanted[1:]
 		if p.accept(o) {
 			d := o.disputed
+			p.trials.begin(d, o.trial, now)
 			d.duplicates++
 			d.newest = now
 			p.account.Copies++
@@ -91,7 +92,7 @@ func (p *pool) takeAgain(w *worker) int {
 
 func (w *worker) begin(item int, now time.Time, disputed bool) {
 	w.mu.Lock()
-	w.item, w.begun, w.disputed = item, now, disputed
+	w.item, w.begun, w.disputed, w.slow = item, now, disputed, 0
 	w.mu.Unlock()
 }
 
@@ -102,7 +103,7 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	disputed := w.disputed
 	w.item, w.disputed = none, false
 	if took := now.Sub(w.begun); err == nil && !w.dropped {
-		w.took[w.ends%times] = took
+		w.live(took, true)
 		w.ends++
 		w.sum += took
 	}
@@ -119,6 +120,11 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 		p.finished()
 	}
 	return now
+}
+
+func (w *worker) live(took time.Duration, ended bool) {
+	w.lives[w.lived%mostLives] = life{took, ended}
+	w.lived++
 }
 
 // finished counts a result.
@@ -145,6 +151,10 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 		}
 		return
 	}
+	if err == nil {
+		p.trials.result(d, at, now, p.copyOf(now, d.runs[0]).Remaining)
+	}
+	p.trials.drop(d)
 	d.runs = slices.Delete(d.runs, at, at+1)
 	first := d.first && at == 0
 	d.first = d.first && !first
@@ -171,6 +181,7 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 // drop ends the context of what a worker runs.
 func (w *worker) drop(why error) {
 	w.mu.Lock()
+	w.live(time.Since(w.begun), false)
 	w.dropped = true
 	w.cancel(why)
 	w.mu.Unlock()

@@ -5,24 +5,27 @@ import (
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 )
 
 const (
 	leastInterval = time.Millisecond
-	perMean       = 10   // looks in the mean time of a run, if that is long
-	enough        = 3    // runs that must have ended before any is judged
-	mostTimes     = 4096 // in the curve
+	perGoroutine  = 10 * time.Microsecond // of the least interval: a look takes about a tenth of that
+	perMean       = 10                    // looks in the mean time of a run, if that is long
+	enough        = 3                     // runs that must have ended before any is judged
+	mostTimes     = 1024                  // in the curve, beside those of what runs
 	longest       = 1e6 * time.Hour
 )
 
 // watched is what the look at what runs rests on.
 type watched struct {
 	delta time.Duration
-	curve survival.Curve
-	byAge []*worker // what runs, the oldest first
+	looks int
+	mean  time.Duration  // of the runs that have ended
+	curve survival.Curve // how long runs take
+	fresh survival.Curve // the same without those that were told to end: a new run that is as slow would be, too
+	byAge []*worker      // what runs, the oldest first
 }
 
 // watch looks at what runs from time to time.
@@ -41,15 +44,19 @@ func (p *pool) watch() {
 	}
 }
 
-// look asks the policy about each item that runs, the one that has run longest first.
+// look asks the policy about each item that has run for longer than the mean, the one that has run longest first.
 func (p *pool) look(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done || !p.measure(now) {
 		return
 	}
-	p.wanted = p.wanted[:0] // what no goroutine was free for is asked again
+	p.looks++
+	p.wanted, p.trials.wanted = p.wanted[:0], 0 // what no goroutine was free for is asked again
 	for _, w := range p.byAge {
+		if w.age <= p.mean {
+			break
+		}
 		w.mu.Lock()
 		item, begun, is := w.item, w.begun, w.disputed
 		w.mu.Unlock()
@@ -73,8 +80,9 @@ func (p *pool) measure(now time.Time) bool {
 		w.mu.Lock()
 		ends += w.ends
 		sum += w.sum
-		if w.item != none {
-			oldest = max(oldest, now.Sub(w.begun))
+		if w.item != none && !w.dropped {
+			w.age = now.Sub(w.begun)
+			oldest = max(oldest, w.age)
 			p.byAge = append(p.byAge, w)
 		}
 		w.mu.Unlock()
@@ -83,65 +91,99 @@ func (p *pool) measure(now time.Time) bool {
 		p.rest(oldest / perMean)
 		return false
 	}
-	mean := sum / time.Duration(ends)
-	p.rest(mean / perMean)
-	if ends < min(enough, p.items-1) || oldest <= mean {
+	p.mean = sum / time.Duration(ends)
+	p.rest(p.mean / perMean)
+	if ends < min(enough, p.items-1) || oldest <= p.mean {
 		return false
 	}
-	p.fit(now)
+	p.fit()
 	return true
 }
 
 // rest says when to look again, if the host has not said so.
 func (p *pool) rest(d time.Duration) {
 	if p.interval == 0 {
-		p.delta = max(d, leastInterval)
+		p.delta = max(d, leastInterval, time.Duration(len(p.workers))*perGoroutine)
 	}
 }
 
-// fit makes the curve of what has ended and what runs.
-func (p *pool) fit(now time.Time) {
+// fit makes the curves of what has ended and what runs.
+func (p *pool) fit() {
 	p.curve.Reset()
+	p.fresh.Reset()
 	each := max(1, mostTimes/len(p.workers))
-	ages := make(map[*worker]time.Duration, len(p.byAge))
 	for _, w := range p.workers {
 		w.mu.Lock()
-		for i := range min(w.ends, times, each) {
-			p.curve.Observe(w.took[(w.ends-1-i)%times].Seconds(), true)
-		}
-		if w.item != none {
-			ages[w] = now.Sub(w.begun)
-			p.curve.Observe(ages[w].Seconds(), false)
+		for i := range min(w.lived, mostLives, each) {
+			l := w.lives[(w.lived-1-i)%mostLives]
+			p.curve.Observe(l.took.Seconds(), l.ended)
+			if l.ended {
+				p.fresh.Observe(l.took.Seconds(), true)
+			}
 		}
 		w.mu.Unlock()
 	}
+	for _, w := range p.byAge {
+		p.curve.Observe(w.age.Seconds(), false)
+		p.fresh.Observe(w.age.Seconds(), false)
+	}
 	p.curve.Fit()
-	slices.SortStableFunc(p.byAge, func(a, b *worker) int { return cmp.Compare(ages[b], ages[a]) })
+	p.fresh.Fit()
+	slices.SortStableFunc(p.byAge, func(a, b *worker) int { return cmp.Compare(b.age, a.age) })
 }
 
 // judge asks the policy about an item, and carries out what it says.
 func (p *pool) judge(now time.Time, item int, d *disputed) {
 	task := p.task(now, d)
-	decision := restart.Limits{}.Hold(p.policy.Decide(task, p.phase()), task)
-	switch decision.Action {
+	o := wish{item: item, disputed: d}
+	o.decision = restart.Limits{}.Hold(p.policy.Decide(task, p.phase()), task)
+	switch o.decision.Action {
 	case restart.Duplicate:
-		p.wanted = append(p.wanted, wish{item, d, decision})
-		p.urgent.Store(true)
-		p.wake.Signal()
-	case restart.Restart:
-		if !p.accept(wish{item, d, decision}) {
-			return
+		if p.still(d) {
+			o.trial = newTrial(&task, o.decision)
+			p.trials.wanted += o.trial.risk
+			p.wanted = append(p.wanted, o)
+			p.urgent.Store(true)
+			p.wake.Signal()
 		}
-		d.restarts++
-		p.account.Restarts++
-		p.dismiss(now, d, decision.Copy, errRestarted)
-		if d.again = !p.copies; !d.again {
-			p.enqueue(item, d)
+	case restart.Restart:
+		if p.still(d) && p.accept(o) {
+			p.restart(now, o, newTrial(&task, o.decision))
 		}
 	case restart.Kill:
-		if p.accept(wish{item, d, decision}) {
-			p.dismiss(now, d, decision.Copy, errOvertaken)
+		if p.accept(o) {
+			if d.trial.action == restart.Duplicate {
+				p.trials.lose(now.Sub(d.runs[o.decision.Copy].begun))
+			}
+			p.trials.drop(d)
+			p.dismiss(now, d, o.decision.Copy, errOvertaken)
 		}
+	}
+}
+
+// still reports whether the look before has found the same of an item. What began together comes in together, and until
+// all of it is in, the rest looks slow beside the first.
+func (p *pool) still(d *disputed) bool {
+	w := d.runs[0].by
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.slow
+	w.slow = p.looks
+	return before > 0 && before == p.looks-1
+}
+
+// restart ends a run of an item, and has the item run again.
+func (p *pool) restart(now time.Time, o wish, x trial) {
+	d := o.disputed
+	d.restarts++
+	p.account.Restarts++
+	if d.trial.action == restart.Restart {
+		p.trials.lose(d.trial.risk)
+	}
+	p.trials.begin(d, x, now)
+	p.dismiss(now, d, o.decision.Copy, errRestarted)
+	if d.again = !p.copies; !d.again {
+		p.enqueue(o.item, d)
 	}
 }
 
@@ -150,6 +192,7 @@ type wish struct {
 	item     int
 	disputed *disputed
 	decision restart.Decision
+	trial    trial
 }
 
 // accept has the item's runs settled with each other when they return, unless it was done meanwhile.
@@ -179,33 +222,4 @@ func (p *pool) dismiss(now time.Time, d *disputed, at int, why error) {
 	d.first = d.first && at > 0
 	d.runs = slices.Delete(d.runs, at, at+1)
 	d.newest = now
-}
-
-// task is what is known of an item: the ages of its runs, and by these how long they still take.
-func (p *pool) task(now time.Time, d *disputed) restart.Task {
-	task := restart.Task{
-		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.curve, Age: now.Sub(d.runs[0].begun).Seconds()}, Work: 1},
-		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
-	}
-	if !d.newest.IsZero() {
-		task.SinceCopy = max(now.Sub(d.newest), 1)
-	}
-	for _, r := range d.runs {
-		left := survival.Residual{Curve: &p.curve, Age: now.Sub(r.begun).Seconds()}
-		remaining := time.Duration(min(left.Mean(), longest.Seconds()) * float64(time.Second))
-		task.Copies = append(task.Copies, restart.Copy{
-			Machine: none, Elapsed: now.Sub(r.begun), Remaining: remaining, Left: left, Basis: restart.ByAge,
-		})
-	}
-	return task
-}
-
-// phase is what is known of all items.
-func (p *pool) phase() restart.Phase {
-	left := int(p.left.Load())
-	waiting := max(0, p.items-int(p.next.Load()))
-	return restart.Phase{
-		Interval: p.delta, Tasks: p.items, Finished: p.items - left, Waiting: waiting, Slots: len(p.workers),
-		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true, Peers: restart.Peers{Durations: &p.curve},
-	}
 }

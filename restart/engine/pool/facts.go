@@ -1,0 +1,50 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// task is what is known of an item: the ages of its runs, and by these how long they still take.
+func (p *pool) task(now time.Time, d *disputed) restart.Task {
+	age := now.Sub(d.runs[0].begun)
+	task := restart.Task{
+		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
+		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
+	}
+	if !d.newest.IsZero() {
+		task.SinceCopy = max(now.Sub(d.newest), 1)
+	}
+	if d.trial.action != restart.Keep {
+		task.Trying = max(now.Sub(d.trial.began), 1)
+	}
+	for _, r := range d.runs {
+		task.Copies = append(task.Copies, p.copyOf(now, r))
+	}
+	return task
+}
+
+// copyOf is what is known of a run.
+func (p *pool) copyOf(now time.Time, r aRun) restart.Copy {
+	age := now.Sub(r.begun)
+	left := survival.Residual{Curve: &p.curve, Age: age.Seconds()}
+	return restart.Copy{Machine: none, Elapsed: age, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByAge}
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, longest.Seconds()) * float64(time.Second))
+}
+
+// phase is what is known of all items.
+func (p *pool) phase() restart.Phase {
+	left := int(p.left.Load())
+	waiting := max(0, p.items-int(p.next.Load()))
+	return restart.Phase{
+		Interval: p.delta, Tasks: p.items, Finished: p.items - left, Waiting: waiting, Slots: len(p.workers),
+		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true, Peers: restart.Peers{Durations: &p.curve},
+		Won: p.trials.won, Tried: p.trials.tried, AtRisk: p.trials.atRisk(),
+	}
+}
