@@ -27,7 +27,8 @@ type Config struct {
 	Policy restart.Policy
 	// ParsePolicy reads [PolicyAnnotation]. Nil means [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
-	// Record is what is known of the nodes, whose numbers are the controller's. Nil: a record of its own.
+	// Record is what is known of the nodes, whose numbers are the controller's: a node that is gone keeps its own. Nil:
+	// a record of its own, which is begun anew when most of a thousand nodes or more are gone.
 	Record tracker.MachineRecord
 	// Evict has the controller look after Jobs with [EvictAnnotation] that the built-in controller runs, too.
 	Evict bool

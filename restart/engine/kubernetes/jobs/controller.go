@@ -32,6 +32,7 @@ type Controller struct {
 
 	mu    sync.Mutex // of what follows; the API server is not asked under it
 	hosts *engine.Hosts
+	known map[string]bool // nodes that the hosts know
 	runs  map[string]*run
 	marks marks
 	said  map[string]bool // events that are not to be repeated
@@ -50,9 +51,10 @@ func New(c Config) (*Controller, error) {
 		return nil, err
 	}
 	k := &Controller{
-		config: c, hosts: hosts, runs: map[string]*run{}, said: map[string]bool{}, metrics: newMetrics(),
-		marks: marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		config: c, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
+		metrics: newMetrics(),
+		marks:   marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
+		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 	}
 	if c.Registry != nil {
 		if err := c.Registry.Register(k.metrics); err != nil {
@@ -160,7 +162,11 @@ func slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *v1.Pod:
 		o.ManagedFields = nil
-		o.Spec = v1.PodSpec{NodeName: o.Spec.NodeName}
+		spec := v1.PodSpec{NodeName: o.Spec.NodeName}
+		if gated(o) {
+			spec.SchedulingGates, spec.Affinity = o.Spec.SchedulingGates, o.Spec.Affinity
+		}
+		o.Spec = spec
 	case *v1.Node:
 		o.ManagedFields = nil
 		o.Status.Images = nil

@@ -12,8 +12,8 @@
 //
 // Nothing, if it may run twice: what two pods of an index do must come to the same, or go to places of their own, such
 // as a path with the pod's name. Of an index one pod keeps the label [WinnerLabel]; others that succeed are deleted. A
-// pod that tells how far it is, in [ProgressAnnotation], is judged sooner and better than one of which only the age is
-// known. Where no two pods of an index may ever run at once, say podReplacementPolicy: Failed, or [CopiesAnnotation]:
+// pod that tells how far it is, and of how much, in [ProgressAnnotation], is judged sooner and better than one of which
+// only the age is known. Where no two pods of an index may ever run at once, say podReplacementPolicy: Failed, or [CopiesAnnotation]:
 // then what lags is deleted and made again elsewhere.
 //
 // # What of a Job is honoured
@@ -34,7 +34,7 @@
 // # The built-in controller
 //
 // With Config.Evict, Jobs with [EvictAnnotation] that the built-in controller runs are watched as well, and what lags
-// is evicted, once their podFailurePolicy ignores DisruptionTarget. With Config.Taint, nodes that the record of
-// machines (package estimate/machines) calls slow get the taint [SlowTaint] for a while, which the scheduler heeds, and
-// Kueue.
+// is evicted, once their podFailurePolicy ignores DisruptionTarget; pods with the scheduling gate [Gate] are kept from
+// where that was. With Config.Taint, nodes that the record of machines (package estimate/machines) calls slow get the
+// taint [SlowTaint] for a while, which the scheduler heeds, and Kueue.
 package jobs

@@ -41,9 +41,12 @@ func (c *Controller) syncEvicting(
 	p.winners, p.given = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
 	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, s.tasks)
 	p.chooseWinners(pods)
-	actions, err := c.pollEvicting(key, job, s, p, pods)
+	actions, avoid, err := c.pollEvicting(key, job, s, p, pods)
 	if err != nil {
 		return 0, err
+	}
+	if err := errors.Join(c.ungate(ctx, pods, avoid), c.unstick(ctx, job, pods, p.now)); err != nil {
+		return s.interval, err
 	}
 	for i := range actions {
 		if a := &actions[i]; a.Op == engine.Cancel && a.Decision.Action == restart.Restart {
@@ -57,24 +60,16 @@ func (c *Controller) syncEvicting(
 
 func (c *Controller) pollEvicting(
 	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
-) ([]engine.Action, error) {
+) (actions []engine.Action, avoid func(index int) []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.runs[key]
-	if r != nil && (r.uid != job.UID || !r.spec.sameRun(&s)) {
-		r.close(p.now)
-		r = nil
-	}
-	if r == nil {
-		var err error
-		if r, err = newRun(job.UID, s, c.hosts, true); err != nil {
-			return nil, err
-		}
-		c.runs[key] = r
+	r, err := c.runOf(key, job.UID, s, p.now, pods, true)
+	if err != nil {
+		return nil, nil, err
 	}
 	r.bind(pods)
 	r.phase.SetSlots(s.slots)
-	actions := slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
+	actions = slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
 	for i := range actions {
 		if a := &actions[i]; a.Op == engine.Cancel {
 			a.ID = r.uidOf(a.ID)
@@ -82,7 +77,7 @@ func (c *Controller) pollEvicting(
 	}
 	r.forget(pods)
 	c.metrics.count(r)
-	return actions, nil
+	return actions, c.avoided(r, pods, p.now), nil
 }
 
 // bind takes the pods that the built-in controller has made for those that the engine asked for.
@@ -97,7 +92,7 @@ func (r *run) bind(pods []*v1.Pod) {
 		}
 	}
 	for _, pod := range pods {
-		if id := wanted[index(pod)]; id != "" && r.seen[pod.UID] == nil && active(pod) {
+		if id := wanted[index(pod)]; id != "" && !r.sight(pod).shown && active(pod) {
 			r.sight(pod).id = id
 			delete(wanted, index(pod))
 		}
@@ -130,18 +125,24 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 	c.marks.evicted[pod.Spec.NodeName] = p.now
 	c.mu.Unlock()
 	c.taint(ctx)
-	err := c.config.Client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
-	})
-	if apierrors.IsTooManyRequests(err) || apierrors.IsNotFound(err) { // a disruption budget says no; or it is gone
-		return nil
-	}
-	if err == nil {
+	done, err := c.askEviction(ctx, pod)
+	if done {
 		c.metrics.did(a)
 		c.events.Event(job, v1.EventTypeNormal, "StragglerEvicted", a.String())
 	}
 	return err
+}
+
+// askEviction asks for the eviction of a pod, and reports whether it goes. A disruption budget may say no.
+func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, err error) {
+	err = c.config.Client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
+	})
+	if apierrors.IsTooManyRequests(err) || apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // bearsEviction reports whether a Job does not count evictions as failures, or is far from its limit.

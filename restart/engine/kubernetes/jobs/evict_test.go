@@ -43,41 +43,57 @@ func controls(y *toy) {
 			yes := true
 			require.NoError(y.t, y.client.Tracker().Add(&v1.Pod{ObjectMeta: metav1.ObjectMeta{
 				Name: fmt.Sprintf("j-%d-%d", i, y.uids), Namespace: "default", UID: types.UID(fmt.Sprint("pod-", y.uids)),
-				Labels:          map[string]string{batchv1.JobNameLabel: "j"},
-				Annotations:     map[string]string{indexAnnotation: strconv.Itoa(i)},
-				OwnerReferences: []metav1.OwnerReference{{UID: job.UID, Controller: &yes}},
-			}, Status: v1.PodStatus{Phase: v1.PodPending}}))
+				Labels:            map[string]string{batchv1.JobNameLabel: "j"},
+				Annotations:       map[string]string{indexAnnotation: strconv.Itoa(i)},
+				OwnerReferences:   []metav1.OwnerReference{{UID: job.UID, Controller: &yes}},
+				CreationTimestamp: metav1.NewTime(y.now),
+			}, Spec: *job.Spec.Template.Spec.DeepCopy(), Status: v1.PodStatus{Phase: v1.PodPending}}))
 		}
 	}
 	job.Status.CompletedIndexes = done.String()
 	y.change(func(j *batchv1.Job) { j.Status = job.Status })
 }
 
-func TestEviction(t *testing.T) {
+// evictable has the API server evict, and returns where it counts how often.
+func evictable(y *toy) *int {
 	evicted := 0
-	y := newToy(t, builtIn(16), func(y *toy, c *Config) { c.Evict = true })
-	slowNode(y)
 	y.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		if action.GetSubresource() != "eviction" {
 			return false, nil, nil
 		}
 		evicted++
 		p, err := y.pod(action.(clienttesting.CreateAction).GetObject().(*policyv1.Eviction).Name)
-		require.NoError(t, err)
+		require.NoError(y.t, err)
 		at := metav1.NewTime(y.now)
 		p.DeletionTimestamp = &at
 		p.Status.Conditions = append(p.Status.Conditions, disrupted)
 		y.put(p, false)
 		return true, nil, nil
 	})
-	complete := func() bool {
-		set, _ := parseIndexes(y.job().Status.CompletedIndexes, 16)
-		return set.count() == 16
-	}
-	seconds := 0
-	for ; seconds < 300 && !complete(); seconds++ {
+	return &evicted
+}
+
+func complete(y *toy) bool {
+	set, _ := parseIndexes(y.job().Status.CompletedIndexes, 16)
+	return set.count() == 16
+}
+
+func TestEviction(t *testing.T) {
+	t.Run("", func(t *testing.T) { testEviction(t, 1) })
+	t.Run("seldom", func(t *testing.T) { testEviction(t, 4) }) // pods have told how far they are before they are seen
+}
+
+func testEviction(t *testing.T, every int) {
+	y := newToy(t, builtIn(16), func(y *toy, c *Config) { c.Evict = true })
+	slowNode(y)
+	evicted, seconds := evictable(y), 0
+	for ; seconds < 300 && !complete(y); seconds++ {
 		controls(y)
-		y.step()
+		if seconds%every == 0 {
+			require.NoError(t, y.sync())
+		}
+		y.now = y.now.Add(time.Second)
+		y.run()
 		n, err := y.client.CoreV1().Nodes().Get(context.Background(), "n3", metav1.GetOptions{})
 		require.NoError(t, err)
 		y.slots = 4
@@ -86,7 +102,7 @@ func TestEviction(t *testing.T) {
 		}
 	}
 	assert.Less(t, seconds, 100, "200 without")
-	assert.Equal(t, 4, evicted)
+	assert.Equal(t, 4, *evicted)
 	assert.Empty(t, y.made, "the pods are the built-in controller's")
 	assert.Zero(t, y.writes, "and so is the Job's status")
 }

@@ -71,6 +71,9 @@ func (m *metrics) did(a *engine.Action) {
 // count adds what a run's ledger says more than when it was last counted. The controller is locked.
 func (m *metrics) count(r *run) {
 	now, was := r.phase.Ledger(), r.counted
+	if r.retold {
+		r.retold, was = false, now
+	}
 	m.copies.WithLabelValues("made").Add(float64(max(now.Copies-was.Copies, 0)))
 	m.copies.WithLabelValues("won").Add(float64(max(now.Won-was.Won, 0)))
 	m.copies.WithLabelValues("lost").Add(float64(max(now.Lost-was.Lost, 0)))

@@ -22,9 +22,13 @@ const (
 	CopiesAnnotation = domain + "copies"
 	// EvictAnnotation of a Job that the built-in controller runs, "true", lets its stragglers be evicted.
 	EvictAnnotation = domain + "evict"
+	// Gate, in the schedulingGates of such a Job's template, keeps its pods from the scheduler until this controller has
+	// said which nodes they must avoid.
+	Gate = domain + "place"
 
 	// ProgressAnnotation of a pod is how far it is: "0.4", or "40/100", and if it says when that was true, by its own
-	// clock, "40/100@1763846400.5": in seconds since 1970.
+	// clock, "40/100@1763846400.5": in seconds since 1970. The 100 is how much the index has to do, in units that the
+	// pods of a Job share; where all say the same, or nothing, sizes are not known.
 	ProgressAnnotation = domain + "progress"
 	// AttemptAnnotation of a pod is the name of the attempt: "17.1" is the second of index 17.
 	AttemptAnnotation = domain + "attempt"

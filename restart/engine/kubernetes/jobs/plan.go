@@ -249,7 +249,7 @@ func (p *plan) note(pod *v1.Pod) {
 	if p.failures != nil && i >= 0 && i < len(p.failures) {
 		s.failures = max(s.failures, p.failures[i])
 	}
-	if _, at := span(pod); at.After(s.last) {
+	if at := endOf(pod, p.now); at.After(s.last) {
 		s.last = at
 	}
 	p.setbacks[i] = s

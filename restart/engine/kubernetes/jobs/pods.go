@@ -11,7 +11,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // index returns the completion index of a pod, or -1 if it has none.
@@ -111,39 +110,52 @@ func span(p *v1.Pod) (begun, ended time.Time) {
 	return begun, ended
 }
 
+// endOf returns when a pod has ended, by the clock of the API server as far as that can be seen: a kubelet whose clock is
+// off dates its pod before there was one, or what is still to come. Of such a pod it is believed how long it ran.
+func endOf(p *v1.Pod, now time.Time) time.Time {
+	const slack = 2 * time.Second // of whole seconds, and of clocks that are as good as right
+	made := p.CreationTimestamp.Time
+	begun, ended := span(p)
+	if begun.IsZero() || ended.IsZero() { // it never ran
+		return made
+	}
+	if begun.Before(made.Add(-slack)) || ended.After(now.Add(slack)) {
+		return made.Add(max(ended.Sub(begun), 0))
+	}
+	return ended
+}
+
 var errProgress = errors.New(`want a share as "0.4" or "40/100", and behind "@" the seconds since 1970`)
 
-// parseProgress reads a progress annotation: how far a pod is, in [0, 1], and as of when; zero if that is not said.
-func parseProgress(text string) (share float64, asOf time.Time, err error) {
+// parseProgress reads a progress annotation: how far a pod is, in [0, 1], of how much in all, 0 if that is not said, and
+// as of when; zero if that is not said.
+func parseProgress(text string) (share, total float64, asOf time.Time, err error) {
 	text, seconds, dated := strings.Cut(text, "@")
-	done, total, ofTotal := strings.Cut(text, "/")
+	done, all, ofTotal := strings.Cut(text, "/")
 	if share, err = strconv.ParseFloat(strings.TrimSpace(done), 64); err != nil {
-		return 0, time.Time{}, errProgress
+		return 0, 0, time.Time{}, errProgress
 	}
 	if ofTotal {
-		of, err := strconv.ParseFloat(strings.TrimSpace(total), 64)
-		if err != nil || !(of > 0) {
-			return 0, time.Time{}, errProgress
+		if total, err = strconv.ParseFloat(strings.TrimSpace(all), 64); err != nil || !(total > 0 && total < mostTotal) {
+			return 0, 0, time.Time{}, errProgress
 		}
-		share /= of
+		share /= total
 	}
 	if !(share >= 0 && share <= 1) {
-		return 0, time.Time{}, errProgress
+		return 0, 0, time.Time{}, errProgress
 	}
 	if dated {
 		at, err := strconv.ParseFloat(strings.TrimSpace(seconds), 64)
 		if err != nil || !(at > 0 && at < math.MaxInt32*2) {
-			return 0, time.Time{}, errProgress
+			return 0, 0, time.Time{}, errProgress
 		}
 		asOf = time.UnixMicro(int64(at * 1e6))
 	}
-	return share, asOf, nil
+	return share, total, asOf, nil
 }
 
-// report is how far a pod is, in the work of its task.
-func report(share, work float64) tracker.Report {
-	return tracker.Report{Done: share * work, Score: share}
-}
+// mostTotal keeps the sum of what all indexes have to do a number.
+const mostTotal = 1e18
 
 // restarts is how often the containers of a pod were started again on its node.
 func restarts(p *v1.Pod) (n int) {

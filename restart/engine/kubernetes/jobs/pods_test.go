@@ -16,18 +16,18 @@ import (
 
 func TestProgress(t *testing.T) {
 	for text, want := range map[string]float64{"0.4": 0.4, "40/100": 0.4, "1": 1, "0": 0, " 3 / 4 ": 0.75} {
-		share, asOf, err := parseProgress(text)
+		share, _, asOf, err := parseProgress(text)
 		require.NoError(t, err, text)
 		assert.InDelta(t, want, share, 1e-12, text)
 		assert.Zero(t, asOf)
 	}
-	_, asOf, err := parseProgress("0.5@1763846400.25")
+	_, _, asOf, err := parseProgress("0.5@1763846400.25")
 	require.NoError(t, err)
 	assert.True(t, asOf.Equal(time.UnixMilli(1763846400250)))
 	for _, text := range []string{
-		"", "x", "-1", "2", "NaN", "1/0", "5/4", "1/x", "0.5@", "0.5@-3", "0.5@1e99", "0.5@NaN",
+		"", "x", "-1", "2", "NaN", "1/0", "5/4", "1/x", "1/Inf", "1/1e300", "0.5@", "0.5@-3", "0.5@1e99", "0.5@NaN",
 	} {
-		_, _, err := parseProgress(text)
+		_, _, _, err := parseProgress(text)
 		assert.Error(t, err, text)
 	}
 }

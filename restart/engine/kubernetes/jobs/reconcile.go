@@ -169,18 +169,10 @@ func (c *Controller) poll(
 ) (actions []engine.Action, soft map[int]bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.runs[key]
-	if r != nil && (r.uid != job.UID || !r.spec.sameRun(&s) || r.spec.copies != s.copies) {
-		r.close(p.now)
-		r = nil
+	r, err := c.runOf(key, job.UID, s, p.now, pods, false)
+	if err != nil {
+		return nil, nil, err
 	}
-	if r == nil {
-		if r, err = newRun(job.UID, s, c.hosts, false); err != nil {
-			return nil, nil, err
-		}
-		c.runs[key] = r
-	}
-	r.spec = s
 	for _, i := range p.soft {
 		r.soft[i] = true
 	}

@@ -22,7 +22,10 @@ type run struct {
 	soft   map[int]bool // indexes of which a pod found no node while it avoided some
 	list   []engine.Attempt
 
+	sizes sizes
+
 	counted tracker.Ledger // as the metrics have it
+	retold  bool           // the phase is about to be told what one before it was told, and what is counted
 }
 
 // sight is what was seen of a pod.
@@ -31,23 +34,62 @@ type sight struct {
 	text  string // its last progress
 	share float64
 	asOf  time.Time
-	over  bool // the engine was told of its end
+	shown bool // the engine was told of it
+	over  bool // and of its end
+	past  bool // a phase before this one was
+	// When it was first seen to run and to have ended; zero if that was when the controller began.
+	begun, ended time.Time
 }
 
-func newRun(uid types.UID, s spec, hosts *engine.Hosts, preloaded bool) (*run, error) {
-	c := s.config(hosts)
-	c.Preloaded = preloaded
-	phase, err := engine.New(c)
-	if err != nil {
-		return nil, err
+// runOf returns the run of a Job, which goes on if the Job asks for the same as it did. Its phase is made anew where pods
+// have told that indexes differ in size. The controller is locked.
+func (c *Controller) runOf(
+	key string, uid types.UID, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
+) (r *run, err error) {
+	r = c.runs[key]
+	if r != nil && (r.uid != uid || !r.spec.sameRun(&s)) {
+		r.close(now)
+		r = nil
 	}
-	r := &run{uid: uid, spec: s, phase: phase, seen: map[types.UID]*sight{}, soft: map[int]bool{}}
-	for i := range s.tasks {
-		if !s.copies {
-			phase.SetEligible(i, false, true)
+	if r == nil {
+		r = &run{uid: uid, seen: map[types.UID]*sight{}, soft: map[int]bool{}}
+	}
+	r.spec = s
+	r.read(pods, now)
+	if works := r.sizes.renew(now, s.interval); works != nil && s.work == nil {
+		s.work = works
+		if r.phase != nil {
+			r.close(now)
+			r.phase, r.retold = nil, true
 		}
 	}
+	if r.phase == nil {
+		if err = r.begin(s, c.hosts, preloaded); err != nil {
+			delete(c.runs, key)
+			return nil, err
+		}
+	}
+	c.runs[key] = r
 	return r, nil
+}
+
+// begin begins a phase.
+func (r *run) begin(s spec, hosts *engine.Hosts, preloaded bool) (err error) {
+	c := s.config(hosts)
+	c.Preloaded = preloaded
+	if r.phase, err = engine.New(c); err != nil {
+		return err
+	}
+	r.polled = false
+	for i := range s.tasks {
+		if !s.copies {
+			r.phase.SetEligible(i, false, true)
+		}
+	}
+	for _, seen := range r.seen {
+		seen.past, seen.over = seen.past || seen.over, false
+	}
+	return nil
 }
 
 // attempts lists what the engine is to know of the pods, in their order, and of the indexes that are over and of which
@@ -69,16 +111,14 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		a := engine.Attempt{ID: s.id, Task: i, State: state(pod, waits), Host: pod.Spec.NodeName}
 		a.Published = p.winners[i] == pod
 		gone := a.State >= engine.Succeeded
-		if begun, ended := span(pod); !r.polled || gone && !begun.IsZero() {
-			a.Begun = begun
-			if gone && !r.polled {
-				a.Ended = ended
-			}
+		r.date(&a, s, pod, now)
+		if a.State == engine.Running && !s.asOf.IsZero() {
+			a.Progress, a.AsOf = tracker.Report{Score: s.share}, s.asOf
 		}
-		if a.State == engine.Running {
-			r.progress(&a, s, pod, now)
+		if s.past { // what it says of its host is known
+			a.Host = ""
 		}
-		s.over = gone
+		s.shown, s.over = true, gone
 		shown[i] = shown[i] || a.Published
 		r.list = append(r.list, a)
 	}
@@ -104,31 +144,51 @@ func (r *run) sight(pod *v1.Pod) *sight {
 	return s
 }
 
-// progress adds what a pod says of how far it is. What is not dated is true as of when it was first seen.
-func (r *run) progress(a *engine.Attempt, s *sight, pod *v1.Pod, now time.Time) {
-	text := pod.Annotations[ProgressAnnotation]
-	if text == "" {
+// date adds when a pod began and ended to what a phase is told for the first time.
+func (r *run) date(a *engine.Attempt, s *sight, pod *v1.Pod, now time.Time) {
+	gone := a.State >= engine.Succeeded
+	begun, ended := span(pod)
+	if r.polled {
+		if a.State == engine.Running && s.begun.IsZero() {
+			s.begun = now
+		}
+		if gone {
+			s.ended = now
+			a.Begun = begun
+		}
 		return
 	}
-	if text != s.text {
-		share, asOf, err := parseProgress(text)
-		s.text = text
-		if err == nil {
-			if s.share, s.asOf = share, asOf; asOf.IsZero() {
-				s.asOf = now
-			}
-		}
+	if a.Begun = s.begun; a.Begun.IsZero() {
+		a.Begun = begun
 	}
-	if !s.asOf.IsZero() {
-		a.Progress, a.AsOf = report(s.share, r.workOf(a.Task)), s.asOf
+	if gone {
+		if a.Ended = s.ended; a.Ended.IsZero() {
+			a.Ended = ended
+		}
 	}
 }
 
-func (r *run) workOf(i int) float64 {
-	if len(r.spec.work) > i {
-		return r.spec.work[i]
+// read reads what pods say of how far they are. What is not dated is true as of when it was first seen.
+func (r *run) read(pods []*v1.Pod, now time.Time) {
+	for _, pod := range pods {
+		i, text := index(pod), pod.Annotations[ProgressAnnotation]
+		if i < 0 || i >= r.spec.tasks || text == "" {
+			continue
+		}
+		s := r.sight(pod)
+		if text == s.text {
+			continue
+		}
+		s.text = text
+		share, total, asOf, err := parseProgress(text)
+		if err != nil {
+			continue
+		}
+		r.sizes.tell(i, r.spec.tasks, total)
+		if s.share, s.asOf = share, asOf; asOf.IsZero() {
+			s.asOf = now
+		}
 	}
-	return 1
 }
 
 // forget drops what is remembered of pods that are no more.

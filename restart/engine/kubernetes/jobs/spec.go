@@ -147,7 +147,8 @@ func (s *spec) config(hosts *engine.Hosts) engine.Config {
 
 // sameRun reports whether a phase of the one spec can go on as one of the other.
 func (s *spec) sameRun(o *spec) bool {
-	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || len(s.work) != len(o.work) {
+	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || s.copies != o.copies ||
+		len(s.work) != len(o.work) {
 		return false
 	}
 	for i := range s.work {

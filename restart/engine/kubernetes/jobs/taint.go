@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -18,6 +19,12 @@ type marks struct {
 	lifted  map[string]time.Time // when a taint was last taken away
 }
 
+// forget drops what says nothing any more.
+func (m *marks) forget(now time.Time, taintFor time.Duration) {
+	maps.DeleteFunc(m.evicted, func(_ string, at time.Time) bool { return now.Sub(at) >= evictedFor })
+	maps.DeleteFunc(m.lifted, func(_ string, at time.Time) bool { return now.Sub(at) >= taintFor/4 })
+}
+
 // marking is a taint to set until a time, or with the zero time to take away.
 type marking struct {
 	node  string
@@ -30,6 +37,7 @@ const evictedFor = time.Minute
 // planTaints says which nodes are to have the taint from now on and which no more. The nodes are in the order of their
 // names. A taint says itself when it ends, so it does not matter who set it. O(nodes).
 func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Time) (plan []marking) {
+	m.forget(now, t.For)
 	room := max(int(t.Share*float64(len(nodes))), 1)
 	var bare []*v1.Node
 	for _, n := range nodes {
@@ -47,13 +55,13 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			return plan
 		}
 		evicted, recent := m.evicted[n.Name]
-		lifted, again := m.lifted[n.Name]
+		_, again := m.lifted[n.Name]
 		switch {
-		case recent && now.Sub(evicted) < evictedFor:
+		case recent:
 			plan = append(plan, marking{n.Name, evicted.Add(evictedFor)})
 		case t.Effect == "" || !slices.Contains(slow, n.Name):
 			continue
-		case again && now.Sub(lifted) < t.For/4: // it is to show first that it is slow still
+		case again: // it is to show first that it is slow still
 			continue
 		default:
 			plan = append(plan, marking{n.Name, now.Add(t.For)})

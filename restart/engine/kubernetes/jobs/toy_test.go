@@ -36,6 +36,7 @@ type toy struct {
 	takes   func(p *v1.Pod) time.Duration // how long a pod runs on a healthy node
 	exits   func(p *v1.Pod) int32
 	silent  bool // pods do not tell how far they are
+	totals  bool // they tell of how much
 	began   map[types.UID]time.Time
 	made    []*v1.Pod // ever
 	writes  int       // that the API server has taken
@@ -262,6 +263,9 @@ func (y *toy) run() {
 	}
 	for _, p := range pods {
 		if p.Spec.NodeName == "" && p.DeletionTimestamp == nil {
+			if len(p.Spec.SchedulingGates) > 0 {
+				continue
+			}
 			for _, n := range y.nodes {
 				if load[n] < y.slots && !y.dead[n] && mayRun(p, n) {
 					p.Spec.NodeName = n
@@ -300,6 +304,9 @@ func (y *toy) work(p *v1.Pod) {
 	if !over {
 		if !y.silent {
 			p.Annotations[ProgressAnnotation] = fmt.Sprintf("%.3f@%d", ran/usual, y.now.Unix())
+			if n := y.takes(p).Seconds(); y.totals {
+				p.Annotations[ProgressAnnotation] = fmt.Sprintf("%.3f/%g@%d", n*ran/usual, n, y.now.Unix())
+			}
 			y.put(p, false)
 		}
 		return

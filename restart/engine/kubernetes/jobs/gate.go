@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// gated reports whether a pod waits for this controller to say where it must not run.
+func gated(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.SchedulingGates, func(g v1.PodSchedulingGate) bool { return g.Name == Gate })
+}
+
+// avoided says which nodes the next pod of an index must avoid: those that are slow and those that a pod was evicted
+// from lately, unless no node were left, or a pod of the index has found no other. The controller is locked.
+func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index int) []string {
+	c.marks.forget(now, c.config.Taint.For)
+	bad := map[string]bool{}
+	for _, name := range c.hosts.Slow() {
+		bad[name] = true
+	}
+	for name := range c.marks.evicted {
+		bad[name] = true
+	}
+	left := 0
+	for _, o := range c.nodes.GetIndexer().List() {
+		if n := o.(*v1.Node); usable(n) && !bad[n.Name] {
+			left++
+		}
+	}
+	if left == 0 {
+		clear(bad)
+	}
+	for _, pod := range pods {
+		if stuck(pod, now) {
+			r.soft[index(pod)] = true
+		}
+	}
+	soft, names := maps.Clone(r.soft), slices.Sorted(maps.Keys(bad))
+	return func(index int) []string {
+		if soft[index] {
+			return nil
+		}
+		return names
+	}
+}
+
+// ungate lets the scheduler have the pods that are gated, with the nodes that they must avoid.
+func (c *Controller) ungate(ctx context.Context, pods []*v1.Pod, avoid func(index int) []string) error {
+	return each(ctx, len(pods), func(i int) error {
+		pod := pods[i]
+		if !gated(pod) || !active(pod) {
+			return nil
+		}
+		meta := map[string]any{"uid": pod.UID}
+		spec := map[string]any{"schedulingGates": []any{map[string]string{"$patch": "delete", "name": Gate}}}
+		if nodes := avoid(index(pod)); len(nodes) > 0 {
+			meta["annotations"] = map[string]string{AvoidAnnotation: strings.Join(nodes, ",")}
+			spec["affinity"] = exclude(pod.Spec.Affinity.DeepCopy(), nodes, false)
+		}
+		data, err := json.Marshal(map[string]any{"metadata": meta, "spec": spec})
+		if err != nil {
+			return err
+		}
+		_, err = c.config.Client.CoreV1().Pods(pod.Namespace).Patch(
+			ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
+		return err
+	})
+}
+
+// unstick evicts the pods that find no node but those that they must avoid. The next ones need not avoid any.
+func (c *Controller) unstick(ctx context.Context, job *batchv1.Job, pods []*v1.Pod, now time.Time) error {
+	return each(ctx, len(pods), func(i int) error {
+		if !stuck(pods[i], now) || !bearsEviction(job) {
+			return nil
+		}
+		_, err := c.askEviction(ctx, pods[i])
+		return err
+	})
+}

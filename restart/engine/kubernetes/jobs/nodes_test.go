@@ -1,0 +1,82 @@
+package jobs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+)
+
+// churn has so many nodes come and go.
+func churn(y *toy, n int) {
+	for i := range n {
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("spot-", i)}}
+		require.NoError(y.t, y.c.nodes.GetIndexer().Add(node))
+		y.c.nodeChanged(node)
+		require.NoError(y.t, y.c.nodes.GetIndexer().Delete(node))
+		y.c.nodeChanged(node)
+	}
+}
+
+// Nodes that are gone are forgotten in the end, and a Job that runs meanwhile loses nothing by it.
+func TestNodesThatAreGoneAreForgotten(t *testing.T) {
+	y := newToy(t, indexedJob(16))
+	slowNode(y)
+	y.steps(5)
+	churn(y, 900)
+	require.Len(t, y.c.known, 904)
+	require.Contains(t, y.c.runs, jobKey)
+	churn(y, 3000)
+	assert.LessOrEqual(t, len(y.c.known), mostGone)
+	assert.NotContains(t, y.c.known, "spot-2")
+	assert.Contains(t, y.c.known, "n3")
+	require.True(t, holds(&y.steps(100).Status, batchv1.JobComplete))
+	assert.Equal(t, 20, len(y.made))
+	oneWinner(t, y)
+}
+
+// A record of the caller's own has numbers that must not mean other nodes.
+func TestNodesOfTheCallersRecordStay(t *testing.T) {
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	y := newToy(t, indexedJob(16), func(_ *toy, c *Config) { c.Record = record })
+	y.steps(5)
+	hosts := y.c.hosts
+	churn(y, 3000)
+	assert.Same(t, hosts, y.c.hosts)
+}
+
+func TestMarksAreForgotten(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	m := &marks{evicted: map[string]time.Time{"a": now}, lifted: map[string]time.Time{"b": now}}
+	m.forget(now.Add(evictedFor-1), 4*evictedFor)
+	assert.Len(t, m.evicted, 1)
+	assert.Len(t, m.lifted, 1)
+	m.forget(now.Add(evictedFor), 4*evictedFor)
+	assert.Empty(t, m.evicted)
+	assert.Empty(t, m.lifted)
+}
+
+// A kubelet whose clock is off by an hour lengthens no pause, and skips none.
+func TestBackoffByAnotherClock(t *testing.T) {
+	made := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, off := range []time.Duration{0, time.Second, time.Hour, -time.Hour} {
+		p := &v1.Pod{}
+		p.CreationTimestamp = metav1.NewTime(made)
+		p.Status.ContainerStatuses = []v1.ContainerStatus{{State: v1.ContainerState{
+			Terminated: &v1.ContainerStateTerminated{
+				StartedAt: metav1.NewTime(made.Add(off)), FinishedAt: metav1.NewTime(made.Add(20*time.Second + off))},
+		}}}
+		end := endOf(p, made.Add(21*time.Second))
+		assert.WithinDuration(t, made.Add(20*time.Second), end, 2*time.Second, "%v", off)
+		p.Status.ContainerStatuses[0].State.Terminated.StartedAt = metav1.Time{}
+		assert.Equal(t, made, endOf(p, made.Add(21*time.Second)), "it never ran")
+	}
+}

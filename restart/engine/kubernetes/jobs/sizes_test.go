@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+)
+
+// fewAreLong is a Job of 48 indexes on 16 slots of which the last five take five times as long, and tell so if asked.
+func fewAreLong(t *testing.T, totals bool) *toy {
+	y := newToy(t, indexedJob(48, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(16)) }))
+	y.totals = totals
+	y.takes = func(p *v1.Pod) time.Duration {
+		if index(p) >= 43 {
+			return 50 * time.Second
+		}
+		return 10 * time.Second
+	}
+	return y
+}
+
+// Pods that say of how much they have done so much are no stragglers for having more to do, whenever the controller
+// came to know of them.
+func TestProgressTellsSizes(t *testing.T) {
+	for _, restarts := range []int{0, 3, 25, 40} {
+		y := fewAreLong(t, true)
+		y.steps(restarts)
+		y.restart(Config{})
+		require.True(t, holds(&y.steps(200).Status, batchv1.JobComplete))
+		assert.Equal(t, 48, len(y.made), "restarted after %d s", restarts)
+		oneWinner(t, y)
+	}
+}
+
+// One that lags is copied all the same, and what nodes have shown counts once.
+func TestSizedStragglersAreCopied(t *testing.T) {
+	y := fewAreLong(t, true)
+	slowNode(y)
+	require.True(t, holds(&y.steps(400).Status, batchv1.JobComplete))
+	assert.Less(t, y.now.Sub(y.job().Status.StartTime.Time), 120*time.Second, "500 s without")
+	assert.Less(t, len(y.made), 48+16)
+	oneWinner(t, y)
+}
+
+func TestSizes(t *testing.T) {
+	var z sizes
+	now, second := time.Unix(1e9, 0), time.Second
+	assert.Nil(t, z.renew(now, second))
+	for i := range 4 {
+		z.tell(i, 8, 100)
+	}
+	z.tell(4, 8, 0)
+	z.tell(4, 8, 149)
+	assert.Nil(t, z.renew(now, second), "they are much alike")
+	z.tell(5, 8, 500)
+	works := z.renew(now, second)
+	assert.Equal(t, []float64{100, 100, 100, 100, 149, 500}, works[:6])
+	assert.True(t, math.IsNaN(works[6]) && math.IsNaN(works[7]), "what is not told counts as the mean")
+	z.tell(5, 8, 9000)
+	assert.Nil(t, z.renew(now.Add(time.Hour), second), "the first word counts")
+	z.tell(6, 8, 10)
+	assert.NotNil(t, z.renew(now.Add(second), second), "much less than the mean")
+	z.tell(7, 8, 1)
+	assert.Nil(t, z.renew(now.Add(3*second-1), second), "the third waits for twice as long as the second")
+	assert.NotNil(t, z.renew(now.Add(3*second), second))
+}
