@@ -54,6 +54,9 @@ type Task struct {
 	// Trying is how long the latest restart or copy that was made because the task was slow has gone on without coming
 	// out, by being won or lost; 0 if there is none. Read by Guarded.
 	Trying time.Duration
+	// Behind says that all its copies run on machines on which more are overdue than chance explains, and that a new one
+	// would not: then it is not the task that is long. Read by Guarded.
+	Behind bool
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool
 	// NoRestart says that the task must not be killed and run again.

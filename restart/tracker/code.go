@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -93,11 +94,13 @@ func (f *fleet) code(c *snapshot.Codec) {
 	if c.In != nil {
 		f.index = map[int]int32{}
 	}
-	snapshot.List(c, &f.list, 3, func(m *machine) {
+	snapshot.List(c, &f.list, 5, func(m *machine) {
 		c.Number(&m.number, 0, snapshot.Any)
 		c.Duration(&m.leaves)
 		refused := m.refused
 		c.Bool(&refused)
+		snapshot.Small(c, &m.ended, 0, maxTasks)
+		c.Bool(&m.behind)
 		if f.pace != nil {
 			c.Amount(&m.total)
 		}
@@ -150,6 +153,13 @@ func (f *forecast) code(c *snapshot.Codec) {
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
+	apart := m.elsewhere != nil
+	if c.Bool(&apart); apart {
+		if c.Reading() {
+			m.elsewhere = new(survival.Curve)
+		}
+		c.Part(m.elsewhere)
+	}
 	c.Duration(&m.fitted)
 	c.Number(&m.since, 0, snapshot.Any)
 	snapshot.List(c, &m.closed, 13, func(l *life) {
@@ -244,7 +254,6 @@ func (x *trial) code(c *snapshot.Codec) {
 	c.Duration(&x.began)
 	c.Duration(&x.left)
 	c.Duration(&x.risk)
-	c.Duration(&x.saves)
 }
 
 func (r *trials) code(c *snapshot.Codec, b *book) {
@@ -267,9 +276,7 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 		slices.Sort(listed)
 		for i := range b.histories {
 			if x := &b.histories[i].trial; x.kind != noTrial {
-				if all++; x.likely {
-					r.risk -= x.saves
-				} else {
+				if all++; !x.likely {
 					r.risk += x.risk
 				}
 			}

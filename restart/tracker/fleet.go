@@ -48,6 +48,9 @@ type machine struct {
 	leaves  time.Duration // when it leaves; noTime if that is not known
 	refused bool          // a slot of it was offered for waiting tasks, and not wanted
 	total   float64       // LATE's total progress
+	ended   int32         // copies that have ended on it with success
+	overdue int32         // copies on it that run longer than usual
+	behind  bool          // too many are overdue for chance
 }
 
 // merge tells the record what another process has seen.

@@ -100,7 +100,6 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 func (j *judge) look(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.doubts = j.silence()
 	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
 	var samples [mostAhead]int
 	for i := s.copies; i != none; i = b.copies.all[i].next {
@@ -136,10 +135,13 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, samples[:min(len(copies), len(samples))], &j.others)
+	view.Behind = j.fleet.leavesBehind(b, s, machine)
+	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, view.Behind, samples[:min(len(copies), len(samples))], &j.others)
 	if j.trials.on {
 		j.noteTrial(s, view)
-		j.mix(s, view)
+		if !view.Behind {
+			j.mix(s, view)
+		}
 		if h := j.trying(s); h != none {
 			view.Trying = max(num.Sub(b.now, b.histories[h].trial.began), 1)
 		}

@@ -14,6 +14,9 @@ import (
 func (f *forecast) finished(s *taskState, c *copyState) {
 	w, age := s.stint(c.resumed), f.book.age(c)
 	f.lived(w, c, age, true)
+	if c.machine != none {
+		f.fleet.list[c.machine].ended++
+	}
 	f.weigh(w, c, age)
 	if c.readAll != noTime {
 		f.wrapUp.Observe(c.readAll, age)

@@ -87,16 +87,15 @@ func (j *judge) fails(s *taskState, copy func(c *copyState) bool) {
 	j.drop(h)
 }
 
-// won takes note that a trial was won, and what it has saved.
+// the less the likelier bad luck is.
 func (j *judge) won(saved time.Duration) {
 	r := &j.trials
 	r.tried++
 	r.won++
 	r.other++
-	r.cost = num.Sub(r.cost, saved)
+	r.cost = num.Sub(r.cost, max(saved, 0))
 }
 
-// lost takes note that one was lost, and what it has cost. That says less of the task the likelier bad luck is.
 func (j *judge) lost(history int32, cost time.Duration) {
 	r, x, q, unlucky := &j.trials, &j.book.histories[history].trial, j.doubt(), luck
 	if j.forecast.reported {
@@ -110,7 +109,6 @@ func (j *judge) lost(history int32, cost time.Duration) {
 	r.cost = num.Add(r.cost, cost)
 }
 
-// ends takes note that a copy ends its task, of which there is a trial. Of a copy that is won the time is saved that the
 // others would still take.
 func (j *judge) ends(task, h int32, winner *copyState) {
 	x, b := &j.book.histories[h].trial, j.book
@@ -118,7 +116,7 @@ func (j *judge) ends(task, h int32, winner *copyState) {
 	extra := b.isExtra(s, winner)
 	switch {
 	case x.kind == byRestart && b.age(winner).Seconds()/j.unit(s)*lessBy < float64(x.implied):
-		j.won(j.pay(s, x.leaves(b.now)))
+		j.won(num.Sub(x.left, num.Sub(b.now, x.began)))
 		return
 	case x.kind == byRestart:
 		j.lost(h, x.risk)
@@ -135,7 +133,7 @@ func (j *judge) ends(task, h int32, winner *copyState) {
 		if c := fastest(view.Copies); c != nil {
 			saved = c.Remaining
 		}
-		j.won(j.pay(s, saved))
+		j.won(saved)
 	}
 	for i := s.copies; i != none; i = b.copies.all[i].next {
 		switch c := &b.copies.all[i]; {

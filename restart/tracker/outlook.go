@@ -66,29 +66,39 @@ func (f *forecast) refresh() {
 		return
 	}
 	m.fitted, m.since = b.now, 0
-	kin := f.pupil.lives(m)
 	m.curve.Reset()
-	ends := 0
-	for _, lives := range [...][]life{m.closed, kin} {
+	if f.over(&m.curve) < m.enough {
+		m.curve.Reset() // nobody reads it: most phases are so for most of their time
+	} else {
+		f.running(func(c *copyState, w stint) {
+			if m.keeps(c.task) {
+				m.curve.Observe(b.age(c).Seconds()/f.scale(float64(w)), false)
+			}
+		})
+	}
+	m.curve.Fit()
+	f.separate()
+}
+
+// over adds the lives that are over to a curve, and returns how many ended with success.
+func (f *forecast) over(curve *survival.Curve) (ends int) {
+	for _, lives := range [...][]life{f.ages.closed, f.pupil.lives(&f.ages)} {
 		for _, l := range lives {
-			if m.curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
+			if curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
 				ends++
 			}
 		}
 	}
-	if ends < m.enough { // nobody reads it: most phases are so for most of their time
-		m.curve.Reset()
-		m.curve.Fit()
-		return
-	}
-	for i := range b.copies.all {
-		c := &b.copies.all[i]
-		if c.task != none && c.begun && m.keeps(c.task) {
-			work := float64(b.tasks[c.task].stint(c.resumed))
-			m.curve.Observe(b.age(c).Seconds()/f.scale(work), false)
+	return ends
+}
+
+// running calls do with each copy that runs, and the work that it has found.
+func (f *forecast) running(do func(c *copyState, w stint)) {
+	for i := range f.book.copies.all {
+		if c := &f.book.copies.all[i]; c.task != none && c.begun {
+			do(c, f.book.tasks[c.task].stint(c.resumed))
 		}
 	}
-	m.curve.Fit()
 }
 
 // mostAhead is how many copies of a task have a distribution of t_rem.
@@ -108,8 +118,10 @@ func (f *forecast) scale(work float64) float64 {
 }
 
 // fresh is t_new of one more copy of a task, of which the oldest has run so long, at a location; others receives the
-// samples without those of the task's own copies.
-func (f *forecast) fresh(w stint, location float64, oldest time.Duration, own []int, others *estimate.PeerTimes) estimate.Fresh {
+// samples without those of the task's own copies. It leaves a machine that is behind if leaves says so.
+func (f *forecast) fresh(
+	w stint, location float64, oldest time.Duration, leaves bool, own []int, others *estimate.PeerTimes,
+) estimate.Fresh {
 	n := estimate.Fresh{Work: f.rates.Work(float64(w)), Lag: f.lag.mean(), Location: location}
 	if f.rates.Known() {
 		f.rates.Peers(others, own...)
@@ -119,7 +131,9 @@ func (f *forecast) fresh(w stint, location float64, oldest time.Duration, own []
 	// that has shown nothing yet knows the ages of its kind.
 	if m := &f.ages; m.on && (!f.reported || !f.rates.Known()) && m.sure() {
 		scale := f.scale(float64(w))
-		m.fresh = survival.Without{Curve: &m.curve, Age: oldest.Seconds() / scale}
+		if m.fresh = (survival.Without{Curve: &m.curve, Age: oldest.Seconds() / scale}); leaves && m.elsewhere != nil {
+			m.fresh = survival.Without{Curve: m.elsewhere}
+		}
 		n.UnitTime, n.Work = &m.fresh, scale
 	}
 	return n
