@@ -153,6 +153,14 @@ func (h *Hosts) ClockOffset(name string) time.Duration {
 	return 0
 }
 
+// SetSlots changes how many attempts run on a host at once. What runs there goes on. A name that is not known, or fewer
+// than 1, changes nothing, and so if the engine places.
+func (h *Hosts) SetSlots(name string, slots int) {
+	if i, ok := h.fill().Known(name); ok && slots > 0 && h.set.Placing() {
+		h.set.SetSlots(i, slots)
+	}
+}
+
 // SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count
 // as a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets
 // it. Names that are not known are learned, if the engine places.

@@ -47,3 +47,41 @@ func TestHostsThatCome(t *testing.T) {
 		}
 	}
 }
+
+// A host with more slots gets more at the next call, and one with fewer nothing until what runs there has ended.
+func TestSlotsThatChange(t *testing.T) {
+	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}}})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Hosts: hosts, Policy: restart.Never{}})
+	require.NoError(t, err)
+	assert.Len(t, p.Push(at(1), nil), 2)
+	hosts.SetSlots("a", 4)
+	assert.Equal(t, []string{"submit 2.0 on a", "submit 3.0 on a"}, lines(p.Push(at(2), nil)))
+	hosts.SetSlots("a", 1)
+	for _, bad := range []int{0, -1} {
+		hosts.SetSlots("a", bad)
+	}
+	hosts.SetSlots("unknown", 5)
+	assert.Equal(t, 1, hosts.Slots())
+	ends := func(ids ...string) (all []engine.Attempt) {
+		for _, id := range ids {
+			all = append(all, engine.Attempt{ID: id, Task: int(id[0] - '0'), Host: "a", State: engine.Succeeded})
+		}
+		return all
+	}
+	submits := func(actions []engine.Action) (n int) {
+		for _, a := range actions {
+			if a.Op == engine.Submit && a.Task > 3 {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Zero(t, submits(p.Push(at(3), ends("0.0", "1.0", "2.0"))))
+	assert.Equal(t, 1, submits(p.Push(at(4), ends("3.0"))))
+
+	placed, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a"}}})
+	require.NoError(t, err)
+	placed.SetSlots("a", 5)
+	assert.Zero(t, placed.Slots(), "the engine places")
+}

@@ -157,6 +157,14 @@ func (s *Set) Hide(i int, hidden bool) {
 	s.touch(i)
 }
 
+// SetSlots says how many attempts run on a host at once.
+func (s *Set) SetSlots(i, slots int) {
+	if s.list[i].Slots != slots {
+		s.list[i].Slots = slots
+		s.touch(i)
+	}
+}
+
 // SetDown says that a host is out of order, or is back.
 func (s *Set) SetDown(i int, down bool) {
 	if s.list[i].down != down {
