@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/straggler-go/straggler/restart/engine"
 )
@@ -37,14 +38,13 @@ func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 
 // cancel ends an attempt. One that has not begun never will.
 func (r *run) cancel(ctx context.Context, a engine.Action) error {
-	first, err := r.rdb.HSetNX(ctx, r.begun(), a.ID, "").Result()
-	if err != nil {
+	switch first, err := r.begin(ctx, r.rdb, r.named(a.ID), ""); {
+	case err != nil:
 		return err
-	}
-	if !first {
+	case first < 1:
 		return r.tool.CancelProcessing(r.message(a.ID))
 	}
-	if err := r.tell(ctx, r.rdb, told{Attempt: a.ID, Host: a.Host, State: engine.Cancelled}); err != nil {
+	if err := r.tell(ctx, r.rdb, told{Attempt: r.named(a.ID), Host: a.Host, State: engine.Cancelled}); err != nil {
 		return err
 	}
 	_ = r.tool.DeleteTask(queueOf(a.Host), r.message(a.ID)) // a worker that finds it drops it
@@ -53,21 +53,29 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 
 // publish makes the result of an attempt that of its task, if the task has none.
 func (r *run) publish(ctx context.Context, task int, id string) error {
-	host, err := r.rdb.HGet(ctx, r.begun(), id).Result()
-	if err != nil {
+	if has, err := r.rdb.HExists(ctx, r.results(), strconv.Itoa(task)).Result(); has || err != nil {
+		return err
+	}
+	host, err := r.rdb.HGet(ctx, r.begun(), r.named(id)).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
 	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
-	has, e := r.rdb.HExists(ctx, r.results(), strconv.Itoa(task)).Result()
-	switch {
-	case has || e != nil:
-		return e
-	case errors.Is(err, asynq.ErrTaskNotFound):
-		return fmt.Errorf("batch: %w: the result of attempt %s: is Retention too short?", errForGood, id)
-	case err != nil:
+	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
+		if err := r.open(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("batch %s: %w: Redis has no result of attempt %s: is Retention too short, or has it lost that?",
+			string(r.keys), errForGood, id)
+	} else if err != nil {
 		return err
 	}
-	if _, err := r.rdb.HSetNX(ctx, r.results(), strconv.Itoa(task), id+" "+string(info.Result)).Result(); err != nil {
+	_, err = r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSetNX(ctx, r.results(), strconv.Itoa(task), r.named(id)+" "+string(info.Result))
+		p.Expire(ctx, r.results(), r.abandoned())
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	r.told = append(r.told, engine.Attempt{ID: id, Task: task, State: engine.Succeeded, Published: true})

@@ -30,7 +30,8 @@ type Options struct {
 	// Enqueue are asynq's options for each attempt, such as asynq.Timeout, behind those of the task. Queue, TaskID,
 	// MaxRetry and Retention are set by this package, and asynq.Unique does not fit.
 	Enqueue []asynq.Option
-	// Retention is for how long results stay in Redis, and the batch's keys once it is over. 0 means a day.
+	// Retention is for how long results stay in Redis, and the batch's keys once it is over. 0 means a day. A batch that
+	// nobody is at work on is forgotten after so long, and a day at least.
 	Retention time.Duration
 	// Configure may change the configuration of a new phase in all that has no field here: its order, its budget,
 	// what is recorded.
@@ -77,6 +78,8 @@ type run struct {
 	phase  *engine.Phase
 
 	token        string // of the lease
+	epoch        string // of the batch: another one of that name has another
+	running      map[string]began
 	leased       time.Time
 	last         string           // what was read of the stream
 	told         []engine.Attempt // to be told to the phase besides
@@ -98,7 +101,7 @@ func Run(
 	if len(tasks) == 0 {
 		return Outcome{}, nil
 	}
-	o.Interval, o.Retention = cmp.Or(o.Interval, time.Second), cmp.Or(o.Retention, 24*time.Hour)
+	o.Interval, o.Retention = cmp.Or(o.Interval, time.Second), cmp.Or(o.Retention, day)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	rdb := connect.MakeRedisClient().(redis.UniversalClient)
 	defer rdb.Close()
@@ -135,12 +138,16 @@ func (r *run) again(ctx context.Context, do func(context.Context) error) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(r.Interval):
+		case <-time.After(min(r.Interval, time.Second)):
 		}
 	}
 }
 
-// turn takes what there is to be heard, for an interval at most, and does what follows from it.
+// named is what an attempt is called among those of all epochs, and message what asynq calls it.
+func (r *run) named(id string) string   { return r.epoch + "/" + id }
+func (r *run) message(id string) string { return r.keys.message(r.named(id)) }
+
+// turn takes what there is to be heard, for a moment, and does what follows from it.
 func (r *run) turn(ctx context.Context) error {
 	if err := r.renew(ctx); err != nil {
 		return err
@@ -165,7 +172,11 @@ func (r *run) turn(ctx context.Context) error {
 		if r.OnAction != nil {
 			r.OnAction(a)
 		}
-		errs = append(errs, r.carryOut(ctx, a))
+		err := r.carryOut(ctx, a)
+		if errors.Is(err, errForGood) {
+			return err
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...) // what was not carried out is asked for again
 }
@@ -203,8 +214,8 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 		_ = r.tool.DeleteTask(queue, id) // else asynq keeps it among what failed
 	}
 	out = Outcome{Results: make([]Result, len(r.tasks)), Failed: r.phase.GivenUp(), Ledger: r.phase.Ledger()}
-	err = r.eachResult(ctx, func(task int, id, data string) {
-		out.Results[task] = Result{Attempt: id, Data: []byte(data)}
+	err = r.eachResult(ctx, func(task int, name, data string) {
+		out.Results[task] = Result{Attempt: r.keys.message(name), Data: []byte(data)}
 	})
 	return out, errors.Join(err, r.expire(ctx))
 }

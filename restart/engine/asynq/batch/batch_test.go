@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -24,36 +21,17 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// startRedis starts a server of its own for the test, which listens on a socket in a directory that goes with it.
-func startRedis(t *testing.T) asynq.RedisClientOpt {
-	t.Helper()
-	binary, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("there is no redis-server here (apt-get install redis-server)")
-	}
-	dir, err := os.MkdirTemp("", "batch") // t.TempDir is too long for a socket
-	require.NoError(t, err)
-	socket := filepath.Join(dir, "redis")
-	server := exec.Command(binary, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir)
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-		_ = os.RemoveAll(dir)
-	})
-	at := asynq.RedisClientOpt{Network: "unix", Addr: socket}
-	rdb := at.MakeRedisClient().(*redis.Client)
-	defer rdb.Close()
-	require.Eventually(t, func() bool { return rdb.Ping(t.Context()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
-	return at
-}
-
 const interval = 50 * time.Millisecond
 
 // startWorker starts a worker with four slots; stop ends it in good order.
 func startWorker(t *testing.T, at asynq.RedisConnOpt, name string, h asynq.HandlerFunc) (stop func()) {
 	t.Helper()
-	w := batch.Worker{Redis: at, Name: name, Slots: 4, Interval: interval}
+	return startSlots(t, at, name, 4, h)
+}
+
+func startSlots(t *testing.T, at asynq.RedisConnOpt, name string, slots int, h asynq.HandlerFunc) (stop func()) {
+	t.Helper()
+	w := batch.Worker{Redis: at, Name: name, Slots: slots, Interval: interval}
 	c := w.Config()
 	c.LogLevel, c.ShutdownTimeout = asynq.FatalLevel, 50*time.Millisecond
 	mux := asynq.NewServeMux()

@@ -30,10 +30,16 @@
 // the stream, so it does not matter what the workers' clocks show. A process that dies in Run is replaced by one that
 // calls it again with the same name and the same tasks, or by one that called it before and waits: of several, one is
 // at work at a time. Each result is taken once. Once a batch is over, its keys are left for Options.Retention, and
-// Run returns its outcome again.
+// Run returns its outcome again. One that nobody goes on with is forgotten after that time, and a day at least; what
+// still runs of it then makes no key again, and what waits does not begin.
 //
-// A worker that comes while the batch goes on gets work; one that is not heard of any more, by asynq's own heartbeat,
-// is taken for dead, and what ran there begins elsewhere. An attempt begins once in its life, whatever asynq does
-// about its message. Retries are new attempts, up to four failures of a task, whatever MaxRetry the task was made
-// with.
+// A worker that comes while the batch goes on gets work, and one that is started again with more slots gets more; one
+// that is not heard of any more, by asynq's own heartbeat, is taken for dead, and what ran there begins elsewhere. An
+// attempt begins once in its life, whatever asynq does about its message. Retries are new attempts, up to four failures
+// of a task, whatever MaxRetry the task was made with.
+//
+// As long as Redis is away, Run waits. Of a Redis that comes back without the last moment, as after a failover, what is
+// missing is submitted again, or asked of asynq. One that comes back without the batch, since it keeps nothing on disk,
+// is an error that says so: then it has to be run again, and what still runs of the first time does not count. A batch
+// of tasks that are Alone should wait for that to end. Redis must not evict keys, as for asynq, and be 6.2 or later.
 package batch

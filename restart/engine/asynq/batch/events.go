@@ -18,17 +18,29 @@ type keys string
 
 func (k keys) key(what string) string     { return "straggler:{" + string(k) + "}:" + what }
 func (k keys) events() string             { return k.key("events") }  // a stream
-func (k keys) begun() string              { return k.key("begun") }   // by attempt, its worker; empty if it never will
+func (k keys) begun() string              { return k.key("begun") }   // by attempt, its worker; empty if it never will; and the epoch
 func (k keys) results() string            { return k.key("results") } // by task
 func (k keys) state() string              { return k.key("state") }
 func (k keys) lease() string              { return k.key("lease") }
-func (k keys) message(id string) string   { return string(k) + "/" + id } // what asynq calls an attempt
+func (k keys) message(id string) string   { return string(k) + "/" + id } // what asynq calls an attempt: batch/epoch/task.number
 func (k keys) all() []string              { return []string{k.events(), k.begun(), k.results(), k.state()} }
 func split(message string) (keys, string) { k, id, _ := strings.Cut(message, "/"); return keys(k), id }
 
+// beginning takes note of where an attempt begins, once in its life: 1 if it may, 0 if it did before or never will, and -1 if
+// its batch is not known, any more or since Redis has lost it. Nothing of a batch is made again that has been forgotten.
+var beginning = redis.NewScript(`
+if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return -1 end
+return redis.call("HSETNX", KEYS[1], ARGV[2], ARGV[3])`)
+
+// begin is 1 if the attempt, of which the epoch is part, may begin on a host; on none, that it never will.
+func (k keys) begin(ctx context.Context, rdb redis.UniversalClient, id, host string) (int, error) {
+	epoch, _, _ := strings.Cut(id, "/")
+	return beginning.Run(ctx, rdb, []string{k.begun()}, epoch, id, host).Int()
+}
+
 // told is what is told of an attempt.
 type told struct {
-	Attempt, Host string
+	Attempt, Host string // the attempt with its epoch
 	State         engine.State
 	Begun         time.Time
 	Share         float64 // of its work that is done
@@ -52,7 +64,10 @@ func (k keys) tellAt(ctx context.Context, rdb redis.Cmdable, t told) (time.Time,
 	if t.Error != "" {
 		values = append(values, "error", t.Error)
 	}
-	id, err := rdb.XAdd(ctx, &redis.XAddArgs{Stream: k.events(), Values: values}).Result()
+	id, err := rdb.XAdd(ctx, &redis.XAddArgs{Stream: k.events(), NoMkStream: true, Values: values}).Result()
+	if errors.Is(err, redis.Nil) { // the batch is forgotten
+		err = nil
+	}
 	return date(id), err
 }
 
@@ -66,10 +81,13 @@ func date(id string) time.Time {
 	return time.UnixMilli(n)
 }
 
-// read waits for what is told, for an interval at most, and returns it as the phase wants it.
+// listen is for how long a read waits at most: nothing interrupts one.
+const listen = 100 * time.Millisecond
+
+// read waits for what is told, for a moment, and returns it as the phase wants it.
 func (r *run) read(ctx context.Context) (events []engine.Attempt, err error) {
 	got, err := r.rdb.XRead(ctx, &redis.XReadArgs{
-		Streams: []string{r.events(), r.last}, Block: max(r.Interval, time.Millisecond), Count: 10_000,
+		Streams: []string{r.events(), r.last}, Block: min(max(r.Interval, time.Millisecond), listen), Count: 10_000,
 	}).Result()
 	if errors.Is(err, redis.Nil) || err != nil {
 		if errors.Is(err, redis.Nil) {
@@ -86,19 +104,28 @@ func (r *run) read(ctx context.Context) (events []engine.Attempt, err error) {
 	return events, nil
 }
 
+// attempt returns the attempt of which a name with its epoch is told, if it is of this one.
+func (r *run) attempt(name string) (a engine.Attempt, ok bool) {
+	a.ID, ok = strings.CutPrefix(name, r.epoch+"/")
+	task, _, _ := strings.Cut(a.ID, ".")
+	n, err := strconv.Atoi(task)
+	a.Task = n
+	return a, ok && err == nil && n < len(r.tasks)
+}
+
 func (r *run) event(m redis.XMessage) (a engine.Attempt, ok bool) {
 	text := func(key string) string { s, _ := m.Values[key].(string); return s }
-	task, _, _ := strings.Cut(text("attempt"), ".")
-	a = engine.Attempt{ID: text("attempt"), Host: text("host")}
-	var err error
-	if a.Task, err = strconv.Atoi(task); err != nil || a.State.UnmarshalText([]byte(text("state"))) != nil {
+	if a, ok = r.attempt(text("attempt")); !ok || a.State.UnmarshalText([]byte(text("state"))) != nil {
 		return a, false
 	}
+	a.Host = text("host")
 	if ms, err := strconv.ParseInt(text("begun"), 10, 64); err == nil {
 		a.Begun = time.UnixMilli(ms)
 	}
+	delete(r.running, a.ID)
 	switch at := date(m.ID); a.State {
 	case engine.Running:
+		r.running[a.ID] = began{host: a.Host}
 		if a.Begun.IsZero() {
 			a.Begun = at
 		}

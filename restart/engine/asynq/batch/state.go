@@ -22,8 +22,13 @@ var (
 
 func newToken() string { return rand.Text() }
 
-// term is how long a process that falls silent is waited for by the others.
-func (r *run) term() time.Duration { return max(5*time.Second, 4*r.Interval) }
+const (
+	term = 5 * time.Second // for which the others wait for a process that falls silent
+	day  = 24 * time.Hour
+)
+
+// abandoned is for how long a batch is kept that nobody is at work on.
+func (r *run) abandoned() time.Duration { return max(r.Retention, day) }
 
 // renewed is 1 if the lease is still one's own.
 var renewed = redis.NewScript(`
@@ -33,10 +38,10 @@ return 0`)
 // renew keeps the lease.
 func (r *run) renew(ctx context.Context) error {
 	now := time.Now()
-	if now.Sub(r.leased) < r.term()/8 {
+	if now.Sub(r.leased) < term/8 {
 		return nil
 	}
-	ours, err := renewed.Run(ctx, r.rdb, []string{r.lease()}, r.token, r.term().Milliseconds()).Int()
+	ours, err := renewed.Run(ctx, r.rdb, []string{r.lease()}, r.token, term.Milliseconds()).Int()
 	if err == nil && ours == 0 {
 		return errTaken
 	}
@@ -56,7 +61,7 @@ func (r *run) unlock() {
 // start waits for the lease and for the first worker, and makes the phase, of what is saved if anything is.
 func (r *run) start(ctx context.Context) error {
 	now := time.Now()
-	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, r.term()).Result(); err != nil {
+	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, term).Result(); err != nil {
 		return err
 	} else if !got {
 		if err := r.renew(ctx); errors.Is(err, errTaken) {
@@ -66,10 +71,16 @@ func (r *run) start(ctx context.Context) error {
 		}
 	}
 	r.leased = now
-	r.phase, r.hosts, r.names, r.told, r.over = nil, nil, nil, nil, time.Time{}
+	r.phase, r.hosts, r.names, r.told, r.running, r.over = nil, nil, nil, nil, map[string]began{}, time.Time{}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
 	saved, err := r.rdb.HGetAll(ctx, r.state()).Result()
 	if err != nil {
 		return err
+	}
+	if saved["epoch"] != r.epoch {
+		saved = nil // a process wrote it that had not heard yet that all was lost
 	}
 	if n := saved["tasks"]; n != "" && n != strconv.Itoa(len(r.tasks)) {
 		return fmt.Errorf("batch: %w: batch %s has %s tasks, and not %d", errForGood, string(r.keys), n, len(r.tasks))
@@ -97,9 +108,50 @@ func (r *run) start(ctx context.Context) error {
 	for task := range r.tasks {
 		r.phase.SetEligible(task, r.Alone == nil || !r.Alone(task), true)
 	}
-	return r.eachResult(ctx, func(task int, id, _ string) {
-		r.told = append(r.told, engine.Attempt{ID: id, Task: task, State: engine.Succeeded, Published: true})
+	return r.adopt(ctx)
+}
+
+// open finds the batch, or makes it. One that is not there any more has been lost: what was known of it is not made up.
+func (r *run) open(ctx context.Context) error {
+	var epoch *redis.StringCmd
+	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSetNX(ctx, r.begun(), "epoch", strings.ToLower(rand.Text()[:8]))
+		epoch = p.HGet(ctx, r.begun(), "epoch")
+		p.XAdd(ctx, &redis.XAddArgs{Stream: r.events(), Values: []any{"attempt", ""}})
+		p.Expire(ctx, r.begun(), r.abandoned())
+		p.Expire(ctx, r.events(), r.abandoned())
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if r.epoch != "" && r.epoch != epoch.Val() {
+		return fmt.Errorf("batch %s: %w: Redis has lost what it kept of the batch, which has to be run again", string(r.keys),
+			errForGood)
+	}
+	r.epoch = epoch.Val()
+	return nil
+}
+
+// adopt tells the phase of the results that there are, and has what has begun of other tasks looked for.
+func (r *run) adopt(ctx context.Context) error {
+	all, err := r.rdb.HGetAll(ctx, r.begun()).Result()
+	if err != nil {
+		return err
+	}
+	has := map[int]bool{}
+	err = r.eachResult(ctx, func(task int, name, _ string) {
+		has[task] = true
+		r.told = append(r.told, engine.Attempt{
+			ID: strings.TrimPrefix(name, r.epoch+"/"), Task: task, State: engine.Succeeded, Published: true,
+		})
+	})
+	for name, host := range all {
+		if a, ours := r.attempt(name); ours && host != "" && !has[a.Task] {
+			r.running[a.ID] = began{host: host}
+		}
+	}
+	return err
 }
 
 func (r *run) config() engine.Config {
@@ -131,8 +183,11 @@ func (r *run) save(ctx context.Context) error {
 	hosts, _ := r.hosts.MarshalBinary()
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, r.state(), "phase", phase, "hosts", hosts, "names", strings.Join(r.names, "\n"), "last", r.last,
-			"tasks", len(r.tasks))
+			"tasks", len(r.tasks), "epoch", r.epoch)
 		p.XTrimMinID(ctx, r.events(), r.last)
+		for _, key := range r.all() {
+			p.Expire(ctx, key, r.abandoned())
+		}
 		return nil
 	})
 	if err == nil {
@@ -152,7 +207,8 @@ func (r *run) expire(ctx context.Context) error {
 	return err
 }
 
-func (r *run) eachResult(ctx context.Context, do func(task int, id, data string)) error {
+// eachResult tells of each result, with the attempt that it is of.
+func (r *run) eachResult(ctx context.Context, do func(task int, name, data string)) error {
 	results, err := r.rdb.HGetAll(ctx, r.results()).Result()
 	for task := range r.tasks {
 		if id, data, ok := strings.Cut(results[strconv.Itoa(task)], " "); ok {

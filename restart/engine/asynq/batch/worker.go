@@ -77,12 +77,12 @@ type ofContext struct{}
 
 // run lets the handler work, once in the attempt's life, and tells of it.
 func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (err error) {
-	first, err := a.rdb.HSetNX(ctx, a.begun(), a.told.Attempt, a.told.Host).Result()
-	if err != nil {
+	switch first, err := a.begin(ctx, a.rdb, a.told.Attempt, a.told.Host); {
+	case err != nil:
 		return err
-	}
-	if !first { // it was told to end, or is back in the queue of a worker that was stopped
-		a.end(engine.Lost, "")
+	case first == 0: // it was told to end, or is back in the queue of a worker that was stopped
+		return cmp.Or(a.end(engine.Lost, ""), asynq.RevokeTask)
+	case first < 0: // nobody waits for it
 		return asynq.RevokeTask
 	}
 	a.told.State = engine.Running
@@ -146,7 +146,8 @@ func Progress(ctx context.Context, share float64) {
 	}
 }
 
-// Attempt names the attempt in whose context it is called, as in "thumbnails/17.2": no other of any task has that name.
+// Attempt names the attempt in whose context it is called, as in "thumbnails/k3f9x2aq/17.2": no other has that name,
+// of any task, and if the batch is run again.
 // It is empty elsewhere.
 func Attempt(ctx context.Context) string {
 	if a, ok := ctx.Value(ofContext{}).(*attempt); ok {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +28,7 @@ func (r *run) sweep() error {
 	}
 	for _, host := range slices.Sorted(maps.Keys(slots)) {
 		if slices.Contains(r.names, host) {
+			r.hosts.SetSlots(host, slots[host])
 			continue
 		}
 		if err := r.hosts.Add(engine.Host{Name: host, Slots: slots[host]}); err != nil {
@@ -45,20 +45,65 @@ func (r *run) sweep() error {
 	return nil
 }
 
-// bury tells of attempts that have died with their worker: with all of it, or before it was started again.
+// bury tells of attempts that have died with their worker, with all of it or before it was started again, and of those of
+// whose end nothing was heard.
 func (r *run) bury(host string, dead bool) error {
 	r.hosts.SetDown(host, dead)
 	active, err := r.tool.ListActiveTasks(queueOf(host), asynq.PageSize(10_000))
 	if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 		return err
 	}
+	goesOn := map[string]bool{}
 	for _, t := range active {
-		if k, id := split(t.ID); k == r.keys && (dead || t.IsOrphaned) {
-			task, _, _ := strings.Cut(id, ".")
-			if n, err := strconv.Atoi(task); err == nil {
-				r.told = append(r.told, engine.Attempt{ID: id, Task: n, Host: host, State: engine.Lost})
+		k, name := split(t.ID)
+		a, ours := r.attempt(name)
+		if !ours || k != r.keys {
+			continue
+		}
+		if goesOn[a.ID] = true; dead || t.IsOrphaned {
+			a.Host, a.State = host, engine.Lost
+			r.told = append(r.told, a)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.running)) {
+		b := r.running[id]
+		switch {
+		case b.host != host:
+		case goesOn[id], !b.silent:
+			r.running[id] = began{host, !goesOn[id]}
+		default:
+			if err := r.inquire(id, host); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// began is an attempt of whose end nothing was heard; silent if asynq does not run it either.
+type began struct {
+	host   string
+	silent bool
+}
+
+// inquire asks asynq how an attempt has ended, as its worker could not tell, or Redis has lost it.
+func (r *run) inquire(id, host string) error {
+	a, _ := r.attempt(r.named(id))
+	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
+	switch {
+	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
+		a.State = engine.Lost
+	case err != nil:
+		return err
+	case info.State == asynq.TaskStateCompleted:
+		a.State, a.Ended = engine.Succeeded, info.CompletedAt
+	case info.State == asynq.TaskStateArchived:
+		a.State, a.Ended, r.trouble[a.Task] = engine.Failed, info.LastFailedAt, info.LastErr
+	default: // it goes on, or waits again, and will not begin
+		return nil
+	}
+	a.Host = host
+	r.told = append(r.told, a)
+	delete(r.running, id)
 	return nil
 }
