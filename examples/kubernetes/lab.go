@@ -53,7 +53,8 @@ func (l *lab) stop() {
 
 // start starts a node in a place; each that is started has a name of its own.
 func (l *lab) start(i int) error {
-	l.nodes[i] = node.New(l.plane.Client, fmt.Sprintf("n%d", l.made), slots, "API="+l.plane.Config.Host, "OUT="+l.out())
+	l.nodes[i] = node.New(l.plane.Client, fmt.Sprintf("n%d", l.made), slots, "API="+l.plane.Config.Host, "OUT="+l.out(),
+		"KUBECONFIG="+l.plane.Kubeconfig)
 	l.made++
 	return l.nodes[i].Start(l.ctx)
 }

@@ -52,15 +52,26 @@ func dispatch(ctx context.Context, args []string) error {
 	var choice kit.Choice
 	choice.Flags(flag.CommandLine)
 	check := flag.Bool("check", false, "fail if a Job under the controller did not end as it must")
+	serve := flag.Bool("serve", false, "start the cluster, print where its kubeconfig is, and run nothing")
 	flag.Parse()
 	chosen, err := kit.Pick(choice.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
 		return err
 	}
-	return demonstrate(ctx, chosen, choice, *check)
+	l, err := newLab(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.stop()
+	if *serve {
+		fmt.Println("export KUBECONFIG=" + l.plane.Kubeconfig)
+		<-ctx.Done()
+		return nil
+	}
+	return l.demonstrate(ctx, chosen, choice, *check)
 }
 
-// control is the controller as a process of its own, without election: there is one at a time.
+// control is the controller as a process of its own, without election: where there are two, both work.
 func control(ctx context.Context, kubeconfig string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -97,12 +108,7 @@ var comparison = kit.Comparison[*trial]{
 	},
 }
 
-func demonstrate(ctx context.Context, chosen []scenario, choice kit.Choice, check bool) error {
-	l, err := newLab(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.stop()
+func (l *lab) demonstrate(ctx context.Context, chosen []scenario, choice kit.Choice, check bool) error {
 	failed := 0
 	for i := range chosen {
 		s := &chosen[i]

@@ -15,6 +15,7 @@ type scenario struct {
 	args        []string // of the workload
 	long        int      // the index from which on there is five times as much to do
 	told        bool     // the Job says how much there is
+	two         bool     // two controllers run at once
 	policies    []string
 	cap         time.Duration // after which a run is over
 	// happens is what happens meanwhile; it returns once the context ends, or before.
@@ -29,30 +30,37 @@ const (
 	eviction = "eviction"
 )
 
-var everybody = []string{builtIn, "none", "naive", "late,min-age=2s", "default", eviction}
+var everybody = []string{builtIn, "none", "naive", "late,min-age=2s", "mantri", "default", eviction}
+
+// slowNode has one node be ten times slower.
+func slowNode(ctx context.Context, l *lab, _ *trial) {
+	l.nodes[3].Slow(10)
+	<-ctx.Done()
+	l.nodes[3].Slow(1)
+}
 
 var scenarios = []scenario{
 	{
 		name: kit.Slow, title: "One node of four is 10 times slower; 16 indexes", tasks: 16, long: never,
 		policies: everybody, cap: 2 * time.Minute,
-		happens: func(ctx context.Context, l *lab, _ *trial) {
-			l.nodes[3].Slow(10)
-			<-ctx.Done()
-			l.nodes[3].Slow(1)
-		},
+		happens: slowNode,
 	},
 	{
 		name: kit.Hang, title: "One pod of 16 hangs half way", tasks: 16, long: never, args: []string{"-hang", "5"},
 		policies: everybody, cap: time.Minute,
 	},
 	{
-		name: kit.Untold, title: "48 indexes, of which five have five times the data; no node is slow", tasks: 48, long: 43,
-		args: []string{"-from", "43"}, cap: 2 * time.Minute,
-		policies: []string{builtIn, "none", "naive", "late,min-age=2s", "default"},
+		name: kit.Untold, title: "48 indexes, of which five have five times the data, and nobody says so; no node is slow",
+		tasks: 48, long: 43, args: []string{"-from", "43", "-share"}, cap: 2 * time.Minute,
+		policies: []string{builtIn, "none", "naive", "late,min-age=2s", "mantri", "default"},
+	},
+	{
+		name: "counts", title: "The same, and the pods say how much they have done of how much", tasks: 48, long: 43,
+		args: []string{"-from", "43"}, cap: 2 * time.Minute, policies: []string{builtIn, "default"},
 	},
 	{
 		name: kit.Skew, title: "The same, and the Job says how much each index has to do", tasks: 48, long: 43, told: true,
-		args: []string{"-from", "43"}, policies: []string{"naive", "default"}, cap: 2 * time.Minute,
+		args: []string{"-from", "43"}, policies: []string{builtIn, "naive", "default"}, cap: 2 * time.Minute,
 	},
 	{
 		name: "kill", title: "The controller is killed at 20 random points, and one node is 10 times slower",
@@ -70,6 +78,10 @@ var scenarios = []scenario{
 			}
 			<-ctx.Done()
 		},
+	},
+	{
+		name: "two", title: "Two controllers run at once, and one node is 10 times slower", tasks: 16, long: never, two: true,
+		policies: []string{"default"}, cap: 2 * time.Minute, happens: slowNode,
 	},
 	{
 		name: kit.Server, title: "The API server is killed and started again, and one node is 10 times slower",

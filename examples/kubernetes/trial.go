@@ -33,6 +33,7 @@ type trial struct {
 
 	mu         sync.Mutex
 	controller *plane.Process
+	other      *plane.Process // a controller that does not know of the first
 	kills      int
 	wrong      []error
 
@@ -66,7 +67,7 @@ func (t *trial) run(ctx context.Context) error {
 		return err
 	}
 	if t.policy != builtIn {
-		if err := t.startController(); err != nil {
+		if err := t.startControllers(); err != nil {
 			return err
 		}
 	}
@@ -89,8 +90,10 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	stop()
 	group.Wait()
-	if t.controller != nil {
-		t.controller.Kill()
+	for _, c := range []*plane.Process{t.controller, t.other} {
+		if c != nil {
+			c.Kill()
+		}
 	}
 	return errors.Join(err, t.clean(context.WithoutCancel(ctx)))
 }
@@ -117,6 +120,7 @@ func (t *trial) job() *batchv1.Job {
 	case builtIn:
 	case eviction:
 		j.Annotations[jobs.EvictAnnotation] = "true"
+		j.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: jobs.Gate}}
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 			Action: batchv1.PodFailurePolicyActionIgnore,
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{
@@ -130,6 +134,15 @@ func (t *trial) job() *batchv1.Job {
 		}
 	}
 	return j
+}
+
+func (t *trial) startControllers() (err error) {
+	if t.scenario.two {
+		if t.other, err = plane.Spawn(t.lab.dir, "controller", t.lab.plane.Kubeconfig); err != nil {
+			return err
+		}
+	}
+	return t.startController()
 }
 
 func (t *trial) startController() (err error) {

@@ -22,6 +22,7 @@ func work(args []string) error {
 	f := flag.NewFlagSet("work", flag.ContinueOnError)
 	units := f.Int("units", 60, "how much there is to do")
 	from := f.Int("from", 1<<30, "the index from which on there is five times as much")
+	share := f.Bool("share", false, "say what share is done, and not of how much")
 	hang := f.Int("hang", -1, "the index of which the first pod hangs half way")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -50,7 +51,11 @@ func work(args []string) error {
 		}
 		if time.Since(last) > 400*time.Millisecond {
 			last = time.Now()
-			report(pod, float64(i+1)/float64(n))
+			text := fmt.Sprintf("%d/%d", i+1, n)
+			if *share {
+				text = fmt.Sprintf("%.3f", float64(i+1)/float64(n))
+			}
+			report(pod, text)
 		}
 	}
 	return os.WriteFile(filepath.Join(out, pod), fmt.Appendf(nil, "%d %x\n", index, sum), 0o600)
@@ -63,8 +68,8 @@ var client = http.Client{
 }
 
 // report says how far a pod is. If that fails, the next one says more.
-func report(pod string, share float64) {
-	text := fmt.Sprintf("%.3f@%.3f", share, float64(time.Now().UnixMilli())/1000)
+func report(pod, text string) {
+	text += fmt.Sprintf("@%.3f", float64(time.Now().UnixMilli())/1000)
 	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, jobs.ProgressAnnotation, text)
 	request, err := http.NewRequest(http.MethodPatch,
 		os.Getenv("API")+"/api/v1/namespaces/default/pods/"+pod, bytes.NewReader([]byte(body)))

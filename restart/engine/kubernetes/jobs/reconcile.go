@@ -125,7 +125,7 @@ func (c *Controller) syncManaged(
 	}
 	err := errors.Join(c.release(ctx, p), c.remove(ctx, p))
 	if p.ending() || p.suspended() {
-		c.drop(key)
+		c.settle(key, job, p, pods)
 		if finishedJob(job) && len(p.release)+len(p.remove) == 0 {
 			return 0, err
 		}
@@ -181,6 +181,17 @@ func (c *Controller) poll(
 	r.forget(pods)
 	c.metrics.count(r)
 	return actions, r.soft, nil
+}
+
+// settle tells the phase of a Job that ends how its last attempts came out, for what is counted and what is known of
+// nodes, and forgets the Job.
+func (c *Controller) settle(key string, job *batchv1.Job, p *plan, pods []*v1.Pod) {
+	c.mu.Lock()
+	if r := c.runs[key]; r != nil && r.uid == job.UID && r.spec.tasks == len(p.winners) {
+		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // there is nothing more to do
+	}
+	c.mu.Unlock()
+	c.drop(key)
 }
 
 // drop forgets a Job.

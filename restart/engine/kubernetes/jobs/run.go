@@ -56,9 +56,8 @@ func (c *Controller) runOf(
 	}
 	r.spec = s
 	r.read(pods, now)
-	if works := r.sizes.renew(now, s.interval); works != nil && s.work == nil {
-		s.work = works
-		if r.phase != nil {
+	if s.work == nil {
+		if s.work = r.sizes.renew(now, s.interval); s.work != nil && r.phase != nil {
 			r.close(now)
 			r.phase, r.retold = nil, true
 		}

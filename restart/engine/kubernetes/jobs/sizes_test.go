@@ -5,16 +5,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// fewAreLong is a Job of 48 indexes on 16 slots of which the last five take five times as long, and tell so if asked.
-func fewAreLong(t *testing.T, totals bool) *toy {
-	y := newToy(t, indexedJob(48, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(16)) }))
-	y.totals = totals
+// fewAreLong is a Job of 48 indexes on 16 slots of which the last five take five times as long, and tell so.
+func fewAreLong(t *testing.T, change ...func(*toy, *Config)) *toy {
+	y := newToy(t, indexedJob(48, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(16)) }), change...)
+	y.totals = true
 	y.takes = func(p *v1.Pod) time.Duration {
 		if index(p) >= 43 {
 			return 50 * time.Second
@@ -28,7 +31,7 @@ func fewAreLong(t *testing.T, totals bool) *toy {
 // came to know of them.
 func TestProgressTellsSizes(t *testing.T) {
 	for _, restarts := range []int{0, 3, 25, 40} {
-		y := fewAreLong(t, true)
+		y := fewAreLong(t)
 		y.steps(restarts)
 		y.restart(Config{})
 		require.True(t, holds(&y.steps(200).Status, batchv1.JobComplete))
@@ -37,14 +40,57 @@ func TestProgressTellsSizes(t *testing.T) {
 	}
 }
 
-// One that lags is copied all the same, and what nodes have shown counts once.
+// ends counts what a record is told of attempts that have done their work.
+type ends struct {
+	*machines.Record
+	n int
+}
+
+func (e *ends) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool {
+	if how == machines.Finished {
+		e.n++
+	}
+	return e.Record.End(now, machine, key, a, how)
+}
+
+// What lags is copied all the same, and what nodes have shown counts once.
 func TestSizedStragglersAreCopied(t *testing.T) {
-	y := fewAreLong(t, true)
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	counted := &ends{Record: record}
+	y := fewAreLong(t, func(_ *toy, c *Config) { c.Record = counted })
 	slowNode(y)
 	require.True(t, holds(&y.steps(400).Status, batchv1.JobComplete))
 	assert.Less(t, y.now.Sub(y.job().Status.StartTime.Time), 120*time.Second, "500 s without")
 	assert.Less(t, len(y.made), 48+16)
+	assert.LessOrEqual(t, counted.n, 48)
 	oneWinner(t, y)
+}
+
+// What attempts have run is counted once, though a second phase is told of it.
+func TestSizesAndMetrics(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	y := fewAreLong(t, func(_ *toy, c *Config) { c.Registry = registry })
+	require.True(t, holds(&y.steps(200).Status, batchv1.JobComplete))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	used := 0.0
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "straggler_attempt_seconds_total" && m.GetLabel()[0].GetValue() == "used" {
+				used = m.GetCounter().GetValue()
+			}
+		}
+	}
+	assert.InDelta(t, 43*10+5*50, used, 60)
+}
+
+// What the Job's owner says counts, whatever its pods tell.
+func TestOwnersWorkGoesFirst(t *testing.T) {
+	y := fewAreLong(t)
+	y.change(func(job *batchv1.Job) { job.Annotations = map[string]string{WorkAnnotation: "1*48"} })
+	y.steps(40)
+	assert.True(t, y.c.runs[jobKey].sizes.next.IsZero(), "no phase was made for what the pods tell")
 }
 
 func TestSizes(t *testing.T) {
