@@ -1,6 +1,7 @@
 package restart_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -59,3 +61,65 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 var sink restart.Decision
+
+// BenchmarkDecideUncertain decides about tasks of which t_rem rests on what copies have reported, or on their ages.
+func BenchmarkDecideUncertain(b *testing.B) {
+	for _, basis := range []restart.Basis{restart.ByProgress, restart.ByAge} {
+		for _, copies := range []int{1, 2} {
+			for _, idle := range []int{0, 1} {
+				b.Run(fmt.Sprintf("by=%v/copies=%d/idle=%d", basis, copies, idle), func(b *testing.B) {
+					tasks, phase := uncertain(1000, basis, copies)
+					if idle > 0 {
+						phase.Waiting, phase.FreeSlots = 0, idle
+					}
+					b.ReportAllocs()
+					i := 0
+					for b.Loop() {
+						sink = restart.Decide(tasks[i], phase)
+						if i++; i == len(tasks) {
+							i = 0
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// uncertain gives the copies of a ring distributions, of a curve of a thousand times and of sixteen errors.
+func uncertain(n int, basis restart.Basis, copies int) ([]restart.Task, restart.Phase) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	tasks, phase := ring(n, empirical(1000))
+	curve, shape := new(survival.Curve), new(survival.Shape)
+	for i := range 1000 {
+		curve.Observe(20+rng.ExpFloat64()*10, i%10 > 0)
+	}
+	curve.Fit()
+	for range 20 {
+		var trail survival.Trail
+		took := 20 + rng.ExpFloat64()*10
+		for share := 0.05; share < 1; share += 0.05 {
+			trail.Report(seconds(took*share*(0.8+0.4*rng.Float64())), share)
+		}
+		shape.Finish(&trail, seconds(took), estimate.Linear{})
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		for len(t.Copies) < copies {
+			t.Copies = append(t.Copies, restart.Copy{
+				Machine: rng.IntN(40), Elapsed: t.Copies[0].Elapsed / 2, Remaining: seconds(rng.ExpFloat64() * 30), Score: 0.4, Done: 0.4,
+			})
+		}
+		for k := range t.Copies {
+			c := &t.Copies[k]
+			age := c.Elapsed.Seconds()
+			residual, outlook := survival.Residual{Curve: curve, Age: age}, new(survival.Outlook)
+			p := survival.Prediction{Age: age, Total: age + c.Remaining.Seconds(), Stage: 6}
+			if c.Basis, c.Left = restart.ByAge, residual; basis == restart.ByProgress && shape.Outlook(outlook, p, curve) {
+				c.Basis, c.Left = restart.ByProgress, outlook
+			}
+			c.Remaining = seconds(c.Left.Mean())
+		}
+	}
+	return tasks, phase
+}

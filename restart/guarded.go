@@ -71,7 +71,10 @@ func (g Guarded) Decide(t Task, p Phase) (d Decision) {
 	}
 	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
 	guarded := v.left != nil && !p.Sized && !(t.Behind && 2*p.Won >= p.Tried)
-	if at.usual, _ = num.Duration(t.Fresh.Quantile(usualPart)); guarded {
+	if guarded || v.left != nil && at.silent { // nothing else asks for it
+		at.usual, _ = num.Duration(t.Fresh.Quantile(usualPart))
+	}
+	if guarded {
 		if i := at.inVain(); i >= 0 && len(t.Copies) > t.Clones {
 			return Decision{Action: Kill, Reason: SlowerCopy, Copy: i, Won: p.Won, Tried: p.Tried}
 		}

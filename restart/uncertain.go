@@ -86,8 +86,11 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 }
 
 // weigh returns by how many seconds one more copy is expected to end the task sooner, and how many it saves of the slots'
-// time. One that ends last is ended once it has shown that it will.
+// time; 0 of both if it never ends sooner. One that ends last is ended once it has shown that it will.
 func (v *view) weigh(t *Task) (sooner, less float64) {
+	if point(v.left, leftPoints-1, leftPoints) <= point(&t.Fresh, 0, freshPoints) { // nor is any other pair sooner
+		return 0, 0
+	}
 	c, of := float64(len(t.Copies)), points(&t.Fresh)
 	for i := range leftPoints {
 		left := point(v.left, i, leftPoints)

@@ -132,16 +132,22 @@ func (r *Record) AppendAvoid(dst []int) []int {
 	}
 	r.settle()
 	r.reflag()
-	from := len(dst)
-	for at := len(r.flagged) - 1; at >= 0; at-- { // a refresh may take the machine off the list
+	for at := len(r.flagged) - 1; at >= 0; at-- { // it may take the machine off the list
+		r.refresh(r.flagged[at])
+	}
+	slices.SortFunc(r.flagged, func(i, k int32) int { // most are in order from the last time
+		a, b := &r.machines[i], &r.machines[k]
+		if a.location != b.location {
+			return cmp.Compare(b.location, a.location)
+		}
+		return cmp.Compare(a.number, b.number)
+	})
+	for at, i := range r.flagged {
+		r.machines[i].flag = int32(at)
 		// What has no number runs none of this host's.
-		if number := r.machines[r.flagged[at]].number; number != none && r.Judge(number).Avoid() {
+		if number := r.machines[i].number; number != none && r.Judge(number).Avoid() {
 			dst = append(dst, number)
 		}
 	}
-	slices.SortFunc(dst[from:], func(a, b int) int {
-		x, y := &r.machines[r.places[a]], &r.machines[r.places[b]]
-		return cmp.Or(cmp.Compare(y.location, x.location), cmp.Compare(a, b))
-	})
 	return dst
 }

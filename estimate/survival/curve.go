@@ -208,20 +208,19 @@ func (c *Curve) quantile(p, whole float64) float64 {
 		return math.Inf(1)
 	}
 	bar := remainder(p) * whole
-	i, _ := slices.BinarySearchFunc(c.above, bar, firstAtMost)
-	if i < len(c.at) {
-		return c.at[i]
+	low, high := 0, len(c.above)
+	for low < high { // a function to compare by would take longer than the search
+		if mid := int(uint(low+high) >> 1); c.above[mid] > bar {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low < len(c.at) {
+		return c.at[low]
 	}
 	last, _, _ := c.step(len(c.at))
 	return c.beyond.quantile(bar / last)
-}
-
-// firstAtMost makes a binary search of falling values find the first that is at most the bar.
-func firstAtMost(value, bar float64) int {
-	if value > bar {
-		return -1
-	}
-	return 1
 }
 
 // remainder returns 1-p, with p outside [0, 1] moved to the nearer end and NaN to 0.

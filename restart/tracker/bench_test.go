@@ -110,6 +110,39 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
+// BenchmarkSweepOf decides about tasks that report or do not, with one copy or two, of which half have ended beside them.
+func BenchmarkSweepOf(b *testing.B) {
+	for _, silent := range []bool{false, true} {
+		for _, copies := range []int{1, 2} {
+			b.Run(fmt.Sprintf("silent=%v/copies=%d", silent, copies), func(b *testing.B) {
+				const tasks = 1000
+				tr, err := tracker.New(tracker.Config{Tasks: tasks, Slots: 3 * tasks, Machines: 100, Interval: 10 * time.Second})
+				require.NoError(b, err)
+				rng := rand.New(rand.NewPCG(9, 10))
+				for i := range copies * tasks {
+					tr.Start(start, i%tasks, i%97)
+				}
+				for i := range tasks {
+					now := start.Add(time.Duration(100+rng.IntN(50)) * time.Second)
+					for k := 0; k < copies && !silent; k++ {
+						tr.Report(start.Add(100*time.Second), i, k, tracker.Report{Done: 0.5 + 0.3*rng.Float64()})
+					}
+					if i%2 == 0 {
+						tr.Finish(now, i, 0)
+					}
+				}
+				now, n := start.Add(150*time.Second), 0
+				b.ReportAllocs()
+				for b.Loop() {
+					now = now.Add(time.Millisecond)
+					tr.Sweep(now, func(tracker.Answer) { n++ })
+				}
+				b.ReportMetric(float64(n)/float64(b.N), "acts/op")
+			})
+		}
+	}
+}
+
 // BenchmarkFill gives idle slots to as many stragglers.
 func BenchmarkFill(b *testing.B) {
 	for _, n := range []int{250, 500, 1000, 2000} {

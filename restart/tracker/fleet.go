@@ -39,7 +39,14 @@ type fleet struct {
 	own     *machines.Record // the record, if the host has given none and the policy wants one; nil otherwise
 	path    func(task, machine int) float64
 	pace    *pace // nil if the policy does not read it
+	slow    slow
 	taken   [maxTried]int
+}
+
+// slow are the machines that the record holds to be slow or failing.
+type slow struct {
+	asOf     int // the event; 0: the record has been told of something since
+	machines []int
 }
 
 // machine is one that was heard of.
@@ -65,6 +72,7 @@ func (f *fleet) merge(e *Event) error {
 	if err != nil {
 		return err
 	}
+	f.slow.asOf = 0
 	return record.Merge(e.Time, delta)
 }
 

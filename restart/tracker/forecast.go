@@ -194,6 +194,7 @@ func (f *forecast) tellRunning(w stint, c *copyState) {
 		return
 	}
 	c.told = float32(age.Seconds())
+	f.fleet.slow.asOf = 0
 	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), f.attempt(w, c))
 }
 
@@ -210,6 +211,7 @@ func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long boo
 	if long {
 		a.Usual = 0
 	}
+	f.fleet.slow.asOf = 0
 	f.fleet.record.End(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), a, how)
 }
 

@@ -20,7 +20,7 @@ func TestMixture(t *testing.T) {
 		for range 10 {
 			mixed.Insert(x)
 		}
-		m := mixture{of, 0.25, x}
+		m := mixture{of: of, q: 0.25, x: x}
 		assert.InDelta(t, mixed.Mean(), m.Mean(), 1e-9)
 		for at := 4.25; at < 110; at += 0.25 {
 			assert.InDelta(t, mixed.CDF(at), m.CDF(at), 1e-9)

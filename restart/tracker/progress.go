@@ -23,7 +23,8 @@ func (f *fleet) score(at time.Time, c *copyState, score float64) {
 		m.total += step(score) - step(c.score)
 		f.pace.totals.heard.Insert(m.total)
 	}
-	if f.record != nil && score != c.score {
+	if f.record != nil && score != c.score && (f.own == nil || f.pace != nil) { // of its own nobody else asks for it
+		f.slow.asOf = 0
 		f.record.AddProgress(at, m.number, score-c.score)
 	}
 }
@@ -49,7 +50,7 @@ func (f *fleet) asking(machine int) (m restart.MachineProgress) {
 // those behind a percentile of the machines' progress, as of the told-th event, and those that leave.
 func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
 	if f.record != nil {
-		dst = f.record.AppendAvoid(dst)
+		dst = append(dst, f.avoided(told)...)
 	}
 	dst = f.appendBehind(dst, percentile, told)
 	if f.leaving > 0 {
@@ -60,6 +61,17 @@ func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
 		}
 	}
 	return dst
+}
+
+// avoided returns the machines that the record holds to be slow or failing, as many as a decision can name, as of the
+// told-th event; of a record of the tracker's own, which nobody else tells, as of when it was last told.
+func (f *fleet) avoided(told int) []int {
+	s := &f.slow
+	if s.asOf != told && (s.asOf == 0 || f.own == nil) {
+		s.asOf, s.machines = told, f.record.AppendAvoid(s.machines[:0])
+		s.machines = s.machines[:min(len(s.machines), restart.MaxAvoid)]
+	}
+	return s.machines
 }
 
 // appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They

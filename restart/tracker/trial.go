@@ -217,7 +217,7 @@ func (j *judge) mix(s *taskState, view *restart.Task) {
 		}
 	}
 	m := &j.trials.mixed
-	if *m = (mixture{f.UnitTime, q, own / (f.Work * location)}); m.x > m.of.Quantile(0.5) && num.Finite(m.x) {
+	if *m = (mixture{of: f.UnitTime, q: q, x: own / (f.Work * location)}); m.x > m.of.Quantile(0.5) && num.Finite(m.x) {
 		f.UnitTime = m
 	}
 }
