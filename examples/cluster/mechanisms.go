@@ -39,10 +39,8 @@ var mechanisms = []mechanism{
 		c.Forecast = &knn.Config{Keep: 500} // enough for two numbers a task
 		return nil
 	}},
-	{"restart=mantri", func(c *cluster.Config) error {
-		c.Restart, c.LearnMachines, c.LargestFirst = restart.Mantri{}, true, true
-		return nil
-	}},
+	{"restart=guarded", stragglers(restart.Guarded{})},
+	{"restart=mantri", stragglers(restart.Mantri{})},
 	{"restart=late", func(c *cluster.Config) error { c.Restart = rules.LATE{MinAge: 10 * time.Second}; return nil }},
 	{"clone", func(c *cluster.Config) error { c.Clone, c.Straggler = &clone.Config{}, stragglerShare; return nil }},
 	{"assign", func(c *cluster.Config) error { c.Assign = &cluster.Assignment{Every: 5 * time.Minute}; return nil }},
@@ -62,6 +60,14 @@ var mechanisms = []mechanism{
 		c.Replicate = &cluster.Replication{Bandwidth: 100e6}
 		return nil
 	}},
+}
+
+// stragglers uses a rule that reads what machines have shown, and the largest tasks first, as Mantri does.
+func stragglers(policy restart.Policy) func(c *cluster.Config) error {
+	return func(c *cluster.Config) error {
+		c.Restart, c.LearnMachines, c.LargestFirst = policy, true, true
+		return nil
+	}
 }
 
 // everything is what "all" stands for: one rule against stragglers, and one order.
