@@ -23,6 +23,10 @@ type Options struct {
 	Work []float64
 	// Alone says which tasks must not run twice at once. Nil: none.
 	Alone func(task int) bool
+	// Kind names what the tasks are, for all batches of such tasks, such as "resize": what one shows of how long they
+	// take, and what its copies and restarts came to, the next knows from the start. So hangs in a batch of few tasks are
+	// found. It is kept for 30 days. Empty: a batch learns from no other.
+	Kind string
 	// Policy decides about slow tasks. Nil: that of package engine.
 	Policy restart.Policy
 	// Interval is how often it is asked. 0 means a second. Ends are acted on at once.
@@ -77,8 +81,9 @@ type run struct {
 	names  []string // of the hosts
 	phase  *engine.Phase
 
-	token        string // of the lease
-	epoch        string // of the batch: another one of that name has another
+	token        string              // of the lease
+	epoch        string              // of the batch: another one of that name has another
+	experience   *tracker.Experience // of the kind; nil if there is none
 	running      map[string]began
 	leased       time.Time
 	last         string           // what was read of the stream
@@ -206,7 +211,7 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 			}
 		}
 	}
-	if err := r.save(ctx); err != nil {
+	if err := errors.Join(r.save(ctx), r.teach(ctx)); err != nil {
 		return out, err
 	}
 	for _, id := range r.ended {

@@ -312,7 +312,9 @@ func TestCrashes(t *testing.T) {
 				left.Store(int64(5 + (seed*37+crashes*53)%150))
 			}
 			var err error
-			out, err = batch.Run(ctx, mortal{at, hook{left, die}}, name, squares(40), options())
+			o := options()
+			o.Kind = []string{"", "crashes"}[seed%2]
+			out, err = batch.Run(ctx, mortal{at, hook{left, die}}, name, squares(40), o)
 			die()
 			if err == nil {
 				break

@@ -26,12 +26,13 @@
 // # What is kept, and where
 //
 // All state is in Redis, in keys "straggler:{name}:..." beside those of asynq: a stream of what the workers tell, a
-// snapshot of the phase that is written every few seconds, the attempts that have begun, and the results. Redis dates
-// the stream, so it does not matter what the workers' clocks show. A process that dies in Run is replaced by one that
-// calls it again with the same name and the same tasks, or by one that called it before and waits: of several, one is
-// at work at a time. Each result is taken once. Once a batch is over, its keys are left for Options.Retention, and
-// Run returns its outcome again. One that nobody goes on with is forgotten after that time, and a day at least; what
-// still runs of it then makes no key again, and what waits does not begin.
+// snapshot of the phase that is written every few seconds, the attempts that have begun, and the results; and in one key
+// for each kind, by Options.Kind, what its batches have shown of how long such tasks take. Redis dates the stream, so it
+// does not matter what the workers' clocks show. A process that dies in Run is replaced by one that calls it again with
+// the same name and the same tasks, or by one that called it before and waits: of several, one is at work at a time.
+// Each result is taken once. Once a batch is over, its keys are left for Options.Retention, and Run returns its outcome
+// again. One that nobody goes on with is forgotten after that time, and a day at least; what still runs of it then makes
+// no key again, and what waits does not begin.
 //
 // A worker that comes while the batch goes on gets work, and one that is started again with more slots gets more; one
 // that is not heard of any more, by asynq's own heartbeat, is taken for dead, and what ran there begins elsewhere. An

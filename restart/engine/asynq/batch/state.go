@@ -85,6 +85,9 @@ func (r *run) start(ctx context.Context) error {
 	if n := saved["tasks"]; n != "" && n != strconv.Itoa(len(r.tasks)) {
 		return fmt.Errorf("batch: %w: batch %s has %s tasks, and not %d", errForGood, string(r.keys), n, len(r.tasks))
 	}
+	if err := r.learn(ctx, saved["experience"]); err != nil {
+		return err
+	}
 	if r.hosts, err = engine.NewHosts(engine.HostsConfig{}); err != nil {
 		return err
 	}
@@ -155,7 +158,7 @@ func (r *run) adopt(ctx context.Context) error {
 }
 
 func (r *run) config() engine.Config {
-	c := engine.Config{Tasks: len(r.tasks), Work: r.Work, Interval: r.Interval, Policy: r.Policy}
+	c := engine.Config{Tasks: len(r.tasks), Work: r.Work, Interval: r.Interval, Policy: r.Policy, Experience: r.experience}
 	if r.Configure != nil {
 		r.Configure(&c)
 	}
@@ -181,9 +184,13 @@ func (r *run) restore(saved map[string]string) error {
 func (r *run) save(ctx context.Context) error {
 	phase, _ := r.phase.MarshalBinary() // neither fails
 	hosts, _ := r.hosts.MarshalBinary()
+	var experience []byte
+	if r.experience != nil {
+		experience, _ = r.experience.MarshalBinary()
+	}
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, r.state(), "phase", phase, "hosts", hosts, "names", strings.Join(r.names, "\n"), "last", r.last,
-			"tasks", len(r.tasks), "epoch", r.epoch)
+			"tasks", len(r.tasks), "epoch", r.epoch, "experience", experience)
 		p.XTrimMinID(ctx, r.events(), r.last)
 		for _, key := range r.all() {
 			p.Expire(ctx, key, r.abandoned())
