@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/kit"
 )
 
 // newSmallStage is a cluster of 4 hosts of 4 slots on which a scenario runs.
 func newSmallStage(t *testing.T, name string) *stage {
 	t.Helper()
-	chosen, err := chooseScenarios(name, 16, 4)
+	chosen, err := options{Choice: kit.Choice{Scenarios: name}, tasks: 16, hosts: 4}.chosen()
 	require.NoError(t, err)
 	for i := range chosen[0].sizes {
 		chosen[0].sizes[i] *= 2 // what happens happens in the midst of the maps, also where the machine is busy
@@ -37,7 +39,7 @@ func complete(t *testing.T, st *stage, o *outcome) {
 }
 
 func TestSlowHost(t *testing.T) {
-	for _, name := range []string{"slow-host", "silent"} {
+	for _, name := range []string{kit.Slow, "silent"} {
 		t.Run(name, func(t *testing.T) {
 			st := newSmallStage(t, name)
 			o, err := st.run(t.Context(), "mantri", 1) // it fails if the history does not replay
@@ -65,13 +67,13 @@ func reasons(o *outcome) string {
 }
 
 func TestLostHostsLoseNothing(t *testing.T) {
-	for _, name := range []string{"kill", "pause", "server"} {
+	for _, name := range []string{kit.Death, "pause", kit.Server} {
 		t.Run(name, func(t *testing.T) {
 			st := newSmallStage(t, name)
 			o, err := st.run(t.Context(), "mantri", 1)
 			require.NoError(t, err)
 			complete(t, st, o)
-			if name != "server" {
+			if name != kit.Server {
 				assert.Positive(t, o.Lost+o.Copies+o.Restarts, "the victim's maps were run again elsewhere")
 			}
 			t.Logf("%.1f s, %d lost", o.Seconds, o.Lost)

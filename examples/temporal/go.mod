@@ -6,6 +6,7 @@ go 1.26.8
 
 require (
 	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/examples/kit v0.1.0
 	github.com/straggler-go/straggler/restart/engine/temporal v0.1.0
 	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
@@ -20,6 +21,7 @@ require (
 
 replace (
 	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/examples/kit => ../kit
 	github.com/straggler-go/straggler/restart/engine/temporal => ../../restart/engine/temporal
 )
 

@@ -20,13 +20,13 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 )
 
 type options struct {
-	runs, tasks, hosts  int
-	policies, scenarios string
-	json, timeline      bool
+	kit.Choice
+	tasks, hosts int
 }
 
 const defaultTasks, defaultHosts = 64, 4
@@ -59,13 +59,9 @@ func main() {
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("temporal", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // main prints errors, once
-	flags.IntVar(&o.runs, "runs", 1, "runs of each scenario under each policy; the table has their medians")
+	o.Flags(flags)
 	flags.IntVar(&o.tasks, "tasks", defaultTasks, "maps of a job; scenario small has always 6")
 	flags.IntVar(&o.hosts, "hosts", defaultHosts, "worker processes, which together have a slot for each of so many maps")
-	flags.StringVar(&o.policies, "policy", strings.Join(policyNames(), ","), "policies, separated by commas")
-	flags.StringVar(&o.scenarios, "scenario", defaultScenarios, "scenarios, separated by commas")
-	flags.BoolVar(&o.json, "json", false, "print JSON instead of timelines and a table")
-	flags.BoolVar(&o.timeline, "timeline", false, "draw every slot in every run, and print what was decided")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(flags, stderr)
@@ -76,10 +72,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%w: unknown argument %q", errUsage, flags.Arg(0))
-	case o.json && o.timeline:
-		return o, fmt.Errorf("%w: -json and -timeline are both set, want one of them", errUsage)
-	case o.runs < 1 || o.runs > 100:
-		return o, fmt.Errorf("%w: -runs is %d, want 1 to 100", errUsage, o.runs)
 	case o.hosts < 2 || o.hosts > 16:
 		return o, fmt.Errorf("%w: -hosts is %d, want 2 to 16", errUsage, o.hosts)
 	case o.tasks < o.hosts || o.tasks > 256:
@@ -90,19 +82,15 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 
 func usage(flags *flag.FlagSet, w io.Writer) {
 	fmt.Fprint(w, `Counts words in a small Temporal cluster under several straggler-mitigation
-policies, and prints what each of them saved and cost. Takes some three minutes.
+policies, and prints what each of them saved and cost. Takes some four minutes.
 
 go run . [flags]
 `)
 	flags.SetOutput(w)
 	flags.PrintDefaults()
-	fmt.Fprintln(w, "\nscenarios:")
+	fmt.Fprintln(w, "\nscenarios, and their policies:")
 	for _, s := range scenarios(defaultTasks, defaultHosts) {
-		fmt.Fprintf(w, "  %-10s %s\n", s.name, s.about)
-	}
-	fmt.Fprintln(w, "\npolicies:")
-	for _, p := range policies() {
-		fmt.Fprintf(w, "  %-10s %s\n", p.name, p.about)
+		fmt.Fprintf(w, "  %-8s %s: %s\n", s.name, s.title, strings.Join(s.policies, " "))
 	}
 }
 
@@ -111,11 +99,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	chosen, err := chooseScenarios(o.scenarios, o.tasks, o.hosts)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
-	policies, err := choosePolicies(o.policies)
+	chosen, err := o.chosen()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -125,74 +109,67 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	out := bufio.NewWriter(stdout)
-	if !o.json {
-		fmt.Fprintln(out, legend)
-	}
-	if err := out.Flush(); err != nil {
+	if _, err := fmt.Fprintln(stdout, legend); err != nil {
 		return err
 	}
-	progress := newProgress(stderr, len(chosen)*len(policies)*o.runs)
-	defer progress.clear()
-	var outcomes []*outcome
+	total := 0
 	for _, s := range chosen {
-		done, err := o.runScenario(ctx, filepath.Join(dir, s.name), s, policies, out, progress)
-		if err != nil {
-			return err
-		}
-		outcomes = append(outcomes, done...)
+		total += len(s.policies) * o.Runs
 	}
-	return errors.Join(o.report(out, outcomes, chosen, policies), out.Flush())
+	progress := newProgress(stderr, total)
+	defer progress.clear()
+	for _, s := range chosen {
+		if err := o.compare(ctx, filepath.Join(dir, s.name), s, stdout, progress); err != nil {
+			return fmt.Errorf("%s, %w", s.name, err)
+		}
+	}
+	_, err = io.WriteString(stdout, heads)
+	return err
 }
 
-// runScenario runs one scenario under each policy in turn, and again: what slows this machine meets all policies alike.
-func (o options) runScenario(
-	ctx context.Context, dir string, s scenario, policies []policy, out *bufio.Writer, p *progress,
-) (outcomes []*outcome, err error) {
-	p.begin(s.name + ": " + s.about)
+// chosen are the scenarios to run, with the policies to run them under.
+func (o options) chosen() ([]scenario, error) {
+	chosen, err := kit.Pick(o.Scenarios, scenarios(o.tasks, o.hosts), func(s scenario) string { return s.name })
+	for i := range chosen {
+		if chosen[i].policies, err = kit.Policies(o.Policies, chosen[i].policies, optionsOf); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, err
+}
+
+// compare runs one scenario under each of its policies, and prints a table.
+func (o options) compare(ctx context.Context, dir string, s scenario, stdout io.Writer, p *progress) (err error) {
+	p.begin(s.name + ": " + s.title)
 	st, err := newStage(dir, s)
 	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, st.cluster.Close()) }()
-	for n := range o.runs {
-		for _, policy := range policies {
-			p.begin(fmt.Sprintf("%s, %s, run %d of %d", s.name, policy.name, n+1, o.runs))
-			one, err := st.run(ctx, policy.name, n+1)
-			if err != nil {
-				return nil, err
-			}
-			p.end(one.Seconds)
-			outcomes = append(outcomes, one)
-			switch {
-			case o.json:
-			case o.timeline:
-				one.timeline(out, s.slots)
-				one.decisions(out)
-			case n == 0:
-				one.timeline(out, 3)
-			}
-			if err := out.Flush(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return outcomes, nil
-}
-
-func (o options) report(w io.Writer, outcomes []*outcome, chosen []scenario, policies []policy) error {
-	sums := summarize(outcomes)
-	show := func() error { return printReport(w, sums, o.runs, chosen, policies) }
-	if o.json {
-		show = func() error { return printJSON(w, sums) }
-	}
-	if err := show(); err != nil {
 		return err
 	}
-	for _, one := range outcomes {
-		if len(one.Wrong) > 0 {
-			return fmt.Errorf("%s, %s: wrong answer: %s", one.Scenario, one.Policy, strings.Join(one.Wrong, "; "))
+	defer func() { err = errors.Join(err, st.cluster.Close()) }()
+	out := bufio.NewWriter(stdout)
+	var wrong error
+	runs, err := kit.Repeat(o.Runs, s.policies, func(policy string, n int) (*outcome, error) {
+		p.begin(fmt.Sprintf("%s, %s, run %d of %d", s.name, policy, n, o.Runs))
+		one, err := st.run(ctx, policy, n)
+		if err != nil {
+			return nil, err
 		}
+		p.end(one.Seconds)
+		if len(one.Wrong) > 0 {
+			wrong = errors.Join(wrong, fmt.Errorf("%s, run %d: wrong answer: %s", policy, n, strings.Join(one.Wrong, "; ")))
+		}
+		switch {
+		case o.Verbose:
+			one.timeline(out, s.slots)
+			one.decisions(out)
+		case n == 1:
+			one.timeline(out, 3)
+		}
+		return one, out.Flush()
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	comparison.Print(out, s.title, s.policies, runs)
+	return errors.Join(out.Flush(), wrong)
 }

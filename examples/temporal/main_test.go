@@ -13,10 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 	"github.com/straggler-go/straggler/examples/temporal/wordcount"
-	"github.com/straggler-go/straggler/restart"
 )
 
 func TestMain(m *testing.M) {
@@ -26,16 +24,14 @@ func TestMain(m *testing.M) {
 
 func TestWrongCalls(t *testing.T) {
 	for args, want := range map[string]string{
-		"-runs 0":               "-runs is 0, want 1 to 100",
-		"-hosts 1":              "-hosts is 1, want 2 to 16",
-		"-tasks 3":              "-tasks is 3, want 4, the hosts, to 256",
-		"-policy mantri,hope":   `unknown policy "hope"; there are none, naive, late, mantri, guarded, dolly`,
-		"-scenario flood":       `unknown scenario "flood"; there are slow-host, skew, small, silent, kill, pause, server`,
-		"-policy mantri,mantri": `policy "mantri" is named twice`,
-		"-runs many":            `"many"`,
-		"-runs 2 mantri":        `unknown argument "mantri"`,
-		"-json -timeline=maybe": `"maybe"`,
-		"-json -timeline":       "-json and -timeline are both set, want one of them",
+		"-runs 0":          "want 1 or more",
+		"-hosts 1":         "-hosts is 1, want 2 to 16",
+		"-tasks 3":         "-tasks is 3, want 4, the hosts, to 256",
+		"-policies hope":   `there is no policy "hope"; there are none, naive, default, and others`,
+		"-scenarios flood": `there is no "flood"; there are clean, slow, skew, small, silent, death, pause, server`,
+		"-runs many":       `"many"`,
+		"-runs 2 mantri":   `unknown argument "mantri"`,
+		"-v=maybe":         `"maybe"`,
 	} {
 		err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard)
 		assert.ErrorIs(t, err, errUsage, args)
@@ -43,7 +39,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 	var help bytes.Buffer
 	assert.ErrorIs(t, run(t.Context(), []string{"-h"}, io.Discard, &help), flag.ErrHelp)
-	for _, word := range []string{"-scenario", "server", "dolly"} {
+	for _, word := range []string{"-scenarios", "server", "dolly"} {
 		assert.Contains(t, help.String(), word)
 	}
 }
@@ -60,36 +56,9 @@ func TestOutputThatBreaks(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestNaive(t *testing.T) {
-	task := func(elapsed time.Duration, copies int) restart.Task {
-		return restart.Task{Copies: slices.Repeat([]restart.Copy{{Elapsed: elapsed}}, copies)}
-	}
-	var times estimate.Empirical
-	for _, seconds := range []float64{1, 2, 3} {
-		times.Insert(seconds)
-	}
-	for _, c := range []struct {
-		elapsed  time.Duration
-		copies   int
-		finished int
-		want     restart.Action
-	}{
-		{4001 * time.Millisecond, 1, 5, restart.Duplicate},
-		{4 * time.Second, 1, 5, restart.Keep},
-		{time.Hour, 1, 4, restart.Keep},
-		{time.Hour, 2, 9, restart.Keep},
-	} {
-		phase := restart.Phase{Tasks: 10, Finished: c.finished, Peers: restart.Peers{Durations: &times}}
-		d := naive{}.Decide(task(c.elapsed, c.copies), phase)
-		assert.Equal(t, c.want, d.Action, "%+v", c)
-	}
-	assert.Equal(t, restart.Keep, naive{}.Decide(task(time.Hour, 1), restart.Phase{Tasks: 2, Finished: 1}).Action)
-}
-
 func TestScenarios(t *testing.T) {
-	all, err := chooseScenarios("slow-host,skew,small", 64, 4)
-	require.NoError(t, err)
-	slow, skew, small := all[0], all[1], all[2]
+	all := scenarios(64, 4)
+	slow, skew, small := all[1], all[2], all[3]
 	assert.Len(t, slow.sizes, 64)
 	assert.Equal(t, 16, slow.slots)
 	large := 0
@@ -108,7 +77,7 @@ func TestScenarios(t *testing.T) {
 func drawn() *outcome {
 	begun := time.Unix(1000, 0)
 	at := func(seconds int) time.Time { return begun.Add(time.Duration(seconds) * time.Second) }
-	return &outcome{Scenario: "slow-host", Policy: "mantri", Seconds: columns, begun: begun,
+	return &outcome{Scenario: "slow", Policy: "mantri", Seconds: columns, begun: begun,
 		won: []string{"map-0.0-1", "map-1.1-1", "reduce-0.0-1"},
 		attempts: []wordcount.Attempt{
 			{Name: "map-0.0-1", Host: "a", Begin: at(0), End: at(10)},
@@ -122,36 +91,32 @@ func TestTimeline(t *testing.T) {
 	var all, few bytes.Buffer
 	drawn().timeline(&all, 9)
 	assert.Equal(t, `
-slow-host, mantri: 100.0 s, one column is 1.00 s
+slow, mantri: 100.0 s, one column is 1.00 s
 a                    |#######*
          |##########|===================
 b         |---------x
 `, all.String())
 	drawn().timeline(&few, 1)
 	assert.Equal(t, `
-slow-host, mantri: 100.0 s, one column is 1.00 s
+slow, mantri: 100.0 s, one column is 1.00 s
 a                    |#######*
          and 1 more
 b         |---------x
 `, few.String())
 }
 
-func TestTable(t *testing.T) {
-	sums := summarize([]*outcome{
-		{Scenario: "skew", Policy: "none", Seconds: 30},
-		{Scenario: "skew", Policy: "naive", Seconds: 20, Copies: 3},
-		{Scenario: "skew", Policy: "mantri", Seconds: 14},
-		{Scenario: "skew", Policy: "none", Seconds: 50},
-		{Scenario: "skew", Policy: "naive", Seconds: 22, Copies: 5, Wrong: []string{"x"}},
-		{Scenario: "skew", Policy: "mantri", Seconds: 6},
-		{Scenario: "kill", Policy: "mantri", Seconds: 7, Lost: 4},
-	})
+func TestComparison(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, printTable(&b, sums))
-	assert.Equal(t, `  scenario  policy    time  of none  of naive  copies  restarts  clones  lost  wasted  events  answer
-      skew    none  40.0 s     1.00      1.90       0         0       0     0   0.0 s       0   right
-             naive  21.0 s     0.53      1.00       4         0       0     0   0.0 s       0   WRONG
-            mantri  10.0 s     0.25      0.48       0         0       0     0   0.0 s       0   right
-      kill  mantri   7.0 s        -         -       0         0       0     4   0.0 s       0   right
+	one := &outcome{Seconds: 30, Copies: 1, Restarts: 2, Clones: 3, Lost: 4, Wasted: 5, Events: 6}
+	comparison.Print(&b, "A test", []string{"none", "naive"}, map[string][]*outcome{
+		"none": {one}, "naive": {{Seconds: 10}, {Seconds: 20, Wrong: []string{"x"}}},
+	})
+	assert.Equal(t, `
+A test:
+
+| policy |   time | of none | of naive | copies | restarts | clones | lost | wasted | events | correct |
+| ------ | -----: | ------: | -------: | -----: | -------: | -----: | ---: | -----: | -----: | ------: |
+| none   | 30.0 s |    1.00 |     2.00 |      1 |        2 |      3 |    4 |  5.0 s |      6 |     1/1 |
+| naive  | 15.0 s |    0.50 |     1.00 |      0 |        0 |      0 |    0 |  0.0 s |      0 |     1/2 |
 `, b.String())
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 )
 
@@ -21,7 +21,8 @@ const (
 
 // scenario is what happens to a job.
 type scenario struct {
-	name, about string
+	name, title string
+	policies    []string
 	tasks       int
 	reduces     int
 	hosts       int
@@ -32,22 +33,27 @@ type scenario struct {
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
 }
 
-// scenarios are those that are run unless others are asked for, one that knows less, and those that lose something.
 func scenarios(tasks, hosts int) []scenario {
+	slow := fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown)
 	all := []scenario{
-		{name: "slow-host", about: fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown), slow: true},
-		{name: "skew", about: fmt.Sprintf("one chunk of %d has %d times the data, all hosts are alike", largeOf, skewed),
+		{name: kit.Clean, title: "nothing is wrong", policies: []string{"none", "naive", "default"}},
+		{name: kit.Slow, title: slow, slow: true},
+		{name: kit.Skew, title: fmt.Sprintf("one chunk of %d has %d times the data, no host is slow", largeOf, skewed),
 			sizes: skewedSizes(tasks)},
-		{name: "small", about: fmt.Sprintf("a small job, and one host of %d is %d times slower", hosts, slowdown), slow: true,
-			tasks: 6, reduces: 4},
-		{name: "silent", about: "as slow-host, but no task says how far it is", slow: true, silent: true},
-		{name: "kill", about: "a host is killed while it runs its tasks", disturb: kill},
-		{name: "pause", about: "a host falls silent while it runs its tasks, and never ends", disturb: pause},
-		{name: "server", about: "the Temporal server is stopped and started again while tasks run", disturb: restartServer},
+		{name: "small", title: "a small job, and " + slow, slow: true, tasks: 6, reduces: 4},
+		{name: "silent", title: slow + ", and no task says how far it is", slow: true, silent: true, policies: policies[:5]},
+		{name: kit.Death, title: "a host is killed while it runs its tasks", disturb: kill, policies: policies[3:5]},
+		{name: "pause", title: "a host falls silent while it runs its tasks, and never ends", disturb: pause,
+			policies: policies[3:5]},
+		{name: kit.Server, title: "the Temporal server is stopped and started again while tasks run", disturb: restartServer,
+			policies: policies[3:5]},
 	}
 	for i := range all {
 		s := &all[i]
 		s.hosts, s.slots = hosts, (tasks+hosts-1)/hosts // room for all maps
+		if s.policies == nil {
+			s.policies = policies
+		}
 		if s.tasks == 0 {
 			s.tasks, s.reduces = tasks, max(1, tasks/4)
 		}
@@ -56,33 +62,6 @@ func scenarios(tasks, hosts int) []scenario {
 		}
 	}
 	return all
-}
-
-const defaultScenarios = "slow-host,skew,small"
-
-// chooseScenarios picks scenarios by name, in the order given.
-func chooseScenarios(list string, tasks, hosts int) ([]scenario, error) {
-	return choose("scenario", list, scenarios(tasks, hosts), func(s scenario) string { return s.name })
-}
-
-// choose picks from all those that the list names, separated by commas, in its order.
-func choose[T any](what, list string, all []T, nameOf func(T) string) (chosen []T, err error) {
-	var known, taken []string
-	for _, one := range all {
-		known = append(known, nameOf(one))
-	}
-	for _, name := range strings.Split(list, ",") {
-		name = strings.TrimSpace(name)
-		i := slices.Index(known, name)
-		switch {
-		case i < 0:
-			return nil, fmt.Errorf("unknown %s %q; there are %s", what, name, strings.Join(known, ", "))
-		case slices.Contains(taken, name):
-			return nil, fmt.Errorf("%s %q is named twice", what, name)
-		}
-		chosen, taken = append(chosen, all[i]), append(taken, name)
-	}
-	return chosen, nil
 }
 
 func skewedSizes(tasks int) []int {
