@@ -27,6 +27,7 @@ const (
 type scenario struct {
 	name, title string
 	slow        string             // the slow node
+	hang        []int              // the tasks whose first attempts hang
 	dies        string             // the node that dies once all tasks have run for a while
 	slices      func(task int) int // how much data a task has
 	policies    []string
@@ -46,6 +47,10 @@ var scenarios = []scenario{
 	{
 		name: kit.Slow, title: "One node of four is 10 times slower", slow: "n3", slices: even,
 		policies: []string{"none", "naive", "late,min-age=2s", "mantri", "default"},
+	},
+	{
+		name: kit.Hang, title: "Three attempts hang", hang: []int{5, 21, 40}, slices: even,
+		policies: []string{"naive", "mantri", "default"},
 	},
 	{
 		name: kit.Skew, title: "No slow node; 16 tasks have 5 times the data", slices: skewed,
@@ -173,6 +178,11 @@ func (s scenario) prepare(c *cluster.Cluster, dir string) (words, error) {
 		}
 		text := fmt.Sprintf("%.3f\n", pace.Seconds())
 		if err := os.WriteFile(filepath.Join(dir, "pace-"+node), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	for _, task := range s.hang {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("hang-%d", task)), nil, 0o644); err != nil {
 			return nil, err
 		}
 	}
