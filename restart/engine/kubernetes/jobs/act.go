@@ -114,8 +114,11 @@ func (c *Controller) end(ctx context.Context, r removal) error {
 	if !ours(r.pod) && !ended(r.pod) {
 		why := or(r.why, "not needed")
 		mark := map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}
-		if err := c.patch(ctx, r.pod, mark); err != nil {
+		switch now, err := c.patch(ctx, r.pod, mark); {
+		case err != nil:
 			return err
+		case ended(now): // the cache was behind: it may be the one that wins
+			return nil
 		}
 	}
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.pod.UID}}
@@ -137,7 +140,8 @@ func (c *Controller) release(ctx context.Context, p *plan) error {
 		if i := index(pod); i >= 0 && i < len(p.winners) && p.winners[i] == pod {
 			meta["labels"] = map[string]string{WinnerLabel: "true"}
 		}
-		return c.patch(ctx, pod, meta)
+		_, err := c.patch(ctx, pod, meta)
+		return err
 	})
 }
 
@@ -147,19 +151,20 @@ func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 		if !hasFinalizer(pods[i]) || pods[i].Labels[ManagedLabel] == "" {
 			return nil
 		}
-		return c.patch(ctx, pods[i], map[string]any{"$deleteFromPrimitiveList/finalizers": []string{finalizer}})
+		_, err := c.patch(ctx, pods[i], map[string]any{"$deleteFromPrimitiveList/finalizers": []string{finalizer}})
+		return err
 	})
 }
 
-func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) error {
+// patch changes what stands in a pod's metadata, and returns the pod as it is now.
+func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) (*v1.Pod, error) {
 	meta["uid"] = pod.UID
 	data, err := json.Marshal(map[string]any{"metadata": meta})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = c.config.Client.CoreV1().Pods(pod.Namespace).Patch(
+	return c.config.Client.CoreV1().Pods(pod.Namespace).Patch(
 		ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
-	return err
 }
 
 // sayOnce tells the owner of a Job something that is not to be repeated at each look.

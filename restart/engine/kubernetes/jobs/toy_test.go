@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -43,6 +44,8 @@ type toy struct {
 	failAt  int       // the write at which the controller dies; 0: none
 	deadNow bool
 	uids    int
+
+	versions int // of the Job
 }
 
 const jobKey = "default/j"
@@ -144,6 +147,11 @@ func (y *toy) updateJob(action clienttesting.Action) (bool, runtime.Object, erro
 		return true, nil, err
 	}
 	job := action.(clienttesting.UpdateAction).GetObject().(*batchv1.Job)
+	if job.ResourceVersion != y.job().ResourceVersion {
+		return true, nil, apierrors.NewConflict(batchv1.Resource("jobs"), job.Name, errors.New("it has changed"))
+	}
+	y.versions++
+	job.ResourceVersion = fmt.Sprint(y.versions)
 	for _, wrong := range police(y.job(), job) {
 		y.t.Errorf("the API server would refuse the status: %s\n%+v", wrong, job.Status)
 	}
@@ -202,6 +210,13 @@ func cmpText(a, b string) int {
 
 // sync shows the controller what there is, and has it look at the Job.
 func (y *toy) sync() error {
+	y.show()
+	_, err := y.c.sync(context.Background(), jobKey)
+	return err
+}
+
+// show shows the controller what there is.
+func (y *toy) show() {
 	replace := func(to interface {
 		Replace([]any, string) error
 	}, objects ...any) {
@@ -228,8 +243,6 @@ func (y *toy) sync() error {
 	for _, n := range nodes {
 		y.c.nodeChanged(n.(*v1.Node))
 	}
-	_, err = y.c.sync(context.Background(), jobKey)
-	return err
 }
 
 // step has a second pass.
