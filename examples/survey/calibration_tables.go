@@ -62,8 +62,12 @@ func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 				continue
 			}
 			n := float64(b.N)
-			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %.0f→%.0f | %.0f/%.0f | %.3g→%.3g | %s |\n",
-				models[i], calibrate.Kinds[kind], b.N, 100*b.Win/n, 100*b.Won/n, 100*b.Value/n, 100*b.Met/n,
+			asked := "–"
+			if b.Value <= n { // else the rule compared seconds
+				asked = fmt.Sprintf("%.0f→%.0f", 100*b.Value/n, 100*b.Met/n)
+			}
+			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %s | %.0f/%.0f | %.3g→%.3g | %s |\n",
+				models[i], calibrate.Kinds[kind], b.N, 100*b.Win/n, 100*b.Won/n, asked,
 				100*b.Sooner/n, 100*b.Quicker/n, b.Expected/n, b.Saved/n, tenths(b))
 		}
 	}
