@@ -40,9 +40,6 @@ var askers = []struct {
 	{"Mantri by age, budget, idle", func(c *requests.Config) {
 		c.Restart, c.Budget = restart.Mantri{}, &tracker.BudgetConfig{}
 	}},
-	{"default by age, budget, idle", func(c *requests.Config) {
-		c.Restart, c.Budget = restart.Guarded{}, &tracker.BudgetConfig{}
-	}},
 }
 
 // requestsConfig is a hundred servers that take 10 ms for a request, and one time in twenty ten times as long; fan-outs
