@@ -56,7 +56,8 @@ func (x *Experience) Merge(now time.Time, delta []byte) error {
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst. It never fails. O(1), at most 10 kB.
+// AppendBinary appends a snapshot of the experience to dst, without what trials may cost that have not come out: that
+// the phases bring back, by [Restore]. It never fails. O(1), at most 10 kB.
 func (x *Experience) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, experienceVersion, x.code)
 }
@@ -84,7 +85,6 @@ func (x *Experience) code(c *snapshot.Codec) {
 	c.Clock(&x.clock)
 	c.Part(&x.shape)
 	x.seen.State(lessons(), c, x.choices().Latest(x.clock))
-	c.Duration(&x.risk)
 	if c.Reading() {
 		x.sum(x.clock.Since)
 	}

@@ -181,6 +181,43 @@ func TestPhasesRiskTogether(t *testing.T) {
 	assert.Zero(t, x.risk)
 }
 
+// What was open in phases that never come back is not held against the kind, nor does one that comes back to another
+// experience let that risk more.
+func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
+	learned := func() *Experience {
+		x := new(Experience)
+		for i := range 16 {
+			runs(stage(t, x, 2), 300*float64(i), 100, 110)
+		}
+		return x
+	}
+	x := learned()
+	var open [2][]byte
+	for i := range open {
+		tr := stage(t, x, 1)
+		require.Equal(t, restart.Duplicate, asked(tr, 6000, 6250).Action)
+		tr.Start(second(6250), 0, 1)
+		var err error
+		open[i], err = tr.MarshalBinary()
+		require.NoError(t, err)
+	}
+	risk := x.risk
+	require.Positive(t, risk)
+	for _, x := range []*Experience{snapshottest.Through[Experience](t, x), learned()} {
+		require.Zero(t, x.risk)
+		cut := append([]byte(nil), open[0]...)
+		cut[len(cut)-1]++
+		_, err := Restore(Config{Experience: x}, cut)
+		require.Error(t, err)
+		require.Zero(t, x.risk)
+		tr, err := Restore(Config{Experience: x}, open[0])
+		require.NoError(t, err)
+		assert.Equal(t, risk/2, x.risk, "the other phase has not come back")
+		tr.Close(second(6260))
+		assert.Zero(t, x.risk)
+	}
+}
+
 // Any phases that share an experience and are told the same in the same order answer alike, wherever they were
 // restored from their snapshots and the experience from its own; and it comes back from any state.
 func TestSharedExperienceIsReplayed(t *testing.T) {

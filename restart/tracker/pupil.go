@@ -91,6 +91,14 @@ func (p *pupil) tell(now time.Time, r *trials) {
 	}
 }
 
+// resume takes up a phase that was restored. What its trials have cost was told before; that they are open is not known
+// from any snapshot, or trials of phases that never came back would be held against the kind for ever.
+func (p *pupil) resume(r *trials) {
+	if p != nil {
+		p.told, p.of.risk = r.tally(), num.Add(p.of.risk, r.risk)
+	}
+}
+
 // all returns what the trials of all phases of the kind have cost, and what those may that have not come out.
 func (p *pupil) all(r *trials) (cost, risk time.Duration) {
 	if p == nil {
