@@ -90,6 +90,9 @@ func TestOwnTimesOutweighTheKinds(t *testing.T) {
 		return m.curve.Quantile(.5)
 	}
 	assert.InDelta(t, 100, median(), 1)
+	tr.Start(second(8000), 50, 0)
+	tr.Kill(second(8010), 50, 0)
+	require.Len(t, tr.phase.forecast.pupil.lives(&tr.phase.forecast.ages), 32, "no task has ended")
 	for i := range 40 { // one after the other: what runs for long would tell as well
 		tr.Start(second(9000+300*float64(i)), i, i)
 		tr.Finish(second(9300+300*float64(i)), i, 0)
@@ -351,9 +354,14 @@ func TestExperienceIsRestored(t *testing.T) {
 	}
 }
 
-// What it costs: nothing is allocated once it is full.
+// What it costs: nothing is allocated once it is full, whether it is passed on or not.
 func TestExperienceDoesNotAllocate(t *testing.T) {
-	x := new(Experience)
+	for _, x := range []*Experience{new(Experience), processExperience(t, 1)} {
+		testExperienceDoesNotAllocate(t, x)
+	}
+}
+
+func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	runs(stage(t, x, 400), 0, slices.Repeat([]float64{100}, 400)...)
 	for i := range mostLessons {
 		x.learn(second(float64(i)), lesson{about: ofLife | ended, seconds: 100, work: 1})
