@@ -70,7 +70,8 @@ const (
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
 	IdleSlot
-	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time.
+	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time; or, by Guarded
+	// where nothing is reported, a copy has used up the time in which it might have come out.
 	SlowerCopy
 	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
 	LongestToEnd
@@ -141,7 +142,8 @@ const (
 	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most.
 	// [Limits] gives it in the place of the policy's answer.
 	FurthestOn
-	// Unproven: a restart or copy of the task has not come out yet, or too many of the phase have not, or were lost.
+	// Unproven: a restart or copy of the task has not come out yet, or too many of the phase have not, or were lost. With
+	// Duplicate: a restart was wanted, and is not trusted yet, so that a copy is made in its place.
 	Unproven
 )
 

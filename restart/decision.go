@@ -23,7 +23,8 @@ type Decision struct {
 	Remaining, Fresh time.Duration
 	// Basis is what Remaining rests on, where that is uncertain.
 	Basis Basis
-	// Bar is what Remaining had to exceed; 0 if the rule compares something else.
+	// Bar is what Remaining had to exceed; 0 if the rule compares something else. Where t_rem is uncertain, it is what a
+	// new copy usually takes, and Δ, which may be less than Fresh.
 	Bar time.Duration
 	// Value was held against Threshold: the probability of saving resources against δ, that of an uncertain t_rem to
 	// exceed Bar, or what a new copy usually takes, against the confidence that Mantri asks of each, a score against

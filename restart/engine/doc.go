@@ -92,8 +92,8 @@
 // estimate/machines) gets nothing new as long as there are others, and neither does one that leaves at a known time
 // ([Hosts.SetLeaving]); what would not end there by then is copied. The paper's policies judge copies one at a time;
 // without this a bad host would take one waiting task after the other, which Hadoop and Spark prevent by their lists of
-// excluded nodes. A race that a clone or a copy loses says no more about its host than the time that it had run.
-// [Hosts] may be shared by the phases of one cluster, one after another or at once.
+// excluded nodes. All that holds under [restart.Never], too. A race that a clone or a copy loses says no more about its
+// host than the time that it had run. [Hosts] may be shared by the phases of one cluster, one after another or at once.
 //
 // # Cost and concurrency
 //

@@ -44,7 +44,8 @@ func (s State) ended() bool { return s >= Succeeded }
 // Attempt is what the engine shows of one attempt of a task. Its times are by the clock of its host, or of whoever
 // dates it: see the package's page on clocks.
 type Attempt struct {
-	// ID is the name that Action.ID gave it, or the engine's own. It is never used for two attempts.
+	// ID is the name that Action.ID gave it, or the engine's own. No two attempts of a phase
+	// have the same; where phases share an engine, put the name of the job before it.
 	ID    string
 	Task  int
 	State State

@@ -49,7 +49,8 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Trial and Phase.Trials, and a t_new in which trials that failed and the exchange of slots count.
+	// Trials: Task.Trying, Task.Behind, Phase.Won, Tried and AtRisk, and a t_new in which trials that failed and the
+	// exchange of slots count.
 	Trials
 
 	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host. Nor is Trials: it
