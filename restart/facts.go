@@ -81,6 +81,8 @@ type Phase struct {
 	Machines int
 	// Sized says that the works of the tasks are known. Read by Guarded.
 	Sized bool
+	// Stream says that there are other phases, whose tasks may want the slots that are idle now. Read by Guarded.
+	Stream bool
 	// Won of Tried restarts and copies were won, of those that have come out. Read by Guarded.
 	Won, Tried int
 	// AtRisk is what those that were lost have cost of slots' time, and what those may that have not come out, less the

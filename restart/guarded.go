@@ -24,8 +24,8 @@ import (
 //     What runs on a machine that is behind has no such bound, unless more trials were lost than won.
 //   - While tasks wait, a copy must be expected to use less in all by two report periods.
 //   - On an idle slot of a phase whose tasks have all begun, a copy is made if the time that it saves exceeds the slot
-//     time that it adds, and two report periods. A phase whose Tasks are not known has no last wave: there Mantri's own
-//     rule for idle slots holds.
+//     time that it adds, and two report periods. A stream of phases, or a phase whose Tasks are not known, has no last
+//     wave: there Mantri's own rule for idle slots holds.
 //
 // Sources: [Mantri §5.1]; the guards are this library's, and docs/worlds.md has what they do.
 type Guarded Mantri
@@ -89,7 +89,7 @@ func (g Guarded) Decide(t Task, p Phase) (d Decision) {
 	switch {
 	case p.Waiting > 0 || p.FreeSlots <= 0 || t.NoDuplicate || m.MaxDuplicates == Off:
 		m.scarce(&d, &t, v)
-	case p.Tasks > 0 && v.left != nil:
+	case p.Tasks > 0 && !p.Stream && v.left != nil:
 		m.lastWave(&d, &t, v)
 	default:
 		m.idle(&d, &t, v)

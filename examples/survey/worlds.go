@@ -17,7 +17,7 @@ import (
 // small are the flags of the survey of small worlds.
 type small struct {
 	cells, policies, set string
-	later                bool
+	later, streams       bool
 	seeds                int
 }
 
@@ -61,7 +61,11 @@ func (o small) write(w io.Writer) error {
 
 // line writes a cell, and what is wrong with the first player there.
 func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
-	fmt.Fprintf(w, "| %s | %v | %s |", c.World.Name, c.Model, share(c.Ideal))
+	fmt.Fprintf(w, "| %s | %v |", c.World.Name, c.Model)
+	if c.Ideal.Time > 0 {
+		fmt.Fprintf(w, " %s", share(c.Ideal))
+	}
+	fmt.Fprint(w, " |")
 	if c.Good.Time > 0 {
 		fmt.Fprintf(w, " %.1f", c.Good.Time)
 	}
@@ -86,7 +90,12 @@ func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 	fmt.Fprintf(w, " %s |\n", strings.Join(marks, ", "))
 }
 
-func share(s worlds.Share) string { return fmt.Sprintf("%.1f/%.1f", s.Time, s.Slots) }
+func share(s worlds.Share) string {
+	if s.Late > 0 {
+		return fmt.Sprintf("%.1f/%.1f/%.1f", s.Time, s.Late, s.Slots)
+	}
+	return fmt.Sprintf("%.1f/%.1f", s.Time, s.Slots)
+}
 
 // players are the default, without and with a record of the machines, and the chosen policies with their published
 // defaults.
@@ -129,8 +138,11 @@ func (o small) chosen() (jobs []job, err error) {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
 	all := worlds.All()
-	if o.later {
+	switch {
+	case o.later:
 		all = worlds.Later()
+	case o.streams:
+		all = worlds.Streams()
 	}
 	for _, w := range all {
 		for _, m := range worlds.Models {

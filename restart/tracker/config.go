@@ -24,6 +24,9 @@ type Config struct {
 	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so, and
 	// [Tracker.Next] then gives a slot nothing. Otherwise a slot that Next is asked about counts as one, whatever this says.
 	Slots int
+	// Stream says that other phases come all the time, whose tasks will want the slots that are idle now: then an idle slot
+	// is not free, and has no last wave. Tell by [Tracker.SetSlots] which of them this phase may use.
+	Stream bool
 	// Machines is how many machines there are; 0 if not known. Their numbers are the host's, 0 or more.
 	Machines int
 	// Path tells how many times longer than usual a copy of a task takes on a machine because of the way to its data,

@@ -381,3 +381,18 @@ func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 		task++
 	}))
 }
+
+// A stream has no last wave, however few of the phase's own tasks are left.
+func TestAStreamHasNoLastWave(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		x := new(Experience)
+		for i := range 16 {
+			runs(stage(t, x, 2), 300*float64(i), 100, 700)
+		}
+		tr, err := New(Config{Tasks: 1, Slots: 10, Interval: 10 * time.Second, Experience: x, Stream: stream})
+		require.NoError(t, err)
+		d := asked(tr, 9000, 9110)
+		assert.Equal(t, stream, tr.Phase().Stream)
+		assert.Equal(t, !stream, d.Threshold > 1, "the rule for idle slots bars a chance, and that for the last wave seconds: %v", d)
+	}
+}

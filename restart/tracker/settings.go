@@ -14,6 +14,7 @@ func (c *Config) wire(w *wire.Codec) {
 	w.When(c.Work != nil).Floats("work", &c.Work) // without tasks it is not nil
 	w.Int("slots", &c.Slots)
 	w.Int("machines", &c.Machines)
+	w.Bool("stream", &c.Stream)
 	w.Int("clones", &c.Clones)
 	w.Duration("interval", &c.Interval)
 	w.Duration("lag", &c.Lag)

@@ -97,6 +97,7 @@ func (h *header) code(c *snapshot.Codec) {
 	config.Tasks = c.Size(config.Tasks, leastTask)
 	c.Number(&config.Slots, 0, maxTasks)
 	c.Number(&config.Machines, 0, maxTasks)
+	c.Bool(&config.Stream)
 	c.Number(&config.Clones, 1, maxClones)
 	for _, d := range []*time.Duration{
 		&config.Interval, &config.Lag, &config.Model.Window, &config.Model.Grace, &config.Model.WrapUp,

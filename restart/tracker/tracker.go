@@ -98,7 +98,7 @@ func open(c Config) (*Tracker, error) {
 	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), num.Sized(given)
 	t.judge.trials.pupil = x.forecast.pupil
 	x.book.tries = t.judge.trials.on
-	t.judge.facts.Interval, t.judge.facts.Tasks = c.Interval, c.Tasks
+	t.judge.facts.Interval, t.judge.facts.Tasks, t.judge.facts.Stream = c.Interval, c.Tasks, c.Stream
 	return t, nil
 }
 

@@ -13,8 +13,9 @@ type Player struct {
 	Record bool // the host keeps a record of its machines
 }
 
-// Share is a time and a slot time as a percentage of those of doing nothing with the same luck.
-type Share struct{ Time, Slots float64 }
+// Share is a time and a slot time as a percentage of those of doing nothing with the same luck; in a stream also what one
+// phase in a hundred takes.
+type Share struct{ Time, Slots, Late float64 }
 
 // Cell is a world under a model of progress: what each player makes of it. The first player is the one that is judged.
 type Cell struct {
@@ -52,7 +53,9 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 				c.Players[i-1].add(o)
 			}
 		}
-		c.Ideal.add(w.Ideal(set, seed))
+		if w.Load == 0 {
+			c.Ideal.add(w.Ideal(set, seed))
+		}
 	}
 	for i := range c.Players {
 		c.Players[i].of(nothing)
@@ -65,11 +68,15 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 func (s *Share) add(o Outcome) {
 	s.Time += o.Time
 	s.Slots += o.Slots
+	s.Late += o.Late
 }
 
 func (s *Share) of(nothing Share) {
 	s.Time *= 100 / nothing.Time
 	s.Slots *= 100 / nothing.Slots
+	if nothing.Late > 0 {
+		s.Late *= 100 / nothing.Late
+	}
 }
 
 // What counts, in points.
@@ -95,7 +102,7 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 			by, points = other, s.Time-o.Time
 		}
 	}
-	better(-1, Share{100, 100})
+	better(-1, Share{Time: 100, Slots: 100})
 	for i, o := range c.Players {
 		if !players[i].Record {
 			better(i, o)

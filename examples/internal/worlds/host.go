@@ -23,10 +23,11 @@ type Game struct {
 }
 
 // Outcome is what a world took, in seconds: until its last task ended, of all slots, and launches beyond the first of
-// each task.
+// each task. In a stream Time is how long a phase took in the mean from its arrival until its last task ended, and Late
+// what one in a hundred took or more; both are 0 otherwise, as Late is.
 type Outcome struct {
-	Time, Slots float64
-	Extra       int
+	Time, Late, Slots float64
+	Extra             int
 }
 
 // Run plays a world to its end.
@@ -44,12 +45,14 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 			return o, err
 		}
 	}
-	for phase := range w.phases() {
-		if err := h.phase(phase); err != nil {
-			return o, err
-		}
+	if err := h.play(); err != nil {
+		return o, err
 	}
-	return Outcome{h.now, h.used, h.extra}, nil
+	o = Outcome{Time: h.now, Slots: h.used, Extra: h.extra}
+	if w.Load > 0 {
+		o.Time, o.Late = h.responses()
+	}
+	return o, nil
 }
 
 // host is a scheduler, and the cluster under it.
@@ -64,11 +67,19 @@ type host struct {
 	now, used     float64
 	extra         int
 
-	number  int // of the phase
+	jobs []*job    // that are there, by when they arrived
+	look float64   // when the host looks at all that runs
+	took []float64 // of the phases that have ended, from their arrivals on
+}
+
+// job is a phase under way.
+type job struct {
+	number  int
+	arrived float64
 	tracker *tracker.Tracker
 	tasks   []state
-	left    int
-	look    float64 // when the host looks at all that runs
+	left    int // tasks that have not ended
+	slots   int // as the tracker was told
 }
 
 // state is a task under way.
@@ -83,6 +94,7 @@ type slot struct {
 	machine int
 	dead    bool
 	runs    bool
+	job     *job
 	task    int
 	attempt int
 	fate    fate
@@ -97,15 +109,39 @@ type slot struct {
 	ends    float64
 }
 
-// phase plays one phase.
-func (h *host) phase(number int) error {
-	n := h.Tasks
-	if h.Phases > 1 {
-		n = 1 + h.luck.of(ofPhase, uint64(number)).IntN(h.Tasks)
+// play lets the phases come, each when the one before it has ended, or, in a stream, at instants of its own.
+func (h *host) play() error {
+	h.look = Interval
+	arrives := 0.0
+	for phase := range h.phases() {
+		if h.Load > 0 {
+			arrives += h.luck.of(ofPhase, uint64(phase), 2).ExpFloat64() * h.gap()
+		} else {
+			arrives = math.Inf(1)
+		}
+		for len(h.jobs) > 0 && h.now < arrives {
+			h.step(arrives)
+		}
+		if h.Load > 0 {
+			h.now = arrives
+		}
+		if err := h.open(phase); err != nil {
+			return err
+		}
 	}
-	h.number, h.left, h.tasks = number, n, make([]state, n)
+	for len(h.jobs) > 0 {
+		h.step(math.Inf(1))
+	}
+	return nil
+}
+
+// open lets a phase arrive.
+func (h *host) open(number int) error {
+	n := h.size(h.luck, number)
+	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
 	c := tracker.Config{
 		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
+		Stream: h.Load > 0,
 	}
 	if h.Phases > 1 {
 		c.Experience = &h.kind
@@ -118,14 +154,14 @@ func (h *host) phase(number int) error {
 			}
 		}
 	}
-	for i := range h.tasks {
-		h.tasks[i].task = h.task(h.luck, number, i)
+	for i := range j.tasks {
+		j.tasks[i].task = h.task(h.luck, number, i)
 		if h.Known {
-			c.Work = append(c.Work, h.tasks[i].seconds)
+			c.Work = append(c.Work, j.tasks[i].seconds)
 		}
 	}
 	if h.Paths {
-		c.Path = h.way
+		c.Path = func(task, machine int) float64 { return h.way(&j.tasks[task].task, machine) }
 	}
 	t, err := tracker.New(c)
 	if err != nil {
@@ -135,32 +171,47 @@ func (h *host) phase(number int) error {
 	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
 		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
 	})
-	h.tracker, h.look = t, h.now+Interval
+	j.tracker = t
+	if len(h.jobs) == 0 {
+		h.look = h.now + Interval
+	}
+	h.jobs = append(h.jobs, j)
 	h.change()
 	h.fill()
-	for h.left > 0 {
-		h.step()
-		h.fill()
-	}
-	t.Close(h.time())
 	return nil
 }
 
-// way is what the host tells of the way to a task's data: for no machine, that from the best one.
-func (h *host) way(task, machine int) float64 {
-	if machine < 0 {
-		return h.path(&h.tasks[task].task, 1-h.tasks[task].half)
+// close ends a phase whose tasks have all ended.
+func (h *host) close(j *job) {
+	j.tracker.Close(h.time())
+	h.took = append(h.took, h.now-j.arrived)
+	h.jobs = slices.DeleteFunc(h.jobs, func(other *job) bool { return other == j })
+}
+
+// responses returns how long a phase took in the mean, and what one in a hundred took or more.
+func (h *host) responses() (mean, late float64) {
+	slices.Sort(h.took)
+	for _, took := range h.took {
+		mean += took / float64(len(h.took))
 	}
-	return h.path(&h.tasks[task].task, machine)
+	return mean, h.took[len(h.took)*99/100]
+}
+
+// way is what the host tells of the way to a task's data: for no machine, that from the best one.
+func (h *host) way(t *task, machine int) float64 {
+	if machine < 0 {
+		return h.path(t, 1-t.half)
+	}
+	return h.path(t, machine)
 }
 
 func (h *host) time() time.Time {
 	return time.Unix(0, 0).Add(time.Duration(math.Round(h.now * 1e9)))
 }
 
-// step goes to the next thing that happens.
-func (h *host) step() {
-	next := h.look
+// step goes to the next thing that happens, or to an instant before it.
+func (h *host) step(until float64) {
+	next := min(h.look, until)
 	for _, at := range h.stops {
 		if at > h.now {
 			next = min(next, at)
@@ -176,6 +227,7 @@ func (h *host) step() {
 	h.now = next
 	if at >= 0 {
 		h.happens(&h.slots[at])
+		h.fill()
 		return
 	}
 	if slices.Contains(h.stops, h.now) {
@@ -183,8 +235,12 @@ func (h *host) step() {
 	}
 	if h.now == h.look {
 		h.look += Interval
-		h.tracker.Sweep(h.time(), h.carryOut)
+		for _, j := range h.jobs {
+			h.share(j)
+			j.tracker.Sweep(h.time(), func(a tracker.Answer) { h.carryOut(j, a) })
+		}
 	}
+	h.fill()
 }
 
 // due is when something happens to what runs on a slot.
@@ -200,23 +256,25 @@ func (h *host) happens(s *slot) {
 	switch {
 	case !s.begun:
 		s.begun, s.since, s.reports = true, h.now, h.now+Interval
-		h.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
-		h.rates(s.task)
+		s.job.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
+		h.rates(s.job, s.task)
 	case h.now < s.ends:
 		s.reports += Interval
 		h.settle(s)
 		h.report(s)
 	case s.fate.hangs <= 1:
-		h.tracker.Fail(h.time(), s.task, s.attempt)
+		s.job.tracker.Fail(h.time(), s.task, s.attempt)
 		h.free(s)
 	default:
-		overtaken := h.tracker.Finish(h.time(), s.task, s.attempt)
-		task := s.task
+		j, task := s.job, s.task
+		overtaken := j.tracker.Finish(h.time(), task, s.attempt)
 		h.free(s)
 		for _, attempt := range overtaken {
-			h.free(h.find(task, attempt))
+			h.free(h.find(j, task, attempt))
 		}
-		h.left--
+		if j.left--; j.left == 0 {
+			h.close(j)
+		}
 	}
 }
 
@@ -226,7 +284,7 @@ func (h *host) report(s *slot) {
 	if s.fate.hangs <= 1 {
 		share = min(share, s.fate.hangs)
 	}
-	t := &h.tasks[s.task]
+	t := &s.job.tasks[s.task]
 	if h.Checkpoint > 0 {
 		whole := s.found + share*(1-s.found)
 		t.saved = max(t.saved, h.Checkpoint*math.Floor(whole/h.Checkpoint))
@@ -234,69 +292,99 @@ func (h *host) report(s *slot) {
 	if h.Model == None {
 		return
 	}
-	h.reports.of(uint64(h.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
+	h.reports.of(uint64(s.job.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
 	shown := s.found + s.fate.curve.shows(share, h.reports)*(1-s.found)
 	work := 1.0
 	if h.Known {
 		work = t.seconds
 	}
 	r := tracker.Report{Done: shown * work, Saved: t.saved * work}
-	h.carryOut(h.tracker.Report(h.time(), s.task, s.attempt, r))
+	h.share(s.job)
+	h.carryOut(s.job, s.job.tracker.Report(h.time(), s.task, s.attempt, r))
+}
+
+// share tells a phase how many slots it may use: those that it has, and those that are idle and nobody waits for.
+func (h *host) share(j *job) {
+	if h.Load == 0 {
+		return
+	}
+	slots := 0
+	for i := range h.slots {
+		if s := &h.slots[i]; !s.dead && (!s.runs || s.job == j) {
+			slots++
+		}
+	}
+	if slots != j.slots {
+		j.slots = slots
+		j.tracker.SetSlots(slots)
+	}
 }
 
 // carryOut kills what is to be killed. Copies get their slots by fill.
-func (h *host) carryOut(a tracker.Answer) {
+func (h *host) carryOut(j *job, a tracker.Answer) {
 	if a.Action != restart.Restart && a.Action != restart.Kill {
 		return
 	}
 	if h.Watch != nil {
 		h.Watch(time.Duration(h.now*1e9), a)
 	}
-	h.free(h.find(a.Task, a.Attempt))
+	h.free(h.find(j, a.Task, a.Attempt))
 	if a.Action == restart.Restart {
-		h.tracker.Restart(h.time(), a.Task, a.Attempt)
+		j.tracker.Restart(h.time(), a.Task, a.Attempt)
 	} else {
-		h.tracker.Kill(h.time(), a.Task, a.Attempt)
+		j.tracker.Kill(h.time(), a.Task, a.Attempt)
 	}
 }
 
-// fill gives every idle slot something to do, if there is something.
+// fill gives every idle slot something to do, if there is something: first to phases whose tasks wait, as they arrived.
 func (h *host) fill() {
 	for i := range h.slots {
 		s := &h.slots[i]
-		for !s.dead && !s.runs && h.left > 0 {
-			a := h.tracker.Next(h.time(), s.machine)
-			if a.Action == restart.Keep {
-				break
-			}
-			if h.carryOut(a); a.Action == restart.Start || a.Action == restart.Duplicate {
-				h.start(s, a)
+		for _, waits := range [...]bool{true, false} {
+			for _, j := range h.jobs {
+				if (j.tracker.Phase().Waiting > 0) == waits {
+					h.offer(s, j)
+				}
 			}
 		}
 	}
 }
 
-func (h *host) start(s *slot, a tracker.Answer) {
+// offer offers an idle slot to a phase.
+func (h *host) offer(s *slot, j *job) {
+	for !s.dead && !s.runs && j.left > 0 {
+		h.share(j)
+		a := j.tracker.Next(h.time(), s.machine)
+		if a.Action == restart.Keep {
+			break
+		}
+		if h.carryOut(j, a); a.Action == restart.Start || a.Action == restart.Duplicate {
+			h.start(s, j, a)
+		}
+	}
+}
+
+func (h *host) start(s *slot, j *job, a tracker.Answer) {
 	if h.Watch != nil {
 		h.Watch(time.Duration(h.now*1e9), a)
 	}
-	t := &h.tasks[a.Task]
+	t := &j.tasks[a.Task]
 	attempt := 0
 	if h.Lag > 0 {
-		attempt = h.tracker.Submit(h.time(), a.Task, s.machine)
+		attempt = j.tracker.Submit(h.time(), a.Task, s.machine)
 	} else {
-		attempt = h.tracker.Start(h.time(), a.Task, s.machine)
+		attempt = j.tracker.Start(h.time(), a.Task, s.machine)
 	}
 	if attempt > 0 {
 		h.extra++
 	}
 	*s = slot{
-		machine: s.machine, runs: true, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
-		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, h.number, a.Task, attempt),
+		machine: s.machine, runs: true, job: j, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
+		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
 	}
 	s.whole = (t.seconds + s.fate.more) * (1 - t.saved)
 	t.copies++
-	h.rates(a.Task)
+	h.rates(j, a.Task)
 }
 
 // free takes what runs off a slot.
@@ -304,13 +392,13 @@ func (h *host) free(s *slot) {
 	h.settle(s)
 	h.used += h.now - s.begins + h.Lag
 	s.runs = false
-	h.tasks[s.task].copies--
-	h.rates(s.task)
+	s.job.tasks[s.task].copies--
+	h.rates(s.job, s.task)
 }
 
-func (h *host) find(task, attempt int) *slot {
+func (h *host) find(j *job, task, attempt int) *slot {
 	for i := range h.slots {
-		if s := &h.slots[i]; s.runs && s.task == task && s.attempt == attempt {
+		if s := &h.slots[i]; s.runs && s.job == j && s.task == task && s.attempt == attempt {
 			return s
 		}
 	}
@@ -325,11 +413,11 @@ func (h *host) settle(s *slot) {
 }
 
 // rates finds out how fast the copies of a task run from now on, and when they end.
-func (h *host) rates(task int) {
-	t := &h.tasks[task]
+func (h *host) rates(j *job, task int) {
+	t := &j.tasks[task]
 	for i := range h.slots {
 		s := &h.slots[i]
-		if !s.runs || s.task != task {
+		if !s.runs || s.job != j || s.task != task {
 			continue
 		}
 		h.settle(s)
@@ -349,20 +437,25 @@ func (h *host) change() {
 		s := &h.slots[i]
 		if dead := h.dead(s.machine, h.now); dead != s.dead {
 			if s.dead = dead; dead {
-				h.tracker.LoseMachine(h.time(), s.machine)
+				for _, j := range h.jobs {
+					j.tracker.LoseMachine(h.time(), s.machine)
+				}
 				if s.runs {
 					h.free(s)
 				}
 			}
 		}
 		if s.runs {
-			h.rates(s.task)
+			h.rates(s.job, s.task)
 		}
 		if !s.dead {
 			alive++
 		}
 	}
-	if h.tracker.Phase().Slots != alive {
-		h.tracker.SetSlots(alive)
+	for _, j := range h.jobs {
+		if h.Load == 0 && j.slots != alive {
+			j.slots = alive
+			j.tracker.SetSlots(alive)
+		}
 	}
 }

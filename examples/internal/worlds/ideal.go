@@ -13,11 +13,7 @@ func (w *World) Ideal(set Set, seed int) (o Outcome) {
 	stops := w.changes()
 	slices.Sort(stops)
 	for phase := range w.phases() {
-		n := w.Tasks
-		if w.Phases > 1 {
-			n = 1 + l.of(ofPhase, uint64(phase)).IntN(w.Tasks)
-		}
-		tasks := make([]task, n)
+		tasks := make([]task, w.size(l, phase))
 		for i := range tasks {
 			tasks[i] = w.task(l, phase, i)
 			tasks[i].seconds += w.fate(l, None, phase, i, 0).more

@@ -64,6 +64,25 @@ func All() (all []World) {
 	)
 }
 
+// Streams lists worlds in which small phases come all the time.
+func Streams() (all []World) {
+	for _, w := range []World{
+		{Name: "healthy"},
+		{Name: "5 % 8x", Slow: .05},
+		{Name: "15 % 8x", Slow: .15},
+		{Name: "lognormal 1 sizes, unknown", Sizes: LogNormal},
+		{Name: "hot spell 3x", Spell: Bad{By: 3, From: 500, Till: 1000}},
+	} {
+		for _, load := range []float64{.4, .8} {
+			of := w
+			of.Name = fmt.Sprintf("stream at a load of %.1f, %s", load, w.Name)
+			of.Tasks, of.Phases, of.Load = 5, 200, load
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
 // Later lists worlds that were invented after those, to judge constants by that were chosen on the first ones.
 func Later() []World {
 	three := []Bad{{Machines: 2, By: 3}, {Machines: 1, By: 20}}

@@ -16,6 +16,9 @@ type World struct {
 	Tasks    int // of each phase; 1 to so many, drawn evenly, if there are several phases
 	Phases   int // 0 stands for 1
 	Machines int // 0 stands for 20
+	// Load is which share of the slots' time the phases would use without a policy, if they arrive when they like, in a
+	// stream; 0: each arrives when the one before it has ended.
+	Load float64
 
 	Sizes Sizes
 	Known bool // the host knows the sizes
@@ -100,6 +103,21 @@ func (w *World) machines() int {
 }
 
 func (w *World) phases() int { return max(w.Phases, 1) }
+
+// size is how many tasks a phase has.
+func (w *World) size(l *luck, phase int) int {
+	if w.Phases > 1 {
+		return 1 + l.of(ofPhase, uint64(phase)).IntN(w.Tasks)
+	}
+	return w.Tasks
+}
+
+// gap is the mean time between two phases of a stream, by which they use Load of the slots: a task takes 100 s in the
+// mean, and longer by bad luck.
+func (w *World) gap() float64 {
+	task := 100 * (1 + float64(w.Slow*(or(w.SlowBy, 8)-1)))
+	return task * float64(1+w.Tasks) / 2 / (float64(w.machines()) * w.Load)
+}
 
 // factor is how many times longer work takes on the i-th of the machines at an instant: the first ones are the bad
 // ones, the last ones the fast.

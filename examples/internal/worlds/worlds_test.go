@@ -151,10 +151,10 @@ func TestCells(t *testing.T) {
 		model  Model
 		within Share
 	}{
-		{"5 % attempts 8x/3w", Linear, Share{45, 85}},
-		{"15 % attempts 8x/3w", None, Share{60, 82}},
-		{"healthy/3w", None, Share{100.5, 101}},
-		{"10 % hang, timeout 1500 s/3w", None, Share{35, 60}},
+		{"5 % attempts 8x/3w", Linear, Share{Time: 45, Slots: 85}},
+		{"15 % attempts 8x/3w", None, Share{Time: 60, Slots: 82}},
+		{"healthy/3w", None, Share{Time: 100.5, Slots: 101}},
+		{"10 % hang, timeout 1500 s/3w", None, Share{Time: 35, Slots: 60}},
 	} {
 		c, err := Play(find(t, of.world), of.model, players, Work, 6)
 		require.NoError(t, err)
@@ -164,16 +164,53 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// In a stream that is next to idle each phase takes what its longest task does, and in one that is overloaded it waits.
+func TestStreams(t *testing.T) {
+	w := World{Tasks: 3, Phases: 20, Load: 1e-4, Slow: .1}
+	l := newLuck(Work, 1)
+	want := 0.
+	for phase := range w.Phases {
+		longest := 0.
+		for i := range w.size(l, phase) {
+			of, f := w.task(l, phase, i), w.fate(l, None, phase, i, 0)
+			longest = max(longest, (of.seconds+f.more)*f.slow)
+		}
+		want += longest / 20
+	}
+	o, err := w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})
+	require.NoError(t, err)
+	assert.InDelta(t, want, o.Time, 1e-6)
+	assert.GreaterOrEqual(t, o.Late, o.Time)
+	quiet := o
+	w.Load = 8
+	o, err = w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})
+	require.NoError(t, err)
+	assert.Greater(t, o.Time, 1.2*quiet.Time)
+	assert.InDelta(t, quiet.Slots, o.Slots, 1e-6)
+
+	for _, w := range Streams() {
+		w.Phases = 40
+		for _, m := range []Model{Stalls, None} {
+			nothing, err := w.Run(Game{Model: m, Policy: restart.Never{}, Set: Work, Seed: 2})
+			require.NoError(t, err)
+			o, err := w.Run(Game{Model: m, Set: Work, Seed: 2})
+			require.NoError(t, err)
+			assert.Less(t, o.Slots, 1.15*nothing.Slots, w.Name)
+			assert.Less(t, o.Time, 1.1*nothing.Time, w.Name)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	players := []Player{{Name: "mine"}, {Name: "recorded", Record: true}, {Name: "other"}}
 	cell := func(good float64, shares ...Share) Cell {
-		return Cell{World: World{Name: "w", Tasks: 60}, Good: Share{good, 100}, Players: shares}
+		return Cell{World: World{Name: "w", Tasks: 60}, Good: Share{Time: good, Slots: 100}, Players: shares}
 	}
 	cells := []Cell{
-		cell(0, Share{100.6, 100}, Share{50, 50}, Share{101, 100}), // harm by time, and nothing is better by .6
-		cell(0, Share{90, 101.1}, Share{}, Share{89, 101.2}),       // harm by slots; the other uses more
-		cell(80, Share{90, 100}, Share{}, Share{88, 100}),          // dominated by 2, and slower than the good ones
-		cell(89, Share{90, 100}, Share{}, Share{89.6, 100}),        // by no more than what counts
+		cell(0, Share{Time: 100.6, Slots: 100}, Share{Time: 50, Slots: 50}, Share{Time: 101, Slots: 100}), // harm by time, and nothing is better by .6
+		cell(0, Share{Time: 90, Slots: 101.1}, Share{}, Share{Time: 89, Slots: 101.2}),                    // harm by slots; the other uses more
+		cell(80, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 88, Slots: 100}),                       // dominated by 2, and slower than the good ones
+		cell(89, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 89.6, Slots: 100}),                     // by no more than what counts
 	}
 	v := Judge(cells, 0, players)
 	assert.Equal(t, 4, v.Cells)
