@@ -40,12 +40,12 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 // configFields are the facts and choices that have a text; tasks is always written.
 func configFields(c *tracker.Config) []wire.Field {
 	return []wire.Field{
-		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines}, {Key: "stream", Value: &c.Stream},
+		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
 		{Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
 		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
 		{Key: "min-samples", Value: &c.UnitTimes.MinSamples}, {Key: "floor", Value: &c.UnitTimes.Floor},
 		{Key: "fixed-overhead", Value: &c.UnitTimes.FixedOverhead},
-		{Key: "keep-first-wave", Value: &c.UnitTimes.KeepFirstWave},
+		{Key: "keep-first-wave", Value: &c.UnitTimes.KeepFirstWave}, {Key: "stream", Value: &c.Stream},
 		parsed("work", &c.Work, worksText, parseWorks),
 		parsed("policy", &c.Policy, policyText, parsePolicy),
 		parsed("budget", &c.Budget, budgetText, parseBudget),
