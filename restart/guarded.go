@@ -13,13 +13,14 @@ import (
 //   - Actions are trials. A copy is won if it ends first, and a restart if the new attempt takes less than two thirds of
 //     what the old one would have. With the probability that trials have been lost, a new copy takes as long as the old
 //     one: then it is the task that is long, or the moment, and not the attempt. A tracker mixes it into t_new.
-//   - Where the sizes of tasks are not known, losses are bounded. A restart wants what it throws away to have been saved by
-//     trials that were won; before that a copy is made in its place, unless no slot has come free for it within four
-//     usual times: where attempts hang and hold all slots, none would. A copy wants what was lost, and what it and the
+//   - Where the sizes of tasks are not known, losses are bounded. A restart wants the task to take twice what is
+//     usual, and what it throws away to have been saved by trials that were won, or look so; before that a copy is made in
+//     its place, unless no slot has come free for it within four usual times: where attempts hang and hold all slots, none
+//     would. A copy wants what was lost, and what it and the
 //     others that have not come out may cost, to be at most four times what it may cost, a hundredth of what the phase
 //     takes in all, or a quarter of what the task still takes. Where copies report, one costs three report periods: then
-//     it shows whether it gains on the other, and is killed if it hardly ends first and takes no less in all. Where they
-//     do not, it costs one and a half usual times; it is killed after two and a half, and Δ, and until one and a half
+//     it shows whether it gains on the other, and is killed unless it probably ends first, or takes less than half of it in
+//     all. Where they do not, it costs one and a half usual times; it is killed after two and a half, and Δ, and until one and a half
 //     the task gets no other.
 //     What runs on a machine that is behind has no such bound, unless more trials were lost than won.
 //   - While tasks wait, a copy must be expected to use less in all by two report periods.
@@ -33,8 +34,10 @@ type Guarded Mantri
 const (
 	marginPeriods = 2    // Δ that an action saves at least, beyond what it spends
 	showPeriods   = 3    // Δ after which a copy has shown whether it gains
-	hardlyFirst   = 0.35 // the probability to end first up to which it does not
-	noLess        = 0.8  // of what the other takes in all is no less
+	hardlyFirst   = 0.35 // the probability to end first up to which it does not before then
+	evenFirst     = 0.5  // and from then on
+	noLess        = 0.5  // of what the other takes in all is not far less
+	farLonger     = 2    // usual times that a task still takes that is killed
 	usualPart     = 0.3  // of t_new, what is usual; the median may lie among the long ones
 	openFor       = 1.5  // usual times for which a copy that shows nothing may come out
 	givenUpAfter  = 2.5  // usual times after which it is killed
@@ -125,6 +128,10 @@ func (g *guard) cost() time.Duration {
 func (g *guard) bound(d *Decision, t *Task, p *Phase, m *Mantri) {
 	cost := g.cost()
 	if d.Action == Restart {
+		if d.Remaining < num.Times(g.usual, farLonger) {
+			d.Action, d.Reason, d.Copy = Keep, Unproven, 0
+			return
+		}
 		ran := g.copies[d.Copy].Elapsed
 		held := p.FreeSlots <= 0 && ran >= num.Times(g.usual, heldFor)
 		if num.Add(p.AtRisk, ran) <= 0 {
@@ -165,7 +172,7 @@ func (g *guard) inVain() int {
 	return newest
 }
 
-// hopeless reports whether a copy hardly ends before the fastest, and takes no less in all than another.
+// hopeless reports whether a copy hardly ends before the fastest, and does not take far less in all than another.
 func (g *guard) hopeless(i int) bool {
 	c, least := &g.copies[i], num.MaxDuration
 	if c.Left == nil || c.Elapsed < num.Times(g.v.interval, marginPeriods) {
@@ -180,7 +187,11 @@ func (g *guard) hopeless(i int) bool {
 	for k := range leftPoints {
 		first += estimate.Below(c.Left, point(g.v.left, k, leftPoints))
 	}
-	return first <= hardlyFirst*leftPoints && num.Add(c.Elapsed, c.Remaining) >= num.Times(least, noLess)
+	bar := hardlyFirst
+	if c.Elapsed >= num.Times(g.v.interval, showPeriods) {
+		bar = evenFirst
+	}
+	return first <= bar*leftPoints && num.Add(c.Elapsed, c.Remaining) >= num.Times(least, noLess)
 }
 
 // lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.

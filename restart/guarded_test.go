@@ -126,6 +126,12 @@ func TestGuardedCopiesBeforeItRestarts(t *testing.T) {
 	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
 	phase.AtRisk++
 	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
+	phase.AtRisk = -time.Hour
+	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 150, Max: 168}, 160*time.Second-1
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, "less than twice what is usual")
+	task.Copies[0].Remaining++
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 400, Max: 500}, 450*time.Second
 	task.NoDuplicate, phase.AtRisk = true, 0
 	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "what can't be copied, by what a copy costs")
 	phase.AtRisk = 90*time.Second + 1
@@ -162,8 +168,14 @@ func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
 	task.Copies[1].Left = distuv.Uniform{Min: 50, Max: 150}
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "three in five times it is first")
-	task.Copies[1].Left, task.Copies[0].Elapsed = distuv.Uniform{Min: 115, Max: 365}, 280*time.Second
-	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less in all than the old one")
+	task.Copies[1].Left, task.Copies[0].Elapsed = distuv.Uniform{Min: 90, Max: 130}, 2*time.Minute
+	task.Copies[1].Remaining, task.Copies[1].Elapsed = 111*time.Second, 30*time.Second-1
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "half of the times it is first")
+	task.Copies[1].Elapsed++
+	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it has had three periods to show more")
+	task.Copies[1].Left, task.Copies[1].Remaining = distuv.Uniform{Min: 115, Max: 365}, 240*time.Second
+	task.Copies[0].Elapsed, task.Copies[1].Elapsed = 520*time.Second, 70*time.Second
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less than half of what the old one does")
 }
 
 // No copy is in vain before it could have reported, however short tasks usually are.

@@ -29,9 +29,10 @@ type Prediction struct {
 	Expected bool
 	// Scale is how many seconds of the task are one of the curve; 0 stands for 1.
 	Scale float64
-	// MaySayNothing says that progress may say nothing of this copy, as of one that stalls: then its age alone counts,
-	// with the weight of an error that nobody has seen yet. Copies that stall are killed, and so seldom teach it.
-	MaySayNothing bool
+	// MaySayNothing is how much it counts, from 0 to 1, that progress may say nothing of this copy, as of one that stalls:
+	// then its age alone does, with so much of the weight of an error that nobody has seen yet. Copies that stall are
+	// killed, and so seldom teach it.
+	MaySayNothing float64
 }
 
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
@@ -107,8 +108,8 @@ func (a *adder) all(s *Shape, stage int) {
 	for _, ratio := range unseen {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}
-	if a.p.MaySayNothing && a.curve != nil {
-		a.byAge(guess)
+	if a.p.MaySayNothing > 0 && a.curve != nil {
+		a.byAge(guess * min(a.p.MaySayNothing, 1))
 	}
 }
 

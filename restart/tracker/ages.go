@@ -12,7 +12,7 @@ import (
 // distribution.
 type ages struct {
 	on     bool
-	doubts bool // the policy wants it taken into account that progress may say nothing
+	doubts float64 // how much it counts that progress may say nothing
 	shape  *survival.Shape
 	curve  survival.Curve
 	mean   float64       // the mean work
@@ -52,7 +52,7 @@ const (
 
 func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
-	m := ages{on: reads.Has(rules.Left), doubts: reads.Has(rules.Trials), stride: 1, fitted: noTime}
+	m := ages{on: reads.Has(rules.Left), stride: 1, fitted: noTime}
 	m.enough = min(max(n-1, 1), enoughEnds)
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)

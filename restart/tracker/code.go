@@ -254,6 +254,7 @@ func (x *trial) code(c *snapshot.Codec) {
 	c.Duration(&x.began)
 	c.Duration(&x.left)
 	c.Duration(&x.risk)
+	c.Duration(&x.saves)
 }
 
 func (r *trials) code(c *snapshot.Codec, b *book) {
@@ -276,7 +277,9 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 		slices.Sort(listed)
 		for i := range b.histories {
 			if x := &b.histories[i].trial; x.kind != noTrial {
-				if all++; !x.likely {
+				if all++; x.likely {
+					r.risk -= x.saves
+				} else {
 					r.risk += x.risk
 				}
 			}

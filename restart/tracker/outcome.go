@@ -87,15 +87,16 @@ func (j *judge) fails(s *taskState, copy func(c *copyState) bool) {
 	j.drop(h)
 }
 
-// the less the likelier bad luck is.
+// won takes note that a trial was won, and what it has saved.
 func (j *judge) won(saved time.Duration) {
 	r := &j.trials
 	r.tried++
 	r.won++
 	r.other++
-	r.cost = num.Sub(r.cost, max(saved, 0))
+	r.cost = num.Sub(r.cost, saved)
 }
 
+// lost takes note that one was lost, and what it has cost. That says less of the task the likelier bad luck is.
 func (j *judge) lost(history int32, cost time.Duration) {
 	r, x, q, unlucky := &j.trials, &j.book.histories[history].trial, j.doubt(), luck
 	if j.forecast.reported {
@@ -109,6 +110,7 @@ func (j *judge) lost(history int32, cost time.Duration) {
 	r.cost = num.Add(r.cost, cost)
 }
 
+// ends takes note that a copy ends its task, of which there is a trial. Of a copy that is won the time is saved that the
 // others would still take.
 func (j *judge) ends(task, h int32, winner *copyState) {
 	x, b := &j.book.histories[h].trial, j.book
@@ -116,7 +118,7 @@ func (j *judge) ends(task, h int32, winner *copyState) {
 	extra := b.isExtra(s, winner)
 	switch {
 	case x.kind == byRestart && b.age(winner).Seconds()/j.unit(s)*lessBy < float64(x.implied):
-		j.won(num.Sub(x.left, num.Sub(b.now, x.began)))
+		j.won(j.pay(s, x.leaves(b.now)))
 		return
 	case x.kind == byRestart:
 		j.lost(h, x.risk)
@@ -133,7 +135,7 @@ func (j *judge) ends(task, h int32, winner *copyState) {
 		if c := fastest(view.Copies); c != nil {
 			saved = c.Remaining
 		}
-		j.won(saved)
+		j.won(j.pay(s, saved))
 	}
 	for i := s.copies; i != none; i = b.copies.all[i].next {
 		switch c := &b.copies.all[i]; {

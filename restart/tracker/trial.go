@@ -18,7 +18,7 @@ type trials struct {
 	same, other float64 // how many have shown that a new copy is as slow, and that it is not
 	won, tried  int
 	cost        time.Duration // of those that were lost, less what was saved by those that were won
-	risk        time.Duration // of those that may come out lost
+	risk        time.Duration // of those that may come out lost, less what those save that look won
 	open        []int32       // histories, of those that have not come out
 	mixed       mixture       // scratch of look
 	pupil       *pupil        // nil: there is no experience
@@ -34,6 +34,7 @@ type trial struct {
 	began   time.Duration // when it began
 	left    time.Duration // t_rem when it began
 	risk    time.Duration // what it costs if it is lost
+	saves   time.Duration // what it is taken to save as long as it is likely
 }
 
 type trialKind uint8
@@ -54,16 +55,33 @@ const (
 	showIntervals               = 3         // after which a copy that reports has shown whether it gains
 	shownFrom                   = 2         // intervals after which it may look so
 	usualTimes                  = 1.5       // after which one that does not report has
+	paidTimes                   = 4         // usual times that are counted at most of what one has saved
 	trialPoints                 = 16
 )
 
 // doubt is how probable it is that a new copy of a slow task is as slow.
 func (j *judge) doubt() float64 {
+	q, _ := j.lostShare()
+	return min(q, mostDoubt)
+}
+
+// silence is how much it counts that progress may say nothing: the less, the more trials that it has led to were won.
+func (j *judge) silence() float64 {
+	if !j.trials.on {
+		return 0
+	}
+	q, before := j.lostShare()
+	return min(q/before, 1)
+}
+
+// lostShare is how probable it is that a trial shows a new copy to be as slow, and how probable it was before any had
+// come out.
+func (j *judge) lostShare() (q, before float64) {
 	r, a, b := &j.trials, priorSame, priorOther
 	if r.sized && j.forecast.reported {
 		a, b = reportedSame, reportedOther
 	}
-	return min((r.same+a)/(r.same+r.other+a+b), mostDoubt)
+	return (r.same + a) / (r.same + r.other + a + b), a / (a + b)
 }
 
 // try notes that a task is about to be restarted or copied because it is slow.
@@ -136,15 +154,13 @@ func (j *judge) trying(s *taskState) int32 {
 // drop forgets a trial that has not come out.
 func (j *judge) drop(history int32) {
 	if x := &j.book.histories[history].trial; x.kind != noTrial {
-		j.seems(x, true) // it is no risk any more
+		j.seems(x, true, 0) // it is no risk any more, and saves nothing yet
 		x.kind = noTrial
 		at := slices.Index(j.trials.open, history)
 		j.trials.open = slices.Delete(j.trials.open, at, at+1)
 	}
 }
 
-// won takes note that a trial was won, and what it has saved; lost that one was lost, and what it has cost. A loss says
-// ends takes note that a copy ends its task, of which there is a trial. Of a copy that is won the time is saved that the
 // noteTrial takes note of whether the trial of a task looks as if it were won, by the progress of its copies.
 func (j *judge) noteTrial(s *taskState, view *restart.Task) {
 	h := j.trying(s)
@@ -158,19 +174,34 @@ func (j *judge) noteTrial(s *taskState, view *restart.Task) {
 	if x.kind == byRestart {
 		longest, _ = num.Duration(float64(x.implied) * j.unit(s))
 	}
-	likely := false
+	likely, saves := false, time.Duration(0)
 	for i := s.copies; i != none && k < len(view.Copies); i, k = j.book.copies.all[i].next, k+1 {
 		c := &view.Copies[k]
 		if c.Basis == restart.ByProgress && c.Elapsed >= num.Times(j.facts.Interval, shownFrom) &&
 			(x.kind == byRestart || j.book.isExtra(s, &j.book.copies.all[i])) {
-			likely = likely || num.Times(num.Add(c.Elapsed, c.Remaining), lessBy) < longest
+			if num.Times(num.Add(c.Elapsed, c.Remaining), lessBy) < longest {
+				likely, saves = true, max(saves, num.Sub(x.leaves(j.book.now), c.Remaining))
+			}
 		}
 	}
-	j.seems(x, likely)
+	j.seems(x, likely, j.pay(s, saves))
 }
 
-// seems takes note of whether a trial looks as if it were won, and then risks nothing.
-func (j *judge) seems(x *trial, likely bool) {
+// leaves is how much the old copy would have left now, by what was known when the trial began.
+func (x *trial) leaves(now time.Duration) time.Duration {
+	return num.Sub(x.left, num.Sub(now, x.began))
+}
+
+// pay is what counts of the time that a trial saves: one task that hangs must not pay for all that follow.
+func (j *judge) pay(s *taskState, saved time.Duration) time.Duration {
+	if usual, known := j.forecast.usual(s.stint(0)); known {
+		saved = min(saved, num.Times(usual, paidTimes))
+	}
+	return max(saved, 0)
+}
+
+// seems takes note of whether a trial looks as if it were won: then it risks nothing, and what it saves counts.
+func (j *judge) seems(x *trial, likely bool, saves time.Duration) {
 	if x.likely != likely {
 		if x.likely = likely; likely {
 			j.trials.risk -= x.risk
@@ -178,12 +209,14 @@ func (j *judge) seems(x *trial, likely bool) {
 			j.trials.risk += x.risk
 		}
 	}
+	j.trials.risk += x.saves - saves
+	x.saves = saves
 }
 
 // atRisk is what the trials cost, those of the kind if there is an experience, if all that may come out are lost.
 func (j *judge) atRisk() time.Duration {
 	cost, risk := j.trials.pupil.all(&j.trials)
-	return num.Add(cost, max(risk, 0))
+	return num.Add(cost, risk)
 }
 
 // mix lets a new copy take as long as the task's own seem to, as probably as trials have shown.
