@@ -29,9 +29,9 @@ type Prediction struct {
 	Expected bool
 	// Scale is how many seconds of the task are one of the curve; 0 stands for 1.
 	Scale float64
-	// MaySayNothing is how much it counts, from 0 to 1, that progress may say nothing of this copy, as of one that stalls:
-	// then its age alone does, with so much of the weight of an error that nobody has seen yet. Copies that stall are
-	// killed, and so seldom teach it.
+	// MaySayNothing is how much it counts that progress may say nothing of this copy, as of one that stalls: then its age
+	// alone does, with so many times the weight of an error that nobody has seen yet. 0: not at all. Copies that stall
+	// are killed, and so seldom teach it.
 	MaySayNothing float64
 }
 
@@ -109,7 +109,7 @@ func (a *adder) all(s *Shape, stage int) {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}
 	if a.p.MaySayNothing > 0 && a.curve != nil {
-		a.byAge(guess * min(a.p.MaySayNothing, 1))
+		a.byAge(guess * a.p.MaySayNothing)
 	}
 }
 

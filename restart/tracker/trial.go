@@ -55,6 +55,7 @@ const (
 	showIntervals               = 3         // after which a copy that reports has shown whether it gains
 	shownFrom                   = 2         // intervals after which it may look so
 	usualTimes                  = 1.5       // after which one that does not report has
+	silentTimes                 = 2         // errors not seen that it counts, where works are not known
 	paidTimes                   = 4         // usual times that are counted at most of what one has saved
 	trialPoints                 = 16
 )
@@ -71,7 +72,10 @@ func (j *judge) silence() float64 {
 		return 0
 	}
 	q, before := j.lostShare()
-	return min(q/before, 1)
+	if j.trials.sized {
+		return min(q/before, 1)
+	}
+	return min(q/before, 1) * silentTimes
 }
 
 // lostShare is how probable it is that a trial shows a new copy to be as slow, and how probable it was before any had
