@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,12 @@ func startSlots(t *testing.T, at asynq.RedisConnOpt, name string, slots int, h a
 	require.NoError(t, server.Start(mux))
 	stop = sync.OnceFunc(server.Shutdown)
 	t.Cleanup(stop)
+	tool := asynq.NewInspector(at)
+	defer tool.Close()
+	require.Eventually(t, func() bool { // it says so a moment later
+		up, _ := tool.Servers()
+		return slices.ContainsFunc(up, func(s *asynq.ServerInfo) bool { return s.Queues["straggler:"+name] > 0 })
+	}, 10*time.Second, 5*time.Millisecond)
 	return stop
 }
 
