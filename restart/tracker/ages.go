@@ -12,14 +12,14 @@ import (
 // distribution.
 type ages struct {
 	on     bool
-	doubts float64 // how much it counts that progress may say nothing
+	enough int8    // ends that make a curve: three, or all others of a small phase
+	doubts float32 // how much it counts that progress may say nothing
 	shape  *survival.Shape
 	curve  survival.Curve
 	mean   float64       // the mean work
 	long   float64       // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
 	closed []life        // that ended or were killed
 	ended  int           // of closed, those with success
-	enough int           // ends that make a curve: three, or all others of a small phase
 	stride int           // lives of one in so many tasks are kept
 	fitted time.Duration // when the curve was made
 	since  int           // closed lives since then
@@ -53,7 +53,7 @@ const (
 func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
 	m := ages{on: reads.Has(rules.Left), stride: 1, fitted: noTime}
-	m.enough = min(max(n-1, 1), enoughEnds)
+	m.enough = int8(min(max(n-1, 1), enoughEnds))
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}
@@ -77,7 +77,7 @@ func newAges(c *Config, reads rules.Description) ages {
 }
 
 // sure reports whether enough copies have ended to make a curve of.
-func (m *ages) sure() bool { return m.curve.Ends() >= m.enough }
+func (m *ages) sure() bool { return m.curve.Ends() >= int(m.enough) }
 
 // keeps reports whether the lives of a task's copies are kept.
 func (m *ages) keeps(task int32) bool { return int(task)%m.stride == 0 }

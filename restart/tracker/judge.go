@@ -100,7 +100,7 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 func (j *judge) look(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.doubts = j.silence()
+	f.ages.doubts = float32(j.silence())
 	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
 	var samples [mostAhead]int
 	for i := s.copies; i != none; i = b.copies.all[i].next {

@@ -42,7 +42,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: f.expects || m.sure(), MaySayNothing: m.doubts,
+			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts),
 		}
 		if m.shape.Outlook(&left.outlook, p, &m.curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
@@ -67,7 +67,7 @@ func (f *forecast) refresh() {
 	}
 	m.fitted, m.since = b.now, 0
 	m.curve.Reset()
-	if f.over(&m.curve) < m.enough {
+	if f.over(&m.curve) < int(m.enough) {
 		m.curve.Reset() // nobody reads it: most phases are so for most of their time
 	} else {
 		f.running(func(c *copyState, w stint) {
