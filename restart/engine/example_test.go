@@ -92,8 +92,8 @@ func Example() {
 	// 0s submit 3.0 on ann
 	// 0s submit 4.0 on bob
 	// 0s submit 5.0 on eve
-	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=33.6364s fresh=20.1591s value=19.4561 threshold=2 gain=13.4773s avoid=2
-	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=33.6364s fresh=20.1591s value=19.4561 threshold=2 gain=13.4773s avoid=2
+	// 5s submit 2.1 on ann not on eve: duplicate idle-slot basis=progress remaining=27.4233s fresh=18.6058s value=17.0456 threshold=2 gain=8.81749s avoid=2
+	// 5s submit 5.1 on bob not on eve: duplicate idle-slot basis=progress remaining=27.4233s fresh=18.6058s value=17.0456 threshold=2 gain=8.81749s avoid=2
 	// 10s cancel 2.0 on eve: kill overtaken copy=0
 	// 10s cancel 5.0 on eve: kill overtaken copy=0
 	// 6 tasks finished: map[0:0.0 1:1.0 2:2.1 3:3.0 4:4.0 5:5.1]
