@@ -45,7 +45,7 @@ func (c *Controller) syncEvicting(
 	if err != nil {
 		return 0, err
 	}
-	if err := errors.Join(c.ungate(ctx, pods, avoid), c.unstick(ctx, job, pods, p.now)); err != nil {
+	if err := errors.Join(c.ungate(ctx, job, pods, avoid), c.unstick(ctx, job, pods, p.now)); err != nil {
 		return s.interval, err
 	}
 	for i := range actions {
@@ -147,14 +147,17 @@ func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, e
 
 // bearsEviction reports whether a Job does not count evictions as failures, or is far from its limit.
 func bearsEviction(job *batchv1.Job) bool {
-	if policy := job.Spec.PodFailurePolicy; policy != nil {
-		for i := range policy.Rules {
-			r := &policy.Rules[i]
-			if r.Action == batchv1.PodFailurePolicyActionIgnore && slices.ContainsFunc(r.OnPodConditions,
-				func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == v1.DisruptionTarget }) {
-				return true
-			}
-		}
+	return ignoresEviction(job) ||
+		job.Spec.BackoffLimitPerIndex == nil && int(job.Status.Failed)+1 < backoffLimit(job)
+}
+
+// ignoresEviction reports whether a Job does not count evictions as failures.
+func ignoresEviction(job *batchv1.Job) bool {
+	if job.Spec.PodFailurePolicy == nil {
+		return false
 	}
-	return job.Spec.BackoffLimitPerIndex == nil && int(job.Status.Failed)+1 < backoffLimit(job)
+	return slices.ContainsFunc(job.Spec.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+		return r.Action == batchv1.PodFailurePolicyActionIgnore && slices.ContainsFunc(r.OnPodConditions,
+			func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type == v1.DisruptionTarget })
+	})
 }

@@ -53,8 +53,12 @@ func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index i
 	}
 }
 
-// ungate lets the scheduler have the pods that are gated, with the nodes that they must avoid.
-func (c *Controller) ungate(ctx context.Context, pods []*v1.Pod, avoid func(index int) []string) error {
+// ungate lets the scheduler have the pods that are gated, with the nodes that they must avoid; or only should, where
+// the Job counts evictions as failures: such a pod, if it finds no other node, could not be evicted and would wait.
+func (c *Controller) ungate(
+	ctx context.Context, job *batchv1.Job, pods []*v1.Pod, avoid func(index int) []string,
+) error {
+	soft := !ignoresEviction(job)
 	return each(ctx, len(pods), func(i int) error {
 		pod := pods[i]
 		if !gated(pod) || !active(pod) {
@@ -64,7 +68,7 @@ func (c *Controller) ungate(ctx context.Context, pods []*v1.Pod, avoid func(inde
 		spec := map[string]any{"schedulingGates": []any{map[string]string{"$patch": "delete", "name": Gate}}}
 		if nodes := avoid(index(pod)); len(nodes) > 0 {
 			meta["annotations"] = map[string]string{AvoidAnnotation: strings.Join(nodes, ",")}
-			spec["affinity"] = exclude(pod.Spec.Affinity.DeepCopy(), nodes, false)
+			spec["affinity"] = exclude(pod.Spec.Affinity.DeepCopy(), nodes, soft)
 		}
 		data, err := json.Marshal(map[string]any{"metadata": meta, "spec": spec})
 		if err != nil {

@@ -49,6 +49,22 @@ func TestGatesLeaveSomewhereToRun(t *testing.T) {
 	assert.Equal(t, v1.PodSucceeded, y.pods()[0].Status.Phase)
 }
 
+// A Job that counts evictions as failures has no pod evicted because it finds no node: none may wait for ever.
+func TestGatesOnlyAskWhereEvictionsCount(t *testing.T) {
+	job := builtIn(1)
+	job.Spec.PodFailurePolicy, job.Spec.BackoffLimit = nil, new(int32)
+	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
+	y := newToy(t, job, func(y *toy, c *Config) { c.Evict, y.nodes = true, []string{"n0", "n1"} })
+	y.nodes = []string{"n0"} // n1 is unfit, and nobody says so
+	y.c.marks.evicted["n0"] = y.now
+	for range 60 {
+		controls(y)
+		y.step()
+	}
+	assert.Equal(t, v1.PodSucceeded, y.pods()[0].Status.Phase)
+	assert.Equal(t, "n0", y.pods()[0].Annotations[AvoidAnnotation])
+}
+
 // Where all nodes are to be avoided, none is.
 func TestGatesNeverCloseAllNodes(t *testing.T) {
 	job := builtIn(1)
