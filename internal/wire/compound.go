@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // items is a list whose items are forms.
@@ -119,3 +120,19 @@ func appendAtom(dst []byte, s string) []byte {
 
 // mark reports whether a byte has a meaning in lines.
 func mark(b byte) bool { return b == ' ' || b == '=' || b == ',' || b == '(' || b == ')' || b == '"' }
+
+// part is a number and its limit, in lines.
+type part struct {
+	used  whole[int]
+	limit form
+}
+
+func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
+func (f part) json(dst []byte) []byte { return dst }
+func (f part) log() slog.Value        { return slog.Value{} }
+func (f part) want(bool) string       { return "a number of a limit, such as 3/10 or 3/off" }
+
+func (f part) parse(t token) bool {
+	used, limit, ok := strings.Cut(t.text, "/")
+	return ok && !t.quoted && f.used.parse(token{text: used, line: true}) && f.limit.parse(token{text: limit, line: true})
+}

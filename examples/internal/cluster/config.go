@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -192,96 +190,4 @@ type Task struct {
 	Replicas []int32
 	// Work is what its host knows of how much it has to do; 0: nothing.
 	Work float64
-}
-
-// validate reports what no machine can be.
-func (m *Machine) validate() error {
-	if !(m.Speed >= 0) || math.IsInf(m.Speed, 1) {
-		return fmt.Errorf("speed %v: must be finite and not negative", m.Speed)
-	}
-	if m.Disk < 0 {
-		return fmt.Errorf("disk %d: must not be negative", m.Disk)
-	}
-	for _, s := range m.Slow {
-		if !(s.Factor > 0) || math.IsInf(s.Factor, 1) || s.At < 0 || s.For < 0 {
-			return fmt.Errorf("slow spell at %v for %v, factor %v: must be finite, and the factor above 0", s.At, s.For, s.Factor)
-		}
-	}
-	for _, f := range m.Contention {
-		if !(f > 0) || math.IsInf(f, 1) {
-			return fmt.Errorf("contention %v: must be finite and above 0", f)
-		}
-	}
-	for k, n := range m.Slots {
-		if n < 0 {
-			return fmt.Errorf("%d %v slots: must not be negative", n, Kind(k))
-		}
-	}
-	return nil
-}
-
-// validate reports what cannot be run.
-func (c *Config) validate() error {
-	if !(c.Disk >= 0) || !(c.Remote >= 0) {
-		return fmt.Errorf("cluster: Disk %v, Remote %v: must not be negative", c.Disk, c.Remote)
-	}
-	if !(c.Contention >= 0 && c.Contention <= 1) {
-		return fmt.Errorf("cluster: Contention %v: must be from 0 to 1", c.Contention)
-	}
-	if !(c.ReportLoss >= 0 && c.ReportLoss <= 1) {
-		return fmt.Errorf("cluster: ReportLoss %v: must be from 0 to 1", c.ReportLoss)
-	}
-	if c.Interval < 0 || c.Lag < 0 || c.Heartbeat < 0 || c.ReportLate < 0 || c.Sample < 0 {
-		return fmt.Errorf("cluster: Interval %v, Lag %v, Heartbeat %v, ReportLate %v, Sample %v: must not be negative",
-			c.Interval, c.Lag, c.Heartbeat, c.ReportLate, c.Sample)
-	}
-	if n := len(c.Order.Pools); n > 0 {
-		for i, j := range c.Jobs {
-			if j.Pool < 0 || j.Pool >= n {
-				return fmt.Errorf("cluster: job %d: pool %d: there are %d", i, j.Pool, n)
-			}
-		}
-	}
-	for i, m := range c.Machines {
-		if m.Rack < 0 || m.Rack >= max(1, len(c.Racks)) {
-			return fmt.Errorf("cluster: machine %d: rack %d: there are %d", i, m.Rack, len(c.Racks))
-		}
-		if err := m.validate(); err != nil {
-			return fmt.Errorf("cluster: machine %d: %w", i, err)
-		}
-	}
-	for i, j := range c.Jobs {
-		if j.Follows < 0 || j.Follows > i {
-			return fmt.Errorf("cluster: job %d: follows job number %d: must come before it", i, j.Follows)
-		}
-		if j.At < 0 {
-			return fmt.Errorf("cluster: job %d: comes at %v: must not be negative", i, j.At)
-		}
-		for k, p := range j.Phases {
-			if p.Kind >= kinds || len(p.Tasks) == 0 {
-				return fmt.Errorf("cluster: job %d phase %d: kind %d, %d tasks: needs a kind and a task", i, k, p.Kind, len(p.Tasks))
-			}
-			for _, a := range p.After {
-				if a < 0 || a >= k {
-					return fmt.Errorf("cluster: job %d phase %d: reads phase %d, which is not before it", i, k, a)
-				}
-			}
-			if err := p.Keys.validate(&c.Jobs[i], &j.Phases[k]); err != nil {
-				return fmt.Errorf("cluster: job %d phase %d: %w", i, k, err)
-			}
-			for t, task := range p.Tasks {
-				if !(task.Seconds >= 0) || !(task.Bytes >= 0) {
-					return fmt.Errorf("cluster: job %d phase %d task %d: %v s, %v bytes: must not be negative",
-						i, k, t, task.Seconds, task.Bytes)
-				}
-				for _, m := range task.Replicas {
-					if int(m) >= len(c.Machines) || m < 0 {
-						return fmt.Errorf("cluster: job %d phase %d task %d: replica on machine %d of %d",
-							i, k, t, m, len(c.Machines))
-					}
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package cluster
 
-import (
-	"time"
-)
+import "time"
 
 // rest puts a machine among those with a free slot.
 func (s *sim) rest(id int32, kind Kind) {
@@ -237,16 +235,4 @@ func (s *sim) touch(j int32) {
 		s.jobs[j].touched = true
 		s.touched = append(s.touched, j)
 	}
-}
-
-// tellOrder tells the order what jobs want now.
-func (s *sim) tellOrder() {
-	for _, id := range s.touched {
-		j := &s.jobs[id]
-		j.touched = false
-		for k := range j.waiting {
-			s.order.update(id, Kind(k), j.running[k]+j.unheard[k], j.waiting[k]+j.wishes[k])
-		}
-	}
-	s.touched = s.touched[:0]
 }

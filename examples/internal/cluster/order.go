@@ -96,3 +96,15 @@ func (s *sim) begin(id int32, facts *Phase) {
 	s.watchPhase(id, facts)
 	s.placeTasks(id, facts)
 }
+
+// tellOrder tells the order what jobs want now.
+func (s *sim) tellOrder() {
+	for _, id := range s.touched {
+		j := &s.jobs[id]
+		j.touched = false
+		for k := range j.waiting {
+			s.order.update(id, Kind(k), j.running[k]+j.unheard[k], j.waiting[k]+j.wishes[k])
+		}
+	}
+	s.touched = s.touched[:0]
+}

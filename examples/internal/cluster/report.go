@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -40,3 +41,13 @@ func (s *sim) report(at int32) {
 	s.result.Reports++
 	p.watch.report(s, c.phase, at, s.score(at))
 }
+
+// tell writes a line of the story of the job that is explained.
+func (s *sim) tell(job int32, format string, args ...any) {
+	if int(job) == s.c.Explain-1 {
+		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// explained reports whether a job's story is written.
+func (s *sim) explained(job int32) bool { return int(job) == s.c.Explain-1 }

@@ -241,13 +241,3 @@ func (s *sim) ended(id int32) {
 		s.queue.Push(s.now+s.c.Jobs[f].At, jobComes, f, 0)
 	}
 }
-
-// tell writes a line of the story of the job that is explained.
-func (s *sim) tell(job int32, format string, args ...any) {
-	if int(job) == s.c.Explain-1 {
-		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})
-	}
-}
-
-// explained reports whether a job's story is written.
-func (s *sim) explained(job int32) bool { return int(job) == s.c.Explain-1 }

@@ -72,43 +72,6 @@ type host struct {
 	took []float64 // of the phases that have ended, from their arrivals on
 }
 
-// job is a phase under way.
-type job struct {
-	number  int
-	arrived float64
-	tracker *tracker.Tracker
-	tasks   []state
-	left    int // tasks that have not ended
-	slots   int // as the tracker was told
-}
-
-// state is a task under way.
-type state struct {
-	task
-	copies int
-	saved  float64 // the share of it that a checkpoint holds
-}
-
-// slot is a machine, and what runs there.
-type slot struct {
-	machine int
-	dead    bool
-	runs    bool
-	job     *job
-	task    int
-	attempt int
-	fate    fate
-	begins  float64 // when it is there; it has begun if that is over
-	begun   bool
-	since   float64 // when done was brought up to date
-	done    float64 // seconds of its work, as on a usual machine
-	whole   float64 // how many there are
-	found   float64 // the share of the task that it resumed from
-	rate    float64 // seconds of work per second
-	reports float64 // when it reports next
-	ends    float64
-}
-
 // play lets the phases come, each when the one before it has ended, or, in a stream, at instants of its own.
 func (h *host) play() error {
 	h.look = Interval
@@ -133,76 +96,6 @@ func (h *host) play() error {
 		h.step(math.Inf(1))
 	}
 	return nil
-}
-
-// open lets a phase arrive.
-func (h *host) open(number int) error {
-	n := h.size(h.luck, number)
-	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
-	c := tracker.Config{
-		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
-		Stream: h.Load > 0,
-	}
-	if h.Phases > 1 {
-		c.Experience = &h.kind
-	}
-	if h.record != nil {
-		c.Record = h.record
-		if h.Classes {
-			for m := range h.machines() {
-				h.record.SetClass(m, min(m/(h.machines()-h.Fast), 1))
-			}
-		}
-	}
-	for i := range j.tasks {
-		j.tasks[i].task = h.task(h.luck, number, i)
-		if h.Known {
-			c.Work = append(c.Work, j.tasks[i].seconds)
-		}
-	}
-	if h.Paths {
-		c.Path = func(task, machine int) float64 { return h.way(&j.tasks[task].task, machine) }
-	}
-	t, err := tracker.New(c)
-	if err != nil {
-		return err
-	}
-	// Which machine a host thinks of first has nothing to do with how good it is.
-	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
-		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
-	})
-	j.tracker = t
-	if len(h.jobs) == 0 {
-		h.look = h.now + Interval
-	}
-	h.jobs = append(h.jobs, j)
-	h.change()
-	h.fill()
-	return nil
-}
-
-// close ends a phase whose tasks have all ended.
-func (h *host) close(j *job) {
-	j.tracker.Close(h.time())
-	h.took = append(h.took, h.now-j.arrived)
-	h.jobs = slices.DeleteFunc(h.jobs, func(other *job) bool { return other == j })
-}
-
-// responses returns how long a phase took in the mean, and what one in a hundred took or more.
-func (h *host) responses() (mean, late float64) {
-	slices.Sort(h.took)
-	for _, took := range h.took {
-		mean += took / float64(len(h.took))
-	}
-	return mean, h.took[len(h.took)*99/100]
-}
-
-// way is what the host tells of the way to a task's data: for no machine, that from the best one.
-func (h *host) way(t *task, machine int) float64 {
-	if machine < 0 {
-		return h.path(t, 1-t.half)
-	}
-	return h.path(t, machine)
 }
 
 func (h *host) time() time.Time {
@@ -241,83 +134,6 @@ func (h *host) step(until float64) {
 		}
 	}
 	h.fill()
-}
-
-// due is when something happens to what runs on a slot.
-func (s *slot) due() float64 {
-	if !s.begun {
-		return s.begins
-	}
-	return min(s.ends, s.reports)
-}
-
-// happens lets the attempt on a slot begin, end, or report.
-func (h *host) happens(s *slot) {
-	switch {
-	case !s.begun:
-		s.begun, s.since, s.reports = true, h.now, h.now+Interval
-		s.job.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
-		h.rates(s.job, s.task)
-	case h.now < s.ends:
-		s.reports += Interval
-		h.settle(s)
-		h.report(s)
-	case s.fate.hangs <= 1:
-		s.job.tracker.Fail(h.time(), s.task, s.attempt)
-		h.free(s)
-	default:
-		j, task := s.job, s.task
-		overtaken := j.tracker.Finish(h.time(), task, s.attempt)
-		h.free(s)
-		for _, attempt := range overtaken {
-			h.free(h.find(j, task, attempt))
-		}
-		if j.left--; j.left == 0 {
-			h.close(j)
-		}
-	}
-}
-
-// report tells what a copy shows, and saves what it has done.
-func (h *host) report(s *slot) {
-	share := s.done / s.whole
-	if s.fate.hangs <= 1 {
-		share = min(share, s.fate.hangs)
-	}
-	t := &s.job.tasks[s.task]
-	if h.Checkpoint > 0 {
-		whole := s.found + share*(1-s.found)
-		t.saved = max(t.saved, h.Checkpoint*math.Floor(whole/h.Checkpoint))
-	}
-	if h.Model == None {
-		return
-	}
-	h.reports.of(uint64(s.job.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
-	shown := s.found + s.fate.curve.shows(share, h.reports)*(1-s.found)
-	work := 1.0
-	if h.Known {
-		work = t.seconds
-	}
-	r := tracker.Report{Done: shown * work, Saved: t.saved * work}
-	h.share(s.job)
-	h.carryOut(s.job, s.job.tracker.Report(h.time(), s.task, s.attempt, r))
-}
-
-// share tells a phase how many slots it may use: those that it has, and those that are idle and nobody waits for.
-func (h *host) share(j *job) {
-	if h.Load == 0 {
-		return
-	}
-	slots := 0
-	for i := range h.slots {
-		if s := &h.slots[i]; !s.dead && (!s.runs || s.job == j) {
-			slots++
-		}
-	}
-	if slots != j.slots {
-		j.slots = slots
-		j.tracker.SetSlots(slots)
-	}
 }
 
 // carryOut kills what is to be killed. Copies get their slots by fill.
@@ -360,72 +176,6 @@ func (h *host) offer(s *slot, j *job) {
 		}
 		if h.carryOut(j, a); a.Action == restart.Start || a.Action == restart.Duplicate {
 			h.start(s, j, a)
-		}
-	}
-}
-
-func (h *host) start(s *slot, j *job, a tracker.Answer) {
-	if h.Watch != nil {
-		h.Watch(time.Duration(h.now*1e9), a)
-	}
-	t := &j.tasks[a.Task]
-	attempt := 0
-	if h.Lag > 0 {
-		attempt = j.tracker.Submit(h.time(), a.Task, s.machine)
-	} else {
-		attempt = j.tracker.Start(h.time(), a.Task, s.machine)
-	}
-	if attempt > 0 {
-		h.extra++
-	}
-	*s = slot{
-		machine: s.machine, runs: true, job: j, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
-		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
-	}
-	s.whole = (t.seconds + s.fate.more) * (1 - t.saved)
-	t.copies++
-	h.rates(j, a.Task)
-}
-
-// free takes what runs off a slot.
-func (h *host) free(s *slot) {
-	h.settle(s)
-	h.used += h.now - s.begins + h.Lag
-	s.runs = false
-	s.job.tasks[s.task].copies--
-	h.rates(s.job, s.task)
-}
-
-func (h *host) find(j *job, task, attempt int) *slot {
-	for i := range h.slots {
-		if s := &h.slots[i]; s.runs && s.job == j && s.task == task && s.attempt == attempt {
-			return s
-		}
-	}
-	panic("an answer about an attempt that does not run")
-}
-
-// settle brings what has been done on a slot up to date.
-func (h *host) settle(s *slot) {
-	if s.begun {
-		s.done, s.since = s.done+(h.now-s.since)*s.rate, h.now
-	}
-}
-
-// rates finds out how fast the copies of a task run from now on, and when they end.
-func (h *host) rates(j *job, task int) {
-	t := &j.tasks[task]
-	for i := range h.slots {
-		s := &h.slots[i]
-		if !s.runs || s.job != j || s.task != task {
-			continue
-		}
-		h.settle(s)
-		takes := h.factor(s.machine, h.now) * h.path(&t.task, s.machine) * s.fate.slow
-		s.rate = 1 / (takes * (1 + h.Interference*float64(t.copies-1)))
-		s.ends = h.now + (s.whole-s.done)/s.rate
-		if s.fate.hangs <= 1 {
-			s.ends = s.begins + or(h.Timeout, 1500)
 		}
 	}
 }

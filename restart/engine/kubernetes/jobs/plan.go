@@ -6,7 +6,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // plan is what a Job's status becomes and what is done to its pods, by what the API server shows and nothing else: a
@@ -196,76 +195,4 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 	text := p.given.String()
 	p.status.FailedIndexes = &text
 	return failJob
-}
-
-// countFailures counts the failures whose pods have no finalizer any more, and lists those that are new.
-func (p *plan) countFailures(pods []*v1.Pod) {
-	held := make(map[types.UID]bool)
-	for _, pod := range pods {
-		if hasFinalizer(pod) {
-			held[pod.UID] = true
-		}
-	}
-	listed := make(map[types.UID]bool)
-	var open []types.UID
-	if u := p.status.UncountedTerminatedPods; u != nil {
-		for _, uid := range u.Failed {
-			if listed[uid] = true; held[uid] {
-				open = append(open, uid)
-			} else {
-				p.status.Failed++
-			}
-		}
-	}
-	for _, pod := range pods {
-		if !p.counts(pod) {
-			continue
-		}
-		p.note(pod)
-		if hasFinalizer(pod) && !listed[pod.UID] && !p.delays(pod) {
-			open = append(open, pod.UID)
-		}
-	}
-	p.status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: open}
-}
-
-// counts reports whether a pod is a failure that counts.
-func (p *plan) counts(pod *v1.Pod) bool {
-	if !failed(pod) || ours(pod) {
-		return false
-	}
-	action, _ := verdict(p.job, pod)
-	return action != batchv1.PodFailurePolicyActionIgnore
-}
-
-// note takes note of a failure that counts, for the pause before the next pod of its index.
-func (p *plan) note(pod *v1.Pod) {
-	i := index(pod)
-	if p.setbacks == nil {
-		p.setbacks = make(map[int]setback)
-	}
-	s := p.setbacks[i]
-	s.failures++
-	if p.failures != nil && i >= 0 && i < len(p.failures) {
-		s.failures = max(s.failures, p.failures[i])
-	}
-	if at := endOf(pod, p.now); at.After(s.last) {
-		s.last = at
-	}
-	p.setbacks[i] = s
-}
-
-// waits says until when an index waits for its next pod: the more of its pods have failed, the longer.
-func (p *plan) waits(i int) time.Time {
-	s := p.setbacks[i]
-	return s.last.Add(backoff(s.failures))
-}
-
-// delays reports whether a failed pod has to stay, since it alone knows how often its index has failed.
-func (p *plan) delays(pod *v1.Pod) bool {
-	i := index(pod)
-	if p.failures == nil || i < 0 || i >= len(p.winners) || p.completed[i] || p.given[i] || p.ending() || p.suspended() {
-		return false
-	}
-	return failuresOf(p.job, pod) > p.carried[i] && p.counts(pod)
 }

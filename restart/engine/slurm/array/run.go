@@ -15,7 +15,6 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Options say what to run, and how.
@@ -67,22 +66,6 @@ func (o *Options) Check() error {
 		}
 	}
 	return nil
-}
-
-// Result is what has become of a run.
-type Result struct {
-	Array   string // the array's job ID
-	Tasks   int
-	Failed  []string // the tasks that did not succeed, as Slurm calls them
-	Code    int      // the highest exit code of a task; at least 1 if one has failed
-	Elapsed time.Duration
-	// Copies, Restarts and Again count what was submitted beside the array: copies of running tasks, attempts to take the
-	// place of one that runs, and those that make up for what was lost. Won is how many of them had their task's result.
-	Copies, Restarts, Again, Won int
-	Cancelled                    int // attempts, of the array and of those
-	Rubbish                      int // progress files that could not be read, counted at each poll
-	Ledger                       tracker.Ledger
-	Journal                      []byte
 }
 
 // run is a run in progress.

@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/engine"
 )
 
 // stdout is the file to which an attempt prints. Copies print aside, but to the same device.
@@ -160,55 +157,4 @@ func (r *run) cancelArrays(ctx context.Context) error {
 		return fmt.Errorf("these jobs may go on: %s: %w", strings.Join(r.arrays, " "), err)
 	}
 	return nil
-}
-
-func (r *run) result() Result {
-	res := Result{Tasks: len(r.tasks), Elapsed: time.Since(r.started), Rubbish: r.rubbish}
-	if len(r.arrays) > 0 {
-		res.Array = r.arrays[0]
-	}
-	if r.phase != nil {
-		res.Ledger, res.Journal = r.phase.Ledger(), r.phase.Journal()
-	}
-	for _, t := range r.tasks {
-		for _, a := range t.attempts {
-			res.count(a)
-		}
-		if t.settled {
-			continue
-		}
-		res.Failed = append(res.Failed, t.original().job)
-		res.Code = max(res.Code, t.code, 1)
-	}
-	return res
-}
-
-// count counts an attempt, if it was ever submitted.
-func (r *Result) count(a *attempt) {
-	if a.job == "" {
-		return
-	}
-	if a.cancelled {
-		r.Cancelled++
-	}
-	switch {
-	case a == a.task.original():
-		return
-	case a.why == restart.Duplicate:
-		r.Copies++
-	case a.why == restart.Restart:
-		r.Restarts++
-	default:
-		r.Again++
-	}
-	if a.state == engine.Succeeded {
-		r.Won++
-	}
-}
-
-// String says in one line how a run went.
-func (r Result) String() string {
-	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d again after a loss, "+
-		"of which %d won; %d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(),
-		r.Copies, r.Restarts, r.Again, r.Won, r.Cancelled)
 }

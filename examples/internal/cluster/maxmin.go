@@ -1,0 +1,129 @@
+package cluster
+
+import "math"
+
+// settle works the rates out anew and returns the flows whose rate is not what it was. The slice is valid until the next
+// call. It costs O(rounds * (flows + links)) of the part of the network that has changed.
+func (n *network) settle(now int64) []int32 {
+	n.moved = n.moved[:0]
+	for _, place := range n.news {
+		if f := &n.flows[place]; f.live && f.up == noLink {
+			n.give(now, place, f.limit)
+		}
+	}
+	n.news = n.news[:0]
+	if len(n.dirty) == 0 {
+		return n.moved
+	}
+	n.connect()
+	n.fill(now)
+	for _, at := range n.queue {
+		n.links[at].seen = false
+	}
+	for _, place := range n.component {
+		n.flows[place].seen = false
+	}
+	for _, at := range n.dirty {
+		n.links[at].dirty = false
+	}
+	n.dirty = n.dirty[:0]
+	return n.moved
+}
+
+// connect collects the flows whose rates a change can reach: those of the links that have changed, and from there, over
+// links that could be full, further. The links are left in queue.
+func (n *network) connect() {
+	n.queue, n.component = append(n.queue[:0], n.dirty...), n.component[:0]
+	for _, at := range n.queue {
+		l := &n.links[at]
+		l.seen, l.wanted = true, 0
+		for _, place := range l.flows {
+			l.wanted += n.flows[place].limit // anew each time: taking off what was added leaves rounding behind
+		}
+	}
+	for i := 0; i < len(n.queue); i++ {
+		l := &n.links[n.queue[i]]
+		// A changed link is looked into in any case: it may have been full before the change.
+		if !l.tight() && !l.dirty {
+			continue
+		}
+		for _, place := range l.flows {
+			f := &n.flows[place]
+			if f.seen {
+				continue
+			}
+			f.seen = true
+			n.component = append(n.component, place)
+			for _, other := range [2]int32{f.up, f.down} {
+				if !n.links[other].seen {
+					n.links[other].seen = true
+					n.queue = append(n.queue, other)
+				}
+			}
+		}
+	}
+}
+
+// fill gives the component's flows their rates. The level at which the first link would be full is one that every flow
+// can have, so those that want no more than that have what they want; if there are none, the flows of that link stay at
+// the level. What is left is shared among the rest in the same way.
+func (n *network) fill(now int64) {
+	for _, at := range n.queue {
+		l := &n.links[at]
+		l.left, l.open = l.capacity, 0
+	}
+	open := append(n.open[:0], n.component...)
+	for _, place := range open {
+		n.links[n.flows[place].up].open++
+		n.links[n.flows[place].down].open++
+	}
+	for len(open) > 0 {
+		level := math.Inf(1)
+		for _, at := range n.queue {
+			if l := &n.links[at]; l.open > 0 && l.tight() {
+				level = min(level, l.left/float64(l.open))
+			}
+		}
+		rest := n.fix(now, open, func(f *flow) bool { return f.limit <= level }, math.Inf(1))
+		if len(rest) == len(open) {
+			for _, at := range n.queue { // before any of it is given away
+				l := &n.links[at]
+				l.full = l.open > 0 && l.tight() && l.left/float64(l.open) <= level*(1+1e-12)
+			}
+			rest = n.fix(now, open, func(f *flow) bool { return n.links[f.up].full || n.links[f.down].full }, level)
+		}
+		open = rest
+	}
+	n.open = open
+}
+
+// fix gives the flows that it holds for their rate, no more than level, and returns the others, in place.
+func (n *network) fix(now int64, open []int32, holds func(*flow) bool, level float64) []int32 {
+	rest := open[:0]
+	for _, place := range open {
+		f := &n.flows[place]
+		if !holds(f) {
+			rest = append(rest, place)
+			continue
+		}
+		rate := min(level, f.limit)
+		for _, at := range [2]int32{f.up, f.down} {
+			l := &n.links[at]
+			l.left = max(0, l.left-rate)
+			l.open--
+		}
+		n.give(now, place, rate)
+	}
+	return rest
+}
+
+// give sets a flow's rate.
+func (n *network) give(now int64, place int32, rate float64) {
+	f := &n.flows[place]
+	if rate == f.rate {
+		return
+	}
+	n.advance(now, f)
+	f.rate = rate
+	n.moved = append(n.moved, place)
+}

@@ -1,0 +1,112 @@
+package worlds
+
+import (
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// job is a phase under way.
+type job struct {
+	number  int
+	arrived float64
+	tracker *tracker.Tracker
+	tasks   []state
+	left    int // tasks that have not ended
+	slots   int // as the tracker was told
+}
+
+// state is a task under way.
+type state struct {
+	task
+	copies int
+	saved  float64 // the share of it that a checkpoint holds
+}
+
+// open lets a phase arrive.
+func (h *host) open(number int) error {
+	n := h.size(h.luck, number)
+	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
+	c := tracker.Config{
+		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
+		Stream: h.Load > 0,
+	}
+	if h.Phases > 1 {
+		c.Experience = &h.kind
+	}
+	if h.record != nil {
+		c.Record = h.record
+		if h.Classes {
+			for m := range h.machines() {
+				h.record.SetClass(m, min(m/(h.machines()-h.Fast), 1))
+			}
+		}
+	}
+	for i := range j.tasks {
+		j.tasks[i].task = h.task(h.luck, number, i)
+		if h.Known {
+			c.Work = append(c.Work, j.tasks[i].seconds)
+		}
+	}
+	if h.Paths {
+		c.Path = func(task, machine int) float64 { return h.way(&j.tasks[task].task, machine) }
+	}
+	t, err := tracker.New(c)
+	if err != nil {
+		return err
+	}
+	// Which machine a host thinks of first has nothing to do with how good it is.
+	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
+		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
+	})
+	j.tracker = t
+	if len(h.jobs) == 0 {
+		h.look = h.now + Interval
+	}
+	h.jobs = append(h.jobs, j)
+	h.change()
+	h.fill()
+	return nil
+}
+
+// close ends a phase whose tasks have all ended.
+func (h *host) close(j *job) {
+	j.tracker.Close(h.time())
+	h.took = append(h.took, h.now-j.arrived)
+	h.jobs = slices.DeleteFunc(h.jobs, func(other *job) bool { return other == j })
+}
+
+// responses returns how long a phase took in the mean, and what one in a hundred took or more.
+func (h *host) responses() (mean, late float64) {
+	slices.Sort(h.took)
+	for _, took := range h.took {
+		mean += took / float64(len(h.took))
+	}
+	return mean, h.took[len(h.took)*99/100]
+}
+
+// way is what the host tells of the way to a task's data: for no machine, that from the best one.
+func (h *host) way(t *task, machine int) float64 {
+	if machine < 0 {
+		return h.path(t, 1-t.half)
+	}
+	return h.path(t, machine)
+}
+
+// share tells a phase how many slots it may use: those that it has, and those that are idle and nobody waits for.
+func (h *host) share(j *job) {
+	if h.Load == 0 {
+		return
+	}
+	slots := 0
+	for i := range h.slots {
+		if s := &h.slots[i]; !s.dead && (!s.runs || s.job == j) {
+			slots++
+		}
+	}
+	if slots != j.slots {
+		j.slots = slots
+		j.tracker.SetSlots(slots)
+	}
+}

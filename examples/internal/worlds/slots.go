@@ -1,0 +1,153 @@
+package worlds
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// slot is a machine, and what runs there.
+type slot struct {
+	machine int
+	dead    bool
+	runs    bool
+	job     *job
+	task    int
+	attempt int
+	fate    fate
+	begins  float64 // when it is there; it has begun if that is over
+	begun   bool
+	since   float64 // when done was brought up to date
+	done    float64 // seconds of its work, as on a usual machine
+	whole   float64 // how many there are
+	found   float64 // the share of the task that it resumed from
+	rate    float64 // seconds of work per second
+	reports float64 // when it reports next
+	ends    float64
+}
+
+// due is when something happens to what runs on a slot.
+func (s *slot) due() float64 {
+	if !s.begun {
+		return s.begins
+	}
+	return min(s.ends, s.reports)
+}
+
+// happens lets the attempt on a slot begin, end, or report.
+func (h *host) happens(s *slot) {
+	switch {
+	case !s.begun:
+		s.begun, s.since, s.reports = true, h.now, h.now+Interval
+		s.job.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
+		h.rates(s.job, s.task)
+	case h.now < s.ends:
+		s.reports += Interval
+		h.settle(s)
+		h.report(s)
+	case s.fate.hangs <= 1:
+		s.job.tracker.Fail(h.time(), s.task, s.attempt)
+		h.free(s)
+	default:
+		j, task := s.job, s.task
+		overtaken := j.tracker.Finish(h.time(), task, s.attempt)
+		h.free(s)
+		for _, attempt := range overtaken {
+			h.free(h.find(j, task, attempt))
+		}
+		if j.left--; j.left == 0 {
+			h.close(j)
+		}
+	}
+}
+
+// report tells what a copy shows, and saves what it has done.
+func (h *host) report(s *slot) {
+	share := s.done / s.whole
+	if s.fate.hangs <= 1 {
+		share = min(share, s.fate.hangs)
+	}
+	t := &s.job.tasks[s.task]
+	if h.Checkpoint > 0 {
+		whole := s.found + share*(1-s.found)
+		t.saved = max(t.saved, h.Checkpoint*math.Floor(whole/h.Checkpoint))
+	}
+	if h.Model == None {
+		return
+	}
+	h.reports.of(uint64(s.job.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
+	shown := s.found + s.fate.curve.shows(share, h.reports)*(1-s.found)
+	work := 1.0
+	if h.Known {
+		work = t.seconds
+	}
+	r := tracker.Report{Done: shown * work, Saved: t.saved * work}
+	h.share(s.job)
+	h.carryOut(s.job, s.job.tracker.Report(h.time(), s.task, s.attempt, r))
+}
+func (h *host) start(s *slot, j *job, a tracker.Answer) {
+	if h.Watch != nil {
+		h.Watch(time.Duration(h.now*1e9), a)
+	}
+	t := &j.tasks[a.Task]
+	attempt := 0
+	if h.Lag > 0 {
+		attempt = j.tracker.Submit(h.time(), a.Task, s.machine)
+	} else {
+		attempt = j.tracker.Start(h.time(), a.Task, s.machine)
+	}
+	if attempt > 0 {
+		h.extra++
+	}
+	*s = slot{
+		machine: s.machine, runs: true, job: j, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
+		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
+	}
+	s.whole = (t.seconds + s.fate.more) * (1 - t.saved)
+	t.copies++
+	h.rates(j, a.Task)
+}
+
+// free takes what runs off a slot.
+func (h *host) free(s *slot) {
+	h.settle(s)
+	h.used += h.now - s.begins + h.Lag
+	s.runs = false
+	s.job.tasks[s.task].copies--
+	h.rates(s.job, s.task)
+}
+
+func (h *host) find(j *job, task, attempt int) *slot {
+	for i := range h.slots {
+		if s := &h.slots[i]; s.runs && s.job == j && s.task == task && s.attempt == attempt {
+			return s
+		}
+	}
+	panic("an answer about an attempt that does not run")
+}
+
+// settle brings what has been done on a slot up to date.
+func (h *host) settle(s *slot) {
+	if s.begun {
+		s.done, s.since = s.done+(h.now-s.since)*s.rate, h.now
+	}
+}
+
+// rates finds out how fast the copies of a task run from now on, and when they end.
+func (h *host) rates(j *job, task int) {
+	t := &j.tasks[task]
+	for i := range h.slots {
+		s := &h.slots[i]
+		if !s.runs || s.job != j || s.task != task {
+			continue
+		}
+		h.settle(s)
+		takes := h.factor(s.machine, h.now) * h.path(&t.task, s.machine) * s.fate.slow
+		s.rate = 1 / (takes * (1 + h.Interference*float64(t.copies-1)))
+		s.ends = h.now + (s.whole-s.done)/s.rate
+		if s.fate.hangs <= 1 {
+			s.ends = s.begins + or(h.Timeout, 1500)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Kind is a bare word of lines, one of those given, that says what the rest means; nothing else has it.
+func (c *Codec) Kind(i int, words ...string) {
+	switch {
+	case c.mode == line:
+		c.out = append(c.space(), words[i]...)
+	case c.mode == reading && c.in.line:
+		c.in.kind(words)
+	}
+	c.used = unlessZero
+}
+
+// Word is an enumeration, without a key in lines, always written.
+func (c *Codec) Word(key string, v Text) {
+	if c.mode == line && c.used != never {
+		c.out, c.used = append(c.space(), v.String()...), unlessZero
+		return
+	}
+	c.bare(key, word{c, v})
+}
+
+// Flag is a truth value, always written: one of two bare words in lines.
+func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
+
+// Enum is an enumeration under its key.
+func (c *Codec) Enum(key string, v Text) { put(c, key, false, word{c, v}) }
+
+// Int is a whole number.
+func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
+
+// Int64 is a whole number.
+func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
+
+// Index is a place in a list; -1 is none, which is left out.
+func (c *Codec) Index(key string, v *int) {
+	if c.mode == reading {
+		*v = -1
+	}
+	if c.used == unlessZero {
+		c.used = always
+	}
+	if *v < 0 {
+		c.used = never
+	}
+	put(c, key, false, index{whole[int]{v}})
+}
+
+// Float is a number; NaN is unknown. One that may be infinite is a [Limit].
+func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
+
+// Bool is a truth value.
+func (c *Codec) Bool(key string, v *bool) { put(c, key, !*v, truth{v}) }
+
+// Text is any text.
+func (c *Codec) Text(key string, v *string) { put(c, key, *v == "", text{v}) }
+
+// Duration is a length of time, [num.MinDuration] if it is unknown.
+func (c *Codec) Duration(key string, v *time.Duration) { put(c, key, *v == 0, span{v: v}) }
+
+// Time is an instant, in UTC; the zero time is left out.
+func (c *Codec) Time(key string, v *time.Time) { put(c, key, v.IsZero(), instant{v}) }
+
+// Number is the kind of a limit or a choice.
+type Number interface {
+	int | int64 | float64 | time.Duration
+}
+
+// Limit is a number of which the largest, or +Inf, means that there is no limit.
+func Limit[T Number](c *Codec, key string, v *T) {
+	put(c, key, *v == 0, limitOf(v))
+}
+
+func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
+
+// Part is a number and its limit: used=3/10 in lines, each under its key elsewhere.
+func (c *Codec) Part(key string, used *int, of string, limit *int) {
+	if c.InLine() {
+		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
+		return
+	}
+	as := c.used
+	c.Int(key, used)
+	c.used = as
+	Limit(c, of, limit)
+}
+
+// Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.
+func Choice[T Number](c *Codec, key string, v *T) {
+	put(c, key, *v == 0, offOr(v))
+}
+
+func offOr[T Number](v *T) special[T] {
+	off := -1
+	return special[T]{formOf(v, true), v, T(off), "-1"}
+}
+
+func largest[T Number]() (most T) {
+	switch v := any(&most).(type) {
+	case *int:
+		*v = int(^uint(0) >> 1)
+	case *int64:
+		*v = 1<<63 - 1
+	case *float64:
+		*v = math.Inf(1)
+	case *time.Duration:
+		*v = num.MaxDuration
+	}
+	return most
+}
+
+func formOf[T Number](v *T, exact bool) form {
+	switch v := any(v).(type) {
+	case *int:
+		return whole[int]{v}
+	case *int64:
+		return whole[int64]{v}
+	case *float64:
+		return real{v, exact}
+	case *time.Duration:
+		return span{v, exact}
+	}
+	return nil
+}
+
+// list puts a list of forms.
+func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
+	put(c, key, len(*v) == 0, items[T]{v, of})
+}
+
+// Numbers is a list of whole numbers.
+func Numbers[T int | int64](c *Codec, key string, v *[]T) {
+	list(c, key, v, func(n *T) form { return whole[T]{n} })
+}
+
+// Floats is a list of numbers.
+func (c *Codec) Floats(key string, v *[]float64) {
+	list(c, key, v, func(x *float64) form { return real{x, true} })
+}
+
+// Texts is a list of texts.
+func (c *Codec) Texts(key string, v *[]string) {
+	list(c, key, v, func(s *string) form { return text{s} })
+}
+
+// List is a list of values, each with the given fields.
+func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
+	list(c, key, v, func(one *T) form { return nested{c, func(c *Codec) { fields(one, c) }} })
+}
+
+// Wired is a type of another package that has its own list of fields.
+type Wired interface {
+	String() string
+	LogValue() slog.Value
+	MarshalJSON() ([]byte, error)
+	UnmarshalJSON([]byte) error
+	UnmarshalText([]byte) error
+}
+
+// Value is such a value under a key.
+func (c *Codec) Value(key string, v Wired) { put(c, key, false, wired{c, v}) }
+
+// Inline is such a value whose fields are also those of the whole. It comes last, and reads all that is left.
+func (c *Codec) Inline(v Wired) {
+	switch c.mode {
+	case line:
+		c.out = append(c.space(), v.String()...)
+	case object:
+		if data := (wired{c, v}).json(nil); len(data) > 2 {
+			c.out = append(c.comma(), data[1:len(data)-1]...)
+		}
+	case group:
+		c.attrs = append(c.attrs, v.LogValue().Group()...)
+	case reading:
+		c.in.rest(v)
+	}
+	c.used = unlessZero
+}
