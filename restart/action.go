@@ -145,6 +145,9 @@ const (
 	// Unproven: a restart or copy of the task has not come out yet, or too many of the phase have not, or were lost. With
 	// Duplicate: a restart was wanted, and is not trusted yet, so that a copy is made in its place.
 	Unproven
+	// Held: nothing of the phase has begun or ended for long, and no slot is free for a copy, or the task may have none, so
+	// that it is restarted.
+	Held
 )
 
 var reasonNames = [...]string{
@@ -153,7 +156,7 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven",
+	"unproven", "held",
 }
 
 // String returns the reason's name.

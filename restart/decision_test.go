@@ -28,12 +28,12 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.Unproven; r++ {
+	for r := restart.NoReason; r <= restart.Held; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Unproven)+1)+")", (restart.Unproven + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Held)+1)+")", (restart.Held + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.

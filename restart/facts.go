@@ -57,6 +57,9 @@ type Task struct {
 	// Behind says that all its copies run on machines on which more are overdue than chance explains, and that a new one
 	// would not: then it is not the task that is long. Read by Guarded.
 	Behind bool
+	// Stuck says that no copy of the phase has begun or ended for four times as long as the longest took that has ended,
+	// each by its work: if a new one would need a slot, none will come free. Read by Guarded.
+	Stuck bool
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool
 	// NoRestart says that the task must not be killed and run again.

@@ -7,22 +7,24 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Guarded is Mantri's rules with guards for what is not known; its fields are [Mantri]'s. Where t_rem is certain it decides
-// as [Mantri] does. It is immutable in use and safe for concurrent use.
+// Guarded is Mantri's rules with guards for what is not known; its fields are [Mantri]'s. Where t_rem is certain it
+// decides as [Mantri] does. It is immutable in use and safe for concurrent use.
 //
 //   - Actions are trials. A copy is won if it ends first, and a restart if the new attempt takes less than two thirds of
 //     what the old one would have. With the probability that trials have been lost, a new copy takes as long as the old
 //     one: then it is the task that is long, or the moment, and not the attempt. A tracker mixes it into t_new.
-//   - Where the sizes of tasks are not known, losses are bounded. A restart wants the task to take twice what is
-//     usual, and what it throws away to have been saved by trials that were won, or look so; before that a copy is made in
-//     its place, unless no slot has come free for it within four usual times: where attempts hang and hold all slots, none
-//     would. A copy wants what was lost, and what it and the
-//     others that have not come out may cost, to be at most four times what it may cost, a hundredth of what the phase
-//     takes in all, or a quarter of what the task still takes. Where copies report, one costs three report periods: then
-//     it shows whether it gains on the other, and is killed unless it probably ends first, or takes less than half of it in
-//     all. Where they do not, it costs one and a half usual times; it is killed after two and a half, and Δ, and until one and a half
-//     the task gets no other.
-//     What runs on a machine that is behind has no such bound, unless more trials were lost than won.
+//   - A copy costs three report periods where copies report: then it shows whether it gains on the other, and is killed
+//     unless it probably ends first, or takes less than half of it in all. Where they do not it costs one and a half usual
+//     times, and after each of the first three trials of the task that were lost twice as many; then it is killed, unless
+//     it is about to end first, and until then the task gets no other.
+//   - Where the sizes of tasks are not known, losses are bounded: what was lost, and what all may cost that have not come
+//     out. With what a copy costs, or a restart throws away, that may be four times what a first copy costs, a hundredth of
+//     what the phase takes in all, or a quarter of what the task still takes. What runs on a machine that is behind has no
+//     such bound, unless more trials were lost than won.
+//   - There a restart wants the task to take twice what is usual, too, and what it throws away to have been saved by
+//     trials that were won, or look so; before that a copy is made in its place, if one may be.
+//   - A task that is stuck is restarted if no copy can be made of it, unless progress says that it ends sooner than a new
+//     one. That is not bounded: its slot is as good as lost.
 //   - While tasks wait, a copy must be expected to use less in all by two report periods.
 //   - On an idle slot of a phase whose tasks have all begun, a copy is made if the time that it saves exceeds the slot
 //     time that it adds, and two report periods. A stream of phases, or a phase whose Tasks are not known, has no last
@@ -40,8 +42,7 @@ const (
 	farLonger     = 2    // usual times that a task still takes that is killed
 	usualPart     = 0.3  // of t_new, what is usual; the median may lie among the long ones
 	openFor       = 1.5  // usual times for which a copy that shows nothing may come out
-	givenUpAfter  = 2.5  // usual times after which it is killed
-	heldFor       = 4    // usual times after which a slot is not waited for any longer
+	mostPatience  = 3    // trials that were lost, of which each doubles that
 	atRiskCopies  = 4    // copies that may be lost or at risk
 	atRiskShare   = 0.01 // of what the phase takes
 	atRiskLeft    = 0.25 // of what the task still takes
@@ -69,80 +70,107 @@ func (g Guarded) Decide(t Task, p Phase) (d Decision) {
 		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
 		return d
 	}
-	if !v.estimates(&d, &t, &p) {
-		return d
+	if v.estimates(&d, &t, &p) {
+		m.weighs(&d, &t, &p, v)
 	}
-	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
-	guarded := v.left != nil && !p.Sized && !(t.Behind && 2*p.Won >= p.Tried)
-	if guarded || v.left != nil && at.silent { // nothing else asks for it
-		at.usual, _ = num.Duration(t.Fresh.Quantile(usualPart))
+	if t.Stuck && d.Action != Kill && !m.mayCopy(&t, &p) && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
+		(v.left != nil || v.remaining == estimate.Unknown) && m.mayRestart(&t, v) == NoReason {
+		d.Action, d.Reason, d.Copy = Restart, Held, v.slowest
 	}
-	if guarded {
-		if i := at.inVain(); i >= 0 && len(t.Copies) > t.Clones {
-			return Decision{Action: Kill, Reason: SlowerCopy, Copy: i, Won: p.Won, Tried: p.Tried}
-		}
-		if !at.silent {
-			v.shows = at.cost().Seconds()
-		}
-	}
-	if v.left != nil && at.silent && t.Trying > 0 && t.Trying < num.Times(at.usual, openFor) {
-		d.Reason = Unproven
-		return d
-	}
-	switch {
-	case p.Waiting > 0 || p.FreeSlots <= 0 || t.NoDuplicate || m.MaxDuplicates == Off:
-		m.scarce(&d, &t, v)
-	case p.Tasks > 0 && !p.Stream && v.left != nil:
-		m.lastWave(&d, &t, v)
-	default:
-		m.idle(&d, &t, v)
-	}
-	if guarded && d.Action != Keep {
-		at.bound(&d, &t, &p, &m)
-	}
-	if d.Action != Keep {
+	if d.Action == Duplicate || d.Action == Restart {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
 		d.Avoid = Avoid(t, p)
 	}
 	return d
 }
 
+// mayCopy reports whether a slot is free for a copy of a task, and it may have one.
+func (m *Mantri) mayCopy(t *Task, p *Phase) bool {
+	return p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off
+}
+
+// weighs decides about a task of which t_rem and t_new are known.
+func (m *Mantri) weighs(d *Decision, t *Task, p *Phase, v view) {
+	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
+	guarded := v.left != nil && !p.Sized && !(t.Behind && 2*p.Won >= p.Tried)
+	if guarded || v.left != nil && at.silent { // nothing else asks for it
+		at.expect(t)
+	}
+	if guarded {
+		if i := at.inVain(); i >= 0 && len(t.Copies) > t.Clones {
+			*d = Decision{Action: Kill, Reason: SlowerCopy, Copy: i, Won: p.Won, Tried: p.Tried}
+			return
+		}
+		if !at.silent {
+			v.shows = at.cost(at.patience).Seconds()
+		}
+	}
+	if v.left != nil && at.silent && t.Trying > 0 && t.Trying < at.patience {
+		d.Reason = Unproven
+		return
+	}
+	switch {
+	case p.Waiting > 0 || !m.mayCopy(t, p):
+		m.scarce(d, t, v)
+	case p.Tasks > 0 && !p.Stream && v.left != nil:
+		m.lastWave(d, t, v)
+	default:
+		m.idle(d, t, v)
+	}
+	if guarded && d.Action != Keep {
+		at.bound(d, t, p, m)
+	}
+}
+
 // guard bounds what is done about a task while the sizes of tasks are not known.
 type guard struct {
-	copies []Copy
-	v      view
-	lag    time.Duration
-	usual  time.Duration // that a new copy takes
-	silent bool          // progress says nothing of how long the task still takes
+	copies   []Copy
+	v        view
+	lag      time.Duration
+	usual    time.Duration // that a new copy takes
+	patience time.Duration // for one that shows nothing
+	silent   bool          // progress says nothing of how long the task still takes
+}
+
+// expect takes in what a new copy of a task usually takes, and how long one may take that shows nothing: twice as long
+// for each trial that was lost, which are all but the one that may be under way.
+func (g *guard) expect(t *Task) {
+	lost := max(t.Restarts, 0) + max(t.Duplicates, 0)
+	if t.Trying > 0 {
+		lost--
+	}
+	g.usual, _ = num.Duration(t.Fresh.Quantile(usualPart))
+	g.patience = num.Times(g.usual, openFor*float64(int(1)<<min(max(lost, 0), mostPatience)))
 }
 
 // cost is what a copy costs if it is in vain.
-func (g *guard) cost() time.Duration {
-	if g.silent {
-		return num.Add(num.Times(g.usual, openFor), g.lag)
+func (g *guard) cost(patience time.Duration) time.Duration {
+	if !g.silent {
+		patience = num.Times(g.v.interval, showPeriods)
 	}
-	return num.Add(num.Times(g.v.interval, showPeriods), g.lag)
+	return num.Add(patience, g.lag)
 }
 
 // bound keeps an action that is worth its while from risking more than a wrong guess may cost.
 func (g *guard) bound(d *Decision, t *Task, p *Phase, m *Mantri) {
-	cost := g.cost()
+	cost := g.cost(g.patience)
 	if d.Action == Restart {
 		if d.Remaining < num.Times(g.usual, farLonger) {
 			d.Action, d.Reason, d.Copy = Keep, Unproven, 0
 			return
 		}
 		ran := g.copies[d.Copy].Elapsed
-		held := p.FreeSlots <= 0 && ran >= num.Times(g.usual, heldFor)
 		if num.Add(p.AtRisk, ran) <= 0 {
 			return
 		}
-		if !held && m.mayDuplicate(t, g.v) == NoReason {
+		if m.mayDuplicate(t, g.v) == NoReason {
 			d.Action, d.Reason, d.Copy = Duplicate, Unproven, 0
+		} else {
+			cost = ran
 		}
 	}
-	most := max(num.Times(cost, atRiskCopies), num.Times(g.usual, atRiskShare*float64(p.Tasks)),
-		num.Times(d.Remaining, atRiskLeft))
+	most := max(num.Times(g.cost(num.Times(g.usual, openFor)), atRiskCopies),
+		num.Times(g.usual, atRiskShare*float64(p.Tasks)), num.Times(d.Remaining, atRiskLeft))
 	if num.Add(p.AtRisk, cost) > most {
 		d.Action, d.Reason, d.Copy = Keep, Unproven, 0
 	}
@@ -163,7 +191,7 @@ func (g *guard) inVain() int {
 			newest = i
 		}
 	}
-	if newest < 0 || copies[newest].Elapsed < max(num.Times(g.usual, givenUpAfter), g.v.interval) {
+	if newest < 0 || copies[newest].Elapsed < max(g.patience, g.v.interval) {
 		return -1
 	}
 	if copies[newest].Basis == ByProgress && copies[newest].Remaining <= g.v.remaining {

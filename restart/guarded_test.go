@@ -133,23 +133,86 @@ func TestGuardedCopiesBeforeItRestarts(t *testing.T) {
 	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
 	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 400, Max: 500}, 450*time.Second
 	task.NoDuplicate, phase.AtRisk = true, 0
-	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "what can't be copied, by what a copy costs")
-	phase.AtRisk = 90*time.Second + 1
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "what can't be copied, by what it throws away")
+	phase.AtRisk++ // four times three periods are the 120 s that it has run
 	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason)
 	phase.Sized = true
 	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
-	phase.Sized, phase.AtRisk, phase.FreeSlots, task.NoDuplicate = false, 0, 0, false
-	task.Copies[0].Elapsed = 320*time.Second - 1
-	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
-	task.Copies[0].Elapsed++
-	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action, "no slot has come free for a copy")
 }
 
-// A copy that shows nothing is killed after two and a half usual times, and one that hardly ends first by the progress of
+// A task that is stuck is restarted, however much is lost, if no copy can be made of it, and progress does not say that
+// it ends sooner.
+func TestGuardedRestartsWhatIsStuck(t *testing.T) {
+	decide := func(change func(t *restart.Task, p *restart.Phase)) restart.Decision {
+		task, phase := late(distuv.Uniform{Min: 0, Max: 60}), lastWave
+		task.Stuck, phase.AtRisk, phase.Waiting, phase.FreeSlots = true, time.Hour, 5, 0
+		change(&task, &phase)
+		return restart.Guarded{}.Decide(task, phase)
+	}
+	unknown := func(t *restart.Task) {
+		t.Copies[0].Left, t.Copies[0].Remaining, t.Copies[0].Basis = nil, estimate.Unknown, restart.NoBasis
+	}
+	for name, change := range map[string]func(t *restart.Task, p *restart.Phase){
+		"no slot":                    func(*restart.Task, *restart.Phase) {},
+		"nothing is known":           func(t *restart.Task, _ *restart.Phase) { unknown(t) },
+		"of a copy neither":          func(t *restart.Task, _ *restart.Phase) { unknown(t); t.Fresh = estimate.Fresh{} },
+		"no copy may be":             func(t *restart.Task, p *restart.Phase) { t.NoDuplicate, p.FreeSlots = true, 9 },
+		"one is on trial":            func(t *restart.Task, _ *restart.Phase) { t.Trying = time.Second },
+		"a copy was worth its while": func(t *restart.Task, _ *restart.Phase) { *t = late(distuv.Uniform{Min: 4e3, Max: 5e3}); t.Stuck = true },
+		"it is slow by its progress": func(t *restart.Task, _ *restart.Phase) {
+			*t = late(distuv.Uniform{Min: 4e3, Max: 5e3})
+			t.Stuck, t.Copies[0].Basis = true, restart.ByProgress
+		},
+	} {
+		d := decide(change)
+		assert.Equal(t, [2]any{restart.Restart, restart.Held}, [2]any{d.Action, d.Reason}, name)
+		assert.Equal(t, 1, d.Avoid.Len(), name)
+	}
+	for name, change := range map[string]func(t *restart.Task, p *restart.Phase){
+		"it is not":            func(t *restart.Task, _ *restart.Phase) { t.Stuck = false },
+		"a slot is free":       func(_ *restart.Task, p *restart.Phase) { p.FreeSlots = 1 },
+		"it is not slow":       func(t *restart.Task, _ *restart.Phase) { t.Copies[0].Basis = restart.ByProgress },
+		"when it ends is sure": func(t *restart.Task, _ *restart.Phase) { t.Copies[0].Left, t.Copies[0].Basis = nil, 0 },
+		"it may not be":        func(t *restart.Task, _ *restart.Phase) { t.NoRestart = true },
+		"it was so often":      func(t *restart.Task, _ *restart.Phase) { t.Restarts = 3 },
+	} {
+		assert.Equal(t, restart.Keep, decide(change).Action, name)
+	}
+	d := decide(func(t *restart.Task, p *restart.Phase) {
+		*t = late(distuv.Uniform{Min: 300, Max: 500}, 200*time.Second)
+		t.Stuck, t.Copies[0].Elapsed = true, 900*time.Second
+	})
+	assert.Equal(t, restart.Kill, d.Action, "what is in vain goes first")
+}
+
+// With each trial of a task that was lost, up to three, the next one is given twice the time.
+func TestGuardedIsPatient(t *testing.T) {
+	for lost, patience := range []time.Duration{120, 240, 480, 960, 960} {
+		patience *= time.Second
+		task, phase := late(distuv.Uniform{Min: 8000, Max: 9000}), lastWave
+		task.Restarts, task.Duplicates, task.Trying = min(lost, 1), max(lost-1, 0)+1, patience-1
+		assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, lost)
+		task.Trying++
+		assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action, lost)
+		most := 8500 * time.Second / 4 // of what is left
+		phase.AtRisk, task.Trying, task.Duplicates = most-patience, 0, task.Duplicates-1
+		assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action, lost)
+		phase.AtRisk++
+		assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, lost)
+
+		task = late(distuv.Uniform{Min: 8000, Max: 9000}, patience-1)
+		task.Copies[0].Elapsed, task.Duplicates, task.Trying = time.Hour, lost+1, patience-1
+		assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action, lost)
+		task.Copies[1].Elapsed++
+		assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action, lost)
+	}
+}
+
+// A copy that shows nothing is killed after one and a half usual times, and one that hardly ends first by the progress of
 // both if it takes no less in all; the oldest never, nor where sizes are known.
 func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	phase := lastWave
-	task := late(distuv.Uniform{Min: 300, Max: 500}, 200*time.Second-1)
+	task := late(distuv.Uniform{Min: 300, Max: 500}, 120*time.Second-1)
 	task.Copies[0].Elapsed = 400 * time.Second
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
 	task.Copies[1].Elapsed++

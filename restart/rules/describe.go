@@ -49,7 +49,7 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Trying, Task.Behind, Phase.Won, Tried and AtRisk, and a t_new in which trials that failed and the
+	// Trials: Task.Trying, Task.Behind, Task.Stuck, Phase.Won, Tried and AtRisk, and a t_new in which trials that failed and the
 	// exchange of slots count.
 	Trials
 

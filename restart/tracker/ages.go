@@ -19,8 +19,8 @@ type ages struct {
 	mean   float64       // the mean work
 	long   float64       // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
 	closed []life        // that ended or were killed
-	ended  int           // of closed, those with success
-	stride int           // lives of one in so many tasks are kept
+	ended  int32         // of closed, those with success
+	stride int32         // lives of one in so many tasks are kept
 	fitted time.Duration // when the curve was made
 	since  int           // closed lives since then
 	ahead  []ahead       // of each copy of the task that is looked at
@@ -60,7 +60,7 @@ func newAges(c *Config, reads rules.Description) ages {
 	if !m.on {
 		return m
 	}
-	for m.stride < (n+mostLives-1)/mostLives {
+	for int(m.stride) < (n+mostLives-1)/mostLives {
 		m.stride *= 2
 	}
 	m.shape = new(survival.Shape)
@@ -80,7 +80,7 @@ func newAges(c *Config, reads rules.Description) ages {
 func (m *ages) sure() bool { return m.curve.Ends() >= int(m.enough) }
 
 // keeps reports whether the lives of a task's copies are kept.
-func (m *ages) keeps(task int32) bool { return int(task)%m.stride == 0 }
+func (m *ages) keeps(task int32) bool { return task%m.stride == 0 }
 
 // add takes in the life of a copy that ended with success or was killed.
 func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success bool) {

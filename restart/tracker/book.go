@@ -12,15 +12,16 @@ import (
 type book struct {
 	clock      clock.Clock
 	now        time.Duration // since the first event; never falls
+	moved      time.Duration // when a copy last began or ended
 	told       int           // events so far
 	tasks      []taskState
 	copies     pool
 	histories  []history
-	tries      bool // trials are part of the histories
+	tries      bool  // trials are part of the histories
+	clones     int32 // how many first copies each task may have
 	waiting    queue
 	candidates candidates
 	cloning    []int32 // tasks that may lack some of their first copies, in the order of their starts
-	clones     int     // how many first copies each task may have
 	slots      int
 	running    int // copies, also those that wait in an engine's queue
 	active     int // tasks with such a copy
@@ -33,7 +34,7 @@ type book struct {
 
 // newBook opens the account of tasks that all wait, of which the first copies are counted up to clones.
 func newBook(work []float64, known func(task int) bool, slots, clones int) book {
-	b := book{tasks: make([]taskState, len(work)), slots: slots, clones: clones, copies: pool{make([]copyState, 0, min(len(work), slots, 8)), none}}
+	b := book{tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones), copies: pool{make([]copyState, 0, min(len(work), slots, 8)), none}}
 	for i := range b.tasks {
 		b.tasks[i] = taskState{
 			work: work[i], copies: none, candidate: none, history: none, tried: [maxTried]int32{none, none, none, none},
@@ -112,7 +113,7 @@ func (b *book) age(c *copyState) time.Duration {
 }
 
 // isClone reports whether a copy is one of its task's first ones.
-func (b *book) isClone(c *copyState) bool { return int(c.attempt) < b.clones }
+func (b *book) isClone(c *copyState) bool { return c.attempt < b.clones }
 
 // isExtra reports whether a copy was made because its task is slow.
 func (b *book) isExtra(s *taskState, c *copyState) bool {

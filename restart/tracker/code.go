@@ -19,6 +19,8 @@ func (x *phase) code(c *snapshot.Codec) {
 	if c.Clock(&b.clock); c.In != nil {
 		b.now = b.clock.Since
 	}
+	c.Duration(&b.moved)
+	c.Check(b.moved >= 0 && b.moved <= b.now, "has moved at another time")
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
@@ -277,11 +279,8 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 		slices.Sort(listed)
 		for i := range b.histories {
 			if x := &b.histories[i].trial; x.kind != noTrial {
-				if all++; x.likely {
-					r.risk -= x.saves
-				} else {
-					r.risk += x.risk
-				}
+				all++
+				r.risk = r.risk.plus(x.counts())
 			}
 		}
 		c.Check(len(slices.Compact(listed)) == all && len(r.open) == all, "lists its trials wrong")

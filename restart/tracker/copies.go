@@ -22,7 +22,7 @@ func (b *book) submit(task, machine int32) (*copyState, role) {
 		b.waiting.leave(s)
 		s.original = s.attempts
 		b.mayLackClones(task)
-	case int(s.attempts) < b.clones:
+	case s.attempts < b.clones:
 		as = clone
 	default:
 		as = extra
@@ -68,6 +68,7 @@ func (b *book) begin(c *copyState) {
 		b.started++
 	}
 	c.start, c.begun, c.resumed = b.now, true, b.saved(s)
+	b.moved = b.now
 	s.tryMachine(c.machine)
 }
 
@@ -96,6 +97,7 @@ func (b *book) end(i int32) {
 	}
 	b.copies.give(i)
 	b.running--
+	b.moved = b.now
 }
 
 // finish takes note that a task without copies has ended with success.
@@ -116,7 +118,7 @@ func (b *book) unfinish(task int32) {
 
 // mayLackClones puts a task into the list of those that may lack some of their first copies.
 func (b *book) mayLackClones(task int32) {
-	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && int(s.attempts) < b.clones {
+	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && s.attempts < b.clones {
 		s.flags |= cloning
 		b.cloning = append(b.cloning, task)
 	}
@@ -124,7 +126,7 @@ func (b *book) mayLackClones(task int32) {
 
 // lacksClone reports whether a task is to have one more of its first copies: each attempt that it has had counts as one.
 func (b *book) lacksClone(s *taskState) bool {
-	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && int(s.attempts) < b.clones
+	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && s.attempts < b.clones
 }
 
 // nextClone returns a task that lacks one of its first copies, was not tried on the machine, and still runs; none if

@@ -38,7 +38,7 @@ type Experience struct {
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[lesson]
-	risk   time.Duration // what trials may cost that have not come out, of the phases of this process; in no snapshot
+	risk   total // what trials may cost that have not come out, of the phases of this process; in no snapshot
 
 	// Of what was seen:
 	known       []merge.Observation[lesson]

@@ -122,11 +122,11 @@ func tries(t *testing.T, x *Experience, from, killed float64) {
 	tr := stage(t, x, 1)
 	require.Equal(t, restart.Duplicate, asked(tr, from, from+250).Action)
 	tr.Start(second(from+250), 0, 1)
-	require.Positive(t, x.risk)
+	require.Positive(t, x.risk.duration())
 	tr.Kill(second(from+250+killed), 0, 1)
 	tr.Finish(second(from+900), 0, 0)
 	tr.Close(second(from + 900))
-	require.Zero(t, x.risk)
+	require.Zero(t, x.risk.duration())
 }
 
 // What trials of one phase have lost, the next may not lose again, until the kind has seen many tasks.
@@ -177,11 +177,11 @@ func TestPhasesRiskTogether(t *testing.T) {
 		copies += tr.Ledger().Copies
 	}
 	assert.Equal(t, 3, copies, "a fourth could cost more than four times what one usually may")
-	assert.Positive(t, x.risk)
+	assert.Positive(t, x.risk.duration())
 	for _, tr := range open {
 		tr.Close(second(6260))
 	}
-	assert.Zero(t, x.risk)
+	assert.Zero(t, x.risk.duration())
 }
 
 // What was open in phases that never come back is not held against the kind, nor does one that comes back to another
@@ -204,20 +204,20 @@ func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
 		open[i], err = tr.MarshalBinary()
 		require.NoError(t, err)
 	}
-	risk := x.risk
+	risk := x.risk.duration()
 	require.Positive(t, risk)
 	for _, x := range []*Experience{snapshottest.Through[Experience](t, x), learned()} {
-		require.Zero(t, x.risk)
+		require.Zero(t, x.risk.duration())
 		cut := append([]byte(nil), open[0]...)
 		cut[len(cut)-1]++
 		_, err := Restore(Config{Experience: x}, cut)
 		require.Error(t, err)
-		require.Zero(t, x.risk)
+		require.Zero(t, x.risk.duration())
 		tr, err := Restore(Config{Experience: x}, open[0])
 		require.NoError(t, err)
-		assert.Equal(t, risk/2, x.risk, "the other phase has not come back")
+		assert.Equal(t, risk/2, x.risk.duration(), "the other phase has not come back")
 		tr.Close(second(6260))
-		assert.Zero(t, x.risk)
+		assert.Zero(t, x.risk.duration())
 	}
 }
 

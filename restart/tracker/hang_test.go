@@ -157,3 +157,46 @@ func TestZeroTime(t *testing.T) {
 		assert.False(t, told[6].Time.IsZero())
 	}
 }
+
+// Phases without progress get on, however many attempts hang, whether all slots are held by them or no second copies may
+// run; only what has hung as often as a task may be begun again does not end.
+func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
+	for name, of := range map[string]struct {
+		share  float64
+		single bool
+		hang   int // of the first wave
+	}{"three in ten": {share: .3}, "three in ten, no copies": {share: .3, single: true}, "all but one at first": {hang: 19}} {
+		for seed := range uint64(6) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			f := newFarm(t, tracker.Config{Tasks: 60, Slots: 20, Interval: time.Second, Policy: restart.Guarded{}}, func(task, attempt int) bool {
+				return attempt == 0 && task < of.hang || rng.Float64() < of.share
+			})
+			for task := range 60 {
+				f.tr.SetEligible(task, !of.single, true)
+			}
+			ended, spent := 0, 0
+			for s := 0; s < 4000 && ended+spent < 60; s++ {
+				f.step(start.Add(time.Duration(s) * time.Second))
+				ended, spent = f.tr.Phase().Finished, 0
+				for id, end := range f.running {
+					if id[1] == 3 && end.IsZero() {
+						spent++ // it was restarted three times
+					}
+				}
+			}
+			assert.Equal(t, 60, ended+spent, "%s, seed %d", name, seed)
+			assert.Less(t, spent, 4, "%s, seed %d", name, seed)
+		}
+	}
+}
+
+// A task of which all attempts hang gets copy after copy, each for as long as usual or up to eight times that.
+func TestWhatHangsGetsItsCopies(t *testing.T) {
+	f := newFarm(t, tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.Guarded{}}, func(task, attempt int) bool {
+		return task == 7 && attempt < 6
+	})
+	for s := 0; s < 2000 && !f.done(); s++ {
+		f.step(start.Add(time.Duration(s) * time.Second))
+	}
+	assert.True(t, f.done())
+}

@@ -139,6 +139,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	view.Behind = j.fleet.leavesBehind(b, s, machine)
 	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, view.Behind, samples[:min(len(copies), len(samples))], &j.others)
 	if j.trials.on {
+		view.Stuck = f.stuck(s.stint(b.saved(s)))
 		j.noteTrial(s, view)
 		if !view.Behind {
 			j.mix(s, view)

@@ -43,7 +43,7 @@ func (j *judge) happens(e *Event, s *taskState) {
 	i, h := b.find(e.Task, e.Attempt), j.trying(s)
 	switch e.Kind {
 	case Started, Submitted:
-		if s.flags&(finished|givenUp) == 0 && int(s.attempts) >= b.clones {
+		if s.flags&(finished|givenUp) == 0 && s.attempts >= b.clones {
 			j.try(int32(e.Task), byCopy)
 		}
 	case Finished:

@@ -169,3 +169,20 @@ func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duratio
 	long, _ := num.Duration(f.ages.long * f.scale(float64(w)))
 	return max(num.Sub(long, age), age)
 }
+
+// stuckTimes is how many times the longest time of a copy that has ended must pass without that one begins or ends.
+const stuckTimes = 4
+
+// stuck reports whether no copy has begun or ended for longer than a task of some work ever took, by far.
+func (f *forecast) stuck(w stint) bool {
+	long, m := f.ages.long, &f.ages
+	if long == 0 {
+		for _, l := range f.pupil.lives(m) {
+			if l.ended {
+				long = max(long, float64(l.seconds)/f.scale(l.work))
+			}
+		}
+	}
+	since, _ := num.Duration(stuckTimes * long * f.scale(float64(w)))
+	return long > 0 && num.Sub(f.book.now, f.book.moved) >= since
+}

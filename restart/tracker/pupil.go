@@ -20,7 +20,8 @@ type pupil struct {
 type tally struct {
 	same, other float64
 	tried       int
-	cost, risk  time.Duration
+	cost        time.Duration
+	risk        total
 }
 
 func (r *trials) tally() tally { return tally{r.same, r.other, r.tried, r.cost, r.risk} }
@@ -49,7 +50,7 @@ func (p *pupil) lives(own *ages) []life {
 		return nil
 	}
 	p.listen(own)
-	return p.kin[:max(len(p.kin)-own.ended, 0)]
+	return p.kin[:max(len(p.kin)-int(own.ended), 0)]
 }
 
 // teach tells of the life of a copy of a task.
@@ -84,7 +85,7 @@ func (p *pupil) tell(now time.Time, r *trials) {
 		return
 	}
 	is, was := r.tally(), p.told
-	p.told, p.of.risk = is, num.Add(p.of.risk, num.Sub(is.risk, was.risk))
+	p.told, p.of.risk = is, p.of.risk.plus(is.risk).minus(was.risk)
 	if is.tried != was.tried || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
 		p.of.learn(now, lesson{seconds: cost, same: max(is.same-was.same, 0), other: max(is.other-was.other, 0)})
@@ -95,14 +96,14 @@ func (p *pupil) tell(now time.Time, r *trials) {
 // from any snapshot, or trials of phases that never came back would be held against the kind for ever.
 func (p *pupil) resume(r *trials) {
 	if p != nil {
-		p.told, p.of.risk = r.tally(), num.Add(p.of.risk, r.risk)
+		p.told, p.of.risk = r.tally(), p.of.risk.plus(r.risk)
 	}
 }
 
 // all returns what the trials of all phases of the kind have cost, and what those may that have not come out.
-func (p *pupil) all(r *trials) (cost, risk time.Duration) {
+func (p *pupil) all(r *trials) (cost time.Duration, risk total) {
 	if p == nil {
 		return r.cost, r.risk
 	}
-	return num.Add(p.of.cost, num.Sub(r.cost, p.told.cost)), num.Add(p.of.risk, num.Sub(r.risk, p.told.risk))
+	return num.Add(p.of.cost, num.Sub(r.cost, p.told.cost)), p.of.risk.plus(r.risk).minus(p.told.risk)
 }

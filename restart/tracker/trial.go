@@ -18,7 +18,7 @@ type trials struct {
 	same, other float64 // how many have shown that a new copy is as slow, and that it is not
 	won, tried  int
 	cost        time.Duration // of those that were lost, less what was saved by those that were won
-	risk        time.Duration // of those that may come out lost, less what those save that look won
+	risk        total         // of those that may come out lost, less what those save that look won
 	open        []int32       // histories, of those that have not come out
 	mixed       mixture       // scratch of look
 	pupil       *pupil        // nil: there is no experience
@@ -50,6 +50,8 @@ const (
 	reportedSame, reportedOther = 0.05, 5.0 // where works are known and copies report: one in a hundred
 	mostDoubt                   = 0.4       // what one task shows must be able to outweigh what others have shown
 	againOdds                   = 2.0       // by what one that was lost raises the odds that the next is in vain
+	mostLikely                  = 0.5       // and never outweighs what others take: a task that hangs is not given up
+	mostPatience                = 3         // trials of a task that were lost, of which each doubles the time that the next is given
 	luck, reportedLuck          = 0.15, 0.4 // how many of those that are lost are lost by bad luck, at least
 	lessBy                      = 1.5       // a restart is won by a time that is shorter by this factor
 	showIntervals               = 3         // after which a copy that reports has shown whether it gains
@@ -113,8 +115,11 @@ func (j *judge) try(task int32, kind trialKind) {
 		x.risk = num.Add(num.Times(j.facts.Interval, showIntervals), view.Fresh.Lag)
 		if c.Basis != restart.ByProgress {
 			usual, _ := num.Duration(view.Fresh.UnitTime.Quantile(0.5) * view.Fresh.Work)
-			x.risk = num.Add(num.Times(min(usual, view.Fresh.Expected()), usualTimes), view.Fresh.Lag)
+			patience := usualTimes * float64(int(1)<<min(max(x.lost, 0), mostPatience))
+			x.risk = num.Add(num.Times(min(usual, view.Fresh.Expected()), patience), view.Fresh.Lag)
 		}
+	} else if view.Stuck {
+		x.risk = j.pay(s, x.risk) // its slot was as good as lost
 	}
 	chance := 0.0
 	for k := range trialPoints {
@@ -126,7 +131,7 @@ func (j *judge) try(task int32, kind trialKind) {
 	}
 	x.chance = float32(min(max(chance, 0), 1))
 	j.trials.open = append(j.trials.open, s.history)
-	j.trials.risk += x.risk
+	j.trials.risk = j.trials.risk.plus(totalOf(x.risk))
 }
 
 // fastest returns the copy that ends first; nil if nothing is known of any.
@@ -158,7 +163,7 @@ func (j *judge) trying(s *taskState) int32 {
 // drop forgets a trial that has not come out.
 func (j *judge) drop(history int32) {
 	if x := &j.book.histories[history].trial; x.kind != noTrial {
-		j.seems(x, true, 0) // it is no risk any more, and saves nothing yet
+		j.seems(x, true, 0) // it is no risk any more, and saves nothing
 		x.kind = noTrial
 		at := slices.Index(j.trials.open, history)
 		j.trials.open = slices.Delete(j.trials.open, at, at+1)
@@ -206,21 +211,23 @@ func (j *judge) pay(s *taskState, saved time.Duration) time.Duration {
 
 // seems takes note of whether a trial looks as if it were won: then it risks nothing, and what it saves counts.
 func (j *judge) seems(x *trial, likely bool, saves time.Duration) {
-	if x.likely != likely {
-		if x.likely = likely; likely {
-			j.trials.risk -= x.risk
-		} else {
-			j.trials.risk += x.risk
-		}
+	before := x.counts()
+	x.likely, x.saves = likely, saves
+	j.trials.risk = j.trials.risk.minus(before).plus(x.counts())
+}
+
+// counts is what a trial adds to what is at risk.
+func (x *trial) counts() total {
+	if x.likely {
+		return total{}.minus(totalOf(x.saves))
 	}
-	j.trials.risk += x.saves - saves
-	x.saves = saves
+	return totalOf(x.risk)
 }
 
 // atRisk is what the trials cost, those of the kind if there is an experience, if all that may come out are lost.
 func (j *judge) atRisk() time.Duration {
 	cost, risk := j.trials.pupil.all(&j.trials)
-	return num.Add(cost, risk)
+	return num.Add(cost, risk.duration())
 }
 
 // mix lets a new copy take as long as the task's own seem to, as probably as trials have shown.
@@ -249,8 +256,8 @@ func (j *judge) mix(s *taskState, view *restart.Task) {
 	}
 	q := j.doubt()
 	if s.history != none && !(j.trials.sized && j.forecast.reported) {
-		for range min(j.book.histories[s.history].trial.lost, 8) {
-			q = againOdds * q / (float64(againOdds*q) + 1 - q)
+		for range min(j.book.histories[s.history].trial.lost, mostPatience) {
+			q = min(againOdds*q/(float64(againOdds*q)+1-q), mostLikely)
 		}
 	}
 	m := &j.trials.mixed

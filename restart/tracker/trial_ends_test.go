@@ -82,3 +82,16 @@ func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, tr.Phase(), read.Phase())
 }
+
+// What trials put at risk is in all more than a duration holds, and nothing once they have come to nothing.
+func TestTrialsOfAgesRiskNoOverflow(t *testing.T) {
+	tr, now := silentPhase(t)
+	ages := now(0).Add(250 * 365 * 24 * time.Hour)
+	tr.Start(ages, 10, 12) // so that the phase is not stuck
+	for _, task := range []int{10, 11} {
+		tr.Restart(ages, task, 0)
+	}
+	assert.Equal(t, time.Duration(1<<63-1), tr.Phase().AtRisk)
+	tr.Close(ages)
+	assert.Equal(t, [3]int{}, tried(tr))
+}

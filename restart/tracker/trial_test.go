@@ -69,11 +69,11 @@ func TestLostTrialsLengthenFresh(t *testing.T) {
 	assert.Greater(t, fresh[0], fresh[1]+5*time.Second)
 }
 
-// A copy that shows nothing is killed once it has taken two and a half usual times: the task is long.
+// A copy that shows nothing is killed once it has taken what was at risk: the task is long.
 func TestCopiesThatShowNothingEnd(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Start(now(200), 10, 12)
-	killed := 0
+	risk, killed := tr.Phase().AtRisk.Seconds(), 0
 	for at := 210; at < 700 && killed == 0; at += 10 {
 		tr.Sweep(now(at), func(a tracker.Answer) {
 			if a.Action == restart.Kill {
@@ -84,7 +84,8 @@ func TestCopiesThatShowNothingEnd(t *testing.T) {
 			}
 		})
 	}
-	assert.InDelta(t, 200+250, killed, 15)
+	assert.InDelta(t, 200+risk, killed, 10)
+	assert.InDelta(t, risk, tr.Phase().AtRisk.Seconds(), 10, "it has cost no more")
 }
 
 // A restart is won by an attempt that takes less than two thirds of what the old one would have, and puts at risk what
