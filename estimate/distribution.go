@@ -71,7 +71,10 @@ func (f *Fresh) scale() (factor, lag float64, ok bool) {
 		factor *= f.Location
 	}
 	ok = f.UnitTime != nil && f.Work > 0 && factor > 0 && num.Finite(factor)
-	return factor, max(f.Lag, 0).Seconds(), ok
+	if f.Lag > 0 {
+		lag = f.Lag.Seconds()
+	}
+	return factor, lag, ok
 }
 
 // Mean returns E(t_new) in seconds, or +Inf if it is unknown. O(1) for the distributions of this package.

@@ -29,7 +29,8 @@ type Decision struct {
 	// Value was held against Threshold: the probability of saving resources against δ, that of an uncertain t_rem to
 	// exceed Bar, or what a new copy usually takes, against the confidence that Mantri asks of each, a score against
 	// the mean score less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share
-	// against a share. Both are 0 if not used.
+	// against a share, the seconds that a copy saves against those of a slot that it adds, each as far as it was looked
+	// at where the task is kept. Both are 0 if not used.
 	Value, Threshold float64
 	// Won of Tried earlier restarts and copies were won, where the policy reads it.
 	Won, Tried int

@@ -54,7 +54,7 @@ func (g Guarded) Effective() Guarded { return Guarded(Mantri(g).Effective()) }
 // Validate reports the first field that is out of range, with its value and its range.
 func (g Guarded) Validate() error { return (*Mantri)(&g).validate("restart: Guarded") }
 
-// Decide says what to do about a running task. O(len(t.Copies)), and some two hundred looks at t.Fresh and Copy.Left;
+// Decide says what to do about a running task. O(len(t.Copies)), and at most some ninety looks at t.Fresh and Copy.Left;
 // no allocation.
 func (g Guarded) Decide(t Task, p Phase) (d Decision) {
 	m := Mantri(g)
@@ -211,15 +211,23 @@ func (g *guard) hopeless(i int) bool {
 			least = min(least, num.Add(o.Elapsed, o.Remaining))
 		}
 	}
-	first := 0.0
-	for k := range leftPoints {
-		first += estimate.Below(c.Left, point(g.v.left, k, leftPoints))
-	}
-	bar := hardlyFirst
+	bar := hardlyFirst * leftPoints
 	if c.Elapsed >= num.Times(g.v.interval, showPeriods) {
-		bar = evenFirst
+		bar = evenFirst * leftPoints
 	}
-	return first <= bar*leftPoints && num.Add(c.Elapsed, c.Remaining) >= num.Times(least, noLess)
+	if num.Add(c.Elapsed, c.Remaining) < num.Times(least, noLess) {
+		return false
+	}
+	first := 0.0
+	for k := leftPoints - 1; ; k-- { // it ends the more probably first, the longer the other takes
+		p := estimate.Below(c.Left, point(g.v.left, k, leftPoints))
+		if first += p; first > bar {
+			return false
+		}
+		if first+float64(float64(k)*p) <= bar {
+			return true
+		}
+	}
 }
 
 // lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.
@@ -228,7 +236,7 @@ func (m *Mantri) lastWave(d *Decision, t *Task, v view) {
 	if m.IdleGain == Off {
 		return
 	}
-	sooner, less := v.weigh(t)
+	sooner, less := v.weigh(t, true)
 	if d.Reason = NotSlow; !num.Finite(sooner) || !num.Finite(less) {
 		return
 	}

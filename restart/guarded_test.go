@@ -70,11 +70,16 @@ func TestGuardedInTheLastWave(t *testing.T) {
 	stream := lastWave
 	stream.Tasks, stream.Finished = 0, 0
 	assert.Equal(t, restart.Keep, restart.Guarded{}.Decide(task, stream).Action)
-	d = restart.Guarded{}.Decide(late(distuv.Uniform{Min: 0, Max: 160}), lastWave)
-	assert.Equal(t, restart.Keep, d.Action)
-	saved := (60*60 + 1e4/12) / 320. // E((t_rem - t_new)+) = E((160 - t_new)^2)/320, nearly
+	d = restart.Guarded{}.Decide(late(distuv.Uniform{Min: 0, Max: 260}), lastWave)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	saved := (160*160 + 1e4/12) / 520. // E((t_rem - t_new)+) = E((260 - t_new)^2)/520, nearly
 	assert.InDelta(t, saved, d.Value, 1.5)
-	assert.InDelta(t, 2*(80-saved)-80, d.Threshold, 3, "the slot time that it adds")
+	assert.InDelta(t, 2*(130-saved)-130, d.Threshold, 3, "the slot time that it adds")
+	d = restart.Guarded{}.Decide(late(distuv.Uniform{Min: 0, Max: 160}), lastWave)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	saved = (60*60 + 1e4/12) / 320.
+	assert.LessOrEqual(t, d.Value, d.Threshold)
+	assert.Less(t, d.Value, saved, "as far as it had to look")
 }
 
 // Where sizes are unknown, what a copy may cost, with what was lost and what may be, is at most four times that.

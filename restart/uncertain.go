@@ -1,6 +1,8 @@
 package restart
 
 import (
+	"math"
+
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -87,22 +89,47 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 
 // weigh returns by how many seconds one more copy is expected to end the task sooner, and how many it saves of the slots'
 // time; 0 of both if it never ends sooner. One that ends last is ended once it has shown that it will.
-func (v *view) weigh(t *Task) (sooner, less float64) {
-	if point(v.left, leftPoints-1, leftPoints) <= point(&t.Fresh, 0, freshPoints) { // nor is any other pair sooner
-		return 0, 0
-	}
-	c, of := float64(len(t.Copies)), points(&t.Fresh)
-	for i := range leftPoints {
-		left := point(v.left, i, leftPoints)
-		for _, fresh := range of {
-			if fresh < left {
-				sooner += left - fresh
-				less += float64(c*left) - float64((c+1)*fresh)
-			} else {
-				less -= min(left, v.shows)
-			}
-		}
-	}
+//
+// It looks from the longest t_rem down, and no further than to where it is plain that the one is at most the margin, or
+// the two together nothing, or while slots are scarce the other at most the margin. Then both are of the part seen.
+func (v *view) weigh(t *Task, idle bool) (sooner, less float64) {
 	const n = leftPoints * freshPoints
-	return sooner / n, less / n
+	bar, least, counts := v.margin*n, 0.0, 0.0
+	if idle {
+		bar, least, counts = 0, v.margin*n, 1
+	}
+	left, c := point(v.left, leftPoints-1, leftPoints), float64(len(t.Copies))
+	of, sum, below := until(t.Fresh, left)
+	worth := 0.0
+	for i := leftPoints - 1; ; {
+		for below > 0 && !(of[below-1] < left) {
+			below--
+		}
+		saved := float64(float64(below)*left) - sum[below]
+		spared := float64(c*saved) - sum[below] - float64(float64(freshPoints-below)*min(left, v.shows))
+		sooner, less = sooner+saved, less+spared
+		spared += float64(counts * saved)
+		worth += spared
+		// Of the i that are shorter none saves more than this one. Nor is one worth anything if this one is not: that is
+		// convex in t_rem, and 0 at 0, where what ends last runs on or no t_new is below.
+		if i == 0 || sooner+float64(float64(i)*saved) <= least ||
+			spared <= 0 && worth <= bar && (below == 0 || math.IsInf(v.shows, 1)) {
+			return sooner / n, less / n
+		}
+		i--
+		left = point(v.left, i, leftPoints)
+	}
+}
+
+// until returns the points of t_new that are below a time, what so many of the first come to, and how many they are.
+func until(fresh estimate.Fresh, left float64) (of [freshPoints]float64, sum [freshPoints + 1]float64, below int) {
+	lag := max(fresh.Lag, 0).Seconds()
+	fresh.Lag = 0 // once is enough
+	for ; below < freshPoints; below++ {
+		if of[below] = point(&fresh, below, freshPoints) + lag; !(of[below] < left) {
+			break
+		}
+		sum[below+1] = sum[below] + of[below]
+	}
+	return of, sum, below
 }

@@ -6,9 +6,10 @@ import "math"
 // predictions like it were off. [Shape.Outlook] fills it. The zero value is unknown. It implements
 // estimate.Distribution.
 type Outlook struct {
-	left   [mostAtoms]float64 // ascending
-	weight [mostAtoms]float64 // their sum is 1
-	n      int
+	left [mostAtoms]float64 // ascending
+	upTo [mostAtoms]float64 // P(X <= left); while values are added, the weight of each
+	n    int
+	mean float64
 }
 
 const mostAtoms = 2*remembered + len(unseen) + 1
@@ -56,8 +57,9 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	if !p.Expected && curve.Ends() < fewEnds {
 		switch s.precision(o, stage) {
 		case unclear:
-			o.left[0], o.weight[0], o.n = max(0, float64(p.Total*early)-p.Age), 1, 1
-			return true
+			a := adder{o: o}
+			a.put(max(0, float64(p.Total*early)-p.Age), 1)
+			return a.close()
 		case poor:
 			return false
 		}
@@ -65,14 +67,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	a := adder{o: o, p: p, scale: scale}
 	a.by(curve)
 	a.all(s, stage)
-	if !(a.sum > 0) {
-		o.n = 0
-		return false
-	}
-	for i := range o.n {
-		o.weight[i] /= a.sum
-	}
-	return true
+	return a.close()
 }
 
 const (
@@ -173,11 +168,28 @@ func (a *adder) put(left, weight float64) {
 	o := a.o
 	i := o.n
 	for ; i > 0 && o.left[i-1] > left; i-- {
-		o.left[i], o.weight[i] = o.left[i-1], o.weight[i-1]
+		o.left[i], o.upTo[i] = o.left[i-1], o.upTo[i-1]
 	}
-	o.left[i], o.weight[i] = left, weight
+	o.left[i], o.upTo[i] = left, weight
 	o.n++
 	a.sum += weight
+}
+
+// close makes probabilities of the weights, and reports whether there is any.
+func (a *adder) close() bool {
+	o, p := a.o, 0.0
+	if !(a.sum > 0) {
+		o.n = 0
+		return false
+	}
+	o.mean = 0
+	for i := range o.n {
+		weight := o.upTo[i] / a.sum
+		o.mean += float64(o.left[i] * weight) // no fused multiply-add: one answer everywhere
+		p += weight
+		o.upTo[i] = p
+	}
+	return true
 }
 
 // prior is how likely the curve makes a total; 1 of all without one.
@@ -188,69 +200,48 @@ func (a *adder) prior(total float64) float64 {
 	return a.curve.within(total/near, total*near) + a.least
 }
 
-// precision is what is known of how far predictions are off.
-type precision uint8
-
-const (
-	unclear precision = iota // nothing, or little
-	poor                     // far
-	fair
-)
-
-// precision looks at the errors that were seen at a stage. It uses o.
-func (s *Shape) precision(o *Outlook, stage int) precision {
-	own, kind, _ := s.errorsAt(stage)
-	if own.all()+kind.kept() < fewErrors {
-		return unclear
-	}
-	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}
-	o.n = 0
-	a.seen(own, kind)
-	if o.value(0.9*a.sum) > tooWide*o.value(0.1*a.sum) {
-		return poor
-	}
-	return fair
-}
-
-// value returns the smallest value up to which the weights come to sum.
-func (o *Outlook) value(sum float64) float64 {
-	if o.n == 0 {
-		return math.Inf(1)
-	}
-	for i := range o.n - 1 {
-		if sum -= o.weight[i]; sum <= 0 {
-			return o.left[i]
-		}
-	}
-	return o.left[o.n-1]
-}
-
 // Mean returns the expected value. O(1).
-func (o *Outlook) Mean() (mean float64) {
+func (o *Outlook) Mean() float64 {
 	if o.n == 0 {
 		return math.Inf(1)
 	}
-	for i := range o.n {
-		mean += float64(o.left[i] * o.weight[i]) // no fused multiply-add: one answer everywhere
-	}
-	return mean
+	return o.mean
 }
 
 // CDF returns P(X <= x). O(1).
-func (o *Outlook) CDF(x float64) (p float64) {
-	for i := 0; i < o.n && o.left[i] <= x; i++ {
-		p += o.weight[i]
+func (o *Outlook) CDF(x float64) float64 {
+	i := 0
+	for i < o.n && o.left[i] <= x {
+		i++
 	}
-	return min(p, 1)
+	return o.first(i)
 }
 
 // Below returns P(X < x). O(1).
-func (o *Outlook) Below(x float64) (p float64) {
-	for i := 0; i < o.n && o.left[i] < x; i++ {
-		p += o.weight[i]
+func (o *Outlook) Below(x float64) float64 {
+	i := 0
+	for i < o.n && o.left[i] < x {
+		i++
 	}
-	return min(p, 1)
+	return o.first(i)
+}
+
+// first returns the probability of the first i values.
+func (o *Outlook) first(i int) float64 {
+	if i == 0 {
+		return 0
+	}
+	return min(o.upTo[i-1], 1)
 }
 
 // Quantile returns the smallest x with CDF(x) >= p. O(1).
-func (o *Outlook) Quantile(p float64) float64 { return o.value(1 - remainder(p)) }
+func (o *Outlook) Quantile(p float64) float64 {
+	if o.n == 0 {
+		return math.Inf(1)
+	}
+	i := 0
+	for i < o.n-1 && o.upTo[i] < p {
+		i++
+	}
+	return o.left[i]
+}
