@@ -14,15 +14,16 @@ import (
 //     what the old one would have. With the probability that trials have been lost, a new copy takes as long as the old
 //     one: then it is the task that is long, or the moment, and not the attempt. A tracker mixes it into t_new.
 //   - A copy costs three report periods where copies report: then it shows whether it gains on the other, and is killed
-//     unless it probably ends first, or takes less than half of it in all. Where they do not it costs one and a half usual
-//     times, and after each of the first three trials of the task that were lost twice as many; then it is killed, unless
-//     it is about to end first, and until then the task gets no other.
+//     unless it takes less than half of it in all, or probably ends first while no task waits. Where they do not it costs
+//     one and a half usual times, and after each of the first three trials of the task that were lost twice as many; then
+//     it is killed, unless it is about to end first, and until then the task gets no other.
 //   - Where the sizes of tasks are not known, losses are bounded: what was lost, and what all may cost that have not come
 //     out. With what a copy costs, or a restart throws away, that may be four times what a first copy costs, a hundredth of
 //     what the phase takes in all, or a quarter of what the task still takes. What runs on a machine that is behind has no
 //     such bound, unless more trials were lost than won.
 //   - There a restart wants the task to take twice what is usual, too, and what it throws away to have been saved by
-//     trials that were won, or look so; before that a copy is made in its place, if one may be.
+//     trials that were won, or look so; before that a copy is made in its place, if one may be. A task that takes less is
+//     restarted, too, if its progress says so before the copy has run for a twentieth of what is usual.
 //   - A task that is stuck is restarted if no copy can be made of it, unless progress says that it ends sooner than a new
 //     one. That is not bounded: its slot is as good as lost.
 //   - While tasks wait, a copy must be expected to use less in all by two report periods.
@@ -40,6 +41,7 @@ const (
 	evenFirst     = 0.5  // and from then on
 	noLess        = 0.5  // of what the other takes in all is not far less
 	farLonger     = 2    // usual times that a task still takes that is killed
+	hardlyRan     = 0.05 // usual times that it may have run if the task takes less
 	usualPart     = 0.3  // of t_new, what is usual; the median may lie among the long ones
 	openFor       = 1.5  // usual times for which a copy that shows nothing may come out
 	mostPatience  = 3    // trials that were lost, of which each doubles that
@@ -91,7 +93,7 @@ func (m *Mantri) mayCopy(t *Task, p *Phase) bool {
 
 // weighs decides about a task of which t_rem and t_new are known.
 func (m *Mantri) weighs(d *Decision, t *Task, p *Phase, v view) {
-	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, silent: v.basis != ByProgress}
+	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, scarce: p.Waiting > 0, silent: v.basis != ByProgress}
 	guarded := v.left != nil && !p.Sized && !(t.Behind && 2*p.Won >= p.Tried)
 	if guarded || v.left != nil && at.silent { // nothing else asks for it
 		at.expect(t)
@@ -129,6 +131,7 @@ type guard struct {
 	lag      time.Duration
 	usual    time.Duration // that a new copy takes
 	patience time.Duration // for one that shows nothing
+	scarce   bool          // tasks wait
 	silent   bool          // progress says nothing of how long the task still takes
 }
 
@@ -155,17 +158,16 @@ func (g *guard) cost(patience time.Duration) time.Duration {
 func (g *guard) bound(d *Decision, t *Task, p *Phase, m *Mantri) {
 	cost := g.cost(g.patience)
 	if d.Action == Restart {
-		if d.Remaining < num.Times(g.usual, farLonger) {
+		far, ran := d.Remaining >= num.Times(g.usual, farLonger), g.copies[d.Copy].Elapsed
+		switch {
+		case !far && (g.silent || ran > num.Times(g.usual, hardlyRan)):
 			d.Action, d.Reason, d.Copy = Keep, Unproven, 0
 			return
-		}
-		ran := g.copies[d.Copy].Elapsed
-		if num.Add(p.AtRisk, ran) <= 0 {
+		case far && num.Add(p.AtRisk, ran) <= 0:
 			return
-		}
-		if m.mayDuplicate(t, g.v) == NoReason {
+		case far && m.mayDuplicate(t, g.v) == NoReason:
 			d.Action, d.Reason, d.Copy = Duplicate, Unproven, 0
-		} else {
+		default:
 			cost = ran
 		}
 	}
@@ -200,51 +202,37 @@ func (g *guard) inVain() int {
 	return newest
 }
 
-// hopeless reports whether a copy hardly ends before the fastest, and does not take far less in all than another.
+// hopeless reports whether a copy hardly ends before the fastest other, and does not take far less in all than another.
 func (g *guard) hopeless(i int) bool {
-	c, least := &g.copies[i], num.MaxDuration
+	c, other, least := &g.copies[i], (*Copy)(nil), num.MaxDuration
 	if c.Left == nil || c.Elapsed < num.Times(g.v.interval, marginPeriods) {
 		return false
 	}
 	for j := range g.copies {
 		if o := &g.copies[j]; j != i && o.Remaining != estimate.Unknown {
 			least = min(least, num.Add(o.Elapsed, o.Remaining))
+			if other == nil || o.Remaining < other.Remaining {
+				other = o
+			}
 		}
+	}
+	if other == nil || other.Left == nil || num.Add(c.Elapsed, c.Remaining) < num.Times(least, noLess) {
+		return false
 	}
 	bar := hardlyFirst * leftPoints
 	if c.Elapsed >= num.Times(g.v.interval, showPeriods) {
-		bar = evenFirst * leftPoints
-	}
-	if num.Add(c.Elapsed, c.Remaining) < num.Times(least, noLess) {
-		return false
+		if bar = evenFirst * leftPoints; g.scarce {
+			return true
+		}
 	}
 	first := 0.0
 	for k := leftPoints - 1; ; k-- { // it ends the more probably first, the longer the other takes
-		p := estimate.Below(c.Left, point(g.v.left, k, leftPoints))
+		p := estimate.Below(c.Left, point(other.Left, k, leftPoints))
 		if first += p; first > bar {
 			return false
 		}
 		if first+float64(float64(k)*p) <= bar {
 			return true
 		}
-	}
-}
-
-// lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.
-func (m *Mantri) lastWave(d *Decision, t *Task, v view) {
-	d.Reason = Disabled
-	if m.IdleGain == Off {
-		return
-	}
-	sooner, less := v.weigh(t, true)
-	if d.Reason = NotSlow; !num.Finite(sooner) || !num.Finite(less) {
-		return
-	}
-	d.Value, d.Threshold = sooner, max(-less, v.margin)
-	if !(d.Value > d.Threshold) {
-		return
-	}
-	if d.Reason = m.mayDuplicate(t, v); d.Reason == NoReason {
-		d.Action, d.Reason = Duplicate, IdleSlot
 	}
 }

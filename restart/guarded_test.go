@@ -246,6 +246,43 @@ func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less than half of what the old one does")
 }
 
+// A copy that is ahead is held against the other, and not against itself: it is kept, also where it does not take far
+// less in all; while tasks wait it must.
+func TestGuardedKeepsTheCopyThatIsAhead(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 180, Max: 220}, 30*time.Second), lastWave
+	task.Copies[1].Left, task.Copies[1].Remaining = distuv.Uniform{Min: 140, Max: 160}, 150*time.Second
+	task.Copies[0].Basis, task.Copies[1].Basis = restart.ByProgress, restart.ByProgress
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action)
+	phase.Waiting = 1
+	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "180 s in all in the place of 320")
+	task.Copies[1].Elapsed--
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "before three periods it has not shown it")
+	task.Copies[1].Elapsed, task.Copies[0].Elapsed = 30*time.Second, 161*time.Second
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "less than half of 361 s")
+	task.Copies[0].Left, task.Copies[1].Elapsed = nil, 3*time.Minute
+	task.Copies[0].Elapsed = 4 * time.Minute
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "nothing to hold it against")
+}
+
+// A task that takes less than twice what is usual is restarted while its copy has hardly run, within the bound.
+func TestGuardedRestartsWhatHasHardlyRun(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 155, Max: 159}), lastWave
+	task.Fresh.UnitTime = distuv.Uniform{Min: 73, Max: 96 + 1./3} // three in ten take 80 s
+	phase.Interval, phase.Waiting = time.Second, 5
+	c := &task.Copies[0]
+	c.Basis, c.Elapsed = restart.ByProgress, 4*time.Second
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+	c.Elapsed++
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, "over a twentieth of 80 s")
+	c.Elapsed--
+	phase.AtRisk = 157*time.Second/4 - 4*time.Second
+	assert.Equal(t, restart.Restart, restart.Guarded{}.Decide(task, phase).Action)
+	phase.AtRisk++
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, "over a quarter of what is left")
+	c.Basis, phase.AtRisk = restart.ByAge, 0
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason, "no progress shows it")
+}
+
 // No copy is in vain before it could have reported, however short tasks usually are.
 func TestGuardedKeepsCopiesUntilTheyReport(t *testing.T) {
 	for _, usual := range []float64{1e-12, 2} {

@@ -133,3 +133,22 @@ func until(fresh estimate.Fresh, left float64) (of [freshPoints]float64, sum [fr
 	}
 	return of, sum, below
 }
+
+// lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.
+func (m *Mantri) lastWave(d *Decision, t *Task, v view) {
+	d.Reason = Disabled
+	if m.IdleGain == Off {
+		return
+	}
+	sooner, less := v.weigh(t, true)
+	if d.Reason = NotSlow; !num.Finite(sooner) || !num.Finite(less) {
+		return
+	}
+	d.Value, d.Threshold = sooner, max(-less, v.margin)
+	if !(d.Value > d.Threshold) {
+		return
+	}
+	if d.Reason = m.mayDuplicate(t, v); d.Reason == NoReason {
+		d.Action, d.Reason = Duplicate, IdleSlot
+	}
+}
