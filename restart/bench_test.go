@@ -113,7 +113,8 @@ func uncertain(n int, basis restart.Basis, copies int) ([]restart.Task, restart.
 		for k := range t.Copies {
 			c := &t.Copies[k]
 			age := c.Elapsed.Seconds()
-			residual, outlook := survival.Residual{Curve: curve, Age: age}, new(survival.Outlook)
+			residual, outlook := new(survival.Residual), new(survival.Outlook)
+			residual.Set(curve, age, 1)
 			p := survival.Prediction{Age: age, Total: age + c.Remaining.Seconds(), Stage: 6}
 			if c.Basis, c.Left = restart.ByAge, residual; basis == restart.ByProgress && shape.Outlook(outlook, p, curve) {
 				c.Basis, c.Left = restart.ByProgress, outlook

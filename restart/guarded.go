@@ -95,7 +95,7 @@ func (m *Mantri) mayCopy(t *Task, p *Phase) bool {
 func (m *Mantri) weighs(d *Decision, t *Task, p *Phase, v view) {
 	at := guard{copies: t.Copies, v: v, lag: t.Fresh.Lag, scarce: p.Waiting > 0, silent: v.basis != ByProgress}
 	guarded := v.left != nil && !p.Sized && !(t.Behind && 2*p.Won >= p.Tried)
-	if guarded || v.left != nil && at.silent { // nothing else asks for it
+	if guarded && len(t.Copies) > 1 || v.left != nil && at.silent && t.Trying > 0 { // nothing else asks before an action
 		at.expect(t)
 	}
 	if guarded {
@@ -120,6 +120,7 @@ func (m *Mantri) weighs(d *Decision, t *Task, p *Phase, v view) {
 		m.idle(d, t, v)
 	}
 	if guarded && d.Action != Keep {
+		at.expect(t)
 		at.bound(d, t, p, m)
 	}
 }

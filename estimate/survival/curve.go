@@ -23,8 +23,9 @@ import (
 // for concurrent use while it is changed.
 type Curve struct {
 	values []value
-	n      int // of them at the last Fit
-	ends   int // of which ended
+	n      int   // of them at the last Fit
+	ends   int32 // of which ended
+	fits   int32 // how often it was fitted
 	// After Fit, by distinct time of an end:
 	at    []float64 // the time, ascending
 	above []float64 // P(T > at)
@@ -69,6 +70,7 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 
 // Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
 func (c *Curve) Fit() {
+	c.fits++
 	slices.SortFunc(c.values, value.compare)
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
@@ -85,7 +87,7 @@ func (c *Curve) Fit() {
 		if ends == 0 {
 			continue
 		}
-		c.ends += ends
+		c.ends += int32(ends)
 		area += float64(above * (x - before)) // no fused multiply-add: one answer everywhere
 		areaOthers += float64(others * (x - before))
 		above *= float64(risk-ends) / float64(risk)
@@ -105,7 +107,7 @@ func (c *Curve) Fit() {
 func (c *Curve) Len() int { return c.n }
 
 // Ends returns how many of them are of tasks that ended.
-func (c *Curve) Ends() int { return c.ends }
+func (c *Curve) Ends() int { return int(c.ends) }
 
 // Longest returns L, the longest of all values, from which on the tail holds; 0 if there is none.
 func (c *Curve) Longest() float64 { return c.longest }

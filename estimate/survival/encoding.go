@@ -105,6 +105,7 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 	if err := in.In.Close(); err != nil {
 		return err
 	}
+	read.fits = c.fits // and one more
 	read.Fit()
 	*c = read
 	return nil

@@ -15,6 +15,24 @@ type Residual struct {
 	// Scale is how many seconds of this task are one of the curve: how much longer than others its work lets it take. 0
 	// stands for 1.
 	Scale float64
+	above float64 // P(T > a), as Set has left it; 0 if it has not
+}
+
+// Set makes r what is left at an age, in seconds, and works out at once what most questions need. It holds until the
+// curve's next Fit. O(log n).
+func (r *Residual) Set(c *Curve, age, scale float64) {
+	*r = Residual{Curve: c, Age: age, Scale: scale}
+	if a, _, ok := r.age(); ok && a < c.longest {
+		r.above = c.Above(a)
+	}
+}
+
+// whole returns P(T > a) of an age below L.
+func (r Residual) whole(a float64) float64 {
+	if r.above > 0 {
+		return r.above
+	}
+	return r.Curve.Above(a)
 }
 
 // age returns a in units of the curve, and whether there is an answer.
@@ -34,7 +52,7 @@ func (r Residual) Mean() float64 {
 	case a >= r.Curve.longest:
 		return r.Curve.beyond.at(a).mean() * scale
 	}
-	return r.Curve.mass(a) / r.Curve.Above(a) * scale
+	return r.Curve.mass(a) / r.whole(a) * scale
 }
 
 // CDF returns P(T - a <= x | T > a). O(log n).
@@ -52,7 +70,7 @@ func (r Residual) below(x float64, strict bool) float64 {
 	if a >= r.Curve.longest {
 		return 1 - r.Curve.beyond.at(a).above(t)
 	}
-	return max(0, 1-r.Curve.survives(t, strict)/r.Curve.Above(a))
+	return max(0, 1-r.Curve.survives(t, strict)/r.whole(a))
 }
 
 // Quantile returns the smallest x with CDF(x) >= p. O(log n).
@@ -64,5 +82,5 @@ func (r Residual) Quantile(p float64) float64 {
 	case a >= r.Curve.longest:
 		return (r.Curve.beyond.at(a).quantile(remainder(p)) - a) * scale
 	}
-	return max(0, r.Curve.quantile(p, r.Curve.Above(a))-a) * scale
+	return max(0, r.Curve.quantile(p, r.whole(a))-a) * scale
 }

@@ -98,3 +98,19 @@ func TestTailFarOut(t *testing.T) {
 		}
 	}
 }
+
+// A share of what is beyond the longest is beyond its quantile, however small it is, of narrow bodies and of wide ones.
+func TestTailQuantile(t *testing.T) {
+	for _, wide := range []float64{0.2, 1, 3, 9} {
+		var c survival.Curve
+		for i := range 40 {
+			c.Observe(10+wide*float64(i)/40, true)
+		}
+		c.Observe(10+wide, false)
+		c.Fit()
+		left := survival.Residual{Curve: &c, Age: 10 + wide}
+		for share := 0.999; share > 1e-6; share *= 0.97 {
+			assert.InEpsilon(t, share, 1-left.CDF(left.Quantile(1-share)), 1e-9+1e-15/share, "%v %v", wide, share)
+		}
+	}
+}

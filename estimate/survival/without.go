@@ -9,6 +9,28 @@ type Without struct {
 	Curve *Curve
 	// Age is that task's at the last Fit or since, in units of the curve.
 	Age float64
+	set *rest // as Set has left it
+}
+
+// Set makes w a curve without a task of an age, and works out at once what most questions need; that is kept from the
+// task before where it is the same. It holds until the next Fit, and a copy of w until the next Set. O(log n); the first
+// allocates.
+func (w *Without) Set(c *Curve, age float64) {
+	set := w.set
+	*w = Without{Curve: c, Age: age}
+	if !w.known() {
+		return
+	}
+	r := w.rest()
+	switch {
+	case set == nil:
+		set = new(rest)
+		fallthrough
+	case set.curve != c || set.fit != r.fit || set.ends != r.ends || set.longest != r.longest:
+		*set = r
+		set.beyond = r.tail()
+	}
+	w.set = set
 }
 
 func (w Without) known() bool { return w.Curve != nil && w.Curve.n > 1 && w.Age >= 0 }
@@ -19,11 +41,16 @@ type rest struct {
 	ends    int     // so many of them
 	factor  float64 // what P(T > t) beyond them is to be multiplied by
 	longest float64 // L without it
+	beyond  tail    // from there on, if it was worked out
+	fit     int32   // of the curve
 }
 
 func (w Without) rest() rest {
 	c := w.Curve
-	r := rest{curve: c, ends: c.index(w.Age, false), factor: 1, longest: c.longest}
+	if w.set != nil {
+		return *w.set
+	}
+	r := rest{curve: c, ends: c.index(w.Age, false), factor: 1, longest: c.longest, fit: c.fits}
 	if w.Age >= c.longest {
 		r.longest = c.second
 	}
@@ -67,7 +94,12 @@ func (r rest) share(left float64) float64 {
 }
 
 // tail returns the tail beyond L.
-func (r rest) tail() tail { return newTail(r.longest, r.share(0.75), r.share(0.5), r.share(0.25)) }
+func (r rest) tail() tail {
+	if r.beyond.index > 0 {
+		return r.beyond
+	}
+	return newTail(r.longest, r.share(0.75), r.share(0.5), r.share(0.25))
+}
 
 // Mean returns E(T). O(log n).
 func (w Without) Mean() float64 {

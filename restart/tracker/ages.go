@@ -16,15 +16,15 @@ type ages struct {
 	doubts float32 // how much it counts that progress may say nothing
 	shape  *survival.Shape
 	curve  survival.Curve
-	mean   float64       // the mean work
-	long   float64       // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
-	closed []life        // that ended or were killed
-	ended  int32         // of closed, those with success
-	stride int32         // lives of one in so many tasks are kept
-	fitted time.Duration // when the curve was made
-	since  int           // closed lives since then
-	ahead  []ahead       // of each copy of the task that is looked at
-	fresh  survival.Without
+	mean   float64           // the mean work
+	long   float64           // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
+	closed []life            // that ended or were killed
+	ended  int32             // of closed, those with success
+	stride int32             // lives of one in so many tasks are kept
+	fitted time.Duration     // when the curve was made
+	since  int               // closed lives since then
+	ahead  []ahead           // of each copy of the task that is looked at
+	fresh  *survival.Without // nil until it is asked for
 	// elsewhere is the curve without what runs on machines that are behind; nil until one is
 	elsewhere *survival.Curve
 }

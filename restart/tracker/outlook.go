@@ -51,7 +51,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 		}
 	}
 	if m.sure() && age > 0 {
-		left.residual = survival.Residual{Curve: &m.curve, Age: age, Scale: scale}
+		left.residual.Set(&m.curve, age, scale)
 		to.Left, to.Basis = &left.residual, restart.ByAge
 		to.Remaining, _ = num.Duration(left.residual.Mean())
 	} else if reports {
@@ -131,10 +131,13 @@ func (f *forecast) fresh(
 	// that has shown nothing yet knows the ages of its kind.
 	if m := &f.ages; m.on && (!f.reported || !f.rates.Known()) && m.sure() {
 		scale := f.scale(float64(w))
-		if m.fresh = (survival.Without{Curve: &m.curve, Age: oldest.Seconds() / scale}); leaves && m.elsewhere != nil {
-			m.fresh = survival.Without{Curve: m.elsewhere}
+		if m.fresh == nil {
+			m.fresh = new(survival.Without)
 		}
-		n.UnitTime, n.Work = &m.fresh, scale
+		if m.fresh.Set(&m.curve, oldest.Seconds()/scale); leaves && m.elsewhere != nil {
+			m.fresh.Set(m.elsewhere, 0)
+		}
+		n.UnitTime, n.Work = m.fresh, scale
 	}
 	return n
 }
