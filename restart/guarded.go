@@ -107,7 +107,7 @@ func (m *Mantri) weighs(d *Decision, t *Task, p *Phase, v view) {
 			v.shows = at.cost(at.patience).Seconds()
 		}
 	}
-	if v.left != nil && at.silent && t.Trying > 0 && t.Trying < at.patience {
+	if at.silent && t.Trying > 0 && t.Trying < at.patience {
 		d.Reason = Unproven
 		return
 	}

@@ -68,7 +68,9 @@ func TestGuardedInTheLastWave(t *testing.T) {
 	assert.Equal(t, restart.Keep, restart.Mantri{}.Decide(task, lastWave).Action)
 	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, lastWave).Action)
 	stream := lastWave
-	stream.Tasks, stream.Finished = 0, 0
+	stream.Stream = true
+	assert.Equal(t, restart.Keep, restart.Guarded{}.Decide(task, stream).Action)
+	stream.Stream, stream.Tasks, stream.Finished = false, 0, 0
 	assert.Equal(t, restart.Keep, restart.Guarded{}.Decide(task, stream).Action)
 	d = restart.Guarded{}.Decide(late(distuv.Uniform{Min: 0, Max: 260}), lastWave)
 	assert.Equal(t, restart.Duplicate, d.Action)
@@ -101,7 +103,19 @@ func TestGuardedBoundsWhatIsAtRisk(t *testing.T) {
 	assert.False(t, acts())
 	phase.Tasks = 605 // of which 80 s each, in all, a hundredth is 484 s
 	assert.True(t, acts())
-	phase.Tasks, phase.Sized = 20, true
+	phase.Tasks, phase.AtRisk = 1000, 680*time.Second
+	assert.True(t, acts())
+	phase.AtRisk++
+	assert.False(t, acts())
+	task.Behind, phase.Won, phase.Tried = true, 1, 2
+	assert.True(t, acts(), "it is the machine")
+	phase.Tried = 3
+	assert.False(t, acts(), "unless more were lost than won")
+	phase.AtRisk, phase.Tasks, task.Behind, task.Fresh.Lag = 435*time.Second, 20, false, 10*time.Second
+	assert.True(t, acts(), "of which 10 s are in what is usual, too")
+	phase.AtRisk++
+	assert.False(t, acts())
+	task.Fresh.Lag, phase.Sized = 0, true
 	assert.True(t, acts())
 	phase.Sized = false
 	task.Copies[0].Left, task.Copies[0].Remaining = distuv.Uniform{Min: 2000, Max: 6000}, 4000*time.Second
@@ -178,8 +192,11 @@ func TestGuardedRestartsWhatIsStuck(t *testing.T) {
 		"a slot is free":       func(_ *restart.Task, p *restart.Phase) { p.FreeSlots = 1 },
 		"it is not slow":       func(t *restart.Task, _ *restart.Phase) { t.Copies[0].Basis = restart.ByProgress },
 		"when it ends is sure": func(t *restart.Task, _ *restart.Phase) { t.Copies[0].Left, t.Copies[0].Basis = nil, 0 },
-		"it may not be":        func(t *restart.Task, _ *restart.Phase) { t.NoRestart = true },
-		"it was so often":      func(t *restart.Task, _ *restart.Phase) { t.Restarts = 3 },
+		"as soon as another": func(t *restart.Task, _ *restart.Phase) {
+			t.Copies[0].Basis, t.Copies[0].Remaining = restart.ByProgress, 100*time.Second
+		},
+		"it may not be":   func(t *restart.Task, _ *restart.Phase) { t.NoRestart = true },
+		"it was so often": func(t *restart.Task, _ *restart.Phase) { t.Restarts = 3 },
 	} {
 		assert.Equal(t, restart.Keep, decide(change).Action, name)
 	}
@@ -291,5 +308,114 @@ func TestGuardedKeepsCopiesUntilTheyReport(t *testing.T) {
 		assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action)
 		task.Copies[1].Elapsed++
 		assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action)
+	}
+}
+
+// What is tried waits for what it comes to where sizes are known, too.
+func TestGuardedWaitsForTrialsOfKnownSizes(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 150, Max: 250}), lastWave
+	phase.Sized, task.Trying = true, 120*time.Second-1
+	assert.Equal(t, restart.Unproven, restart.Guarded{}.Decide(task, phase).Reason)
+	task.Trying++
+	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
+}
+
+// What is turned off stays off.
+func TestGuardedOff(t *testing.T) {
+	task, phase := late(distuv.Uniform{Min: 400, Max: 500}), lastWave
+	assert.Equal(t, restart.Duplicate, restart.Guarded{}.Decide(task, phase).Action)
+	d := restart.Guarded{IdleGain: restart.Off}.Decide(task, phase)
+	assert.Equal(t, [2]any{restart.Keep, restart.Disabled}, [2]any{d.Action, d.Reason})
+	phase.AtRisk = -time.Hour
+	d = restart.Guarded{MaxDuplicates: restart.Off}.Decide(task, phase)
+	assert.Equal(t, restart.Restart, d.Action, "without copies no slot is of use")
+	task.Duplicates = 8
+	assert.Equal(t, restart.EnoughCopies, restart.Guarded{}.Decide(task, phase).Reason)
+}
+
+// huge is a certain time of which the mean is not as far off.
+type huge float64
+
+func (huge) Mean() float64              { return 60 }
+func (x huge) Quantile(float64) float64 { return float64(x) }
+func (x huge) CDF(t float64) (p float64) {
+	if t >= float64(x) {
+		p = 1
+	}
+	return p
+}
+
+// In the last wave a copy must save more than the bar, and what is beyond numbers is no gain. A copy that ends last is
+// ended early where copies report, and otherwise taken to run on.
+func TestGuardedLastWaveBar(t *testing.T) {
+	exactly := func(x float64) distuv.Uniform { return distuv.Uniform{Min: x, Max: x} }
+	task := late(exactly(60))
+	task.Fresh.UnitTime = exactly(40)
+	d := restart.Guarded{}.Decide(task, lastWave)
+	assert.Equal(t, [2]any{restart.Keep, restart.NotSlow}, [2]any{d.Action, d.Reason}, "20 s are not more than two periods")
+	for _, of := range [][2]estimate.Distribution{
+		{exactly(1.7e308), exactly(0.85e308)},    // the time saved is infinite, and the slot time is not
+		{huge(1e308), huge(1e308 * (1 - 1e-10))}, // the other way round
+	} {
+		task := late(exactly(60))
+		task.Copies[0].Left, task.Fresh.UnitTime = of[0], of[1]
+		d := restart.Guarded{}.Decide(task, lastWave)
+		assert.Equal(t, [4]any{restart.Keep, restart.NotSlow, 0., 0.}, [4]any{d.Action, d.Reason, d.Value, d.Threshold})
+	}
+	task, phase := late(distuv.Uniform{Min: 0, Max: 900}), lastWave
+	task.Fresh.UnitTime = distuv.Uniform{Min: 0, Max: 1000}
+	silent := restart.Guarded{}.Decide(task, phase).Threshold
+	phase.Sized = true
+	assert.Equal(t, restart.Guarded{}.Decide(task, phase).Threshold, silent)
+	phase.Sized, task.Copies[0].Basis = false, restart.ByProgress
+	assert.Less(t, restart.Guarded{}.Decide(task, phase).Threshold, silent-100)
+}
+
+// Which copy is in vain, and which is not.
+func TestGuardedInVain(t *testing.T) {
+	type copies = []restart.Copy
+	second := time.Second
+	old := restart.Copy{Elapsed: 400 * second, Remaining: 100 * second, Left: distuv.Uniform{Min: 100, Max: 101}, Basis: restart.ByAge}
+	copyOf := func(elapsed, remaining time.Duration, basis restart.Basis, left distuv.Uniform) restart.Copy {
+		return restart.Copy{Elapsed: elapsed, Remaining: remaining, Left: left, Basis: basis}
+	}
+	reports, silent := restart.ByProgress, restart.ByAge
+	reporting := old
+	reporting.Basis = reports
+	slow := reporting
+	slow.Elapsed = 1000 * second
+	long := distuv.Uniform{Min: 150, Max: 250}
+	// soon is what is left of a copy that ends before old with a probability.
+	soon := func(p float64) distuv.Uniform { return distuv.Uniform{Min: 50, Max: 50 + 50.5/p} }
+	further := copyOf(130*second, 200*second, silent, long)
+	further.Done = 1
+	for name, of := range map[string]struct {
+		copies copies
+		kills  int // 0: none
+	}{
+		"the newest is too young":            {copies{old, copyOf(60*second, 200*second, silent, long), copyOf(130*second, 200*second, silent, long)}, 0},
+		"the newest of three":                {copies{old, copyOf(130*second, 200*second, silent, long), copyOf(125*second, 200*second, silent, long)}, 2},
+		"it has done most":                   {copies{old, further}, 0},
+		"it is about to end first":           {copies{old, copyOf(130*second, 90*second, reports, soon(.9))}, 0},
+		"as soon":                            {copies{old, copyOf(130*second, 100*second, reports, soon(.9))}, 0},
+		"it is not":                          {copies{old, copyOf(130*second, 110*second, reports, soon(.9))}, 1},
+		"by its age nobody knows":            {copies{old, copyOf(130*second, 90*second, silent, soon(.9))}, 1},
+		"the other's age shows little":       {copies{old, copyOf(40*second, 300*second, reports, long)}, 0},
+		"it hardly ends first":               {copies{reporting, copyOf(20*second, 300*second, reports, soon(.34))}, 1},
+		"it may":                             {copies{reporting, copyOf(20*second, 300*second, reports, soon(.37))}, 0},
+		"it was given too little time":       {copies{reporting, copyOf(20*second-1, 300*second, reports, soon(.34))}, 0},
+		"it ends first in half of cases":     {copies{reporting, copyOf(30*second, 300*second, reports, soon(.49))}, 1},
+		"in more":                            {copies{reporting, copyOf(30*second, 300*second, reports, soon(.53))}, 0},
+		"it takes half in all":               {copies{slow, copyOf(50*second, 500*second, reports, soon(.3))}, 1},
+		"less than that":                     {copies{slow, copyOf(50*second, 500*second-1, reports, soon(.3))}, 0},
+		"than of those of which it is known": {copies{slow, copyOf(50*second, 500*second-1, reports, soon(.3)), {Elapsed: 15 * second, Remaining: estimate.Unknown}}, 0},
+	} {
+		task := late(long)
+		task.Copies = of.copies
+		d := restart.Guarded{}.Decide(task, lastWave)
+		assert.Equal(t, of.kills > 0, d.Action == restart.Kill, "%s: %v", name, d)
+		assert.Equal(t, of.kills, d.Copy, name)
+		task.Clones = 3
+		assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, lastWave).Action, name)
 	}
 }
