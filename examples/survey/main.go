@@ -55,8 +55,8 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; none: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink", "with -worlds, beside the default")
 	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by")
-	flags.BoolVar(&o.small.streams, "streams", false, "with -worlds, streams of small phases; time/one in a hundred/slots")
-	flags.BoolVar(&o.small.later, "later", false, "with -worlds, twenty that no constant was chosen on")
+	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
+		"invented afterwards; streams of small phases, as time/one in a hundred/slots")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under those of the policies that predict it")
 	if err := flags.Parse(args); err != nil {
 		return err

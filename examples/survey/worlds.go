@@ -16,12 +16,16 @@ import (
 
 // small are the flags of the survey of small worlds.
 type small struct {
-	cells, policies, set string
-	later, streams       bool
-	seeds                int
+	cells, policies, set, list string
+	seeds                      int
 }
 
-var sets = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
+var (
+	sets  = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
+	lists = map[string]func() []worlds.World{
+		"first": worlds.All, "later": worlds.Later, "latest": worlds.Latest, "streams": worlds.Streams,
+	}
+)
 
 // write writes the table of the worlds: a line for each under each model, and the counts.
 func (o small) write(w io.Writer) error {
@@ -137,14 +141,11 @@ func (o small) chosen() (jobs []job, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
-	all := worlds.All()
-	switch {
-	case o.later:
-		all = worlds.Later()
-	case o.streams:
-		all = worlds.Streams()
+	list, ok := lists[o.list]
+	if !ok {
+		return nil, fmt.Errorf("-list is %q, want first, later, latest or streams", o.list)
 	}
-	for _, w := range all {
+	for _, w := range list() {
 		for _, m := range worlds.Models {
 			if match.MatchString(w.Name + " " + m.String()) {
 				jobs = append(jobs, job{w, m})

@@ -14,6 +14,7 @@ func TestWorldsFlags(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-worlds", "log.json"}, io.Discard), "log.json")
 	assert.ErrorContains(t, run([]string{"-worlds", "-seeds", "0"}, io.Discard), "-seeds is 0")
 	assert.ErrorContains(t, run([]string{"-worlds", "-set", "mine"}, io.Discard), "mine")
+	assert.ErrorContains(t, run([]string{"-worlds", "-list", "last"}, io.Discard), "last")
 	assert.ErrorContains(t, run([]string{"-worlds", "-cells", "nowhere"}, io.Discard), "nowhere")
 	assert.ErrorContains(t, run([]string{"-worlds", "-policies", "best"}, io.Discard), "best")
 }

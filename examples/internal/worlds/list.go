@@ -10,7 +10,7 @@ var waves = []struct {
 
 var twoBad = []Bad{{Machines: 1, By: 4}, {Machines: 1, By: 12}}
 
-// All lists the worlds with which the default policy was developed.
+// All lists the first worlds, those with which the default policy was developed.
 func All() (all []World) {
 	for _, w := range []World{
 		{Name: "healthy"},
@@ -108,5 +108,33 @@ func Later() []World {
 		{Name: "5 % hang, timeout 800 s/2w", Tasks: 40, Hang: .05, Timeout: 800},
 		{Name: "spell 2x, 5 % 8x/5w", Tasks: 100, Spell: rest, Slow: .05},
 		{Name: "25 phases of 1 to 12 tasks, 7 % 6x", Tasks: 12, Phases: 25, Machines: 16, Slow: .07, SlowBy: 6},
+	}
+}
+
+// Latest lists worlds that were invented after those, once the constants were fixed that the later ones had a say in.
+func Latest() []World {
+	die := []Death{{At: 90}, {At: 110}, {At: 130}, {At: 300, Back: 420}, {At: 310, Back: 430}}
+	return []World{
+		{Name: "healthy/1.5w", Tasks: 30},
+		{Name: "spell 4x for 100 s/4w", Tasks: 80, Spell: Bad{By: 4, From: 200, Till: 300}},
+		{Name: "one bad 30x/1w", Tasks: 20, Bad: []Bad{{Machines: 1, By: 30}}},
+		{Name: "one bad 2.5x/6w", Tasks: 120, Bad: []Bad{{Machines: 1, By: 2.5}}},
+		{Name: "four bad 6x/3w", Tasks: 60, Bad: []Bad{{Machines: 4, By: 6}}},
+		{Name: "ten mild 1.25x/2w", Tasks: 40, Bad: []Bad{{Machines: 10, By: 1.25}}},
+		{Name: "2 % attempts 20x/6w", Tasks: 120, Slow: .02, SlowBy: 20},
+		{Name: "20 % attempts 5x/3w", Tasks: 60, Slow: .2, SlowBy: 5},
+		{Name: "12 % attempts 2x/8w", Tasks: 160, Slow: .12, SlowBy: 2},
+		{Name: "40 % attempts 2x/4w", Tasks: 80, Slow: .4, SlowBy: 2},
+		{Name: "Pareto 1.3 sizes, unknown, 8 % 6x/6w", Tasks: 120, Sizes: Pareto, Slow: .08, SlowBy: 6},
+		{Name: "two kinds of sizes, unknown/15w", Tasks: 300, Sizes: TwoKinds},
+		{Name: "lognormal 1 sizes, known, 5 % 8x/5w", Tasks: 100, Sizes: LogNormal, Known: true, Slow: .05},
+		{Name: "a fifth far 4x from half, known/6w", Tasks: 120, Far: .2, FarBy: 4, Paths: true},
+		{Name: "a third far 2x everywhere, unknown/4w", Tasks: 80, Far: .33, FarBy: 2, Everywhere: true},
+		{Name: "15 GPU 3x faster/4w", Tasks: 80, Fast: 15},
+		{Name: "lag 20 s, two bad 4x 12x/2w", Tasks: 40, Lag: 20, Bad: twoBad},
+		{Name: "8 % hang, timeout 600 s/4w", Tasks: 80, Hang: .08, Timeout: 600},
+		{Name: "5 machines die, two return, checkpoints/4w", Tasks: 80, Deaths: die, Checkpoint: .2},
+		{Name: "60 phases of 1 to 8 tasks, one bad 6x of 12", Tasks: 8, Phases: 60, Machines: 12,
+			Bad: []Bad{{Machines: 1, By: 6}}},
 	}
 }

@@ -3,7 +3,7 @@
 // starts, reports and ends, and asks what to do. It shares no code with the other simulations here, so that a mistake
 // in one of them is not a mistake in all.
 //
-// [All] lists the worlds, [Later] those that were invented after the constants of the default policy were fixed.
+// [All] lists the worlds, [Later] and [Latest] those that were invented after constants of the default policy were fixed.
 // [World.Run] plays a world under a policy; [World.Ideal] is what one who knows everything makes of it. The luck of an
 // attempt belongs to its task and number: all policies meet the same.
 package worlds

@@ -48,7 +48,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	object.Status = n.status()
+	object.Status, object.ResourceVersion = n.status(), "" // whatever the control plane has noted of it meanwhile
 	if _, err = n.client.CoreV1().Nodes().UpdateStatus(ctx, object, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
