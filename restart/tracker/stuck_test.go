@@ -1,0 +1,76 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// spyPolicy keeps every task, and notes whether one is stuck.
+type spyPolicy struct{ stuck bool }
+
+func (*spyPolicy) Describe() rules.Description { return rules.Describe(restart.Guarded{}) }
+
+func (p *spyPolicy) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	p.stuck = p.stuck || t.Stuck
+	return restart.Decision{}
+}
+
+// sweep asks each second, and returns the first in which a task is stuck.
+func (p *spyPolicy) sweep(tr *tracker.Tracker, from int, each func(s int)) int {
+	for s := from; s < from+200; s++ {
+		each(s)
+		tr.Sweep(start.Add(time.Duration(s)*time.Second), func(tracker.Answer) {})
+		if p.stuck {
+			return s
+		}
+	}
+	return -1
+}
+
+// A task is stuck once nothing has begun or ended for four times what the longest has taken, for the work that it is; in
+// a phase of which none has ended, the longest of its kind.
+func TestStuck(t *testing.T) {
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	for name, of := range map[string]struct {
+		work  []float64
+		early bool // a copy begins at 30 s
+		want  int
+	}{
+		"as long as others":          {nil, false, 10 + 4*10},
+		"something begins":           {nil, true, 30 + 4*10},
+		"as much as 1.6 in the mean": {[]float64{1, 1, 1, 2}, false, 10 + 4*16},
+	} {
+		spy := &spyPolicy{}
+		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Work: of.work})
+		for task := range 4 {
+			tr.Start(at(0), task, task)
+		}
+		for task := range 3 {
+			tr.Finish(at(8+task), task, 0)
+		}
+		assert.Equal(t, of.want, spy.sweep(tr, 11, func(s int) {
+			if of.early && s == 30 {
+				tr.Start(at(s), 3, 0)
+			}
+		}), name)
+	}
+	var kind tracker.Experience
+	first := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: &spyPolicy{}, Experience: &kind})
+	for task := range 4 {
+		first.Start(at(0), task, task)
+		first.Finish(at(5+5*task), task, 0)
+	}
+	first.Close(at(21))
+	spy := &spyPolicy{}
+	second := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Experience: &kind})
+	for task := range 4 {
+		second.Start(at(100), task, task)
+	}
+	assert.Equal(t, 100+4*20, spy.sweep(second, 101, func(int) {}))
+}
