@@ -176,16 +176,21 @@ func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duratio
 // stuckTimes is how many times the longest time of a copy that has ended must pass without that one begins or ends.
 const stuckTimes = 4
 
-// stuck reports whether no copy has begun or ended for longer than a task of some work ever took, by far.
+// stuck reports whether no copy has begun or ended for longer than a task of some work ever took, by far, of this phase
+// and of its kind: few have ended of a small phase, and by chance soon.
 func (f *forecast) stuck(w stint) bool {
-	long, m := f.ages.long, &f.ages
-	if long == 0 {
-		for _, l := range f.pupil.lives(m) {
-			if l.ended {
-				long = max(long, float64(l.seconds)/f.scale(l.work))
-			}
+	idle, long := num.Sub(f.book.now, f.book.moved), f.ages.long
+	held := func() bool {
+		most, _ := num.Duration(stuckTimes * long * f.scale(float64(w)))
+		return idle >= most
+	}
+	if !held() { // the kind makes it no shorter
+		return false
+	}
+	for _, l := range f.pupil.lives(&f.ages) {
+		if l.ended {
+			long = max(long, float64(l.seconds)/f.scale(l.work))
 		}
 	}
-	since, _ := num.Duration(stuckTimes * long * f.scale(float64(w)))
-	return long > 0 && num.Sub(f.book.now, f.book.moved) >= since
+	return long > 0 && held()
 }

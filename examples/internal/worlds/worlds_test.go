@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 func find(t *testing.T, name string) World {
 	t.Helper()
-	for _, w := range All() {
+	for _, w := range slices.Concat(All(), Streams()) {
 		if w.Name == name {
 			return w
 		}
@@ -155,6 +156,7 @@ func TestCells(t *testing.T) {
 		{"15 % attempts 8x/3w", None, Share{Time: 60, Slots: 82}},
 		{"healthy/3w", None, Share{Time: 100.5, Slots: 101}},
 		{"10 % hang, timeout 1500 s/3w", None, Share{Time: 35, Slots: 60}},
+		{"stream at a load of 0.8, lognormal 1 sizes, unknown", None, Share{Time: 103, Slots: 108}},
 	} {
 		c, err := Play(find(t, of.world), of.model, players, Work, 6)
 		require.NoError(t, err)
