@@ -92,6 +92,7 @@ type worker struct {
 	lived int             // how many there were
 	ends  int             // how many of them ended by themselves
 	sum   time.Duration   // of those
+	most  time.Duration   // the longest of them
 
 	age time.Duration // of what runs, at the last look, guarded by pool.mu
 }

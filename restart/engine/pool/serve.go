@@ -106,6 +106,7 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 		w.live(took, true)
 		w.ends++
 		w.sum += took
+		w.most = max(w.most, took)
 	}
 	w.mu.Unlock()
 	switch {

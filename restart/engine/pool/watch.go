@@ -15,6 +15,7 @@ const (
 	perMean       = 10                    // looks in the mean time of a run, if that is long
 	enough        = 3                     // runs that must have ended before any is judged
 	mostTimes     = 1024                  // in the curve, beside those of what runs
+	stuckTimes    = 4                     // times the longest run that has ended, without that one begins or ends
 	longest       = 1e6 * time.Hour
 )
 
@@ -23,6 +24,9 @@ type watched struct {
 	delta time.Duration
 	looks int
 	mean  time.Duration  // of the runs that have ended
+	most  time.Duration  // the longest of them
+	ended int            // how many there were
+	moved time.Time      // when one began or ended
 	curve survival.Curve // how long runs take
 	fresh survival.Curve // the same without those that were told to end: a new run that is as slow would be, too
 	byAge []*worker      // what runs, the oldest first
@@ -80,12 +84,19 @@ func (p *pool) measure(now time.Time) bool {
 		w.mu.Lock()
 		ends += w.ends
 		sum += w.sum
+		p.most = max(p.most, w.most)
 		if w.item != none && !w.dropped {
 			w.age = now.Sub(w.begun)
 			oldest = max(oldest, w.age)
+			if w.begun.After(p.moved) {
+				p.moved = w.begun
+			}
 			p.byAge = append(p.byAge, w)
 		}
 		w.mu.Unlock()
+	}
+	if ends != p.ended {
+		p.ended, p.moved = ends, now
 	}
 	if ends == 0 {
 		p.rest(oldest / perMean)
