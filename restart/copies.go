@@ -23,7 +23,10 @@ type view struct {
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {
-	v := view{interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1, shows: math.Inf(1)}
+	v := view{
+		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
+		shows: math.Inf(1),
+	}
 	for i := range copies {
 		c := &copies[i]
 		v.youngest = min(v.youngest, c.Elapsed)

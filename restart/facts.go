@@ -58,8 +58,8 @@ type Task struct {
 	// would not: then it is not the task that is long. Read by Guarded.
 	Behind bool
 	// Stuck says that no copy of the phase has begun or ended for four times as long as the longest took that has ended,
-	// of its kind, too, and each by its work: if a new one would need a slot, none will come free. Read by Guarded, which
-	// never restarts what hangs in all slots if no host says so.
+	// of its kind, too, and each by its work: if a new one would need a slot, none will come free. Read by Guarded: if
+	// no host says so, what hangs in all slots is never restarted.
 	Stuck bool
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool

@@ -172,12 +172,15 @@ func TestGuardedRestartsWhatIsStuck(t *testing.T) {
 		t.Copies[0].Left, t.Copies[0].Remaining, t.Copies[0].Basis = nil, estimate.Unknown, restart.NoBasis
 	}
 	for name, change := range map[string]func(t *restart.Task, p *restart.Phase){
-		"no slot":                    func(*restart.Task, *restart.Phase) {},
-		"nothing is known":           func(t *restart.Task, _ *restart.Phase) { unknown(t) },
-		"of a copy neither":          func(t *restart.Task, _ *restart.Phase) { unknown(t); t.Fresh = estimate.Fresh{} },
-		"no copy may be":             func(t *restart.Task, p *restart.Phase) { t.NoDuplicate, p.FreeSlots = true, 9 },
-		"one is on trial":            func(t *restart.Task, _ *restart.Phase) { t.Trying = time.Second },
-		"a copy was worth its while": func(t *restart.Task, _ *restart.Phase) { *t = late(distuv.Uniform{Min: 4e3, Max: 5e3}); t.Stuck = true },
+		"no slot":           func(*restart.Task, *restart.Phase) {},
+		"nothing is known":  func(t *restart.Task, _ *restart.Phase) { unknown(t) },
+		"of a copy neither": func(t *restart.Task, _ *restart.Phase) { unknown(t); t.Fresh = estimate.Fresh{} },
+		"no copy may be":    func(t *restart.Task, p *restart.Phase) { t.NoDuplicate, p.FreeSlots = true, 9 },
+		"one is on trial":   func(t *restart.Task, _ *restart.Phase) { t.Trying = time.Second },
+		"a copy was worth its while": func(t *restart.Task, _ *restart.Phase) {
+			*t = late(distuv.Uniform{Min: 4e3, Max: 5e3})
+			t.Stuck = true
+		},
 		"it is slow by its progress": func(t *restart.Task, _ *restart.Phase) {
 			*t = late(distuv.Uniform{Min: 4e3, Max: 5e3})
 			t.Stuck, t.Copies[0].Basis = true, restart.ByProgress
@@ -260,7 +263,7 @@ func TestGuardedEndsWhatIsInVain(t *testing.T) {
 	assert.Equal(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it has had three periods to show more")
 	task.Copies[1].Left, task.Copies[1].Remaining = distuv.Uniform{Min: 115, Max: 365}, 240*time.Second
 	task.Copies[0].Elapsed, task.Copies[1].Elapsed = 520*time.Second, 70*time.Second
-	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less than half of what the old one does")
+	assert.NotEqual(t, restart.Kill, restart.Guarded{}.Decide(task, phase).Action, "it takes less than half of the other")
 }
 
 // A copy that is ahead is held against the other, and not against itself: it is kept, also where it does not take far
@@ -375,10 +378,10 @@ func TestGuardedLastWaveBar(t *testing.T) {
 func TestGuardedInVain(t *testing.T) {
 	type copies = []restart.Copy
 	second := time.Second
-	old := restart.Copy{Elapsed: 400 * second, Remaining: 100 * second, Left: distuv.Uniform{Min: 100, Max: 101}, Basis: restart.ByAge}
 	copyOf := func(elapsed, remaining time.Duration, basis restart.Basis, left distuv.Uniform) restart.Copy {
 		return restart.Copy{Elapsed: elapsed, Remaining: remaining, Left: left, Basis: basis}
 	}
+	old := copyOf(400*second, 100*second, restart.ByAge, distuv.Uniform{Min: 100, Max: 101})
 	reports, silent := restart.ByProgress, restart.ByAge
 	reporting := old
 	reporting.Basis = reports
@@ -387,14 +390,15 @@ func TestGuardedInVain(t *testing.T) {
 	long := distuv.Uniform{Min: 150, Max: 250}
 	// soon is what is left of a copy that ends before old with a probability.
 	soon := func(p float64) distuv.Uniform { return distuv.Uniform{Min: 50, Max: 50 + 50.5/p} }
-	further := copyOf(130*second, 200*second, silent, long)
+	aged := func(s time.Duration) restart.Copy { return copyOf(s*second, 200*second, silent, long) }
+	further, unknown := aged(130), restart.Copy{Elapsed: 15 * second, Remaining: estimate.Unknown}
 	further.Done = 1
 	for name, of := range map[string]struct {
 		copies copies
 		kills  int // 0: none
 	}{
-		"the newest is too young":            {copies{old, copyOf(60*second, 200*second, silent, long), copyOf(130*second, 200*second, silent, long)}, 0},
-		"the newest of three":                {copies{old, copyOf(130*second, 200*second, silent, long), copyOf(125*second, 200*second, silent, long)}, 2},
+		"the newest is too young":            {copies{old, aged(60), aged(130)}, 0},
+		"the newest of three":                {copies{old, aged(130), aged(125)}, 2},
 		"it has done most":                   {copies{old, further}, 0},
 		"it is about to end first":           {copies{old, copyOf(130*second, 90*second, reports, soon(.9))}, 0},
 		"as soon":                            {copies{old, copyOf(130*second, 100*second, reports, soon(.9))}, 0},
@@ -408,7 +412,7 @@ func TestGuardedInVain(t *testing.T) {
 		"in more":                            {copies{reporting, copyOf(30*second, 300*second, reports, soon(.53))}, 0},
 		"it takes half in all":               {copies{slow, copyOf(50*second, 500*second, reports, soon(.3))}, 1},
 		"less than that":                     {copies{slow, copyOf(50*second, 500*second-1, reports, soon(.3))}, 0},
-		"than of those of which it is known": {copies{slow, copyOf(50*second, 500*second-1, reports, soon(.3)), {Elapsed: 15 * second, Remaining: estimate.Unknown}}, 0},
+		"than of those of which it is known": {copies{slow, copyOf(50*second, 500*second-1, reports, soon(.3)), unknown}, 0},
 	} {
 		task := late(long)
 		task.Copies = of.copies

@@ -98,9 +98,9 @@ func (r *Record) at(now time.Time) time.Duration {
 }
 
 // SetName says by which name the processes of a fleet know a machine. Say it before the machine's first attempt: what
-// was seen before it may not reach those who have asked already. It reports false, and changes nothing, for a negative machine, for a name that
-// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. What was
-// merged of the name is known of the machine from then on.
+// was seen before it may not reach those who have asked already. It reports false, and changes nothing, for a negative
+// machine, for a name that is empty or longer than 255 bytes, and where the machine has another name or the name
+// another machine. What was merged of the name is known of the machine from then on.
 func (r *Record) SetName(machine int, name string) bool {
 	if machine < 0 || name == "" || len(name) > merge.MostName {
 		return false

@@ -94,8 +94,8 @@ func TestStalledProgressIsReadThroughItsShape(t *testing.T) {
 	assert.Equal(t, 1., s.Time(1))
 }
 
-// Where the speed that is reported is off, a task that looks half as long again as those that have ended probably is not; one that
-// looks ten times as long is.
+// Where the speed that is reported is off, a task that looks half as long again as those that have ended probably is
+// not; one that looks ten times as long is.
 func TestAPredictionDoesNotOutvoteTheOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	s := new(survival.Shape)

@@ -53,11 +53,13 @@ func run(args []string, w io.Writer) error {
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; none: all")
-	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink", "with -worlds, beside the default")
+	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
+		"with -worlds, beside the default")
 	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
 		"invented afterwards; streams of small phases, as time/one in a hundred/slots")
-	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under those of the policies that predict it")
+	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under "+
+		"those of the policies that predict it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -151,8 +151,8 @@ func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
 
 // Whatever is reported, lost and answered, every task ends or is given up. Each failure but the last, and each loss but the
 // last, launches at most one attempt, beyond the limits, and so does a loss that withdraws a task's only attempt from the
-// queue of the same host, MaxLost times at most. Where there are slots, an attempt is the oldest until it ends by itself, is restarted, fails or is
-// lost; so a task takes no longer than so many attempts do.
+// queue of the same host, MaxLost times at most. Where there are slots, an attempt is the oldest until it ends by
+// itself, is restarted, fails or is lost; so a task takes no longer than so many attempts do.
 func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	policies := policytest.Policies()
 	policies["rash"] = nil // one for each seed

@@ -62,10 +62,11 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 // Once max(floor(Quantile*tasks), 1) tasks have finished, a task with one copy is marked if it has run for longer,
 // strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
 // of two middle ones; and, unless SlowRate is off, if it has run LongRun times that or its work per second is below
-// SlowRate times that of the finished tasks. Until any work is known, every task counts as inefficient, as in Spark. A phase of one task is left alone. Before enough tasks have finished, Duration applies, if
-// it is set, to phases of at most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids
-// every machine that ran an attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also
-// marks tasks on machines that are about to be decommissioned is left out: the host knows of those by itself.
+// SlowRate times that of the finished tasks. Until any work is known, every task counts as inefficient, as in Spark. A
+// phase of one task is left alone. Before enough tasks have finished, Duration applies, if it is set, to phases of at
+// most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every machine that ran an
+// attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also marks tasks on machines
+// that are about to be decommissioned is left out: the host knows of those by itself.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
 	Quantile float64

@@ -37,7 +37,8 @@ func (j *judge) best(machine int) verdict {
 }
 
 // rank decides about each candidate again, since its last decision is as old as its last report, and drops those that
-// want no slot any more: to keep, to restart or to end. Of the last two it puts the best into best. It reports false if the slot is refused to all.
+// want no slot any more: to keep, to restart or to end. Of the last two it puts the best into best. It reports false if
+// the slot is refused to all.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}

@@ -34,7 +34,10 @@ type book struct {
 
 // newBook opens the account of tasks that all wait, of which the first copies are counted up to clones.
 func newBook(work []float64, known func(task int) bool, slots, clones int) book {
-	b := book{tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones), copies: pool{make([]copyState, 0, min(len(work), slots, 8)), none}}
+	b := book{
+		tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones),
+		copies: pool{make([]copyState, 0, min(len(work), slots, 8)), none},
+	}
 	for i := range b.tasks {
 		b.tasks[i] = taskState{
 			work: work[i], copies: none, candidate: none, history: none, tried: [maxTried]int32{none, none, none, none},

@@ -12,7 +12,9 @@ import (
 
 // lessons is how they are passed on.
 func lessons() merge.Form[lesson] {
-	return merge.Form[lesson]{Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *lesson) { l.code(c) }}
+	return merge.Form[lesson]{
+		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *lesson) { l.code(c) },
+	}
 }
 
 func (l *lesson) code(c *snapshot.Codec) {

@@ -195,7 +195,8 @@ func (f *forecast) tellRunning(w stint, c *copyState) {
 	}
 	c.told = float32(age.Seconds())
 	f.fleet.slow.asOf = 0
-	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), f.attempt(w, c))
+	key := f.fleet.member.Key(int(c.task), int(c.attempt))
+	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(c.machine), key, f.attempt(w, c))
 }
 
 // tellEnd tells the record that a copy has ended, and how. Long says that the task is known to be long wherever it
@@ -212,7 +213,8 @@ func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long boo
 		a.Usual = 0
 	}
 	f.fleet.slow.asOf = 0
-	f.fleet.record.End(f.book.clock.Last, f.fleet.number(c.machine), f.fleet.member.Key(int(c.task), int(c.attempt)), a, how)
+	key := f.fleet.member.Key(int(c.task), int(c.attempt))
+	f.fleet.record.End(f.book.clock.Last, f.fleet.number(c.machine), key, a, how)
 }
 
 // attempt is what the record is told of a copy.

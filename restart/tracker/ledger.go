@@ -14,8 +14,8 @@ import (
 type Ledger struct {
 	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
 	Started, Finished int
-	// Copies is how many of them were launched while the task had another, clones aside, and Restarts how many copies were killed so
-	// that their task starts again.
+	// Copies is how many of them were launched while the task had another, clones aside, and Restarts how many copies
+	// were killed so that their task starts again.
 	Copies, Restarts int
 	// Clones is how many copies were launched beside another as one more of a task's first copies.
 	Clones int

@@ -106,7 +106,8 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 // that are not expected to end there before that are worth a copy elsewhere, with the reason [restart.Leaving] and
 // whatever the policy says of them, within its [restart.Limits]; no waiting task starts there that would not end in
 // time, and copies avoid it. A task of which the policy's facts say nothing is expected to take what the longest took
-// that has ended, or as long again as it has run; before any has ended, it is copied. A zero time takes it back. When it has left, tell so by [Tracker.LoseMachine].
+// that has ended, or as long again as it has run; before any has ended, it is copied. A zero time takes it back. When
+// it has left, tell so by [Tracker.LoseMachine].
 func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
 }

@@ -34,10 +34,10 @@ func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 // has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent; all else
 // stands in the snapshot. A Policy must be the one that was written. Budget, Record, Shape and Experience are the host's
 // to save and restore; they are told nothing here, except the Experience what trials may cost that have not come out:
-// its own snapshot does not hold that, so that phases which never come back leave none behind. It is an error that names the field if one is nil, OnEvent aside, that was not nil when
-// the tracker was written. To go on without, say so by one that knows or bounds nothing: a new Record, Shape or Experience, a Path
-// of 1, a [Budget] whose Share and Rate are Off. What is not a snapshot is an error. O(n); memory is bounded by a
-// multiple of the length of data.
+// its own snapshot does not hold that, so that phases which never come back leave none behind. It is an error that
+// names the field if one is nil, OnEvent aside, that was not nil when the tracker was written. To go on without, say so
+// by one that knows or bounds nothing: a new Record, Shape or Experience, a Path of 1, a [Budget] whose Share and Rate
+// are Off. What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}

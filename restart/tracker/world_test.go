@@ -25,7 +25,8 @@ func (e everything) Describe() rules.Description {
 	}
 }
 
-// certain is a policy that reads distributions on t_rem as it is extrapolated: the oracle knows of no distribution and of no trials.
+// certain is a policy that reads distributions on t_rem as it is extrapolated: the oracle knows of no distribution and
+// of no trials.
 type certain struct{ restart.Policy }
 
 func (c certain) Describe() rules.Description {

@@ -57,8 +57,8 @@ func crowd(tb testing.TB, n int) Config {
 // BenchmarkCluster runs a crowd to its end. An event is what the simulation handles: a report that is judged (five in six are
 // that), a stage of a copy that ends, a flow that does, an arrival, a job that is asked again because it no longer waits.
 // Events of copies that are gone by then are dropped and not counted, nor is an offer of a slot, which is made as part of the
-// event that frees it. events/cpu-s is by the time of the processor, which a busy machine does not take away; bytes/machine is what
-// the simulation holds when half of the events have been, besides its configuration.
+// event that frees it. events/cpu-s is by the time of the processor, which a busy machine does not take away;
+// bytes/machine is what the simulation holds when half of the events have been, besides its configuration.
 func BenchmarkCluster(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) { benchmark(b, crowd(b, n)) })

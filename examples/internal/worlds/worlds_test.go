@@ -209,10 +209,14 @@ func TestJudge(t *testing.T) {
 		return Cell{World: World{Name: "w", Tasks: 60}, Good: Share{Time: good, Slots: 100}, Players: shares}
 	}
 	cells := []Cell{
-		cell(0, Share{Time: 100.6, Slots: 100}, Share{Time: 50, Slots: 50}, Share{Time: 101, Slots: 100}), // harm by time, and nothing is better by .6
-		cell(0, Share{Time: 90, Slots: 101.1}, Share{}, Share{Time: 89, Slots: 101.2}),                    // harm by slots; the other uses more
-		cell(80, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 88, Slots: 100}),                       // dominated by 2, and slower than the good ones
-		cell(89, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 89.6, Slots: 100}),                     // by no more than what counts
+		// harm by time, and nothing is better by .6
+		cell(0, Share{Time: 100.6, Slots: 100}, Share{Time: 50, Slots: 50}, Share{Time: 101, Slots: 100}),
+		// harm by slots; the other uses more
+		cell(0, Share{Time: 90, Slots: 101.1}, Share{}, Share{Time: 89, Slots: 101.2}),
+		// dominated by 2, and slower than the good ones
+		cell(80, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 88, Slots: 100}),
+		// by no more than what counts
+		cell(89, Share{Time: 90, Slots: 100}, Share{}, Share{Time: 89.6, Slots: 100}),
 	}
 	v := Judge(cells, 0, players)
 	assert.Equal(t, 4, v.Cells)

@@ -18,7 +18,7 @@ type keys string
 
 func (k keys) key(what string) string     { return "straggler:{" + string(k) + "}:" + what }
 func (k keys) events() string             { return k.key("events") }  // a stream
-func (k keys) begun() string              { return k.key("begun") }   // by attempt, its worker; empty if it never will; and the epoch
+func (k keys) begun() string              { return k.key("begun") }   // by attempt, its worker or none; and the epoch
 func (k keys) results() string            { return k.key("results") } // by task
 func (k keys) state() string              { return k.key("state") }
 func (k keys) lease() string              { return k.key("lease") }

@@ -13,8 +13,8 @@
 // Nothing, if it may run twice: what two pods of an index do must come to the same, or go to places of their own, such
 // as a path with the pod's name. Of an index one pod keeps the label [WinnerLabel]; others that succeed are deleted. A
 // pod that tells how far it is, and of how much, in [ProgressAnnotation], is judged sooner and better than one of which
-// only the age is known. Where no two pods of an index may ever run at once, say podReplacementPolicy: Failed, or [CopiesAnnotation]:
-// then what lags is deleted and made again elsewhere.
+// only the age is known. Where no two pods of an index may ever run at once, say podReplacementPolicy: Failed, or
+// [CopiesAnnotation]: then what lags is deleted and made again elsewhere.
 //
 // # What of a Job is honoured
 //

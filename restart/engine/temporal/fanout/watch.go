@@ -56,8 +56,9 @@ type WatchOptions struct {
 // in the same poll are one phase. Retrying what fails is left to the activities' retry policies.
 //
 // An activity whose context ends must return an error, which [WorkerOptions] sees to: the server takes what it returns
-// without one for the result, also after a reset. A copy completes the activity for which it was made and no later one of the same ID: that is looked up in
-// the history just before, and once a workflow was seen to use an ID again, it gets no more copies.
+// without one for the result, also after a reset. A copy completes the activity for which it was made and no later one
+// of the same ID: that is looked up in the history just before, and once a workflow was seen to use an ID again, it
+// gets no more copies.
 //
 // It outlives a server that is away for a while. If Watch is killed, copies that run go on until they end, for nothing.
 func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (tracker.Ledger, error) {
