@@ -59,7 +59,7 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 		return
 	}
 	b.period.state(c)
-	snapshot.List(c, &b.machine, 3, func(m *health) {
+	snapshot.List(c, &b.machine, func(m *health) {
 		c.Number(&m.tasks, 0, maxCount)
 		c.Number(&m.slow, 0, m.tasks)
 		if c.Bool(&m.seen); m.seen {

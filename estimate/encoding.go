@@ -105,7 +105,7 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 	c.Amount(&u.overhead)
 	counter(c, &u.stale)
 	counter(c, &u.fitted)
-	snapshot.List(c, &u.samples, 1, func(s *unitSample) { u.sample(c, s) })
+	snapshot.List(c, &u.samples, func(s *unitSample) { u.sample(c, s) })
 	places(c, &u.free, len(u.samples))
 	places(c, &u.first, len(u.samples))
 	c.Sum(&u.all.sum)
@@ -148,7 +148,7 @@ func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 
 // places codes places in a list of n.
 func places(c *snapshot.Codec, list *[]int32, n int) {
-	snapshot.List(c, list, 1, func(at *int32) {
+	snapshot.List(c, list, func(at *int32) {
 		place := uint64(*at)
 		c.Uint(&place)
 		c.Check(place < uint64(n), "names a place beyond the last")
@@ -193,7 +193,7 @@ func (u *UnitTimes) sort() (total float64) {
 
 // state codes where the samples of u were taken, and counts those of each machine.
 func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
-	snapshot.List(c, &o.machines, 9, func(m *origin) {
+	snapshot.List(c, &o.machines, func(m *origin) {
 		c.Number(&m.number, math.MinInt, math.MaxInt)
 		c.Amount(&m.factor)
 		c.Check(m.factor > 0, "holds a machine without a factor")

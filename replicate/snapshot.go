@@ -32,7 +32,7 @@ func (l *Losses) state(c *snapshot.Codec) {
 		latest = int64(l.clock.Since) / (int64(l.config.Window) / sixteenths)
 	}
 	l.cluster.state(c, latest)
-	snapshot.List(c, &l.machine, 33, func(r *record) { r.state(c, latest) })
+	snapshot.List(c, &l.machine, func(r *record) { r.state(c, latest) })
 	l.fleet.State(lossesForm(), c, l.config.choices())
 }
 
@@ -72,7 +72,13 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 	c.Number(&b.wanted, 0, keepWanted)
 	c.Number(&b.lost, 0, b.wanted)
 	ring := max(b.config.Losses, 0)
-	snapshot.List(c, &b.next, 1+ring, func(i *int) { c.Number(i, 0, max(ring-1, 0)) })
+	machines := c.Size(len(b.next), 1+ring) // each with its losses
+	if c.Reading() {
+		b.next = make([]int, machines)
+	}
+	for i := range b.next {
+		c.Number(&b.next[i], 0, max(ring-1, 0))
+	}
 	if c.Reading() {
 		b.times = make([]time.Duration, len(b.next)*ring)
 	}

@@ -14,7 +14,7 @@ const tableVersion = 2
 func (w *WindowTable) state(c *snapshot.Codec) {
 	w.settle()
 	k := &w.config
-	snapshot.List(c, &k.Bins, 1, func(size *int) { c.Number(size, 1, math.MaxInt) })
+	snapshot.List(c, &k.Bins, func(size *int) { c.Number(size, 1, math.MaxInt) })
 	c.Share(&k.Contention)
 	c.Number(&k.MinSamples, 1, maxKeep)
 	c.Number(&k.Keep, 1, maxKeep)

@@ -39,7 +39,7 @@ func (r *Record) state(c *snapshot.Codec) {
 	}
 	c.Clock(&r.clock)
 	r.fleet.origins.State(c)
-	snapshot.List(c, &r.classes, 8, func(class *classRecord) { c.Amount(&class.base) })
+	snapshot.List(c, &r.classes, func(class *classRecord) { c.Amount(&class.base) })
 	if c.Check(len(r.classes) >= 1 && len(r.classes) <= maxClasses, "holds a number of classes out of range"); !c.OK() {
 		return
 	}
@@ -81,8 +81,7 @@ func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
 
 // stateMachines codes the machines in the order in which they were heard of, and which of them are flagged.
 func (r *Record) stateMachines(c *snapshot.Codec) {
-	const least = 40 // bytes of a machine that has shown nothing
-	n := c.Size(r.Len(), least)
+	n := c.Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
 	if c.In == nil {
 		for i := r.oldest; i != none; i = r.machines[i].newer {

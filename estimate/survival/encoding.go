@@ -112,7 +112,7 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 }
 
 func (c *Curve) code(to *snapshot.Codec) {
-	snapshot.List(to, &c.values, 9, func(v *value) {
+	snapshot.List(to, &c.values, func(v *value) {
 		to.Amount(&v.x)
 		to.Bool(&v.ended)
 	})
@@ -150,8 +150,8 @@ func (w *Window) code(c *snapshot.Codec) {
 	c.Valid(w.config == w.config.Effective(), w.config)
 	c.Clock(&w.clock)
 	latest := w.config.choices().Latest(w.clock)
-	snapshot.List(c, &w.runs, 1, c.Duration)
-	snapshot.List(c, &w.free, 1, func(id *int) { c.Number(id, 0, len(w.runs)-1) })
+	snapshot.List(c, &w.runs, c.Duration)
+	snapshot.List(c, &w.free, func(id *int) { c.Number(id, 0, len(w.runs)-1) })
 	w.over.State(form(), c, latest)
 	c.Part(&w.curve)
 	c.Bool(&w.made)

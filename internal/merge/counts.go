@@ -217,7 +217,7 @@ func (k *Counts) State(f Form[Fact], c *snapshot.Codec, choices Choices) {
 	slices.SortFunc(seen, func(a, b Observation[Fact]) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Fact.name, b.Fact.name))
 	})
-	snapshot.List(c, &seen, 6, func(v *Observation[Fact]) {
+	snapshot.List(c, &seen, func(v *Observation[Fact]) {
 		c.Span(&v.At)
 		snapshot.Small(c, &v.Origin, 0, math.MaxUint16)
 		c.Text(&v.Fact.name)

@@ -38,7 +38,7 @@ func (f Form[T]) AppendVersion(dst []byte, o *Origins) []byte {
 }
 
 func versions(c *snapshot.Codec, list *[]origin) {
-	snapshot.List(c, list, 4, func(v *origin) {
+	snapshot.List(c, list, func(v *origin) {
 		c.Text(&v.name)
 		c.Number64(&v.begun, 0, mostMicros)
 		gap := v.until - v.begun
@@ -58,7 +58,7 @@ type section[T any] struct {
 // delta codes the names, each as what differs from the one before, and the sections.
 func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T]) {
 	last := ""
-	snapshot.List(c, names, 2, func(name *string) {
+	snapshot.List(c, names, func(name *string) {
 		var same uint64
 		for same < uint64(min(len(last), len(*name))) && last[same] == (*name)[same] {
 			same++
@@ -73,14 +73,14 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 		c.Check(len(*name) <= MostName && *name > last, "holds names that are empty, too long or out of order")
 		last = *name
 	})
-	snapshot.List(c, sections, 5, func(s *section[T]) {
+	snapshot.List(c, sections, func(s *section[T]) {
 		c.Text(&s.name)
 		c.Check(s.name != "" && len(s.name) <= MostName, "holds an origin of no name")
 		for _, at := range [...]*int64{&s.begun, &s.from, &s.until} {
 			c.Number64(at, 0, mostMicros)
 		}
 		s.latest = s.from
-		snapshot.List(c, &s.seen, 3, func(v *Observation[T]) { f.observation(c, s, *names, v) })
+		snapshot.List(c, &s.seen, func(v *Observation[T]) { f.observation(c, s, *names, v) })
 		s.latest = max(s.latest, s.until)
 	})
 }

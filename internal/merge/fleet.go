@@ -64,7 +64,7 @@ func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
 // State codes the counts, and the names.
 func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 	f.Counts.State(form, c, choices)
-	snapshot.List(c, &f.names, 1, func(name *string) {
+	snapshot.List(c, &f.names, func(name *string) {
 		c.Text(name)
 		c.Check(len(*name) <= MostName, "holds a name that is too long")
 	})

@@ -106,7 +106,7 @@ func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	l.sort(f)
 	l.origins.State(c)
 	last := time.Duration(0)
-	snapshot.List(c, &l.seen, 3, func(v *Observation[T]) {
+	snapshot.List(c, &l.seen, func(v *Observation[T]) {
 		c.Duration(&v.At)
 		c.Check(v.At >= last && v.At <= by, "holds what was seen at another time")
 		last = v.At

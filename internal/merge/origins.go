@@ -220,7 +220,7 @@ func (at index) find(o *Origins, name string, begun int64) Origin {
 
 // State codes the origins. Restored, this process goes on as another one: it may have seen more before it ended.
 func (o *Origins) State(c *snapshot.Codec) {
-	snapshot.List(c, &o.list, 4, func(v *origin) {
+	snapshot.List(c, &o.list, func(v *origin) {
 		c.Text(&v.name)
 		for _, at := range [...]*int64{&v.begun, &v.until, &v.latest} {
 			c.Number64(at, 0, mostMicros)

@@ -128,9 +128,10 @@ func (c *Codec) size(n, bytes int) int {
 	return int(items)
 }
 
-// List codes a slice, item by item.
-func List[T any](c *Codec, items *[]T, bytes int, item func(*T)) {
-	n := c.Size(len(*items), bytes)
+// List codes a slice, item by item. An item takes a byte at least, so a hostile number claims no more items than there are
+// bytes.
+func List[T any](c *Codec, items *[]T, item func(*T)) {
+	n := c.Size(len(*items), 1)
 	if c.In != nil {
 		*items = make([]T, n)
 	}

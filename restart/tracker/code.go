@@ -25,8 +25,8 @@ func (x *phase) code(c *snapshot.Codec) {
 	x.fleet.code(c)
 	x.peers.code(c)
 	f.code(c)
-	snapshot.List(c, &b.histories, 6, func(h *history) { h.code(c, b.tries) })
-	snapshot.List(c, &b.copies.all, 2, func(s *copyState) { x.codeCopy(c, s) })
+	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.tries) })
+	snapshot.List(c, &b.copies.all, func(s *copyState) { x.codeCopy(c, s) })
 	c.Index(&b.copies.free, len(b.copies.all))
 	for i := range b.tasks {
 		if !c.OK() {
@@ -34,8 +34,8 @@ func (x *phase) code(c *snapshot.Codec) {
 		}
 		x.codeTask(c, &b.tasks[i])
 	}
-	snapshot.List(c, &b.candidates.list, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
-	snapshot.List(c, &b.cloning, 1, func(task *int32) { c.Index(task, len(b.tasks)) })
+	snapshot.List(c, &b.candidates.list, func(task *int32) { c.Index(task, len(b.tasks)) })
+	snapshot.List(c, &b.cloning, func(task *int32) { c.Index(task, len(b.tasks)) })
 }
 
 func (x *phase) codeLedger(c *snapshot.Codec) {
@@ -62,7 +62,7 @@ func (j *judge) code(c *snapshot.Codec) {
 
 func (s *counts) code(c *snapshot.Codec) {
 	last := -1
-	snapshot.List(c, (*[]count)(s), 3, func(one *count) {
+	snapshot.List(c, (*[]count)(s), func(one *count) {
 		snapshot.Small(c, &one.action, 0, int(restart.Start))
 		snapshot.Small(c, &one.reason, 0, int(reasons)-1)
 		c.Number(&one.n, 1, snapshot.Any)
@@ -81,7 +81,7 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	snapshot.Small(c, &r.refusal.reason, 0, int(reasons)-1)
 	c.Real(&r.refusal.value)
 	c.Real(&r.refusal.threshold)
-	snapshot.List(c, &r.list, 2, func(x *ranked) {
+	snapshot.List(c, &r.list, func(x *ranked) {
 		c.Duration(&x.gain)
 		c.Index(&x.task, tasks)
 		c.Check(x.task != none, "ranks no task")
@@ -94,7 +94,7 @@ func (f *fleet) code(c *snapshot.Codec) {
 	if c.In != nil {
 		f.index = map[int]int32{}
 	}
-	snapshot.List(c, &f.list, 5, func(m *machine) {
+	snapshot.List(c, &f.list, func(m *machine) {
 		c.Number(&m.number, 0, snapshot.Any)
 		c.Duration(&m.leaves)
 		refused := m.refused
@@ -162,7 +162,7 @@ func (f *forecast) code(c *snapshot.Codec) {
 	}
 	c.Duration(&m.fitted)
 	c.Number(&m.since, 0, snapshot.Any)
-	snapshot.List(c, &m.closed, 13, func(l *life) {
+	snapshot.List(c, &m.closed, func(l *life) {
 		l.code(c)
 		if c.Reading() && l.ended {
 			m.ended++
@@ -172,6 +172,6 @@ func (f *forecast) code(c *snapshot.Codec) {
 	if f.pupil != nil {
 		kin = &f.pupil.kin
 	}
-	snapshot.List(c, kin, 13, func(l *life) { l.code(c) })
+	snapshot.List(c, kin, func(l *life) { l.code(c) })
 	c.Check(len(*kin) <= mostKin, "knows too many lives of others")
 }

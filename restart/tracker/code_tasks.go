@@ -61,6 +61,7 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	flags := int(s.flags &^ (queued | cloning))                // who waits is queued again, and who is cloned is listed
 	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
 		s.flags = taskFlags(flags)
+		c.Check(s.flags&(queued|cloning) == 0, "holds a task that is in a list before there is one")
 	}
 	c.Index(&s.copies, len(x.book.copies.all))
 	c.Index(&s.attempts, anyIndex)
@@ -99,7 +100,7 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 	c.Number(&r.won, 0, snapshot.Any)
 	c.Check(r.won <= r.tried, "has won more trials than there were")
 	c.Duration(&r.cost)
-	snapshot.List(c, &r.open, 1, func(h *int32) {
+	snapshot.List(c, &r.open, func(h *int32) {
 		c.Index(h, len(b.histories))
 		c.Check(*h != none && c.OK() && b.histories[*h].trial.kind != noTrial, "lists a trial that is none")
 	})

@@ -138,5 +138,6 @@ func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	return nil
 }
 
-// leastTask is the least that a task takes in a snapshot: its work, and a byte for each of the rest.
-const leastTask = 8 + 8
+// leastTask is how many bytes a task takes at least in a snapshot: its work, and a byte each for its flags, copies,
+// attempts, original, history and the number of machines that it was tried on.
+const leastTask = 8 + 6
