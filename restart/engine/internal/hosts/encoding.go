@@ -6,9 +6,6 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// leastHost is how many bytes a host takes at least.
-const leastHost = 10
-
 // Code codes what is known of the hosts, without what attempts hold of them. Of what was read, each host has to pass
 // the check before it is added.
 func (s *Set) Code(c *snapshot.Codec, check func(i int, h Host) error) {
@@ -18,7 +15,7 @@ func (s *Set) Code(c *snapshot.Codec, check func(i int, h Host) error) {
 	c.Number(&s.Departures, 0, snapshot.Any)
 	s.unknown.code(c)
 	list := s.list
-	snapshot.List(c, &list, leastHost, func(h *host) {
+	snapshot.List(c, &list, func(h *host) {
 		c.Text(&h.Name)
 		c.Number(&h.Slots, 0, 1<<30)
 		c.Bool(&h.resting)

@@ -182,18 +182,20 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		s.touch(i)
 		return true
 	})
-	was := s.slow
-	s.slow = slices.DeleteFunc(slow, func(i int) bool { return i >= len(s.list) })
-	for _, i := range was {
+	before := len(s.slow)
+	for _, i := range slow { // copied: the caller's slice is its own
+		if i < len(s.list) {
+			s.slow = append(s.slow, i)
+		}
+	}
+	for _, i := range s.slow[:before] {
 		s.list[i].slow = false
 	}
-	for _, i := range s.slow {
+	for _, i := range s.slow[before:] {
 		s.list[i].slow = true
 	}
-	for _, i := range was {
-		s.touch(i)
-	}
 	for _, i := range s.slow {
 		s.touch(i)
 	}
+	s.slow = slices.Delete(s.slow, 0, before)
 }

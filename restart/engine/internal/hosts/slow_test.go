@@ -1,0 +1,35 @@
+package hosts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A host that is called slow no longer is not slow, though the caller uses the memory of its list again.
+func TestSlowHostRecovers(t *testing.T) {
+	s := New(time.Minute)
+	for _, name := range []string{"a", "b", "c"} {
+		s.Add(Host{Name: name, Slots: 1})
+	}
+	are := func() (slow []int) {
+		for i := range s.Len() {
+			if s.IsSlow(i) {
+				slow = append(slow, i)
+			}
+		}
+		return slow
+	}
+	list := []int{1, 2, 9} // nobody knows host 9
+	s.Settle(time.Time{}, list)
+	assert.Equal(t, []int{1, 2}, are())
+	list[0] = 2
+	s.Settle(time.Time{}, list[:1])
+	assert.Equal(t, []int{2}, are())
+	s.Settle(time.Time{}, nil)
+	assert.Empty(t, are())
+	picked, open := s.Pick(func(i int) bool { return i == 0 }, false)
+	assert.True(t, open)
+	assert.NotEqual(t, 0, picked)
+}
