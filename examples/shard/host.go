@@ -73,6 +73,7 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 				h.cancel(a)
 			case engine.Publish:
 				failed += h.publish(a)
+				phase.Published(a.ID)
 			}
 		}
 		select {

@@ -48,6 +48,7 @@ type attempt struct {
 	avoid        []string          // where it must not run, if the engine places
 	why          *restart.Decision // of the request; nil for the zero Decision
 	asOf         time.Time         // of the last report, as told
+	submitted    time.Duration     // when it was first submitted, if it was not adopted
 	since, asked time.Duration     // when what is requested was first asked for, and last
 	seen         time.Duration     // when it was last shown, or never
 	again        uint8             // how often the request was repeated

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,10 +30,13 @@ type changes struct {
 // To save is to append to the file before the actions are carried out, or after: neither loses anything. Once the file
 // is longer than a snapshot, or every few minutes, write a new snapshot beside it, put it in the old one's place, and
 // begin a new file. A record that the snapshot knows already is passed over, so it does not matter if that is
-// interrupted.
+// interrupted. A crash may leave half of a record at the end of the file: append to it all the same.
 func (p *Phase) AppendChanges(dst []byte) []byte {
 	p.ready()
 	p.log.on = true
+	if dst == nil {
+		dst = []byte{} // a database writes nil as NULL
+	}
 	dst = append(dst, p.log.records...)
 	p.log.records = p.log.records[:0]
 	return dst
@@ -55,14 +59,17 @@ func (l *changes) note(p *Phase) {
 		r.lines = append(r.lines, *seen)
 	}
 	sealed, _ := snapshot.Append(nil, recordVersion, r.code) // it never fails
-	l.records = append(binary.AppendUvarint(l.records, uint64(len(sealed))), sealed...)
+	l.records = append(binary.AppendUvarint(append(l.records, mark...), uint64(len(sealed))), sealed...)
 	l.calls++
 	l.closed = p.closed
 	clear(l.lines)
 	l.lines = l.lines[:0]
 }
 
-const recordVersion = 2
+const recordVersion = 3
+
+// mark stands before each record, so that the next one is found behind one that was cut short.
+const mark = "\xffSG\xfe"
 
 // record is a call, as far as it changed anything.
 type record struct {
@@ -81,7 +88,7 @@ func (r *record) code(c *snapshot.Codec) {
 	c.Time(&r.now)
 	c.Number(&r.slots, 0, snapshot.Any)
 	c.Bool(&r.closed)
-	snapshot.List(c, &r.lines, 7, func(a *Attempt) { // without its progress
+	snapshot.List(c, &r.lines, func(a *Attempt) { // without its progress
 		snapshot.Small(c, &a.State, 0, int(Cancelled))
 		c.Text(&a.ID)
 		c.Number(&a.Task, 0, snapshot.Any)
@@ -93,12 +100,12 @@ func (r *record) code(c *snapshot.Codec) {
 			*t = at
 		}
 	})
-	snapshot.List(c, &r.actions, 6, func(a *Action) {
+	snapshot.List(c, &r.actions, func(a *Action) {
 		snapshot.Small(c, &a.Op, 0, int(Publish))
 		c.Number(&a.Task, 0, snapshot.Any)
 		c.Text(&a.ID)
 		c.Text(&a.Host)
-		snapshot.List(c, &a.Avoid, 1, func(name *string) { c.Text(name) })
+		snapshot.List(c, &a.Avoid, func(name *string) { c.Text(name) })
 		codeWhy(c, &a.Decision)
 	})
 }
@@ -111,29 +118,58 @@ func codeMaybe(c *snapshot.Codec, t *time.Time) {
 	}
 }
 
-// redo takes what has changed since a snapshot to the books.
+// redo takes what has changed since a snapshot to the books. A record that a crash cut short is passed over: the phase
+// that was restored then went on as if that call had never been, and wrote its own records behind the stump.
 func (p *Phase) redo(data []byte) error {
+	stumps, most := 0, 4*(len(mark)+len(data))
 	for len(data) > 0 {
-		size, n := binary.Uvarint(data)
-		if n <= 0 || size > uint64(len(data)-n) {
-			break // it was being written
-		}
-		var r record
-		in := snapshot.Codec{In: snapshot.NewReader("restart/engine: changes", recordVersion, data[n:n+int(size)])}
-		if r.code(&in); in.OK() && r.call > p.log.calls {
-			in.In.Fail(fmt.Errorf("is of call %d, and the snapshot is of call %d: some are missing", r.call, p.log.calls))
-		}
-		if err := in.In.Close(); err != nil {
-			return err
-		}
-		if data = data[n+int(size):]; r.call == p.log.calls {
+		r, taken, err := readRecord(data)
+		switch {
+		case err == nil && r.call > p.log.calls:
+			return fmt.Errorf("restart/engine: changes: a record is of call %d, and the one before it of call %d: some are missing",
+				r.call, p.log.calls-1)
+		case err == nil && r.call == p.log.calls:
 			if err := p.redoCall(&r); err != nil {
 				return err
 			}
+		case err != nil:
+			if stumps += taken; stumps > most { // hostile: a crash leaves less than a record
+				return err
+			}
+			next := bytes.Index(data[1:], []byte(mark))
+			if next < 0 {
+				p.restored = true
+				return p.torn(data, err)
+			}
+			taken = 1 + next
 		}
+		data = data[taken:]
 	}
 	p.restored = true
 	return nil
+}
+
+// readRecord reads the record with which data begins, and returns how many bytes were looked at.
+func readRecord(data []byte) (r record, taken int, err error) {
+	const place = "restart/engine: changes"
+	body, ok := bytes.CutPrefix(data, []byte(mark))
+	size, n := binary.Uvarint(body)
+	if !ok || n <= 0 || size > uint64(len(body)-n) {
+		return r, len(mark), errCut
+	}
+	in := snapshot.Codec{In: snapshot.NewReader(place, recordVersion, body[n:n+int(size)])}
+	r.code(&in)
+	return r, len(mark) + n + int(size), in.In.Close()
+}
+
+var errCut = errors.New("restart/engine: changes: snapshot: begins with no record, or with half of one")
+
+// torn returns the error of what the file ends with, unless that is half of a record.
+func (p *Phase) torn(rest []byte, err error) error {
+	if err == errCut && (bytes.HasPrefix(rest, []byte(mark)) || bytes.HasPrefix([]byte(mark), rest)) {
+		return nil
+	}
+	return err
 }
 
 // redoCall takes a call to the books: what happened happens again, and what was decided is not decided again.

@@ -57,7 +57,8 @@ func (l *logged) check() {
 	l.checked++
 	var hosts engine.Hosts
 	require.NoError(l.t, hosts.UnmarshalBinary(l.hosts))
-	torn := append(append([]byte(nil), l.file...), 0xff, 0x01, 5, 0, 0) // a record that is being written
+	torn := append([]byte(nil), l.file...)
+	torn = append(torn, l.file[:min(len(l.file), 4+l.rng.IntN(20))]...) // half of a record: it is being written
 	other, err := engine.Restore(engine.Config{Policy: l.config.Policy, Hosts: &hosts},
 		engine.Saved{Snapshot: l.snapshot, Changes: torn})
 	require.NoError(l.t, err)

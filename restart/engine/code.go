@@ -13,7 +13,7 @@ import (
 
 // code codes what the phase knows besides its tracker.
 func (p *Phase) code(c *snapshot.Codec) {
-	for _, b := range []*bool{&p.config.Preloaded, &p.closed, &p.confirms, &p.moves.any} {
+	for _, b := range []*bool{&p.config.Preloaded, &p.closed, &p.moves.any} {
 		c.Bool(b)
 	}
 	c.Number(&p.config.MaxFailures, 1, snapshot.Any)
@@ -40,7 +40,7 @@ func (p *Phase) code(c *snapshot.Codec) {
 	} {
 		c.Number(n, 0, snapshot.Any)
 	}
-	snapshot.List(c, &p.heard.leaves, 2, func(at *time.Time) { c.Time(at) })
+	snapshot.List(c, &p.heard.leaves, func(at *time.Time) { c.Time(at) })
 	hosts := p.hosts.set.Len()
 	c.Number(&hosts, 0, snapshot.Any)
 	known := hosts <= p.hosts.set.Len() && len(p.heard.leaves) <= hosts
@@ -51,8 +51,6 @@ func (p *Phase) code(c *snapshot.Codec) {
 		}
 		p.codeTask(c, &p.book.tasks[i])
 	}
-	c.Bool(&p.book.sorted)
-	snapshot.List(c, &p.book.waiting, 1, func(n *int) { c.Number(n, 0, len(p.book.tasks)-1) })
 	p.codeAttempts(c)
 }
 
@@ -63,7 +61,7 @@ func (v *view) codeTask(c *snapshot.Codec, t *task) {
 	for _, b := range []*bool{&t.alone, &t.waits, &t.over, &t.givenUp} {
 		c.Bool(b)
 	}
-	snapshot.List(c, &t.tried, 1, func(host *int) { c.Number(host, 0, v.hosts.set.Len()-1) })
+	snapshot.List(c, &t.tried, func(host *int) { c.Number(host, 0, v.hosts.set.Len()-1) })
 	codeWhy(c, &t.why)
 }
 
@@ -78,7 +76,7 @@ func (v *view) codeAttempts(c *snapshot.Codec) {
 		others := slices.SortedFunc(maps.Values(v.book.attempts), func(a, b *attempt) int { return cmp.Compare(a.id, b.id) })
 		all = append(all, slices.DeleteFunc(others, func(a *attempt) bool { return !a.dying && !a.ended })...)
 	}
-	snapshot.List(c, &all, leastAttempt, func(a **attempt) {
+	snapshot.List(c, &all, func(a **attempt) {
 		if c.In != nil {
 			*a = &attempt{}
 		}
@@ -89,13 +87,13 @@ func (v *view) codeAttempts(c *snapshot.Codec) {
 			c.Check(v.book.attempts[a.id] == nil, "names an attempt twice")
 			v.book.attempts[a.id] = a
 		}
-		v.settle(all)
+		v.settle(c, all)
 	}
 	pending := make([]string, len(v.book.pending))
 	for i, a := range v.book.pending {
 		pending[i] = a.id
 	}
-	snapshot.List(c, &pending, 1, func(id *string) { c.Text(id) })
+	snapshot.List(c, &pending, func(id *string) { c.Text(id) })
 	if c.In == nil {
 		return
 	}
@@ -108,20 +106,17 @@ func (v *view) codeAttempts(c *snapshot.Codec) {
 	}
 }
 
-// leastAttempt is how many bytes an attempt takes at least.
-const leastAttempt = 23
-
 func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Text(&a.id)
 	c.Number(&a.task, 0, len(v.book.tasks)-1)
 	c.Number(&a.number, 0, snapshot.Any)
 	c.Number(&a.host, nowhere, v.hosts.set.Len()-1)
-	snapshot.List(c, &a.avoid, 1, func(name *string) { c.Text(name) })
+	snapshot.List(c, &a.avoid, func(name *string) { c.Text(name) })
 	if c.In != nil && len(a.avoid) == 0 {
 		a.avoid = nil
 	}
 	c.Time(&a.asOf)
-	for _, d := range []*time.Duration{&a.since, &a.asked, &a.seen} {
+	for _, d := range []*time.Duration{&a.submitted, &a.since, &a.asked, &a.seen} {
 		c.Duration(d)
 	}
 	snapshot.Small(c, &a.again, 0, maxDoublings)
@@ -142,12 +137,7 @@ func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 }
 
 // settle counts what follows from the attempts that were read.
-func (v *view) settle(all []*attempt) {
-	for i := range v.book.tasks {
-		if v.book.tasks[i].over {
-			v.book.over++
-		}
-	}
+func (v *view) settle(c *snapshot.Codec, all []*attempt) {
 	for _, a := range all {
 		t := &v.book.tasks[a.task]
 		if a.ended {
@@ -161,6 +151,18 @@ func (v *view) settle(all []*attempt) {
 			t.live = append(t.live, a)
 			v.book.live++
 		}
+	}
+	for i := range v.book.tasks {
+		t := &v.book.tasks[i]
+		switch {
+		case t.over:
+			v.book.over++
+		case t.waits:
+			v.book.waiting = append(v.book.waiting, i)
+		default:
+			c.Check(len(t.live) > 0 || v.config.Preloaded, "holds a task that neither runs nor waits")
+		}
+		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a task that waits, and runs or is over")
 	}
 }
 
@@ -187,7 +189,7 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	for i := range machines {
 		machines[i] = d.Avoid.At(i)
 	}
-	snapshot.List(c, &machines, 1, func(n *int) { c.Number(n, 0, snapshot.Any) })
+	snapshot.List(c, &machines, func(n *int) { c.Number(n, 0, snapshot.Any) })
 	if c.In != nil {
 		d.Avoid = restart.Avoid(restart.Task{Tried: machines}, restart.Phase{})
 	}

@@ -177,6 +177,9 @@ func (s *scheduler) run(saveFirst, logged bool) bool {
 		}
 		for _, a := range actions {
 			s.q.carryOut(s.t, a)
+			if a.Op == engine.Publish && s.q.silent {
+				s.phase.Published(a.ID)
+			}
 			if s.dies() {
 				return false
 			}
@@ -320,6 +323,7 @@ func TestAttemptsThatTurnUpLate(t *testing.T) {
 		}
 		for _, a := range s.phase.Poll(q.now, list) {
 			assert.Equal(t, engine.Publish, a.Op, "%v", a)
+			s.phase.Published(a.ID)
 		}
 		if k == 9 { // the engine runs the second half of its array
 			for i := 16; i < 32; i++ {

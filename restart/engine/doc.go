@@ -10,8 +10,10 @@
 //				cluster.Submit(a.Task, a.ID, a.Avoid)
 //			case engine.Cancel:
 //				cluster.Cancel(a.ID, a.Host)
-//			case engine.Publish:
-//				cluster.Publish(a.Task, a.ID) // this attempt's result is the task's
+//			case engine.Publish: // this attempt's result is the task's
+//				if cluster.Publish(a.Task, a.ID) == nil {
+//					phase.Published(a.ID)
+//				}
 //			}
 //		}
 //		time.Sleep(time.Second)
@@ -41,8 +43,10 @@
 // a snapshot that knows it is safe, or for as long as the phase goes on if there are none.
 //
 // Each attempt needs a place of its own for its result. Publish makes one of them the task's: by a rename, by the name
-// of the winner in a record. It names one attempt of a task alone. Attempt.Published tells a phase without a past which
-// one was published; without it, that is the first of those that have succeeded by the times of their ends.
+// of the winner in a record. It names one attempt of a task alone, and is given again until [Phase.Published] or
+// Attempt.Published confirms it: a phase with a result that is not confirmed is not [Phase.Done]. Attempt.Published also
+// tells a phase without a past which attempt was published. Without that, it is the first of those that have succeeded, by
+// the times of their ends.
 //
 // # A scheduler that dies
 //

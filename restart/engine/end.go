@@ -27,7 +27,7 @@ func (v *view) end(at time.Time, a *attempt, seen *Attempt) {
 	chosen, some := v.scratch.chosen[a.task]
 	switch {
 	case t.over && seen.Published && !t.givenUp && !v.closed:
-		t.winner, a.published, v.confirms = a, true, true
+		t.winner, a.published = a, true
 	case t.over:
 	case seen.State == Succeeded && some && chosen != a.id: // another attempt's result is published
 		v.lose(at, a, wasDying, Cancelled)

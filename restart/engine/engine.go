@@ -61,8 +61,8 @@ type Attempt struct {
 	// AsOf is when Progress was true. Zero: now. The same time again is the same report, and is passed over, as is an
 	// earlier time, unless the last one was in the future.
 	AsOf time.Time
-	// Published says that its result is in its place: it is the task's, whichever other attempt succeeds. A host that
-	// ever says so is asked to Publish until it does.
+	// Published says that its result is in its place: it is the task's, whichever other attempt succeeds.
+	// [Phase.Published] says the same at once.
 	Published bool
 }
 
@@ -74,7 +74,8 @@ const (
 	Submit Op = iota
 	// Cancel ends an attempt.
 	Cancel
-	// Publish makes an attempt's result that of its task. Of a task it names one attempt alone.
+	// Publish makes an attempt's result that of its task. Of a task it names one attempt alone. It is given again until
+	// it is confirmed: see [Phase.Published].
 	Publish
 )
 

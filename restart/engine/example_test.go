@@ -19,6 +19,7 @@ func run(phase *engine.Phase, cluster *toy) {
 				cluster.Cancel(a.ID)
 			case engine.Publish:
 				cluster.Publish(a.Task, a.ID)
+				phase.Published(a.ID)
 			}
 			cluster.Log(a)
 		}

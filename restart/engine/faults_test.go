@@ -191,6 +191,9 @@ func TestAttemptThatWasTakenForAnotherTasks(t *testing.T) {
 			assert.Equal(t, []string{"0"}, ids)
 			p.Poll(at(2), []engine.Attempt{{ID: "0.1", State: engine.Succeeded}})
 		}
+		for _, r := range p.Outstanding() {
+			p.Published(r.ID)
+		}
 		assert.True(t, p.Done())
 		assert.Equal(t, 2, p.Ledger().Finished)
 	}

@@ -38,10 +38,14 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 			shown = append(shown, a)
 		}
 		for _, a := range p.Poll(now, shown) {
-			if a.Op == engine.Cancel {
+			switch a.Op {
+			case engine.Cancel:
 				dying := all[a.ID]
 				dying.State = engine.Cancelled
 				all[a.ID] = dying
+				continue
+			case engine.Publish:
+				p.Published(a.ID)
 				continue
 			}
 			if first[a.Task] == "" {

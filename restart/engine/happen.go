@@ -20,7 +20,9 @@ func (v *view) happen(e *event) {
 			return
 		}
 		v.disown(at, a)
-		a = nil
+		if a = nil; e.what != begins {
+			a = v.adopt(at, seen)
+		}
 	}
 	switch e.what {
 	case begins:

@@ -36,7 +36,6 @@ type view struct {
 	log   changes
 	held  []int // attempts by host, until they are known to have ended
 
-	confirms bool // the host says what is published
 	restored bool // and not called since
 	closed   bool
 	ignored  int
@@ -113,10 +112,22 @@ func (p *Phase) SetEligible(task int, duplicate, restart bool) {
 	}
 }
 
-// Done reports whether every task has finished or was given up, or the phase was closed; of a restored phase with a
-// result that may not have been published, only once Poll has asked for that again.
+// Done reports whether every task was given up, or has finished and its result is published; or whether the phase was
+// closed. O(requests).
 func (p *Phase) Done() bool {
-	return p.book.over == len(p.book.tasks) && !(p.restored && len(p.book.pending) > 0 && !p.closed)
+	return p.closed || p.book.over == len(p.book.tasks) && !slices.ContainsFunc(p.book.pending, func(a *attempt) bool {
+		op, open := a.request(&p.book.tasks[a.task])
+		return open && op == Publish
+	})
+}
+
+// Published tells that the result of an attempt is in its place: Publish was carried out. Until it is called, or
+// Attempt.Published says so, Poll gives that action again and the phase is not [Phase.Done]. An attempt that is not the
+// winner of its task changes nothing. O(1).
+func (p *Phase) Published(id string) {
+	if a := p.book.attempts[id]; a != nil && p.book.tasks[a.task].winner == a {
+		a.published = true
+	}
 }
 
 // GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes
@@ -140,7 +151,7 @@ func (p *Phase) Winner(task int) (id string, ok bool) {
 }
 
 // Outstanding returns what was asked for and not yet seen to have happened: attempts that were submitted and are in no
-// list, cancelled ones that are not known to have ended, and results whose Publish was given last, or is not confirmed.
+// list, cancelled ones that are not known to have ended, and results that are not known to be published.
 // All of it is asked for again in time. O(requests).
 func (p *Phase) Outstanding() (all []Request) {
 	for _, a := range p.book.pending {

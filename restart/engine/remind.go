@@ -28,18 +28,13 @@ func (v *view) remindOf(a *attempt) bool {
 	}
 	now := v.time.clock.Since
 	switch {
-	case op == Publish && v.restored:
-		v.say(a, op)
-		return true
 	case a.asked == now:
 		return true
-	case op == Publish && !v.confirms: // it was given at the call before, and so is carried out
-		a.published = true
+	case op == Publish && v.restored: // it is not known whether it was carried out
+		v.say(a, op)
+		return true
 	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= v.missable(a) && !v.sight.isBlind(v.time.now):
 		v.miss(a)
-		return false
-	}
-	if a.published {
 		return false
 	}
 	if a.asked == never || now-a.asked >= v.sight.patience(op, a.again) {

@@ -165,6 +165,7 @@ func (c *cluster) poll() (all []engine.Attempt) {
 type observer interface {
 	Done() bool
 	Poll(now time.Time, attempts []engine.Attempt) []engine.Action
+	Published(id string)
 }
 
 // drive runs a phase to its end and returns how long it took and all that was done.
@@ -185,6 +186,7 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 				case engine.Publish:
 					require.Contains(t, []string{"", a.ID}, published[a.Task])
 					published[a.Task] = a.ID
+					p.Published(a.ID)
 					continue
 				}
 				if news {

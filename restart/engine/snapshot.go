@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 6
+const phaseVersion = 7
 
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
 // it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task. Between snapshots keep what

@@ -38,6 +38,11 @@ func (w *twins) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return actions
 }
 
+func (w *twins) Published(id string) {
+	w.Phase.Published(id)
+	w.other.Published(id)
+}
+
 // withoutPublish drops what a restored phase asks for again, since it can't know that it was carried out.
 func withoutPublish(actions []engine.Action) (others []engine.Action) {
 	for _, a := range actions {

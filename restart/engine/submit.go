@@ -107,6 +107,7 @@ func (p *Phase) submit(task, host int, why restart.Decision) {
 
 // enter takes a new attempt to the books, and asks for it.
 func (v *view) enter(a *attempt, why restart.Decision) {
+	a.submitted = v.time.clock.Since
 	v.book.attempts[a.id] = a
 	v.book.enter(a)
 	v.hold(a.host, 1)

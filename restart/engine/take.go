@@ -60,7 +60,6 @@ func (v *view) note(seen *Attempt) {
 			v.scratch.chosen = map[int]string{}
 		}
 		v.scratch.chosen[seen.Task] = seen.ID
-		v.confirms = true
 	}
 	v.date(a, seen)
 }
@@ -73,7 +72,7 @@ func (v *view) show(a *attempt, seen *Attempt) bool {
 	}
 	a.seen = v.time.clock.Since
 	if seen.Published && a.ended && !a.published {
-		a.published, v.confirms = true, true
+		a.published = true
 		if t := &v.book.tasks[a.task]; t.over && !t.givenUp {
 			t.winner = a
 		}
@@ -97,7 +96,7 @@ func (v *view) revive(a *attempt) {
 func (v *view) date(a *attempt, seen *Attempt) {
 	host, asked := nowhere, time.Time{}
 	if a != nil && !a.adopted {
-		asked = v.time.asSaid(a.since)
+		asked = v.time.asSaid(a.submitted)
 	}
 	if a != nil && a.host != nowhere {
 		host = a.host

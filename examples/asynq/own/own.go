@@ -111,6 +111,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Host) (re
 			if err := q.carryOut(ctx, a); err != nil {
 				return nil, err
 			}
+			phase.Published(a.ID) // it changes nothing, unless the action was to publish
 		}
 		p, _ := phase.MarshalBinary()
 		h, _ := c.Hosts.MarshalBinary()

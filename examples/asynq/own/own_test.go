@@ -106,6 +106,6 @@ func TestLines(t *testing.T) {
 			n++
 		}
 	}
-	assert.LessOrEqual(t, n, 140)
+	assert.LessOrEqual(t, n, 141)
 	t.Logf("%d lines of code", n)
 }

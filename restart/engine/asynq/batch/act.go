@@ -54,6 +54,9 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 // publish makes the result of an attempt that of its task, if the task has none.
 func (r *run) publish(ctx context.Context, task int, id string) error {
 	if has, err := r.rdb.HExists(ctx, r.results(), strconv.Itoa(task)).Result(); has || err != nil {
+		if err == nil {
+			r.phase.Published(id)
+		}
 		return err
 	}
 	host, err := r.rdb.HGet(ctx, r.begun(), r.named(id)).Result()
@@ -78,6 +81,6 @@ func (r *run) publish(ctx context.Context, task int, id string) error {
 	if err != nil {
 		return err
 	}
-	r.told = append(r.told, engine.Attempt{ID: id, Task: task, State: engine.Succeeded, Published: true})
+	r.phase.Published(id)
 	return nil
 }

@@ -88,6 +88,7 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
 		if action.Op == engine.Publish { // its result is in its place by then
+			r.phase.Published(action.ID)
 			continue
 		}
 		known := slices.ContainsFunc(t.attempts, func(a *attempt) bool { return a.id == action.ID })

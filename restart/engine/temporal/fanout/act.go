@@ -145,7 +145,11 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 	actions, names = make([]action, 0, len(proposed)), map[string]string{}
 	more := map[int]int{} // attempts of a task
 	for _, p := range proposed {
-		if p.Op == engine.Publish || p.Op == engine.Submit && f.ids[p.ID] != "" { // the history has the result, and the attempt
+		if p.Op == engine.Publish { // the history has the result
+			f.phase.Published(p.ID)
+			continue
+		}
+		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the history has the attempt
 			continue
 		}
 		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Host}

@@ -153,6 +153,7 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 		var err error
 		switch {
 		case a.Op == engine.Publish: // Temporal has the result
+			b.phase.Published(a.ID)
 			continue
 		case a.Op == engine.Cancel:
 			err = w.cancelCopy(ctx, t, a)

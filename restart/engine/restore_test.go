@@ -1,0 +1,308 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// living is a phase of any size that is under way on four hosts, and the file of its changes.
+type living struct {
+	*engine.Phase
+	rng      *rand.Rand
+	hosts    *engine.Hosts
+	now      time.Time
+	runs     []engine.Attempt
+	snapshot []byte // of a moment before
+	then     []byte // its hosts
+	changes  []byte
+}
+
+func newLiving(t *testing.T, tasks int, seed uint64) *living {
+	t.Helper()
+	l := &living{rng: rand.New(rand.NewPCG(seed, uint64(tasks))), now: epoch}
+	var hosts []engine.Host
+	for i := range 4 {
+		hosts = append(hosts, engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + tasks/40})
+	}
+	var err error
+	l.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts})
+	require.NoError(t, err)
+	l.Phase, err = engine.New(engine.Config{Work: make([]float64, tasks), Interval: time.Second, Hosts: l.hosts})
+	require.NoError(t, err)
+	l.AppendChanges(nil)
+	l.save(t)
+	return l
+}
+
+// save writes a snapshot, behind which the file of changes begins anew.
+func (l *living) save(t *testing.T) {
+	t.Helper()
+	var err error
+	l.snapshot, err = l.MarshalBinary()
+	require.NoError(t, err)
+	l.then, err = l.hosts.MarshalBinary()
+	require.NoError(t, err)
+	l.changes = l.changes[:0]
+}
+
+// step lets a second pass, in which some attempts report, end, fail or are lost.
+func (l *living) step() {
+	l.now = l.now.Add(time.Second)
+	var list []engine.Attempt
+	for _, a := range l.runs {
+		switch chance := l.rng.IntN(100); {
+		case chance < 40:
+			a.State, a.Ended = engine.Succeeded, l.now
+		case chance < 43:
+			a.State, a.Ended = engine.Failed, l.now
+		case chance < 44:
+			a.State, a.Ended = engine.Lost, l.now
+		case chance < 80:
+			a.State, a.AsOf, a.Progress = engine.Running, l.now, tracker.Report{Done: l.rng.Float64()}
+		}
+		list = append(list, a)
+	}
+	l.runs = l.runs[:0]
+	for _, a := range l.Poll(l.now, list) {
+		switch a.Op {
+		case engine.Submit:
+			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: l.now})
+		case engine.Publish:
+			l.Published(a.ID)
+		}
+	}
+	for _, a := range list {
+		if a.State <= engine.Running {
+			l.runs = append(l.runs, a)
+		}
+	}
+	l.changes = l.AppendChanges(l.changes)
+}
+
+// restored returns the phase that a scheduler finds which has kept this.
+func restored(t *testing.T, hosts, snapshot, changes []byte) *engine.Phase {
+	t.Helper()
+	var h engine.Hosts
+	require.NoError(t, h.UnmarshalBinary(hosts))
+	p, err := engine.Restore(engine.Config{Hosts: &h}, engine.Saved{Snapshot: snapshot, Changes: changes})
+	require.NoError(t, err)
+	return p
+}
+
+// A phase of any size is restored at any moment of its life from its snapshot, and from an older snapshot with the changes
+// since, wherever a crash has cut these: at 12 moments, or with STRAGGLER_LIVES at 50.
+func TestRestoreAtAnySizeAndMoment(t *testing.T) {
+	sizes := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}
+	moments, cuts := 12, 240
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		moments, cuts = 50, 1000
+	} else if testing.Short() {
+		sizes, moments, cuts = []int{0, 1, 40, 400, 20000}, 4, 40
+	}
+	for _, tasks := range sizes {
+		l := newLiving(t, tasks, 1)
+		for moment := range moments {
+			snapshot, err := l.MarshalBinary()
+			require.NoError(t, err)
+			hosts, err := l.hosts.MarshalBinary()
+			require.NoError(t, err)
+			p := restored(t, hosts, snapshot, nil)
+			again, err := p.MarshalBinary()
+			require.NoError(t, err)
+			require.Equal(t, snapshot, again, "%d tasks, moment %d", tasks, moment)
+			is, was := restored(t, l.then, l.snapshot, l.changes).Ledger(), l.Ledger() // progress is not among the changes
+			require.Equal(t, [3]int{was.Started, was.Finished, was.Failed}, [3]int{is.Started, is.Finished, is.Failed},
+				"%d tasks, moment %d", tasks, moment)
+			for range cuts / moments / max(1, tasks/1000) {
+				restored(t, l.then, l.snapshot, l.changes[:l.rng.IntN(len(l.changes)+1)])
+			}
+			if l.rng.IntN(8) == 0 {
+				l.save(t)
+			}
+			for range 1 + l.rng.IntN(2) {
+				l.step()
+			}
+		}
+	}
+}
+
+// A crash leaves half of a record at the end of the file. The scheduler that comes back appends its own records, and crashes
+// in turn: all but the half is read.
+func TestRecordsBehindHalfOfOne(t *testing.T) {
+	for seed := range uint64(40) {
+		l := newLiving(t, 12, seed)
+		first, hosts := l.snapshot, l.then
+		file := []byte{}
+		for range 6 { // crashes
+			for range 1 + l.rng.IntN(4) {
+				before := len(l.changes)
+				l.step()
+				file = append(file, l.changes[before:]...)
+			}
+			before := len(l.changes)
+			l.step()
+			if last := l.changes[before:]; len(last) > 0 {
+				file = append(file, last[:l.rng.IntN(len(last))]...)
+			}
+			p := restored(t, hosts, first, file)
+			var h engine.Hosts
+			require.NoError(t, h.UnmarshalBinary(hosts))
+			l.Phase, l.hosts, l.changes = p, &h, nil
+			l.AppendChanges(nil)
+			l.runs = l.runs[:0]
+			for task := range 12 {
+				if id, won := p.Winner(task); won {
+					p.Published(id)
+				}
+			}
+		}
+		ledger := restored(t, hosts, first, file).Ledger()
+		assert.Equal(t, l.Ledger().Finished, ledger.Finished, "seed %d", seed)
+		assert.Equal(t, l.Ledger().Started, ledger.Started, "seed %d", seed)
+	}
+}
+
+// A damage within the file is an error, and no crash: what comes behind it would be missing.
+func TestDamagedChangesAreAnError(t *testing.T) {
+	l := newLiving(t, 40, 5)
+	for range 8 {
+		l.step()
+	}
+	for i := range l.changes[:len(l.changes)/2] {
+		damaged := append([]byte(nil), l.changes...)
+		damaged[i] ^= 0x10
+		var h engine.Hosts
+		require.NoError(t, h.UnmarshalBinary(l.then))
+		_, err := engine.Restore(engine.Config{Hosts: &h}, engine.Saved{Snapshot: l.snapshot, Changes: damaged})
+		assert.Error(t, err, "byte %d", i)
+	}
+	assert.NotNil(t, l.AppendChanges(nil), "a database writes nil as NULL")
+}
+
+// pair is a phase of two tasks of which both attempts run.
+func pair(t *testing.T) (p *engine.Phase, x, y engine.Attempt) {
+	t.Helper()
+	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	actions := p.Poll(at(0), nil)
+	x = engine.Attempt{ID: actions[0].ID, Task: 0, State: engine.Running, Begun: at(0)}
+	y = engine.Attempt{ID: actions[1].ID, Task: 1, State: engine.Running, Begun: at(0)}
+	p.Poll(at(1), []engine.Attempt{x, y})
+	return p, x, y
+}
+
+func ended(a engine.Attempt, seconds float64) engine.Attempt {
+	a.State, a.Ended = engine.Succeeded, at(seconds)
+	return a
+}
+
+// A Publish that fails is given again, and the phase is not done before one was confirmed.
+func TestPublishThatFailsIsGivenAgain(t *testing.T) {
+	p, x, y := pair(t)
+	list := []engine.Attempt{ended(x, 2), ended(y, 2)}
+	given := map[string]int{}
+	for s := 3; s < 400; s++ { // the disk is full
+		require.False(t, p.Done())
+		for _, a := range p.Poll(at(float64(s)), list) {
+			given[a.String()]++
+		}
+	}
+	assert.Equal(t, map[string]int{"publish 0.0": 9, "publish 1.0": 9}, given, "at 3, 5, 9, 17, 33 s ...")
+	p.Published(x.ID)
+	p.Published("nobody")
+	assert.False(t, p.Done())
+	require.Len(t, p.Outstanding(), 1)
+	list[1].Published = true
+	p.Poll(at(400), list)
+	assert.True(t, p.Done())
+	assert.Empty(t, p.Outstanding())
+}
+
+// Only the attempt that won its task can be confirmed.
+func TestOnlyTheWinnerIsPublished(t *testing.T) {
+	p, x, y := pair(t)
+	p.Published(x.ID)
+	for _, a := range p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)}) {
+		assert.Equal(t, engine.Publish, a.Op)
+	}
+	assert.False(t, p.Done(), "neither was confirmed after it had won")
+}
+
+// A restored phase asks for each result that is not confirmed at its first poll, however long ago it asked before.
+func TestRestoredPhasePublishesAtOnce(t *testing.T) {
+	p, x, y := pair(t)
+	p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)})
+	p.Published(x.ID)
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	other, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: data})
+	require.NoError(t, err)
+	assert.False(t, other.Done())
+	actions := other.Poll(at(3.5), nil)
+	require.Len(t, actions, 1)
+	assert.Equal(t, "publish 1.0", actions[0].String())
+	other.Published(y.ID)
+	assert.True(t, other.Done())
+}
+
+// A list that gives one ID to two tasks makes no sense: one of them has it, and the other runs again.
+func TestOneIDOfTwoTasks(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.HostsConfig{})
+	list := []engine.Attempt{
+		{ID: "x", Task: 0, State: engine.Succeeded, Begun: at(1), Ended: at(3)},
+		{ID: "x", Task: 1, State: engine.Succeeded, Begun: at(2), Ended: at(4)},
+	}
+	for s := range 3 {
+		p.Poll(at(float64(10+s)), list)
+	}
+	assert.Equal(t, 1, p.Ledger().Finished)
+	assert.Positive(t, p.Ledger().Ignored)
+}
+
+// onTwoHosts is a phase on two hosts, of a slot each, of which both attempts began at 1 s.
+func onTwoHosts(t *testing.T, c engine.Config) (p *engine.Phase, hosts *engine.Hosts, run func(i int, asOf float64) engine.Attempt) {
+	t.Helper()
+	c.Policy = restart.Never{}
+	p, hosts = newPhase(t, c, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	actions := append([]engine.Action(nil), p.Poll(at(0), nil)...)
+	require.Len(t, actions, 2)
+	return p, hosts, func(i int, asOf float64) engine.Attempt {
+		a := actions[i]
+		return engine.Attempt{
+			ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: at(1), AsOf: at(asOf),
+			Progress: tracker.Report{Done: asOf / 200},
+		}
+	}
+}
+
+// A host dates a heartbeat before the cancel of its attempt, and shows it after: its clock is right.
+func TestACancelMovesNoClock(t *testing.T) {
+	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 1, Clones: 2})
+	p.Poll(at(2), []engine.Attempt{run(0, 1.5), run(1, 1.5)})
+	won := ended(run(0, 99), 99.5)
+	p.Poll(at(100), []engine.Attempt{won}) // cancels the other
+	p.Poll(at(101), []engine.Attempt{won, run(1, 60)})
+	assert.Zero(t, hosts.ClockOffset(run(1, 60).Host))
+}
+
+// An attempt is in no list for a while and comes back with a heartbeat of before: the clock of its host is right.
+func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
+	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 2})
+	for s := 1.; s < 10; s++ {
+		p.Poll(at(s), []engine.Attempt{run(0, s), run(1, s)})
+	}
+	for s := 10.; s < 60; s++ {
+		p.Poll(at(s), []engine.Attempt{run(0, s)})
+	}
+	p.Poll(at(60), []engine.Attempt{run(0, 60), run(1, 40)})
+	assert.Zero(t, hosts.ClockOffset(run(1, 40).Host))
+}
