@@ -10,8 +10,13 @@
 // may run again for an item, also while it runs for the same one: what takes long for its age beside the others gets
 // a copy on a goroutine that is idle, what hangs is started again, and the first result counts. [Restarts] says that
 // it may run again for an item once the run before has returned: then what hangs, or takes far too long, is ended by
-// its context and run again. So the function must return soon after its context ends; one that does not holds its
-// goroutine, and Map, until it returns.
+// its context and run again.
+//
+// The function should return an error soon after its context ends. A result that it returns without an error counts even
+// then, unless the item has one: so the function must not return half a result without an error. A function that ignores
+// its context holds its goroutine, and Map, until it returns. Once one run has gone on for longer than the mean time of a
+// run, and for 10 ms, after the end of its context, Map restarts no run any more; it still makes copies if it may.
+// Results that come too late are dropped: a function that opens a file should close it once its context has ended.
 //
 // The pool knows when a run begins and ends, and nothing in between. It looks at what runs every tenth of a run's mean
 // time, and at most every millisecond or 10 µs for each goroutine. It asks a policy of package restart, Guarded unless

@@ -14,7 +14,8 @@ func (p *pool) task(now time.Time, d *disputed) restart.Task {
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
 		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
-		Stuck: now.Sub(p.moved) >= stuckTimes*p.most,
+		NoRestart: p.deaf,
+		Stuck:     now.Sub(p.moved) >= stuckTimes*p.most,
 	}
 	if !d.newest.IsZero() {
 		task.SinceCopy = max(now.Sub(d.newest), 1)

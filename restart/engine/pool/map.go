@@ -10,7 +10,8 @@ import (
 
 // Map calls f for each item and returns the results in the items' order, or the first error, and no results. An error of a
 // run does not count while another run of the same item goes on. If ctx ends before the last result is there, Map returns
-// its cause. When Map returns, no call of f goes on.
+// the cause of ctx, whatever f returns. If ctx has ended before the call, Map calls f for no item. When Map returns, no call
+// of f goes on. Map does not recover a panic of f: it ends the process, as in any goroutine.
 //
 // It takes O(items) for the results, and O(goroutines) at each look at what runs. It allocates nothing for an item that
 // nothing is done about.
@@ -71,6 +72,7 @@ type pool struct {
 	err      error
 	done     bool
 	account  Ledger
+	deaf     bool // a run went on for long after its context had ended: restarts gain nothing
 	trials   trials
 	watched
 }
@@ -84,9 +86,9 @@ type worker struct {
 	cancel   context.CancelCauseFunc
 	item     int // none if it runs nothing
 	begun    time.Time
-	disputed bool // there may be other runs of the item
-	dropped  bool // its context has ended, and its result does not count
-	slow     int  // the look that has last found that something should be done about it
+	disputed bool      // there may be other runs of the item
+	dropped  time.Time // when its context was ended to run the item again or since the item has a result; zero before
+	slow     int       // the look that has last found that something should be done about it
 
 	lives [mostLives]life // the last here
 	lived int             // how many there were
@@ -130,7 +132,7 @@ type disputed struct {
 var errGoexit = errors.New("pool: the function has called runtime.Goexit")
 
 func run(ctx context.Context, c config, items int, w caller) error {
-	if items == 0 {
+	if items == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	p := &pool{config: c, work: w, parent: ctx, items: items, over: make(chan struct{}), disputed: map[int]*disputed{}}
@@ -171,8 +173,8 @@ func (p *pool) endLocked(err error) {
 	if p.done {
 		return
 	}
-	if ended := p.parent.Err(); ended != nil && errors.Is(err, ended) {
-		err = context.Cause(p.parent) // which says more
+	if p.parent.Err() != nil {
+		err = context.Cause(p.parent) // also where the last result came after that
 	}
 	p.done, p.err = true, err
 	p.urgent.Store(true)

@@ -128,6 +128,45 @@ func TestContextThatEnds(t *testing.T) {
 	require.ErrorIs(t, err, why)
 }
 
+// A context that has ended before the call lets Map call the function for no item.
+func TestContextThatHasEnded(t *testing.T) {
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	for _, n := range []int{1, 2, 100, 10000} {
+		for _, o := range []pool.Option{nil, pool.Copies()} {
+			for range 20 {
+				var calls atomic.Int64
+				got, err := pool.Map(ctx, upTo(n), func(context.Context, int) (int, error) { calls.Add(1); return 1, nil }, o)
+				require.ErrorIs(t, err, why)
+				assert.Nil(t, got)
+				assert.Zero(t, calls.Load())
+			}
+		}
+	}
+}
+
+// Map returns the cause of a context that ends during the last run, whether that run returns a result or an error.
+func TestContextThatEndsAtTheEnd(t *testing.T) {
+	why := errors.New("enough")
+	for range 50 {
+		for _, returned := range []error{nil, errLuck} {
+			for _, o := range []pool.Option{nil, pool.Copies()} {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				got, err := pool.Map(ctx, upTo(8), func(_ context.Context, i int) (int, error) {
+					if i == 7 {
+						cancel(why)
+						return i, returned
+					}
+					return i, nil
+				}, pool.Goroutines(1), o)
+				require.ErrorIs(t, err, why)
+				assert.Nil(t, got)
+			}
+		}
+	}
+}
+
 func TestOptionsOutOfRange(t *testing.T) {
 	one := func(context.Context, int) (int, error) { return 0, nil }
 	_, err := pool.Map(t.Context(), upTo(3), one, pool.Goroutines(-1))
@@ -209,7 +248,7 @@ func TestRunsThatHang(t *testing.T) {
 	}
 }
 
-// An error of a copy does not count while the first run goes on, and a result of a run that was told to stop never does.
+// An error of a copy does not count while the first run goes on.
 func TestCopiesThatFail(t *testing.T) {
 	var tries [100]atomic.Int64
 	var l pool.Ledger
@@ -225,19 +264,6 @@ func TestCopiesThatFail(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, upTo(100), got)
 	assert.Positive(t, l.Failed, l)
-
-	for i := range tries {
-		tries[i].Store(0)
-	}
-	got, err = pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
-		if tries[i].Add(1) == 1 && tenth(i) {
-			<-ctx.Done()
-			return -1, nil // half of it, as if that were all
-		}
-		return i, sleep(ctx, 10*time.Millisecond)
-	}, pool.Goroutines(10), pool.Copies())
-	require.NoError(t, err)
-	assert.Equal(t, upTo(100), got)
 }
 
 // A copy that is later than the first run wins nothing.

@@ -22,15 +22,16 @@ type config struct {
 }
 
 // Goroutines says how many runs go on at once, copies among them. 0, the default, is as many as Go runs at once:
-// runtime.GOMAXPROCS. Work that waits for something else than a processor deserves more.
+// runtime.GOMAXPROCS. Work that waits for something else than a processor deserves more. Map starts min(n, items)
+// goroutines at once; each takes about 2 kB.
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
 // Copies says that the function may run several times for an item, at once or one after the other: it changes nothing, or
 // nothing that a second run would spoil. See the package's page for what becomes possible by that.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
-// Restarts says that the function may run several times for an item, one after the other. The next begins when the
-// context of the one before has ended and that has returned.
+// Restarts says that the function may run several times for an item, one after the other. The next run begins when the
+// context of the run before has ended and that run has returned an error.
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
 // Policy says what to do about a run by its age, once the function was said to bear it. Nil, the default, is
@@ -65,7 +66,9 @@ func (l Ledger) String() string {
 
 func configure(options []Option) (c config, err error) {
 	for _, o := range options {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	switch {
 	case c.goroutines < 0:

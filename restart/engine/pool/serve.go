@@ -102,7 +102,7 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	w.mu.Lock()
 	disputed := w.disputed
 	w.item, w.disputed = none, false
-	if took := now.Sub(w.begun); err == nil && !w.dropped {
+	if took := now.Sub(w.begun); err == nil && w.dropped.IsZero() {
 		w.live(took, true)
 		w.ends++
 		w.sum += took
@@ -135,17 +135,22 @@ func (p *pool) finished() {
 	}
 }
 
-// settle takes note of a run that has returned of an item that had others. What has been told to stop may have stopped
-// halfway, whatever it returns.
+// settle takes note of a run that has returned of an item that had others.
 func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 	d := p.disputed[item]
 	at := slices.IndexFunc(d.runs, func(r aRun) bool { return r.by == w })
-	if w.dropped {
-		p.account.Wasted += now.Sub(w.begun)
+	if !w.dropped.IsZero() {
+		p.hear(now, w)
 		w.mu.Lock()
-		w.dropped = false
+		w.dropped = time.Time{}
 		w.ctx, w.cancel = context.WithCancelCause(p.ctx)
 		w.mu.Unlock()
+		if err == nil && !d.over { // the function has finished its work all the same
+			p.trials.needless(d, now)
+			p.conclude(w, item, d)
+			return
+		}
+		p.account.Wasted += now.Sub(w.begun)
 		if d.again && !d.over {
 			d.again = false
 			p.enqueue(item, d)
@@ -168,22 +173,34 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 		if !first {
 			p.account.Won++
 		}
-		for _, other := range d.runs {
-			other.by.drop(errOvertaken)
-		}
-		d.runs, d.queued, d.over = nil, false, true
-		p.work.keep(w.index, item)
-		if p.left.Add(-1) == 0 {
-			p.endLocked(nil)
-		}
+		p.conclude(w, item, d)
 	}
+}
+
+// conclude keeps a worker's result as that of an item, and ends the item's other runs.
+func (p *pool) conclude(w *worker, item int, d *disputed) {
+	for _, other := range d.runs {
+		other.by.drop(errOvertaken)
+	}
+	d.runs, d.queued, d.again, d.over = nil, false, false, true
+	p.work.keep(w.index, item)
+	if p.left.Add(-1) == 0 {
+		p.endLocked(nil)
+	}
+}
+
+// hear notes whether a run whose context has ended goes on for longer than a run usually takes. A function that lets that
+// happen does not look at its context, and a restart would only wait for it.
+func (p *pool) hear(now time.Time, w *worker) {
+	p.deaf = p.deaf || now.Sub(w.dropped) > max(p.mean, leastDeaf)
 }
 
 // drop ends the context of what a worker runs.
 func (w *worker) drop(why error) {
 	w.mu.Lock()
-	w.live(time.Since(w.begun), false)
-	w.dropped = true
+	now := time.Now()
+	w.live(now.Sub(w.begun), false)
+	w.dropped = now
 	w.cancel(why)
 	w.mu.Unlock()
 }

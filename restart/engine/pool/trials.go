@@ -31,7 +31,7 @@ const (
 
 // newTrial is what a decision to restart or copy a task puts at risk.
 func newTrial(t *restart.Task, d restart.Decision) trial {
-	x := trial{action: d.Action, left: d.Remaining, risk: t.Copies[d.Copy].Elapsed}
+	x := trial{action: d.Action, left: d.Remaining}
 	fastest := &t.Copies[0]
 	for i := range t.Copies {
 		if c := &t.Copies[i]; c.Remaining < fastest.Remaining {
@@ -39,7 +39,9 @@ func newTrial(t *restart.Task, d restart.Decision) trial {
 		}
 	}
 	x.implied = fastest.Elapsed + fastest.Remaining
-	if d.Action == restart.Duplicate {
+	if d.Action == restart.Restart {
+		x.risk = t.Copies[d.Copy].Elapsed
+	} else {
 		x.risk = seconds(usualTimes * min(t.Fresh.Quantile(0.5), d.Fresh.Seconds()))
 	}
 	return x
@@ -76,6 +78,18 @@ func (t *trials) result(d *disputed, at int, now time.Time, left time.Duration) 
 			t.lose(now.Sub(r.begun))
 		}
 	}
+}
+
+// needless takes note that the run which a trial was to replace has ended with a result.
+func (t *trials) needless(d *disputed, now time.Time) {
+	if d.trial.action != restart.Keep {
+		var cost time.Duration
+		for _, r := range d.runs {
+			cost += now.Sub(r.begun)
+		}
+		t.lose(cost)
+	}
+	t.drop(d)
 }
 
 func (t *trials) win(saved time.Duration) {

@@ -17,6 +17,7 @@ const (
 	mostTimes     = 1024                  // in the curve, beside those of what runs
 	stuckTimes    = 4                     // times the longest run that has ended, without that one begins or ends
 	longest       = 1e6 * time.Hour
+	leastDeaf     = 10 * time.Millisecond // for which a run may go on when its context has ended, however short runs are
 )
 
 // watched is what the look at what runs rests on.
@@ -66,7 +67,7 @@ func (p *pool) look(now time.Time) {
 		w.mu.Unlock()
 		d := p.disputed[item]
 		switch {
-		case item == none || w.dropped:
+		case item == none || !w.dropped.IsZero():
 		case !is:
 			p.judge(now, item, &disputed{runs: []aRun{{w, begun}}, first: true})
 		case len(d.runs) > 0 && d.runs[0].by == w:
@@ -85,7 +86,9 @@ func (p *pool) measure(now time.Time) bool {
 		ends += w.ends
 		sum += w.sum
 		p.most = max(p.most, w.most)
-		if w.item != none && !w.dropped {
+		if w.item != none && !w.dropped.IsZero() {
+			p.hear(now, w)
+		} else if w.item != none {
 			w.age = now.Sub(w.begun)
 			oldest = max(oldest, w.age)
 			if w.begun.After(p.moved) {
@@ -148,7 +151,11 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 	task := p.task(now, d)
 	o := wish{item: item, disputed: d}
 	o.decision = restart.Limits{}.Hold(p.policy.Decide(task, p.phase()), task)
-	switch o.decision.Action {
+	action := o.decision.Action
+	if i := o.decision.Copy; action != restart.Duplicate && (i < 0 || i >= len(task.Copies)) {
+		return // the policy names a run that does not exist
+	}
+	switch action {
 	case restart.Duplicate:
 		if p.still(d) {
 			o.trial = newTrial(&task, o.decision)

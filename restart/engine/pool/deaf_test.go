@@ -1,0 +1,139 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine/pool"
+)
+
+// A function that ignores its context loses next to nothing by Restarts: its results count, and after the first deaf run
+// there are no more restarts. By Copies it loses what the copies take that are late.
+func TestFunctionThatIgnoresItsContext(t *testing.T) {
+	for _, c := range []struct{ items, goroutines, every, at int }{{40, 8, 40, 30}, {64, 16, 16, 15}} {
+		long := 100 * usual
+		run := func(t *testing.T, o pool.Option) (took time.Duration, calls int64, l pool.Ledger) {
+			synctest.Test(t, func(t *testing.T) {
+				var n atomic.Int64
+				began := time.Now()
+				got, err := pool.Map(t.Context(), upTo(c.items), func(_ context.Context, i int) (int, error) {
+					n.Add(1)
+					takes := usual
+					if i%c.every == c.at {
+						takes = long
+					}
+					time.Sleep(takes)
+					return i, nil
+				}, pool.Goroutines(c.goroutines), pool.Account(&l), o)
+				require.NoError(t, err)
+				assert.Equal(t, upTo(c.items), got)
+				took, calls = time.Since(began), n.Load()
+			})
+			return took, calls, l
+		}
+		without, _, _ := run(t, nil)
+		with, calls, l := run(t, pool.Restarts())
+		assert.LessOrEqual(t, with, without+usual, l)
+		assert.EqualValues(t, c.items, calls, "no run begins anew: the first one returns its result")
+		assert.LessOrEqual(t, l.Restarts, c.items/c.every+1, "those that the first look finds, and none later")
+		with, _, l = run(t, pool.Copies())
+		assert.LessOrEqual(t, with, 2*without, "Map waits for the copies, which ignore their contexts too: %v", l)
+	}
+}
+
+// eager restarts whatever has run for two and a half usual times, and notes how many trials have come out.
+type eager struct{ tried, won int }
+
+func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
+	e.tried, e.won = max(e.tried, p.Tried), max(e.won, p.Won)
+	if t.Copies[0].Elapsed > 5*usual/2 {
+		d.Action = restart.Restart
+	}
+	return d
+}
+
+// Once a run has outlived the end of its context, no policy gets a restart any more. Its restart counts as lost.
+func TestNoRestartsAfterADeafRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l pool.Ledger
+		e := new(eager)
+		_, err := pool.Map(t.Context(), upTo(60), func(_ context.Context, i int) (int, error) {
+			takes := usual
+			if i%10 == 9 {
+				takes = 10 * usual
+			}
+			time.Sleep(takes)
+			return i, nil
+		}, pool.Goroutines(2), pool.Restarts(), pool.Policy(e), pool.Account(&l))
+		require.NoError(t, err)
+		assert.Equal(t, 1, l.Restarts, "of six items that are long")
+		assert.Equal(t, 1, e.tried)
+		assert.Zero(t, e.won)
+		assert.Zero(t, l.Wasted, "the run's result counts")
+	})
+}
+
+// The result of a run that was to be restarted counts if the run returns it without an error.
+func TestResultAfterTheEndOfItsContext(t *testing.T) {
+	for _, o := range []pool.Option{pool.Restarts(), pool.Copies()} {
+		var tries [100]atomic.Int64
+		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+			if tries[i].Add(1) == 1 && tenth(i) {
+				<-ctx.Done()
+				return i, nil
+			}
+			return i, sleep(ctx, 10*time.Millisecond)
+		}, pool.Goroutines(20), o)
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+	}
+}
+
+// wild answers anything, also of runs that do not exist.
+type wild struct{ r *rand.Rand }
+
+func (w wild) Decide(restart.Task, restart.Phase) restart.Decision {
+	actions := []restart.Action{restart.Keep, restart.Duplicate, restart.Restart, restart.Kill, restart.Action(17)}
+	return restart.Decision{
+		Action: actions[w.r.IntN(len(actions))], Copy: w.r.IntN(6) - 2,
+		Remaining: time.Duration(w.r.Int64()), Fresh: time.Duration(w.r.Int64()),
+	}
+}
+
+// Whatever a policy answers, nothing panics, and each result comes once.
+func TestPolicyThatAnswersAnything(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, how := range []pool.Option{pool.Copies(), pool.Restarts()} {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					items := 60
+					var tries [60]atomic.Int64
+					got, err := pool.Map(t.Context(), upTo(items), func(ctx context.Context, i int) (int, error) {
+						r := rand.New(rand.NewPCG(seed*1000+uint64(i), uint64(tries[i].Add(1))))
+						takes := time.Duration(r.Int64N(int64(6 * time.Millisecond)))
+						if r.IntN(20) == 0 {
+							takes *= 10
+						}
+						if r.IntN(3) == 0 {
+							time.Sleep(takes)
+							return i, nil
+						}
+						return i, sleep(ctx, takes)
+					}, pool.Goroutines(1+int(seed)%9), pool.Policy(wild{rand.New(rand.NewPCG(seed, 1))}),
+						pool.Interval(time.Millisecond), how)
+					require.NoError(t, err)
+					assert.Equal(t, upTo(items), got)
+				})
+			})
+		}
+	}
+}
