@@ -44,3 +44,49 @@ func TestSchedulersShareARecord(t *testing.T) {
 	q.Poll(at(223), []engine.Attempt{{Task: 0, ID: "0.0", Host: "c", State: engine.Running, Begun: at(221)}})
 	assert.Equal(t, []string{"d"}, hosts.Slow())
 }
+
+// A record that was merged before the first Poll is heard by the first wave, whether the hosts are known by then or come.
+func TestFirstWaveHearsAMergedRecord(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		there, err := machines.New(machines.Config{Origin: "there"})
+		require.NoError(t, err)
+		here, err := machines.New(machines.Config{Origin: "here"})
+		require.NoError(t, err)
+		names := []string{"w0", "w1", "w2", "w3"}
+		for i, name := range names {
+			there.SetName(i, name)
+			for k := range uint64(6) {
+				ran := 10 * time.Second
+				if name == "w3" {
+					ran *= 8
+				}
+				there.End(at(float64(100+k)), i, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+			}
+		}
+		merge := func() {
+			delta, err := there.AppendDelta(nil, here.AppendVersion(nil))
+			require.NoError(t, err)
+			require.NoError(t, here.Merge(at(110), delta))
+		}
+		if !late {
+			merge()
+		}
+		c := engine.HostsConfig{Record: here}
+		for _, name := range names[:2] {
+			c.Hosts = append(c.Hosts, engine.Host{Name: name, Slots: 4})
+		}
+		p, hosts := newPhase(t, engine.Config{Tasks: 12}, c)
+		for _, name := range names[2:] {
+			require.NoError(t, hosts.Add(engine.Host{Name: name, Slots: 4}))
+		}
+		if late {
+			merge()
+		}
+		on := map[string]int{}
+		for _, a := range p.Poll(at(111), nil) {
+			on[a.Host]++
+		}
+		assert.Equal(t, map[string]int{"w0": 4, "w1": 4, "w2": 4}, on)
+		assert.Equal(t, []string{"w3"}, hosts.Slow())
+	}
+}

@@ -59,6 +59,7 @@ func NewHosts(c HostsConfig) (*Hosts, error) {
 		}
 		h.set.Add(hosts.Host(host))
 	}
+	h.tellNames()
 	return h, nil
 }
 
@@ -70,13 +71,20 @@ func (h *Hosts) Add(host Host) error {
 		return err
 	}
 	set.Add(hosts.Host(host))
+	h.tellNames()
 	return nil
 }
 
-// number returns the number of a host that was seen, which the set's Number learns if it may; a record that is shared
-// among schedulers is told its name.
+// number returns the number of a host that was seen, which the set's Number learns if it may.
 func (h *Hosts) number(name string) int {
 	i := h.set.Number(name)
+	h.tellNames()
+	return i
+}
+
+// tellNames tells a record that is shared among schedulers the names of the hosts that it does not know by name. So what
+// another scheduler has seen of them counts from the first submit on.
+func (h *Hosts) tellNames() {
 	for ; h.named < h.set.Len(); h.named++ {
 		record, ok := h.record.(interface {
 			Config() machines.Config
@@ -86,7 +94,6 @@ func (h *Hosts) number(name string) int {
 			record.SetName(h.named, h.set.Name(h.named))
 		}
 	}
-	return i
 }
 
 // fill makes a zero Hosts usable, and returns the set.
