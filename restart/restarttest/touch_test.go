@@ -49,6 +49,8 @@ func record(t *testing.T, policy restart.Policy) []byte {
 						list[i].State, list[i].Ended = engine.Cancelled, now
 					}
 				}
+			case engine.Publish:
+				p.Published(action.ID)
 			}
 		}
 	}
