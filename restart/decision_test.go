@@ -130,7 +130,7 @@ func TestAvoidLeavesOneMachine(t *testing.T) {
 	task.Copies[0].Machine = 4
 	task.Tried = []int{3, 4, -1, 2, 9, 8, 7, 6, math.MaxInt}
 	for machines, want := range map[int][]int{
-		0: {4, 3, 2, 9, 8, 7}, 1: nil, 2: {4}, 4: {4, 3, 2}, 100: {4, 3, 2, 9, 8, 7}, -5: {4, 3, 2, 9, 8, 7},
+		0: {4, 3, 2, 9, 8, 7}, 1: nil, 2: {4}, 4: {4}, 9: {4, 3, 2, 9, 8, 7}, 100: {4, 3, 2, 9, 8, 7}, -5: {4, 3, 2, 9, 8, 7},
 	} {
 		p := scarce
 		p.Machines = machines

@@ -48,8 +48,8 @@ func (m *MachineSet) add(machine, limit int) {
 }
 
 // Avoid returns the machines on which a new copy of the task should not run, for the decisions of a policy of your own:
-// those of the running copies and then those tried before, but never all that there are, nor more than [MaxAvoid].
-// O(copies), no allocation.
+// those of the running copies, and those tried before as long as that leaves a machine. It never names all that there
+// are, nor more than [MaxAvoid]. O(copies), no allocation.
 func Avoid(t Task, p Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {
@@ -58,7 +58,11 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 	for i := range t.Copies {
 		m.add(t.Copies[i].Machine, limit)
 	}
+	running := m
 	for _, machine := range t.Tried {
+		if m.n == limit && limit < MaxAvoid && machine >= 0 && !m.Has(machine) {
+			return running // it was tried on every machine, and each is as good as another
+		}
 		m.add(machine, limit)
 	}
 	return m

@@ -170,6 +170,16 @@ func (t *task) try(host int) {
 // wasOn reports whether an attempt of the task was ever on the host or submitted for it.
 func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
 
+// on appends the hosts on which an attempt of the task is that was not cancelled.
+func (t *task) on(list []int) []int {
+	for _, a := range t.live {
+		if a.host != nowhere {
+			list = append(list, a.host)
+		}
+	}
+	return list
+}
+
 // isOn reports whether an attempt of the task is there that was not cancelled.
 func (t *task) isOn(host int) bool {
 	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.host == host })

@@ -114,7 +114,8 @@ func (v *view) enter(a *attempt, why restart.Decision) {
 	v.ask(a, Submit, why)
 }
 
-// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen.
+// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen: those
+// where the task was tried, unless no other is left that may get something new; those that may not; and those where it is.
 // O(hosts that rest, or were tried).
 func (v *view) avoid(task, chosen int) []string {
 	t, s := &v.book.tasks[task], &v.scratch
@@ -122,12 +123,10 @@ func (v *view) avoid(task, chosen int) []string {
 	if names, left := v.hosts.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	s.unwanted = s.unwanted[:0]
-	for _, a := range t.live {
-		if a.host != nowhere {
-			s.unwanted = append(s.unwanted, a.host)
-		}
+	s.unwanted = v.hosts.set.Unwanted(t.on(s.unwanted[:0]))
+	if names, left := v.hosts.set.Names(s.unwanted, chosen); left {
+		return names
 	}
-	names, _ := v.hosts.set.Names(s.unwanted, chosen)
+	names, _ := v.hosts.set.Names(t.on(s.unwanted[:0]), chosen)
 	return names
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -36,16 +37,41 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 	d.Action, d.Gain, d.Avoid = restart.Duplicate, num.MaxDuration, restart.Avoid(*view, *p)
 }
 
-// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid.
+// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
+// only machines on which the task was tried, it goes back to one of those: a task that hangs gets its copy on every
+// machine that is not known to be bad.
 func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
 	}
-	j.avoid = j.fleet.appendAvoid(append(j.avoid[:0], view.Tried...), j.reads.SlowNode, j.book.told)
-	if len(j.avoid) > len(view.Tried) {
-		view.Tried = j.avoid
-		d.Avoid = restart.Avoid(*view, *p)
+	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.told)
+	bad := len(j.avoid)
+	if bad == 0 {
+		return
 	}
+	j.avoid = append(j.avoid, view.Tried...)
+	if p.Machines > 0 && distinct(j.avoid, view.Copies) >= p.Machines {
+		j.avoid = j.avoid[:bad]
+	}
+	view.Tried = j.avoid
+	d.Avoid = restart.Avoid(*view, *p)
+}
+
+// distinct counts the machines of a list and of the copies of a task, each once.
+func distinct(list []int, copies []restart.Copy) (n int) {
+	for i, machine := range list {
+		if machine >= 0 && slices.Index(list, machine) == i {
+			n++
+		}
+	}
+	for i := range copies {
+		machine := copies[i].Machine
+		on := func(c restart.Copy) bool { return c.Machine == machine }
+		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(copies, on) == i {
+			n++
+		}
+	}
+	return n
 }
 
 // unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it

@@ -102,8 +102,21 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	view := w.oracle.task(task)
 	a.Decision = rules.Describe(w.policy).Limits.Hold(w.policy.Decide(view, facts), view)
 	if late, ok := w.policy.(rules.LATE); ok && a.Action == restart.Duplicate {
-		view.Tried = append(view.Tried, w.oracle.behind(late.Effective().SlowNode)...)
-		a.Avoid = restart.Avoid(view, facts)
+		if bad := w.oracle.behind(late.Effective().SlowNode); len(bad) > 0 {
+			all := map[int]bool{}
+			for _, c := range view.Copies {
+				all[c.Machine] = true
+			}
+			for _, machine := range append(slices.Clone(bad), view.Tried...) {
+				all[machine] = true
+			}
+			delete(all, -1)
+			if facts.Machines == 0 || len(all) < facts.Machines {
+				bad = append(bad, view.Tried...)
+			}
+			view.Tried = bad
+			a.Avoid = restart.Avoid(view, facts)
+		}
 	}
 	for _, c := range w.oracle.running(task) {
 		bad := len(c.reports) > 0 && w.oracle.odd(c, c.reports[len(c.reports)-1]) || w.oracle.tiny

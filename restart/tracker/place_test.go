@@ -1,0 +1,55 @@
+package tracker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// Machine 3 of four is known to be slow. Attempts of task 0 have failed on machines 0 and 1, and the third hangs on
+// machine 2. Machines 0 and 1 are idle: either gets the copy, and machine 3 gets none.
+func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	for machine := range 4 {
+		for k := range uint64(8) {
+			ran := 10 * time.Second
+			if machine == 3 {
+				ran *= 8
+			}
+			record.End(at(float64(k)), machine, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+		}
+	}
+	require.Equal(t, machines.Slow, record.Judge(3).Standing)
+	for idle := range 4 {
+		tr := newTracker(t, tracker.Config{
+			Tasks: 12, Slots: 4, Machines: 4, Interval: time.Second, Policy: restart.Mantri{}, Record: record,
+		})
+		now := 100.
+		for task := 1; task < 12; task++ {
+			tr.Start(at(now), task, task%3)
+			tr.Finish(at(now+10), task, 0)
+			now += 10
+		}
+		for machine := range 2 {
+			tr.Start(at(now), 0, machine)
+			tr.Fail(at(now+1), 0, machine)
+			now++
+		}
+		require.Equal(t, 2, tr.Start(at(now), 0, 2))
+		tr.Sweep(at(now+100), func(tracker.Answer) {})
+		a := tr.Next(at(now+100), idle)
+		if idle < 2 {
+			assert.Equal(t, restart.Duplicate, a.Action, "machine %d: %v", idle, a)
+			assert.True(t, a.Avoid.Has(2) && a.Avoid.Has(3) && a.Avoid.Len() == 2, "%v", a)
+			continue
+		}
+		assert.Equal(t, restart.Keep, a.Action, "machine %d: %v", idle, a)
+	}
+}
