@@ -129,6 +129,5 @@ func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if id == "" {
 		return h.rdb.HSet(ctx, doneKey, j.Task, j.answer()).Err()
 	}
-	_, err := t.ResultWriter().Write([]byte(j.answer()))
-	return err
+	return batch.WriteResult(ctx, t, []byte(j.answer()))
 }

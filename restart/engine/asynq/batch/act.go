@@ -23,10 +23,10 @@ func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 	switch a.Op {
 	case engine.Submit:
 		options := append(slices.Clip(r.Enqueue), asynq.Queue(queueOf(a.Host)), asynq.TaskID(r.message(a.ID)),
-			asynq.MaxRetry(0), asynq.Retention(r.Retention))
+			asynq.MaxRetry(0), asynq.Retention(0))
 		_, err := r.client.EnqueueContext(ctx, r.tasks[a.Task], options...)
 		if errors.Is(err, asynq.ErrTaskIDConflict) {
-			return nil
+			return r.inquire(ctx, a.ID, a.Host) // asynq may have archived the message without calling the handler
 		}
 		return err
 	case engine.Cancel:
@@ -51,36 +51,38 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 	return nil
 }
 
-// publish makes the result of an attempt that of its task, if the task has none.
+// publishing makes the output of an attempt the result of its task, if the task has none. It returns 0 if the task has no
+// result and the attempt no output.
+var publishing = redis.NewScript(`
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+	local output = redis.call("HGET", KEYS[2], ARGV[2])
+	if not output then return 0 end
+	redis.call("HSET", KEYS[1], ARGV[1], ARGV[2] .. " " .. output)
+	redis.call("EXPIRE", KEYS[1], ARGV[3])
+end
+redis.call("HDEL", KEYS[2], ARGV[2])
+return 1`)
+
+// publish makes the output of an attempt the result of its task, if the task has none. If Redis has no such output, then
+// it has lost its last moments, and the batch goes on from what Redis has.
 func (r *run) publish(ctx context.Context, task int, id string) error {
-	if has, err := r.rdb.HExists(ctx, r.results(), strconv.Itoa(task)).Result(); has || err != nil {
-		if err == nil {
-			r.phase.Published(id)
-		}
+	published, err := publishing.Run(ctx, r.rdb, []string{r.results(), r.outputs()},
+		strconv.Itoa(task), r.named(id), int(r.abandoned().Seconds())).Int()
+	switch {
+	case err != nil:
 		return err
-	}
-	host, err := r.rdb.HGet(ctx, r.begun(), r.named(id)).Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return err
-	}
-	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
-	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		if err := r.open(ctx); err != nil {
-			return err
-		}
-		return fmt.Errorf("batch %s: %w: Redis has no result of attempt %s: is Retention too short, or has it lost that?",
-			string(r.keys), errForGood, id)
-	} else if err != nil {
-		return err
-	}
-	_, err = r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.HSetNX(ctx, r.results(), strconv.Itoa(task), r.named(id)+" "+string(info.Result))
-		p.Expire(ctx, r.results(), r.abandoned())
+	case published == 1:
+		r.phase.Published(id)
 		return nil
-	})
-	if err != nil {
+	case r.missed[id]:
+		return fmt.Errorf("batch %s: %w: Redis has no output of attempt %s, which has succeeded: does it evict keys?",
+			string(r.keys), errForGood, id)
+	}
+	if err := r.open(ctx); err != nil {
 		return err
 	}
-	r.phase.Published(id)
-	return nil
+	r.missed[id] = true
+	r.Log.Warn("batch: Redis has lost its last moments, the batch goes on from what it has", "batch", string(r.keys),
+		"attempt", id)
+	return errBehind
 }

@@ -34,8 +34,8 @@ type Options struct {
 	// Enqueue are asynq's options for each attempt, such as asynq.Timeout, behind those of the task. Queue, TaskID,
 	// MaxRetry and Retention are set by this package, and asynq.Unique does not fit.
 	Enqueue []asynq.Option
-	// Retention is for how long results stay in Redis, and the batch's keys once it is over. 0 means a day. A batch that
-	// nobody is at work on is forgotten after so long, and a day at least.
+	// Retention is for how long the batch's keys stay in Redis once it is over, its results among them. 0 means a day. A
+	// batch that nobody is at work on is forgotten after so long, and a day at least.
 	Retention time.Duration
 	// Configure may change the configuration of a new phase in all that has no field here: its order, its budget,
 	// what is recorded.
@@ -59,7 +59,7 @@ type Outcome struct {
 type Result struct {
 	// Attempt is the one that won: what [Attempt] said to its handler. Empty if there is no result.
 	Attempt string
-	// Data is what the handler wrote by asynq's ResultWriter.
+	// Data is what the handler gave to [WriteResult].
 	Data []byte
 }
 
@@ -92,6 +92,9 @@ type run struct {
 	saved, swept time.Time
 	over         time.Time // since when only what was told to end is waited for
 	trouble      map[int]string
+	missed       map[string]bool // attempts whose output Redis had lost
+	waits        time.Time       // since when Run waits for a first worker
+	warned       bool            // that there is none
 }
 
 // Run runs the tasks of a batch, or goes on with it if there is one of that name, and returns once it is over. It is
@@ -106,6 +109,9 @@ func Run(
 	if len(tasks) == 0 {
 		return Outcome{}, nil
 	}
+	if err := check(ctx, tasks, o.Enqueue); err != nil {
+		return Outcome{}, err
+	}
 	o.Interval, o.Retention = cmp.Or(o.Interval, time.Second), cmp.Or(o.Retention, day)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	rdb := connect.MakeRedisClient().(redis.UniversalClient)
@@ -113,20 +119,25 @@ func Run(
 	r := &run{
 		Options: o, keys: keys(name), tasks: tasks, rdb: rdb, client: asynq.NewClientFromRedisClient(rdb),
 		tool: asynq.NewInspectorFromRedisClient(rdb), token: newToken(), trouble: map[int]string{},
+		missed: map[string]bool{},
 	}
 	defer r.unlock()
+	var out Outcome
 	err := r.again(ctx, r.start)
-	for err == nil && !r.isOver() {
-		if err = r.again(ctx, r.turn); errors.Is(err, errTaken) {
-			err = r.again(ctx, r.start) // another was at work meanwhile
+	for over := false; err == nil && !over; {
+		if over = r.isOver(); over {
+			err = r.again(ctx, func(ctx context.Context) (err error) { out, err = r.finish(ctx); return err })
+		} else {
+			err = r.again(ctx, r.turn)
+		}
+		if errors.Is(err, errTaken) || errors.Is(err, errBehind) {
+			err, over = r.again(ctx, r.start), false
 		}
 	}
 	if err != nil {
 		return Outcome{}, err
 	}
-	var out Outcome
-	err = r.again(ctx, func(ctx context.Context) (err error) { out, err = r.finish(ctx); return err })
-	return out, cmp.Or(err, r.failure(out.Failed))
+	return out, r.failure(out.Failed)
 }
 
 // again does something until it goes well, or is of no use.
@@ -136,7 +147,7 @@ func (r *run) again(ctx context.Context, do func(context.Context) error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err == nil, errors.Is(err, errTaken), errors.Is(err, errForGood):
+		case err == nil, errors.Is(err, errTaken), errors.Is(err, errBehind), errors.Is(err, errForGood):
 			return err
 		case !errors.Is(err, errWait):
 			r.Log.Warn("batch: tried again", "batch", string(r.keys), "error", err)
@@ -158,7 +169,7 @@ func (r *run) turn(ctx context.Context) error {
 		return err
 	}
 	if time.Since(r.swept) >= sweepEvery {
-		if err := r.sweep(); err != nil {
+		if err := r.sweep(ctx); err != nil {
 			return err
 		}
 	}
@@ -178,7 +189,7 @@ func (r *run) turn(ctx context.Context) error {
 			r.OnAction(a)
 		}
 		err := r.carryOut(ctx, a)
-		if errors.Is(err, errForGood) {
+		if errors.Is(err, errForGood) || errors.Is(err, errBehind) {
 			return err
 		}
 		errs = append(errs, err)
@@ -217,6 +228,9 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 	for _, id := range r.ended {
 		queue, id, _ := strings.Cut(id, " ")
 		_ = r.tool.DeleteTask(queue, id) // else asynq keeps it among what failed
+	}
+	if err := r.rdb.Del(ctx, r.outputs()).Err(); err != nil { // of attempts that were overtaken
+		return out, err
 	}
 	out = Outcome{Results: make([]Result, len(r.tasks)), Failed: r.phase.GivenUp(), Ledger: r.phase.Ledger()}
 	err = r.eachResult(ctx, func(task int, name, data string) {

@@ -72,8 +72,7 @@ func square(ctx context.Context, t *asynq.Task, takes time.Duration) error {
 		case <-time.After(min(takes-ran, interval/2)):
 		}
 	}
-	_, err = t.ResultWriter().Write([]byte(strconv.Itoa(n * n)))
-	return err
+	return batch.WriteResult(ctx, t, []byte(strconv.Itoa(n*n)))
 }
 
 func after(takes time.Duration) asynq.HandlerFunc {
@@ -107,7 +106,11 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, out.Results, again.Results, "what is over is not run again")
 
 	_, err = batch.Run(t.Context(), at, "even", squares(61), options())
-	require.ErrorContains(t, err, "batch even has 60 tasks, and not 61")
+	require.ErrorContains(t, err, "a batch of this name has 60 other tasks")
+	others := squares(60)
+	others[59] = asynq.NewTask("square", []byte("1"))
+	_, err = batch.Run(t.Context(), at, "even", others, options())
+	require.ErrorContains(t, err, "batch even: lost for good: a batch of this name has 60 other tasks")
 	_, err = batch.Run(t.Context(), at, "a/b", squares(1), options())
 	require.ErrorContains(t, err, `the name is "a/b"`)
 	out, err = batch.Run(t.Context(), at, "none", nil, options())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -69,4 +70,9 @@ func TestWorkerThatDies(t *testing.T) {
 	requireSquares(t, 40, out)
 	assert.Equal(t, 4, elsewhere)
 	assert.Less(t, time.Since(began), 25*time.Second)
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	left, err := rdb.Keys(t.Context(), "asynq:{straggler:*}:t:*").Result()
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(left), 4, "what ran on the dead worker, and nothing else: %v", left)
 }

@@ -16,7 +16,7 @@
 // # What a handler must bear
 //
 // That it runs twice for the same task, also at the same time on two workers, and that its context ends at any point.
-// What it writes by asynq's ResultWriter counts if its attempt wins: that is Outcome.Results. What it writes elsewhere
+// What it gives to [WriteResult] counts if its attempt wins: that is Outcome.Results. What it writes elsewhere
 // should have a place of its own for each attempt, such as a name with [Attempt] in it. Tasks that can't bear it are
 // named by Options.Alone: they are started again, but never beside themselves.
 //
@@ -26,21 +26,27 @@
 // # What is kept, and where
 //
 // All state is in Redis, in keys "straggler:{name}:..." beside those of asynq: a stream of what the workers tell, a
-// snapshot of the phase that is written every few seconds, the attempts that have begun, and the results; and in one key
+// snapshot of the phase that is written every few seconds, the attempts that have begun, what those that have succeeded
+// gave to WriteResult, and the results; and in one key
 // for each kind, by Options.Kind, what its batches have shown of how long such tasks take. Redis dates the stream, so it
 // does not matter what the workers' clocks show. A process that dies in Run is replaced by one that calls it again with
 // the same name and the same tasks, or by one that called it before and waits: of several, one is at work at a time.
+// Other tasks under the same name, by their types and payloads, are an error.
 // Each result is taken once. Once a batch is over, its keys are left for Options.Retention, and Run returns its outcome
 // again. One that nobody goes on with is forgotten after that time, and a day at least; what still runs of it then makes
 // no key again, and what waits does not begin.
 //
 // A worker that comes while the batch goes on gets work, and one that is started again with more slots gets more; one
-// that is not heard of any more, by asynq's own heartbeat, is taken for dead, and what ran there begins elsewhere. An
+// that is not heard of any more, by asynq's own heartbeat, is taken for dead, and what ran there begins elsewhere. Of a
+// worker that never comes back, asynq keeps the messages that were active there, as many as its slots: so give workers
+// names that are used again. An
 // attempt begins once in its life, whatever asynq does about its message. Retries are new attempts, up to four failures
-// of a task, whatever MaxRetry the task was made with.
+// of a task, whatever MaxRetry the task was made with. A task that asynq refuses, such as one without a type, is an error
+// at once, and one whose deadline is over fails.
 //
-// As long as Redis is away, Run waits. Of a Redis that comes back without the last moment, as after a failover, what is
-// missing is submitted again, or asked of asynq. One that comes back without the batch, since it keeps nothing on disk,
+// As long as Redis is away, Run waits. If Redis comes back without its last moments, as after a failover, then the batch
+// goes on from what Redis has: the output of an attempt and the news of its success are written at once, so that both are
+// there or neither is, and a task without a result runs again. One that comes back without the batch, since it keeps nothing on disk,
 // is an error that says so: then it has to be run again, and what still runs of the first time does not count. A batch
 // of tasks that are Alone should wait for that to end. Redis must not evict keys, as for asynq, and be 6.2 or later.
 package batch

@@ -16,14 +16,17 @@ import (
 // keys names what is kept of a batch in Redis, all of it in one slot of a cluster.
 type keys string
 
-func (k keys) key(what string) string     { return "straggler:{" + string(k) + "}:" + what }
-func (k keys) events() string             { return k.key("events") }  // a stream
-func (k keys) begun() string              { return k.key("begun") }   // by attempt, its worker or none; and the epoch
-func (k keys) results() string            { return k.key("results") } // by task
-func (k keys) state() string              { return k.key("state") }
-func (k keys) lease() string              { return k.key("lease") }
-func (k keys) message(id string) string   { return string(k) + "/" + id } // what asynq calls an attempt: batch/epoch/task.number
-func (k keys) all() []string              { return []string{k.events(), k.begun(), k.results(), k.state()} }
+func (k keys) key(what string) string   { return "straggler:{" + string(k) + "}:" + what }
+func (k keys) events() string           { return k.key("events") }  // a stream
+func (k keys) begun() string            { return k.key("begun") }   // by attempt, its worker or none; and the epoch
+func (k keys) outputs() string          { return k.key("outputs") } // by attempt that has succeeded and is not published
+func (k keys) results() string          { return k.key("results") } // by task
+func (k keys) state() string            { return k.key("state") }
+func (k keys) lease() string            { return k.key("lease") }
+func (k keys) message(id string) string { return string(k) + "/" + id } // what asynq calls an attempt: batch/epoch/task.number
+func (k keys) all() []string {
+	return []string{k.events(), k.begun(), k.outputs(), k.results(), k.state()}
+}
 func split(message string) (keys, string) { k, id, _ := strings.Cut(message, "/"); return keys(k), id }
 
 // beginning takes note of where an attempt begins, once in its life: 1 if it may, 0 if it did before or never will, and -1 if
@@ -69,6 +72,20 @@ func (k keys) tellAt(ctx context.Context, rdb redis.Cmdable, t told) (time.Time,
 		err = nil
 	}
 	return date(id), err
+}
+
+// succeeding keeps the output of an attempt and tells of its success, both or neither, if the batch is known.
+var succeeding = redis.NewScript(`
+if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
+redis.call("HSET", KEYS[2], ARGV[2], ARGV[4])
+redis.call("PEXPIRE", KEYS[2], math.max(redis.call("PTTL", KEYS[1]), 1000))
+redis.call("XADD", KEYS[3], "NOMKSTREAM", "*", "attempt", ARGV[2], "host", ARGV[3], "state", "succeeded")
+return 1`)
+
+// succeed keeps the output of an attempt and tells of its success. A Redis that loses one of them loses both.
+func (k keys) succeed(ctx context.Context, rdb redis.Scripter, t told, output []byte) error {
+	epoch, _, _ := strings.Cut(t.Attempt, "/")
+	return succeeding.Run(ctx, rdb, []string{k.begun(), k.outputs(), k.events()}, epoch, t.Attempt, t.Host, output).Err()
 }
 
 // date returns when Redis took an entry of a stream.

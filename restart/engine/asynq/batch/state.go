@@ -16,6 +16,7 @@ import (
 
 var (
 	errTaken   = errors.New("another process has taken the batch over")
+	errBehind  = errors.New("Redis has lost its last moments")
 	errWait    = errors.New("not yet")
 	errForGood = errors.New("lost for good")
 )
@@ -71,7 +72,8 @@ func (r *run) start(ctx context.Context) error {
 		}
 	}
 	r.leased = now
-	r.phase, r.hosts, r.names, r.told, r.running, r.over = nil, nil, nil, nil, map[string]began{}, time.Time{}
+	r.running, r.told, r.ended = map[string]began{}, nil, nil
+	r.phase, r.hosts, r.names, r.over = nil, nil, nil, time.Time{}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
@@ -81,9 +83,6 @@ func (r *run) start(ctx context.Context) error {
 	}
 	if saved["epoch"] != r.epoch {
 		saved = nil // a process wrote it that had not heard yet that all was lost
-	}
-	if n := saved["tasks"]; n != "" && n != strconv.Itoa(len(r.tasks)) {
-		return fmt.Errorf("batch: %w: batch %s has %s tasks, and not %d", errForGood, string(r.keys), n, len(r.tasks))
 	}
 	if err := r.learn(ctx, saved["experience"]); err != nil {
 		return err
@@ -97,11 +96,11 @@ func (r *run) start(ctx context.Context) error {
 			r.Log.Warn("batch: begun anew, without what was saved", "batch", string(r.keys), "error", err)
 		}
 	}
-	if err := r.sweep(); err != nil {
+	if err := r.sweep(ctx); err != nil {
 		return err
 	}
 	if len(r.names) == 0 {
-		return errWait
+		return r.noWorker()
 	}
 	if r.phase == nil {
 		if r.phase, err = engine.New(r.config()); err != nil {
@@ -116,10 +115,13 @@ func (r *run) start(ctx context.Context) error {
 
 // open finds the batch, or makes it. One that is not there any more has been lost: what was known of it is not made up.
 func (r *run) open(ctx context.Context) error {
-	var epoch *redis.StringCmd
+	var epoch, tasks *redis.StringCmd
+	same := sameTasks(r.tasks)
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSetNX(ctx, r.begun(), "epoch", strings.ToLower(rand.Text()[:8]))
 		epoch = p.HGet(ctx, r.begun(), "epoch")
+		p.HSetNX(ctx, r.begun(), "tasks", same)
+		tasks = p.HGet(ctx, r.begun(), "tasks")
 		p.XAdd(ctx, &redis.XAddArgs{Stream: r.events(), Values: []any{"attempt", ""}})
 		p.Expire(ctx, r.begun(), r.abandoned())
 		p.Expire(ctx, r.events(), r.abandoned())
@@ -133,6 +135,11 @@ func (r *run) open(ctx context.Context) error {
 			errForGood)
 	}
 	r.epoch = epoch.Val()
+	if got := tasks.Val(); got != same {
+		n, _, _ := strings.Cut(got, " ")
+		return fmt.Errorf("batch %s: %w: a batch of this name has %s other tasks, by their types and payloads, and its results "+
+			"are kept: give each batch a name of its own, such as one with its date", string(r.keys), errForGood, n)
+	}
 	return nil
 }
 
@@ -149,6 +156,17 @@ func (r *run) adopt(ctx context.Context) error {
 			ID: strings.TrimPrefix(name, r.epoch+"/"), Task: task, State: engine.Succeeded, Published: true,
 		})
 	})
+	if err != nil {
+		return err
+	}
+	outputs, err := r.rdb.HKeys(ctx, r.outputs()).Result()
+	for _, name := range outputs {
+		if a, ours := r.attempt(name); ours && !has[a.Task] {
+			a.Host, a.State = all[name], engine.Succeeded
+			r.told = append(r.told, a)
+			delete(all, name)
+		}
+	}
 	for name, host := range all {
 		if a, ours := r.attempt(name); ours && host != "" && !has[a.Task] {
 			r.running[a.ID] = began{host: host}
@@ -190,7 +208,7 @@ func (r *run) save(ctx context.Context) error {
 	}
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, r.state(), "phase", phase, "hosts", hosts, "names", strings.Join(r.names, "\n"), "last", r.last,
-			"tasks", len(r.tasks), "epoch", r.epoch, "experience", experience)
+			"epoch", r.epoch, "experience", experience)
 		p.XTrimMinID(ctx, r.events(), r.last)
 		for _, key := range r.all() {
 			p.Expire(ctx, key, r.abandoned())

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -46,6 +47,7 @@ func (w Worker) Config() asynq.Config {
 // Middleware has the attempts of batches tell of themselves. Tasks from other queues pass.
 func (w Worker) Middleware() asynq.MiddlewareFunc {
 	rdb := w.Redis.MakeRedisClient().(redis.UniversalClient) // for as long as the process lives
+	tool := asynq.NewInspectorFromRedisClient(rdb)
 	name, interval := w.name(), cmp.Or(w.Interval, time.Second)
 	return func(next asynq.Handler) asynq.Handler {
 		return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
@@ -55,7 +57,7 @@ func (w Worker) Middleware() asynq.MiddlewareFunc {
 			}
 			message, _ := asynq.GetTaskID(ctx)
 			k, id := split(message)
-			a := &attempt{keys: k, rdb: rdb, interval: interval, told: told{Attempt: id, Host: name}}
+			a := &attempt{keys: k, rdb: rdb, tool: tool, interval: interval, told: told{Attempt: id, Host: name}}
 			return a.run(ctx, next, t)
 		})
 	}
@@ -65,12 +67,15 @@ func (w Worker) Middleware() asynq.MiddlewareFunc {
 type attempt struct {
 	keys
 	rdb      redis.UniversalClient
+	tool     *asynq.Inspector
 	interval time.Duration
 
-	mu    sync.Mutex
-	told  told
-	last  time.Time // when it told of its progress
-	ended bool
+	mu     sync.Mutex
+	told   told
+	last   time.Time // when it told of its progress
+	ended  bool
+	wrote  bool
+	output []byte
 }
 
 type ofContext struct{}
@@ -107,7 +112,25 @@ func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (e
 		a.end(engine.Failed, err.Error())
 		return err
 	}
+	if queue, _ := asynq.GetQueueName(ctx); a.misplaced(queue) {
+		a.end(engine.Failed, errMisplaced.Error())
+		return errMisplaced
+	}
 	return a.end(engine.Succeeded, "")
+}
+
+var errMisplaced = errors.New("the handler wrote its result by asynq's ResultWriter, where a batch does not look: " +
+	"use batch.WriteResult")
+
+// misplaced reports whether the handler has written its result where the batch does not look.
+func (a *attempt) misplaced(queue string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.wrote {
+		return false
+	}
+	info, err := a.tool.GetTaskInfo(queue, a.message(a.told.Attempt))
+	return err == nil && len(info.Result) > 0
 }
 
 func stateOf(err error) engine.State {
@@ -128,7 +151,25 @@ func (a *attempt) end(state engine.State, text string) error {
 	a.told.State, a.told.Error, a.told.Share = state, text, 0
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	if state == engine.Succeeded {
+		return a.succeed(ctx, a.rdb, a.told, a.output)
+	}
 	return a.tell(ctx, a.rdb, a.told)
+}
+
+// WriteResult makes data the result of the task that a handler works on; the last call counts. In a batch it is kept
+// together with the end of the attempt, so that none is there without the other; elsewhere the task's ResultWriter writes
+// it.
+func WriteResult(ctx context.Context, t *asynq.Task, data []byte) error {
+	a, ok := ctx.Value(ofContext{}).(*attempt)
+	if !ok {
+		_, err := t.ResultWriter().Write(data)
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wrote, a.output = true, bytes.Clone(data)
+	return nil
 }
 
 // Progress says how much of its work the attempt in whose context it is called has done: a share from 0 to 1. Call it

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // sweep looks which workers there are, and what has died with one.
-func (r *run) sweep() error {
+func (r *run) sweep(ctx context.Context) error {
 	servers, err := r.tool.Servers()
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (r *run) sweep() error {
 		r.names = append(r.names, host)
 	}
 	for _, host := range r.names {
-		if err := r.bury(host, slots[host] == 0); err != nil {
+		if err := r.bury(ctx, host, slots[host] == 0); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func (r *run) sweep() error {
 
 // bury tells of attempts that have died with their worker, with all of it or before it was started again, and of those of
 // whose end nothing was heard.
-func (r *run) bury(host string, dead bool) error {
+func (r *run) bury(ctx context.Context, host string, dead bool) error {
 	r.hosts.SetDown(host, dead)
 	active, err := r.tool.ListActiveTasks(queueOf(host), asynq.PageSize(10_000))
 	if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
@@ -72,7 +73,7 @@ func (r *run) bury(host string, dead bool) error {
 		case goesOn[id], !b.silent:
 			r.running[id] = began{host, !goesOn[id]}
 		default:
-			if err := r.inquire(id, host); err != nil {
+			if err := r.inquire(ctx, id, host); err != nil {
 				return err
 			}
 		}
@@ -86,20 +87,25 @@ type began struct {
 	silent bool
 }
 
-// inquire asks asynq how an attempt has ended, as its worker could not tell, or Redis has lost it.
-func (r *run) inquire(id, host string) error {
+// inquire finds out how an attempt has ended whose worker did not tell, or whose end Redis has lost. It has succeeded if
+// its output is there.
+func (r *run) inquire(ctx context.Context, id, host string) error {
 	a, _ := r.attempt(r.named(id))
 	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
-	switch {
-	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
-		a.State = engine.Lost
+	gone := errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound)
+	if err != nil && !gone {
+		return err
+	}
+	switch succeeded, err := r.rdb.HExists(ctx, r.outputs(), r.named(id)).Result(); {
 	case err != nil:
 		return err
-	case info.State == asynq.TaskStateCompleted:
-		a.State, a.Ended = engine.Succeeded, info.CompletedAt
+	case succeeded:
+		a.State = engine.Succeeded
+	case gone, info.State == asynq.TaskStateCompleted:
+		a.State = engine.Lost
 	case info.State == asynq.TaskStateArchived:
 		a.State, a.Ended, r.trouble[a.Task] = engine.Failed, info.LastFailedAt, info.LastErr
-	default: // it goes on, or waits again, and will not begin
+	default: // it waits, or goes on
 		return nil
 	}
 	a.Host = host
