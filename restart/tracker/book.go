@@ -71,10 +71,14 @@ func (b *book) find(task, attempt int) int32 {
 	return none
 }
 
-// over returns the task if the attempt is one that was taken as ended while the task goes on.
+// over returns the task if the attempt is one that was taken as ended while the task goes on. An attempt that had ended
+// before the task's output was lost can't end it any more.
 func (b *book) over(task, attempt int) *taskState {
 	s := b.task(task)
 	if s == nil || attempt < 0 || attempt >= int(s.attempts) || s.flags&finished != 0 || b.find(task, attempt) != none {
+		return nil
+	}
+	if s.history != none && attempt < int(b.histories[s.history].lost) {
 		return nil
 	}
 	return s

@@ -15,7 +15,7 @@ func (l *life) code(c *snapshot.Codec) {
 
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
-	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn} {
+	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn, &h.lost} {
 		c.Index(n, anyIndex)
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)

@@ -56,6 +56,7 @@ func (x *phase) loseOutput(task int) {
 	}
 	x.peers.scores -= x.peers.furthest(&x.book, s)
 	x.book.unfinish(int32(task))
+	x.book.history(s).lost = s.attempts
 }
 
 func (x *phase) setSlots(slots int) {

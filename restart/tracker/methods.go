@@ -97,7 +97,8 @@ func (t *Tracker) LoseMachine(now time.Time, machine int) (waiting []int) {
 	return t.Apply(Event{Kind: MachineLost, Time: now, Machine: machine}).Waiting
 }
 
-// LoseOutput records that the output of a finished task is lost and that it must run again: it waits.
+// LoseOutput records that the output of a finished task is lost. The task waits, and must run again. All its attempts so
+// far are over for good: a Finish of one of them that comes later, such as a Finish that is told twice, is ignored.
 func (t *Tracker) LoseOutput(now time.Time, task int) {
 	t.Apply(Event{Kind: OutputLost, Time: now, Task: task})
 }

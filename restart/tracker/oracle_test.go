@@ -35,6 +35,7 @@ type oracle struct {
 type oracleTask struct {
 	copies     []*oracleCopy // all attempts, in order
 	finished   bool
+	lost       int // how many attempts it had when its output was lost
 	duplicates int
 	restarts   int
 	killed     int           // sample of the copy killed last
@@ -214,7 +215,7 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 	o.tick(now)
 	late := false
 	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].copies) {
-		late = !o.tasks[task].finished && o.tasks[task].copies[attempt].fate != ""
+		late = !o.tasks[task].finished && o.tasks[task].copies[attempt].fate != "" && attempt >= o.tasks[task].lost
 	}
 	var c *oracleCopy
 	if !late {
@@ -388,6 +389,7 @@ func (o *oracle) loseOutput(now time.Time, task int) {
 		return
 	}
 	o.tasks[task].finished = false
+	o.tasks[task].lost = len(o.tasks[task].copies)
 }
 
 // task is the view of a running task, its copies newest first.

@@ -36,6 +36,7 @@ type history struct {
 	duplicates int32
 	killed     int32 // the sample of the copy that was killed last, or estimate.NoSample
 	killedOn   int32 // the place of its machine, or none
+	lost       int32 // how many attempts the task had when its output was lost last; 0 if it never was
 	saved      part  // of its work, that a checkpoint holds
 	trial      trial
 }
