@@ -45,15 +45,21 @@ func (f real) line(dst []byte) []byte {
 }
 
 func (f real) json(dst []byte) []byte {
-	if !num.Finite(*f.v) {
+	switch {
+	case math.IsNaN(*f.v):
 		return append(dst, "null"...)
+	case math.IsInf(*f.v, 0): // JSON has no such number
+		return append(appendNumber(append(dst, '"'), *f.v), '"')
 	}
 	return appendNumber(dst, *f.v)
 }
 
 func (f real) log() slog.Value {
-	if !num.Finite(*f.v) {
+	switch {
+	case math.IsNaN(*f.v):
 		return slog.AnyValue(nil)
+	case math.IsInf(*f.v, 0):
+		return slog.StringValue(string(appendNumber(nil, *f.v)))
 	}
 	return slog.Float64Value(*f.v)
 }
@@ -74,7 +80,7 @@ func (f real) parse(t token) bool {
 	}
 	x, err := strconv.ParseFloat(t.text, 64)
 	*f.v = x
-	return err == nil && !t.quoted && !math.IsNaN(x)
+	return err == nil && !math.IsNaN(x) && (!t.quoted || math.IsInf(x, 0))
 }
 
 // appendNumber writes the shortest text that reads back as the same number.

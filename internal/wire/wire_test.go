@@ -114,7 +114,7 @@ func random(r *rand.Rand) (v all) {
 	in := func() inner { return inner{text(), draw(r, 0, num.MinDuration, num.MaxDuration, times(r))} }
 	v = all{
 		Action: draw[action](r, 0, 1), Move: draw(r, true, false), Rule: draw[action](r, 0, 1), Bytes: r.Int64() - r.Int64(),
-		Pool: r.IntN(5) - 1, Value: draw(r, 0, number(r), -number(r)), Kill: draw(r, true, false), Name: text(),
+		Pool: r.IntN(5) - 1, Value: draw(r, 0, number(r), -number(r), math.Inf(1), math.Inf(-1)), Kill: draw(r, true, false), Name: text(),
 		Left: draw(r, 0, num.MinDuration, num.MaxDuration, times(r), -times(r)), At: draw(r, time.Time{}, time.Unix(0, r.Int64()).UTC()),
 		Budget: draw(r, 0, math.MaxInt, 7), Level: draw(r, 0, math.Inf(1), number(r)),
 		Allowed: draw(r, 0, num.MaxDuration, times(r)), Tokens: draw(r, 0, math.MaxInt64, r.Int64()),

@@ -42,7 +42,8 @@ func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[
 func (s State) ended() bool { return s >= Succeeded }
 
 // Attempt is what the engine shows of one attempt of a task. Its times are by the clock of its host, or of whoever
-// dates it: see the package's page on clocks.
+// dates it: see the package's page on clocks. An attempt that travels as JSON keeps what it says if its names are valid
+// UTF-8 and its times lie in the years 0 to 9999.
 type Attempt struct {
 	// ID is the name that Action.ID gave it, or the engine's own. No two attempts of a phase
 	// have the same; where phases share an engine, put the name of the job before it.

@@ -22,7 +22,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	if e.Kind.Timed() {
 		t.tick(e)
 	}
-	a.Task = e.Task
+	a.Task = max(e.Task, none)
 	copies := t.phase.ledger.Copies
 	if t.judge.trials.on {
 		t.judge.trials.pupil.hear(&t.judge.trials)
