@@ -34,10 +34,10 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 	return errors.Join(all...)
 }
 
-// act carries the engine's actions out. What fails is asked for again.
+// act carries the engine's actions out, and returns the attempts whose pods are made. What fails is tried again.
 func (c *Controller) act(
 	ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, actions []engine.Action, soft map[int]bool,
-) error {
+) (made map[string]bool, err error) {
 	byAttempt := make(map[string]*v1.Pod)
 	for _, a := range actions {
 		if a.Op != engine.Submit {
@@ -49,11 +49,19 @@ func (c *Controller) act(
 			byAttempt[attemptOf(pod)] = pod
 		}
 	}
-	return each(ctx, len(actions), func(i int) error {
+	made = make(map[string]bool)
+	var mu sync.Mutex
+	err = each(ctx, len(actions), func(i int) error {
 		a := &actions[i]
 		switch a.Op {
 		case engine.Submit:
-			return c.submit(ctx, job, p, a, soft[a.Task])
+			err := c.submit(ctx, job, p, a, soft[a.Task])
+			if err == nil || apierrors.IsAlreadyExists(err) {
+				mu.Lock()
+				made[a.ID] = true
+				mu.Unlock()
+			}
+			return err
 		case engine.Cancel:
 			pod := byAttempt[a.ID]
 			if pod == nil || ended(pod) || pod.DeletionTimestamp != nil {
@@ -63,13 +71,11 @@ func (c *Controller) act(
 		}
 		return nil // who has won stands in the plan
 	})
+	return made, err
 }
 
-// submit makes the pod of an attempt, unless its index has failed lately: then the engine will ask again.
+// submit makes the pod of an attempt.
 func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *engine.Action, soft bool) error {
-	if p.now.Before(p.waits(a.Task)) {
-		return nil
-	}
 	failures := 0
 	if p.failures != nil {
 		failures = p.failures[a.Task]

@@ -17,22 +17,22 @@ func (p *plan) conclude(pods []*v1.Pod, failJob string) {
 		return
 	}
 	fail := func(reason, message string) { p.set(batchv1.JobFailureTarget, v1.ConditionTrue, reason, message) }
-	failures := int(p.status.Failed) + len(p.status.UncountedTerminatedPods.Failed)
+	failures := int(p.status.Failed) + len(p.status.UncountedTerminatedPods.Failed) + p.delayed
 	perIndex, spec := p.job.Spec.BackoffLimitPerIndex != nil, &p.job.Spec
 	lost := p.given.count()
 	switch {
 	case failJob != "":
 		fail(batchv1.JobReasonPodFailurePolicy, failJob)
-	case !perIndex && failures > backoffLimit(p.job) || pastRestarts(p.job, pods):
+	case failures > backoffLimit(p.job) || pastRestarts(p.job, pods):
 		fail(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	case p.pastDeadline():
 		fail(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
 	case perIndex && spec.MaxFailedIndexes != nil && lost > int(*spec.MaxFailedIndexes):
 		fail(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
-	case p.meetsPolicy():
 	case lost > 0 && lost+int(p.status.Succeeded) >= len(p.winners):
 		fail(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
-	case int(p.status.Succeeded) >= len(p.winners) && !p.suspended():
+	case p.meetsPolicy():
+	case int(p.status.Succeeded) >= len(p.winners) && (!p.suspended() || len(p.winners) == 0):
 		p.set(batchv1.JobSuccessCriteriaMet, v1.ConditionTrue, batchv1.JobReasonCompletionsReached,
 			"Reached expected number of succeeded pods")
 	}

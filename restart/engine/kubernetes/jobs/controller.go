@@ -38,6 +38,12 @@ type Controller struct {
 	said  map[string]bool // events that are not to be repeated
 }
 
+// A Job whose sync has failed is looked at again after firstRetry, then after twice that, and so on to lastRetry.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
+
 // byJob is an index of the pods: by the name of their Job.
 const byJob = "job"
 
@@ -54,7 +60,8 @@ func New(c Config) (*Controller, error) {
 		config: c, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
 		metrics: newMetrics(),
 		marks:   marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
-		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](
+			firstRetry, lastRetry)),
 	}
 	if c.Registry != nil {
 		if err := c.Registry.Register(k.metrics); err != nil {
@@ -149,6 +156,9 @@ func (c *Controller) work(ctx context.Context) bool {
 			c.metrics.log(key, err)
 		}
 		c.queue.AddRateLimited(key)
+		if again > 0 { // the look that is due is not put off by the error
+			c.queue.AddAfter(key, again)
+		}
 		return true
 	case again > 0:
 		c.queue.AddAfter(key, again)

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -82,7 +83,7 @@ func backoff(failures int) time.Duration {
 
 // pastRestarts reports whether containers were restarted on their nodes more often than backoffLimit allows.
 func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
-	if job.Spec.Template.Spec.RestartPolicy != v1.RestartPolicyOnFailure || job.Spec.BackoffLimitPerIndex != nil {
+	if job.Spec.Template.Spec.RestartPolicy != v1.RestartPolicyOnFailure {
 		return false
 	}
 	n, limit := 0, backoffLimit(job)
@@ -95,10 +96,13 @@ func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
 }
 
 func backoffLimit(job *batchv1.Job) int {
-	if job.Spec.BackoffLimit == nil {
-		return 6 // the API's default
+	switch { // the API's defaults
+	case job.Spec.BackoffLimit != nil:
+		return int(*job.Spec.BackoffLimit)
+	case job.Spec.BackoffLimitPerIndex != nil:
+		return math.MaxInt32
 	}
-	return int(*job.Spec.BackoffLimit)
+	return 6
 }
 
 // countFailures counts the failures whose pods have no finalizer any more, and lists those that are new.
@@ -125,7 +129,11 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 			continue
 		}
 		p.note(pod)
-		if hasFinalizer(pod) && !listed[pod.UID] && !p.delays(pod) {
+		switch {
+		case !hasFinalizer(pod) || listed[pod.UID]:
+		case p.delays(pod):
+			p.delayed++
+		default:
 			open = append(open, pod.UID)
 		}
 	}
@@ -148,9 +156,10 @@ func (p *plan) note(pod *v1.Pod) {
 		p.setbacks = make(map[int]setback)
 	}
 	s := p.setbacks[i]
-	s.failures++
 	if p.failures != nil && i >= 0 && i < len(p.failures) {
-		s.failures = max(s.failures, p.failures[i])
+		s.failures = p.failures[i] // each pod knows of those before it
+	} else {
+		s.failures++
 	}
 	if at := endOf(pod, p.now); at.After(s.last) {
 		s.last = at

@@ -22,6 +22,7 @@ type plan struct {
 	carried          []int // of them, as many as a later pod of the index knows
 
 	setbacks map[int]setback // by index, of those with failures that count
+	delayed  int             // failures that count and are not in the status yet
 
 	release []*v1.Pod // of which the finalizer goes
 	remove  []removal // which are deleted

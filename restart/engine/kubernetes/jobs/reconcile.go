@@ -132,7 +132,13 @@ func (c *Controller) syncManaged(
 		return s.interval, err
 	}
 	actions, soft, pollErr := c.poll(key, job, s, p, pods)
-	err = errors.Join(err, pollErr, c.act(ctx, job, p, pods, actions, soft))
+	made, actErr := c.act(ctx, job, p, pods, actions, soft)
+	c.mu.Lock()
+	if r := c.runs[key]; r != nil {
+		r.made(made)
+	}
+	c.mu.Unlock()
+	err = errors.Join(err, pollErr, actErr)
 	if p.wake > 0 {
 		return min(s.interval, p.wake), err
 	}
@@ -176,8 +182,8 @@ func (c *Controller) poll(
 	for _, i := range p.soft {
 		r.soft[i] = true
 	}
-	r.phase.SetSlots(min(s.slots, int(p.status.Active)+atOnce))
-	actions = r.phase.Poll(p.now, r.attempts(p.now, p, pods))
+	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.held)+atOnce))
+	actions = r.hold(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
 	r.forget(pods)
 	c.metrics.count(r)
 	return actions, r.soft, nil

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -22,10 +23,19 @@ type run struct {
 	soft   map[int]bool // indexes of which a pod found no node while it avoided some
 	list   []engine.Attempt
 
+	held []held
+
 	sizes sizes
 
 	counted tracker.Ledger // as the metrics have it
 	retold  bool           // the phase is about to be told what one before it was told, and what is counted
+}
+
+// held is a pod that the engine has asked for and that is not made: its index is in its pause, or the API server refused
+// the pod. The engine is shown an attempt that waits in a queue, so that it neither asks again nor asks for a copy.
+type held struct {
+	submit    engine.Action
+	cancelled bool // it is not wanted any more
 }
 
 // sight is what was seen of a pod.
@@ -59,7 +69,7 @@ func (c *Controller) runOf(
 	if s.work == nil {
 		if s.work = r.sizes.renew(now, s.interval); s.work != nil && r.phase != nil {
 			r.close(now)
-			r.phase, r.retold = nil, true
+			r.phase, r.retold, r.held = nil, true, nil
 		}
 	}
 	if r.phase == nil {
@@ -131,7 +141,79 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		}
 	}
 	r.polled = true
+	return r.listHeld(pods)
+}
+
+// listHeld adds the pods that are not made to the list, and forgets those that are there or are not wanted.
+func (r *run) listHeld(pods []*v1.Pod) []engine.Attempt {
+	if len(r.held) == 0 {
+		return r.list
+	}
+	there := make(map[string]bool, len(pods))
+	for _, pod := range pods {
+		there[attemptOf(pod)] = true
+	}
+	r.held = slices.DeleteFunc(r.held, func(h held) bool {
+		if there[h.submit.ID] {
+			return true
+		}
+		a := engine.Attempt{ID: h.submit.ID, Task: h.submit.Task, State: engine.Queued}
+		if h.cancelled {
+			a.State = engine.Cancelled
+		}
+		r.list = append(r.list, a)
+		return h.cancelled
+	})
 	return r.list
+}
+
+// hold takes over the engine's requests for pods, and returns the actions that can be carried out now: the pods of indexes
+// that are not in their pause, for which there is room, and all cancellations. It notes when the next pause ends.
+func (r *run) hold(p *plan, actions []engine.Action) (now []engine.Action) {
+	for i := range actions {
+		a := &actions[i]
+		at := slices.IndexFunc(r.held, func(h held) bool { return h.submit.ID == a.ID })
+		switch {
+		case a.Op == engine.Submit && at < 0:
+			r.held = append(r.held, held{submit: *a})
+		case a.Op == engine.Submit:
+		case a.Op == engine.Cancel && at >= 0:
+			r.held[at].cancelled = true
+			now = append(now, *a) // the pod may have been made while the answer was lost
+		default:
+			now = append(now, *a)
+		}
+	}
+	room := r.spec.slots - int(p.status.Active)
+	for i := range r.held {
+		h := &r.held[i]
+		switch left := p.waits(h.submit.Task).Sub(p.now); {
+		case h.cancelled:
+		case left > 0:
+			if p.wake == 0 || left < p.wake {
+				p.wake = left
+			}
+		case room > 0:
+			room--
+			now = append(now, h.submit)
+		}
+	}
+	return now
+}
+
+// paused counts the pods that wait for the end of their index' pause.
+func (r *run) paused(p *plan) (n int) {
+	for i := range r.held {
+		if p.now.Before(p.waits(r.held[i].submit.Task)) {
+			n++
+		}
+	}
+	return n
+}
+
+// made takes note of the pods that are made.
+func (r *run) made(ids map[string]bool) {
+	r.held = slices.DeleteFunc(r.held, func(h held) bool { return ids[h.submit.ID] })
 }
 
 func (r *run) sight(pod *v1.Pod) *sight {
