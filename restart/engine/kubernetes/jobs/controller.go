@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 // Controller runs the Jobs that name it. Make one with [New], and have one at a time run: see [Controller.Run].
 type Controller struct {
 	config  Config
+	within  time.Duration // for which Run waits for the first lists
 	jobs    cache.SharedIndexInformer
 	pods    cache.SharedIndexInformer
 	nodes   cache.SharedIndexInformer
@@ -57,7 +60,7 @@ func New(c Config) (*Controller, error) {
 		return nil, err
 	}
 	k := &Controller{
-		config: c, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
+		config: c, within: syncWithin, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
 		metrics: newMetrics(),
 		marks:   marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](
@@ -120,8 +123,8 @@ func (c *Controller) Run(ctx context.Context) error {
 		c.events = b.NewRecorder(scheme.Scheme, v1.EventSource{Component: "straggler-controller"})
 	}
 	c.start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced, c.nodes.HasSynced) {
-		return context.Cause(ctx)
+	if err := c.await(ctx); err != nil {
+		return err
 	}
 	var group sync.WaitGroup
 	for range c.config.Workers {
@@ -137,6 +140,39 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.queue.ShutDown()
 	group.Wait()
 	return context.Cause(ctx)
+}
+
+// syncWithin is for how long Run waits for the first lists of Jobs, pods and nodes.
+const syncWithin = 2 * time.Minute
+
+// await waits until the caches are filled. It is an error that names the objects if the API server does not list them, as
+// where a role does not allow it.
+func (c *Controller) await(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, c.within)
+	defer cancel()
+	if cache.WaitForCacheSync(within.Done(), c.jobs.HasSynced, c.pods.HasSynced, c.nodes.HasSynced) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("kubernetes/jobs: no list of %s within %v: is the controller allowed to list and watch them?",
+		strings.Join(c.Missing(), ", "), c.within)
+}
+
+// Missing names the kinds of objects that the API server has not listed yet, of jobs, pods and nodes. None are missing once
+// the controller works. It may be called at any time, such as for a readiness probe.
+func (c *Controller) Missing() (kinds []string) {
+	if !c.jobs.HasSynced() {
+		kinds = append(kinds, "jobs")
+	}
+	if !c.pods.HasSynced() {
+		kinds = append(kinds, "pods")
+	}
+	if !c.nodes.HasSynced() {
+		kinds = append(kinds, "nodes")
+	}
+	return kinds
 }
 
 // work takes a Job from the queue, and reports whether there may be another.
@@ -182,6 +218,10 @@ func slim(o any) (any, error) {
 		o.Status.Images = nil
 	case *batchv1.Job:
 		o.ManagedFields = nil
+		builtIn := o.Spec.ManagedBy == nil || *o.Spec.ManagedBy == batchv1.JobControllerName
+		if builtIn && o.Annotations[EvictAnnotation] == "" { // nobody reads more of it than its name
+			o.Spec, o.Status, o.Annotations = batchv1.JobSpec{}, batchv1.JobStatus{}, nil
+		}
 	}
 	return o, nil
 }

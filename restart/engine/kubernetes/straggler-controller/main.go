@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +37,7 @@ type options struct {
 	elect                                              bool
 	lease                                              time.Duration
 	jobs                                               jobs.Config
+	leads                                              atomic.Bool // it works, or is about to
 }
 
 func main() {
@@ -73,6 +76,8 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	config.QPS, config.Burst = float32(o.qps), int(2*o.qps)
+	config.ContentType = "application/vnd.kubernetes.protobuf" // less to read and to collect than JSON
+	config.AcceptContentTypes = config.ContentType + ",application/json"
 	if o.jobs.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
@@ -92,25 +97,37 @@ func run(ctx context.Context, o *options) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if o.listen != "" {
-		serve(ctx, end, o.listen, registry)
+		serve(ctx, end, o, registry, controller)
 	}
 	if !o.elect {
+		o.leads.Store(true)
 		return controller.Run(ctx)
 	}
 	return elect(ctx, end, o, config, controller)
 }
 
-// serve answers for what Prometheus and the kubelet ask.
-func serve(ctx context.Context, end context.CancelCauseFunc, address string, registry *prometheus.Registry) {
+// serve answers for what Prometheus and the kubelet ask. A controller that waits for the lease is ready; one that leads is
+// ready once the API server has listed what it watches.
+func serve(
+	ctx context.Context, end context.CancelCauseFunc, o *options, registry *prometheus.Registry, controller *jobs.Controller,
+) {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if missing := controller.Missing(); o.leads.Load() && len(missing) > 0 {
+			http.Error(w, "waits for the list of "+strings.Join(missing, ", "), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	server := &http.Server{Addr: o.listen, Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { end(server.ListenAndServe()) }()
 	context.AfterFunc(ctx, func() { server.Close() })
 }
 
-// elect runs the controller while it leads. One that does so no more ends, since it cannot know what it has in hand.
+// elect runs the controller while it leads. A controller that does not lead any more ends, since it cannot know what it has
+// in hand. The lease is given back once the controller has stopped writing.
 func elect(
 	ctx context.Context, end context.CancelCauseFunc, o *options, config *rest.Config, controller *jobs.Controller,
 ) error {
@@ -131,17 +148,29 @@ func elect(
 		Client:     client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d", name, time.Now().UnixNano())},
 	}
+	electing, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	defer context.AfterFunc(ctx, func() {
+		if !o.leads.Load() {
+			release()
+		}
+	})()
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, ReleaseOnCancel: true, Name: "straggler-controller",
 		LeaseDuration: o.lease, RenewDeadline: o.lease * 2 / 3, RetryPeriod: o.lease / 8,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) { end(controller.Run(ctx)) },
-			OnStoppedLeading: func() { end(errors.New("does not lead any more")) },
+			OnStartedLeading: func(leading context.Context) {
+				o.leads.Store(true)
+				defer release()
+				defer context.AfterFunc(leading, func() { end(errors.New("does not lead any more")) })()
+				end(controller.Run(ctx))
+			},
+			OnStoppedLeading: func() {},
 		},
 	})
 	if err != nil {
 		return err
 	}
-	elector.Run(ctx)
+	elector.Run(electing)
 	return context.Cause(ctx)
 }

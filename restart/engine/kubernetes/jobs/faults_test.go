@@ -1,0 +1,84 @@
+package jobs
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// One write to the API server is refused, or is carried out while its answer is lost: each write in its turn. A node is
+// slow, an index fails once, and a pod hangs, so that there are copies, cancellations and pauses. The Job is complete, each
+// index has one winner, and no failure is counted twice.
+func TestFaultAtEachWrite(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		calls := 0
+		for at := 1; at == 1 || at <= calls; at++ {
+			name := fmt.Sprintf("write %d, answer lost %v", at, lost)
+			y := newToy(t, indexedJob(8, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(6)) }))
+			y.slow["n1"] = 20
+			y.exits = func(p *v1.Pod) int32 {
+				for _, o := range y.made {
+					if index(o) == 2 && index(p) == 2 && o.UID != p.UID && o.CreationTimestamp.Before(&p.CreationTimestamp) {
+						return 0
+					}
+				}
+				if index(p) == 2 {
+					return 1
+				}
+				return 0
+			}
+			y.fault(at, lost, &calls)
+			most := 0
+			for ; most < 900 && !finishedJob(y.job()); most++ {
+				_ = y.sync() // an error is tried again
+				y.now = y.now.Add(1e9)
+				y.run()
+			}
+			job := y.job()
+			require.True(t, holds(&job.Status, batchv1.JobComplete), "%s: %+v", name, job.Status)
+			assert.EqualValues(t, 8, job.Status.Succeeded, name)
+			assert.Equal(t, "0-7", job.Status.CompletedIndexes, name)
+			assert.LessOrEqual(t, job.Status.Failed, int32(1), name)
+			winners := map[int]int{}
+			for _, p := range y.pods() {
+				if p.Labels[WinnerLabel] != "" {
+					winners[index(p)]++
+				}
+			}
+			for i, n := range winners {
+				assert.Equal(t, 1, n, "%s: winners of index %d", name, i)
+			}
+		}
+		t.Logf("%d writes, answer lost: %v", calls, lost)
+		assert.Greater(t, calls, 30)
+	}
+}
+
+// fault has one write go wrong, and counts the writes.
+func (y *toy) fault(at int, lost bool, calls *int) {
+	*calls = 0
+	write := func(own func(clienttesting.Action) (bool, runtime.Object, error)) clienttesting.ReactionFunc {
+		return func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if *calls++; *calls != at {
+				return false, nil, nil
+			}
+			if lost {
+				if handled, _, err := own(action); !handled && err == nil {
+					_, _, _ = clienttesting.ObjectReaction(y.client.Tracker())(action)
+				}
+			}
+			return true, nil, apierrors.NewTimeoutError("the answer did not come", 1)
+		}
+	}
+	y.client.PrependReactor("create", "pods", write(y.create))
+	y.client.PrependReactor("delete", "pods", write(y.remove))
+	y.client.PrependReactor("patch", "pods", write(y.patch))
+	y.client.PrependReactor("update", "jobs", write(y.updateJob))
+}
