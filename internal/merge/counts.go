@@ -33,6 +33,7 @@ const (
 type cell struct {
 	name, process string
 	slot          int64
+	one           bool // of one process
 }
 
 type counter struct {
@@ -116,11 +117,11 @@ func (k *Counts) put(key counter, v counted) {
 	v = counted{Count{max(v.Of, was.Of), max(v.Hits, was.Hits)}, max(v.at, was.at)}
 	k.by[key] = v
 	more := Count{v.Of - was.Of, v.Hits - was.Hits}
-	process := "(nobody)" // where no more origins fit
+	process := "" // of origins that had no number left, none of which has this name
 	if key.by != Nobody {
 		process = k.origins.list[key.by].name
 	}
-	own := k.add(cell{key.name, process, key.slot}, more)
+	own := k.add(cell{key.name, process, key.slot, true}, more)
 	before := k.sums[key.cell].weighed()
 	s := k.add(key.cell, more)
 	if own.all.compare(s.most) > 0 {
@@ -157,19 +158,27 @@ func (k *Counts) Kept(c Choices, now time.Duration, name string) (n Count) {
 
 // Forget forgets what is too old to count, and what is of a time to come. O(counters).
 func (k *Counts) Forget(c Choices, now time.Duration) {
-	first, last := c.Slot(now)-Slots+1, c.Slot(c.By(now))
+	first := c.Slot(now) - Slots + 1
 	k.swept = first
-	for key := range k.by {
-		if key.slot < first || key.slot > last {
+	by, future := c.By(now), false
+	for key, v := range k.by {
+		if future = future || v.at > by; key.slot < first || v.at > by {
 			delete(k.by, key)
 		}
 	}
+	if future { // the sums hold it, too
+		kept := k.by
+		k.by, k.sums = nil, nil
+		for key, v := range kept {
+			k.put(key, v)
+		}
+	}
 	for key := range k.sums {
-		if key.slot < first || key.slot > last {
+		if key.slot < first {
 			delete(k.sums, key)
 		}
 	}
-	k.origins.Forget(max(now-2*c.Keep, 0), c.By(now))
+	k.origins.Forget(max(now-2*c.Keep, 0), by)
 }
 
 // AppendVersion, AppendDelta and Merge are those of the type that has the counts.

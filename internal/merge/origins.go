@@ -10,6 +10,7 @@ package merge
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -162,8 +163,15 @@ func (c Choices) By(now time.Duration) time.Duration {
 // Forget forgets the origins that have seen nothing since an instant, of which nothing may be left, and that anything
 // is known beyond another: of that nothing may be left either.
 func (o *Origins) Forget(since, by time.Duration) {
+	gap := slices.ContainsFunc(o.list, func(v origin) bool { return v.latest > micros(by) })
+	if gap {
+		o.own = Nobody
+	}
 	for i := range o.list {
 		v := &o.list[i]
+		if gap { // what made room for them is to be told again, whoever saw it
+			v.until = min(v.until, max(micros(since)-1, 0))
+		}
 		if before, all := v.latest < micros(since), micros(by); before || v.latest > all {
 			if o.own == Origin(i) {
 				o.own = Nobody

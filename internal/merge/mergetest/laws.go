@@ -92,7 +92,9 @@ func (h *history[L]) pull(to, from int) []byte {
 
 func (h *history[L]) merge(to int, delta []byte) {
 	before := bytes.Clone(delta)
-	require.NoError(h.t, h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta))
+	if err := h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta); err != nil { // where a clock is set back
+		require.ErrorContains(h.t, err, "ahead of this clock")
+	}
 	require.Equal(h.t, before, delta)
 }
 
@@ -123,12 +125,15 @@ func (h *history[L]) step() {
 		h.fleet.Answer(m.learner, h.now.Add(m.ahead)) // an answer changes nothing
 	case 10:
 		m.ahead = time.Duration(h.random.IntN(20000)) * time.Millisecond
+		if h.random.IntN(3) == 0 { // the clock is set, by up to ten minutes
+			m.ahead += time.Duration(h.random.IntN(21)-10) * time.Minute
+		}
 	}
 }
 
 // agree lets all tell all, and one that has just come, and demands that they answer alike.
 func (h *history[L]) agree(seed uint64) {
-	h.now = h.now.Add(time.Minute)
+	h.now = h.now.Add(11 * time.Minute)
 	for i := range h.all {
 		h.all[i].ahead = 0
 	}

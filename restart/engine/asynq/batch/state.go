@@ -16,7 +16,7 @@ import (
 
 var (
 	errTaken   = errors.New("another process has taken the batch over")
-	errBehind  = errors.New("Redis has lost its last moments")
+	errBehind  = errors.New("the last moments of Redis are lost")
 	errWait    = errors.New("not yet")
 	errForGood = errors.New("lost for good")
 )
