@@ -25,6 +25,14 @@
 // A pool with children divides its whole slots among them, so in a tree of pools the shares of depth k lie within k
 // slots of a tree that divides fluid. For finer shares count in smaller units: millicores, or slots times 2^20.
 //
+// # One resource
+//
+// A share is of one resource: slots, or CPUs, or bytes of memory. Where jobs run out of different resources, no division of
+// one of them is fair or even fits. Of 9 CPUs and 18 GB, with tasks of 1 CPU and 4 GB in one pool and of 3 CPUs and 1 GB in the
+// other, equal shares of the CPUs give the second pool one task, and equal shares of the memory give it nine, which do not
+// fit; dominant resource fairness gives three tasks and two. Use an engine's own scheduler of several resources there, and
+// this package for the pools of one kind of machine, or for the one resource that always runs out first.
+//
 // # What the paper leaves open
 //
 //   - Minimums that do not fit: [Policy.OnInfeasible]. A minimum that is not wanted never counts.

@@ -27,6 +27,7 @@ type Pool struct {
 	Weight int64
 	// Min is m: what the pool is guaranteed as long as it wants it. A pool with children is guaranteed at least the sum
 	// of what they are, where a child's minimum counts only as far as that child wants it.
+	// At most Max.
 	Min int64
 	// Max is the most that the pool may have. Zero means no maximum; [Zero] closes the pool.
 	Max int64

@@ -21,7 +21,7 @@ const (
 // ByteBudget holds a job's tokens for copies, one a byte: a share of what the job has processed, granted as tasks
 // finish, deducted as copies are made, never negative [Mantri §5.3]. Tokens are counted exactly, in integers, with the
 // share taken to the billionth; fractions of a token are not lost and wait for the next grant. The zero value grants
-// [byteShare]. Not safe for concurrent use; one per job.
+// a tenth of the bytes that were processed. Not safe for concurrent use; one per job.
 type ByteBudget struct{ account }
 
 // NewByteBudget returns a budget without tokens that grants a share of what is processed, in (0, 1]; 0 means 0.1, [Off]

@@ -18,7 +18,7 @@ type Candidate struct {
 // Decide says whether to replicate an output: if what recomputing it is expected to cost exceeds what copying it takes,
 // and there are tokens for its bytes [Mantri §5.3]:
 //
-//	Cost.Expected * (1 - ReplicaLoss) > Copy  and  Bytes <= tokens
+//	Cost.Expected * (1 - ReplicaLoss) > CopyTime  and  Bytes <= tokens
 //
 // Equal times are not enough. The times are compared as they are logged, rounded to the nanosecond, so that a loss of
 // 0.1 of 30 s is not more than 3 s. The paper's rule has no ReplicaLoss; with it, the benefit counted is what the copy

@@ -12,7 +12,7 @@ type Target struct {
 }
 
 // DecideTarget says on which of the machines to put a copy of an output, if on any: on the one that saves most, less
-// what copying takes, by the rule of [Decide] with its Copy and its Loss; those of the candidate are not read. The
+// what copying takes, by the rule of [Decide] with its CopyTime and its Loss; those of the candidate are not read. The
 // paper says "another machine in the rack" [Mantri §5.3]: pass the machines of the rack without the output's own, with
 // room for the output, and without those that are losing outputs now ([LossBursts.Active]).
 //

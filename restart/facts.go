@@ -39,8 +39,8 @@ type Task struct {
 	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not
 	// known. Read by Flink.
 	Work float64
-	// Clones is how many of Copies are the task's first ones, launched together up front by a clone's reckoning
-	// [Dolly]. They are no copies that were made because the task is slow. 0 counts as 1.
+	// Clones is how many of Copies are the task's first ones, launched together up front, as package clone
+	// reckons. They are no copies that were made because the task is slow. 0 counts as 1.
 	Clones int
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int

@@ -4,7 +4,7 @@
 // With c clones of an upstream task and c of a downstream one, each downstream clone would like an upstream output to
 // itself. If it takes whatever is there (contention cloning, CC), the clones share a bandwidth; if it waits until it
 // has its own (contention-avoidance cloning, CAC), it waits for stragglers. Delay assignment waits up to a window ω,
-// and then shares. [Decide] tells one clone what to read now, [Window] picks ω, [WindowTable] keeps the samples for
+// and then shares. [Decide] tells one clone what to read now, [ChooseWindow] picks ω, [WindowTable] keeps the samples for
 // several sizes of jobs, and [Pattern] says which outputs a task reads.
 //
 // # The window
@@ -20,7 +20,7 @@
 //	T_i of clone i        the sum over its inputs, and its computation     step 2
 //	the task              E(min over i of T_i)
 //
-// [Window] returns the ω that minimises the last line, exactly, from samples of lags (of which p_c is the share above
+// [ChooseWindow] returns the ω that minimises the last line, exactly, from samples of lags (of which p_c is the share above
 // ω) and of computation times. [Model.At] gives all of these numbers for a window of one's own.
 //
 // # Symbols

@@ -58,7 +58,7 @@ func ChooseWindow(m Model) (Choice, error) {
 
 // At returns what a window leads to: p_c, T_E and T_C, the expected read and the expected duration of the task [Dolly
 // §4.4 steps 1 and 2]. A window below 0 counts as 0. The error names the field that is out of range. The cost is that
-// of one window of [Window], and O(n log n) to sort the samples.
+// of one window of [ChooseWindow], and O(n log n) to sort the samples.
 func (m Model) At(window time.Duration) (Outcome, error) {
 	e, err := newEvaluator(m)
 	if err != nil {

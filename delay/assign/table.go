@@ -69,7 +69,7 @@ func (c WindowTableConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(
 func (c *WindowTableConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // WindowTable keeps samples of lags, reads and computation times for several bins of jobs by their number of tasks, and
-// picks the [Window] of a job from them. It takes the latest samples in when the host says so: every hour in the paper,
+// picks the [ChooseWindow] of a job from them. It takes the latest samples in when the host says so: every hour in the paper,
 // where half an hour to three hours made little difference [Dolly §4.4, §5.2].
 //
 // The zero value is a WindowTable with the defaults. Not safe for concurrent use; one per cluster.
@@ -179,7 +179,7 @@ func (w *WindowTable) Refresh() {
 
 // For returns the window of a job, as of the latest [WindowTable.Refresh], and whether there is one: not before the bin
 // has enough samples, nor for a job that [Model] would refuse. O(bins) if a job of the bin with as many clones and
-// inputs has asked since, which does not allocate; else that of [Window], without the sorting.
+// inputs has asked since, which does not allocate; else that of [ChooseWindow], without the sorting.
 func (w *WindowTable) For(job Job) (Choice, bool) {
 	b := w.bin(job.Tasks)
 	if !b.known {

@@ -113,6 +113,9 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 // gets them in multiples, on one machine if it must be, or nothing is killed for it. It reports false for an unknown
 // pool.
 //
+// A plan looks after pools that starve, and after no other. A pool that has what it is due is granted nothing, whatever it
+// waits for and however many units are free: hand free units out yourself, as by [fairshare.Index].
+//
 // Cost: O(1), no allocation.
 func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
 	if !p.known(pool) {
