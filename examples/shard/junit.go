@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func (r *junitReport) begin(e *xml.StartElement) {
 	default:
 		return
 	}
-	seconds, err := strconv.ParseFloat(strings.ReplaceAll(has["time"], ",", ""), 64)
+	seconds, err := junit.Seconds(has["time"])
 	timed := err == nil && seconds >= 0 && seconds <= mostSeconds && (seconds > 0 || r.test.test != "")
 	if timed && r.test.pkg != "" && !strings.Contains(r.test.test, "/") {
 		r.times[r.test] = took{seconds, false}

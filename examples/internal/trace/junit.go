@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/straggler-go/straggler/examples/internal/junit"
@@ -68,7 +67,7 @@ func (j *junitReport) begin(e *xml.StartElement) {
 	case "testcase":
 		j.log.Records++
 		t := &junitTest{name: strings.TrimPrefix(attribute(e, "classname")+"."+attribute(e, "name"), "."), state: Succeeded, ran: true}
-		seconds, err := strconv.ParseFloat(strings.ReplaceAll(attribute(e, "time"), ",", ""), 64)
+		seconds, err := junit.Seconds(attribute(e, "time"))
 		if t.timed = err == nil && seconds >= 0 && seconds*1000 < maxTime; t.timed {
 			t.millis = int64(math.Round(seconds * 1000))
 		}
