@@ -114,6 +114,7 @@ func TestRecord(t *testing.T) {
 	assert.Equal(t, string(before), string(after))
 	for want, args := range map[string][]string{
 		"-run and -machine": {"record", "-run", "a b"},
+		"-wall is -5s":      {"record", "-wall", "-5s"},
 		"no such file":      {"record", "-history", file, filepath.Join(dir, "none")},
 		"usage: shard":      {"records"},
 		"-format is":        {"plan", "-format", "xml"},
@@ -124,6 +125,21 @@ func TestRecord(t *testing.T) {
 		out, code := shard(args...)
 		assert.NotZero(t, code)
 		assert.Contains(t, out, want)
+	}
+}
+
+// A name that a line of a history can't hold is left out, and counted.
+func TestRecordOddNames(t *testing.T) {
+	for _, pkg := range []string{"#p", "a\tb", "a\nb"} {
+		file := filepath.Join(t.TempDir(), "history")
+		var out, complaint bytes.Buffer
+		code := command(t.Context(), []string{"record", "-history", file, "-machine", "m"}, strings.NewReader(passed(pkg, 6)+passed("good", 6)),
+			&out, &complaint)
+		assert.Zero(t, code)
+		assert.Contains(t, out.String(), "2 tests left out, since a history can't hold the name\n", "%q", pkg)
+		h, err := loadHistory(file)
+		require.NoError(t, err)
+		assert.Len(t, h.samples, 2, "a package and its test")
 	}
 }
 
@@ -172,7 +188,7 @@ func TestRecordIsReadAgain(t *testing.T) {
 	log := `{"Time":"1970-01-01T00:00:00Z","Action":"start","Package":"p"}` + "\n" +
 		`{"Time":"2262-05-01T00:00:00Z","Action":"pass","Package":"p","Elapsed":9e6}` + "\n" +
 		`{"Time":"2026-05-01T00:00:00Z","Action":"pass","Package":"q","Elapsed":9e6}` + "\n"
-	for _, wall := range []string{"0s", "-5s", "2000000h"} {
+	for _, wall := range []string{"0s", "2000000h"} {
 		file := filepath.Join(t.TempDir(), "history")
 		var out, complaint bytes.Buffer
 		code := command(t.Context(), []string{"record", "-history", file, "-wall", wall}, strings.NewReader(log), &out, &complaint)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func record(_ context.Context, args []string, s streams) error {
 	}
 	if bad := badName(*id); bad || badName(*machine) {
 		return usage("-run and -machine take names without blanks, @ and tabs")
+	}
+	if *wall < 0 {
+		return usage("-wall is %v, want 0 or more", *wall)
 	}
 	h, err := loadHistory(*history)
 	if err != nil {
@@ -93,11 +97,22 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	if t.first.IsZero() {
 		t.first = at
 	}
+	odd := len(t.times)
+	maps.DeleteFunc(t.times, func(n name, _ took) bool { return !n.fits() })
+	if odd -= len(t.times); odd > 0 {
+		fmt.Fprintf(s.out, "%s: %s left out, since a history can't hold the name\n", path, count(odd, "test"))
+	}
 	r, err := h.take(t, id, machine, wall)
 	if err == nil {
 		fmt.Fprintf(s.out, "%s: run %s%s\n", path, id, t.summary(r))
 	}
 	return err
+}
+
+// fits reports whether a line of a history can hold the name.
+func (n name) fits() bool {
+	return !strings.HasPrefix(n.pkg, "#") && !strings.HasPrefix(n.test, "-") &&
+		!strings.ContainsAny(n.pkg+n.test, "\t\n\r")
 }
 
 // summary says what a run had, and how far what was said of it was off.
