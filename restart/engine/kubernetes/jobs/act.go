@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -89,8 +90,9 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 		c.events.Eventf(job, v1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
 	default:
 		c.metrics.did(a)
+		c.events.Eventf(job, v1.EventTypeNormal, "SuccessfulCreate", "Created pod: %s", pod.Name)
 		if a.Decision.Action != restart.Keep && a.Decision.Action != restart.Restart {
-			c.events.Event(job, v1.EventTypeNormal, "StragglerCopied", a.String())
+			c.events.Event(job, v1.EventTypeNormal, "StragglerCopied", said("Created", pod.Name, a))
 		}
 	}
 	return err
@@ -104,9 +106,20 @@ func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, 
 	}
 	c.metrics.did(a)
 	if d := a.Decision; d.Action == restart.Restart || d.Action == restart.Kill && d.Reason != restart.Overtaken {
-		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", a.String())
+		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", said("Deleted", pod.Name, a))
 	}
 	return nil
+}
+
+// said is the text of an event: the pod, the nodes that it must avoid, and the reason.
+func said(verb, pod string, a *engine.Action) string {
+	text := verb + " pod " + pod
+	if len(a.Avoid) > 0 {
+		text += ", not on " + strings.Join(a.Avoid, ", ")
+	}
+	d := a.Decision
+	d.Avoid = restart.MachineSet{} // numbers of the engine, which mean nothing to a reader
+	return text + ": " + d.String()
 }
 
 // remove deletes the pods that the Job has no use for.

@@ -151,7 +151,7 @@ func oldestFirst(a, b *v1.Pod) int {
 // what there is to know of them.
 func (p *plan) free(pods []*v1.Pod) {
 	for _, pod := range pods {
-		if hasFinalizer(pod) && (ended(pod) || p.overdue(pod)) && !p.delays(pod) {
+		if hasFinalizer(pod) && (ended(pod) || p.overdue(pod)) && !p.delays(pod) && !p.later[pod.UID] {
 			p.release = append(p.release, pod)
 		}
 	}

@@ -105,6 +105,10 @@ func backoffLimit(job *batchv1.Job) int {
 	return 6
 }
 
+// mostUncounted is how many failed pods the status lists at most before they are counted, as that of the built-in
+// controller. The status of a Job has to fit into one object of the API server.
+const mostUncounted = 500
+
 // countFailures counts the failures whose pods have no finalizer any more, and lists those that are new.
 func (p *plan) countFailures(pods []*v1.Pod) {
 	held := make(map[types.UID]bool)
@@ -133,6 +137,12 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 		case !hasFinalizer(pod) || listed[pod.UID]:
 		case p.delays(pod):
 			p.delayed++
+		case len(open) >= mostUncounted:
+			p.delayed++
+			if p.later == nil {
+				p.later = make(map[types.UID]bool)
+			}
+			p.later[pod.UID] = true
 		default:
 			open = append(open, pod.UID)
 		}

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // plan is what a Job's status becomes and what is done to its pods, by what the API server shows and nothing else: a
@@ -23,6 +24,8 @@ type plan struct {
 
 	setbacks map[int]setback // by index, of those with failures that count
 	delayed  int             // failures that count and are not in the status yet
+
+	later map[types.UID]bool // pods whose failure the status has no room for yet
 
 	release []*v1.Pod // of which the finalizer goes
 	remove  []removal // which are deleted

@@ -156,6 +156,9 @@ func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return errStale
 	}
+	if err == nil {
+		c.sayPauses(job, p)
+	}
 	if err == nil && !finishedJob(job) && finishedJob(written) {
 		for _, condition := range p.status.Conditions {
 			if condition.Type == batchv1.JobComplete {
@@ -167,6 +170,16 @@ func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan)
 		c.metrics.finished(holds(&p.status, batchv1.JobComplete))
 	}
 	return err
+}
+
+// sayPauses tells the owner of a Job that it has been suspended or goes on, with the built-in controller's words.
+func (c *Controller) sayPauses(job *batchv1.Job, p *plan) {
+	switch was, is := holds(&job.Status, batchv1.JobSuspended), holds(&p.status, batchv1.JobSuspended); {
+	case is && !was:
+		c.events.Event(job, v1.EventTypeNormal, "Suspended", "Job suspended")
+	case was && !is:
+		c.events.Event(job, v1.EventTypeNormal, "Resumed", "Job resumed")
+	}
 }
 
 // poll asks the engine what to do, with what is now. soft are the indexes whose next pod need not avoid any node.
@@ -183,6 +196,7 @@ func (c *Controller) poll(
 		r.soft[i] = true
 	}
 	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.held)+atOnce))
+	r.spareRetries(p, pods)
 	actions = r.hold(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
 	r.forget(pods)
 	c.metrics.count(r)

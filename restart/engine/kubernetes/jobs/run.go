@@ -25,6 +25,8 @@ type run struct {
 
 	held []held
 
+	single map[int]bool // indexes that get no copy, since their last pod has failed
+
 	sizes sizes
 
 	counted tracker.Ledger // as the metrics have it
@@ -89,7 +91,7 @@ func (r *run) begin(s spec, hosts *engine.Hosts, preloaded bool) (err error) {
 	if r.phase, err = engine.New(c); err != nil {
 		return err
 	}
-	r.polled = false
+	r.polled, r.single = false, map[int]bool{}
 	for i := range s.tasks {
 		if !s.copies {
 			r.phase.SetEligible(i, false, true)
@@ -199,6 +201,63 @@ func (r *run) hold(p *plan, actions []engine.Action) (now []engine.Action) {
 		}
 	}
 	return now
+}
+
+// spareRetries keeps copies from an index that has failed until its next pod has run for as long as its peers. A copy of a
+// pod that is bound to fail fails as well, and spends the limit of failures twice as fast.
+func (r *run) spareRetries(p *plan, pods []*v1.Pod) {
+	if !r.spec.copies || len(p.setbacks)+len(r.single) == 0 {
+		return
+	}
+	typical, now := p.typical(pods), map[int]bool{}
+	for i := range p.setbacks {
+		if i >= 0 && i < r.spec.tasks {
+			now[i] = true
+		}
+	}
+	for _, pod := range pods {
+		if i := index(pod); now[i] && active(pod) {
+			if begun, _ := span(pod); !begun.IsZero() && p.now.Sub(begun) >= typical {
+				delete(now, i)
+			}
+		}
+	}
+	for i := range now {
+		r.phase.SetEligible(i, false, true)
+	}
+	for i := range r.single {
+		if !now[i] {
+			r.phase.SetEligible(i, true, true)
+		}
+	}
+	r.single = now
+}
+
+// typical is the median time that the pods took which have won. Before there is any it is for how long the oldest pod
+// without a failure of its index has run.
+func (p *plan) typical(pods []*v1.Pod) (t time.Duration) {
+	var took []time.Duration
+	for _, pod := range p.winners {
+		if pod == nil {
+			continue
+		}
+		if begun, ended := span(pod); !begun.IsZero() && ended.After(begun) {
+			took = append(took, ended.Sub(begun))
+		}
+	}
+	if len(took) > 0 {
+		slices.Sort(took)
+		return took[len(took)/2]
+	}
+	for _, pod := range pods {
+		if _, has := p.setbacks[index(pod)]; has || !active(pod) {
+			continue
+		}
+		if begun, _ := span(pod); !begun.IsZero() {
+			t = max(t, p.now.Sub(begun))
+		}
+	}
+	return t
 }
 
 // paused counts the pods that wait for the end of their index' pause.

@@ -33,9 +33,18 @@ func TestStragglersAreCopied(t *testing.T) {
 	assert.Zero(t, job.Status.Failed)
 	assert.Len(t, y.pods(), 16, "the losers are gone")
 	oneWinner(t, y)
-	event := <-y.events.Events
-	assert.True(t, strings.HasPrefix(event, "Normal StragglerCopied submit "), event)
-	assert.Contains(t, event, "duplicate")
+	var copied []string
+	for len(y.events.Events) > 0 {
+		if event := <-y.events.Events; strings.Contains(event, "StragglerCopied") {
+			copied = append(copied, event)
+		}
+	}
+	require.Len(t, copied, 4)
+	for k, event := range copied {
+		assert.True(t, strings.HasPrefix(event, "Normal StragglerCopied Created pod j-"), event)
+		assert.Contains(t, event, ", not on n3: duplicate")
+		assert.NotContains(t, event, "avoid=", "copy %d", k)
+	}
 }
 
 // Where no two pods of an index may run, what lags ends first.

@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The owner of a Job reads the built-in controller's events: each pod that is made, the suspension, and its end.
+func TestEventsAsTheBuiltInControllers(t *testing.T) {
+	y := newToy(t, indexedJob(2))
+	suspend := func(to bool) {
+		job := y.job()
+		job.Spec.Suspend = &to
+		require.NoError(t, y.client.Tracker().Update(batchv1.SchemeGroupVersion.WithResource("jobs"), job, job.Namespace))
+		y.steps(3)
+	}
+	suspend(true)
+	suspend(false)
+	require.Len(t, y.made, 2)
+	seen := map[string]int{}
+	for len(y.events.Events) > 0 {
+		seen[<-y.events.Events]++
+	}
+	assert.Equal(t, map[string]int{
+		"Normal Suspended Job suspended": 1, "Normal Resumed Job resumed": 1,
+		"Normal SuccessfulCreate Created pod: " + y.made[0].Name: 1,
+		"Normal SuccessfulCreate Created pod: " + y.made[1].Name: 1,
+	}, seen)
+}
+
+// 600 pods fail at once. The status lists 500 of them, and the other 100 keep their finalizers until it has room.
+func TestUncountedFailuresAreBounded(t *testing.T) {
+	job := indexedJob(600, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(10000)) })
+	var pods []*v1.Pod
+	for i := range 600 {
+		p := makePod(job, i, fmt.Sprint(i), nil, false, 0)
+		p.UID, p.Status.Phase = types.UID(fmt.Sprint(i)), v1.PodFailed
+		pods = append(pods, p)
+	}
+	now := time.Unix(1e9, 0)
+	p := makePlan(job, pods, now)
+	assert.Len(t, p.status.UncountedTerminatedPods.Failed, 500)
+	require.Len(t, p.release, 500)
+	for _, pod := range p.release {
+		pod.Finalizers = nil
+	}
+	job.Status = p.status
+	p = makePlan(job, pods, now)
+	assert.EqualValues(t, 500, p.status.Failed)
+	assert.Len(t, p.status.UncountedTerminatedPods.Failed, 100)
+	require.Len(t, p.release, 100)
+	for _, pod := range p.release {
+		pod.Finalizers = nil
+	}
+	job.Status = p.status
+	assert.EqualValues(t, 600, makePlan(job, pods, now).status.Failed)
+}
+
+// An index fails again and again while slots are idle. No pod of it is copied: a copy would fail as well, and count.
+func TestRetriesAreNotCopiedAtOnce(t *testing.T) {
+	y := newToy(t, indexedJob(4, func(s *batchv1.JobSpec) {
+		s.Parallelism, s.BackoffLimit = per(int32(4)), per(int32(3))
+	}))
+	y.takes = func(p *v1.Pod) time.Duration {
+		if index(p) == 0 {
+			return 10 * time.Second
+		}
+		return 30 * time.Second
+	}
+	failsOn(1, 0)(y)
+	job := y.steps(400)
+	require.True(t, holds(&job.Status, batchv1.JobFailed))
+	assert.EqualValues(t, 4, job.Status.Failed)
+	assert.Len(t, y.made, 7, "three indexes that end and four pods that fail")
+}
+
+// A retry gets a copy once it has run as long as the other indexes took.
+func TestRetryThatLagsIsCopied(t *testing.T) {
+	y := newToy(t, indexedJob(4))
+	y.exits = func(p *v1.Pod) int32 {
+		if index(p) == 0 && p.Name == y.made[0].Name {
+			return 1
+		}
+		return 0
+	}
+	y.takes = func(p *v1.Pod) time.Duration {
+		if index(p) == 0 && p.Name != y.made[0].Name && len(y.made) == 5 {
+			return 1000 * time.Second
+		}
+		return 20 * time.Second
+	}
+	job := y.steps(600)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 300*time.Second)
+	require.Len(t, y.made, 6)
+	assert.GreaterOrEqual(t, y.made[5].CreationTimestamp.Sub(y.made[4].CreationTimestamp.Time), 20*time.Second)
+}
