@@ -116,8 +116,14 @@ func endOf(p *v1.Pod, now time.Time) time.Time {
 	const slack = 2 * time.Second // of whole seconds, and of clocks that are as good as right
 	made := p.CreationTimestamp.Time
 	begun, ended := span(p)
-	if begun.IsZero() || ended.IsZero() { // it never ran
+	switch {
+	case ended.IsZero(): // it never ran
 		return made
+	case begun.IsZero(): // nothing says for how long it ran
+		if ended.Before(made.Add(-slack)) || ended.After(now.Add(slack)) {
+			return made
+		}
+		return ended
 	}
 	if begun.Before(made.Add(-slack)) || ended.After(now.Add(slack)) {
 		return made.Add(max(ended.Sub(begun), 0))
