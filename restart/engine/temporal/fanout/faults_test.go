@@ -1,0 +1,136 @@
+package fanout
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// faulty is an imitation of which one call goes wrong: the one with number at, counted from 1.
+type faulty struct {
+	service
+	at    int
+	lost  bool // it is carried out, and the answer is lost
+	calls *int
+}
+
+type faultyClient struct {
+	client.Client
+	server faulty
+}
+
+func (c faultyClient) WorkflowService() workflowservice.WorkflowServiceClient { return c.server }
+
+// call makes a call, or what becomes of it.
+func call[R, A any](
+	f faulty, ctx context.Context, r R, do func(context.Context, R, ...grpc.CallOption) (*A, error),
+) (*A, error) {
+	if *f.calls++; *f.calls != f.at {
+		return do(ctx, r)
+	}
+	if f.lost {
+		_, _ = do(ctx, r)
+	}
+	return nil, serviceerror.NewUnavailable("not now")
+}
+
+func (f faulty) DescribeWorkflowExecution(
+	ctx context.Context, r *workflowservice.DescribeWorkflowExecutionRequest, _ ...grpc.CallOption,
+) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return call(f, ctx, r, f.service.DescribeWorkflowExecution)
+}
+
+func (f faulty) GetWorkflowExecutionHistoryReverse(
+	ctx context.Context, r *workflowservice.GetWorkflowExecutionHistoryReverseRequest, _ ...grpc.CallOption,
+) (*workflowservice.GetWorkflowExecutionHistoryReverseResponse, error) {
+	return call(f, ctx, r, f.service.GetWorkflowExecutionHistoryReverse)
+}
+
+func (f faulty) StartActivityExecution(
+	ctx context.Context, r *workflowservice.StartActivityExecutionRequest, _ ...grpc.CallOption,
+) (*workflowservice.StartActivityExecutionResponse, error) {
+	return call(f, ctx, r, f.service.StartActivityExecution)
+}
+
+func (f faulty) DescribeActivityExecution(
+	ctx context.Context, r *workflowservice.DescribeActivityExecutionRequest, _ ...grpc.CallOption,
+) (*workflowservice.DescribeActivityExecutionResponse, error) {
+	return call(f, ctx, r, f.service.DescribeActivityExecution)
+}
+
+func (f faulty) RespondActivityTaskCompletedById(
+	ctx context.Context, r *workflowservice.RespondActivityTaskCompletedByIdRequest, _ ...grpc.CallOption,
+) (*workflowservice.RespondActivityTaskCompletedByIdResponse, error) {
+	return call(f, ctx, r, func(
+		ctx context.Context, r *workflowservice.RespondActivityTaskCompletedByIdRequest, _ ...grpc.CallOption,
+	) (*workflowservice.RespondActivityTaskCompletedByIdResponse, error) {
+		if len(f.completed) > 0 {
+			return nil, serviceerror.NewNotFound("it is completed")
+		}
+		return f.service.RespondActivityTaskCompletedById(ctx, r)
+	})
+}
+
+func (f faulty) RequestCancelActivityExecution(
+	ctx context.Context, r *workflowservice.RequestCancelActivityExecutionRequest, _ ...grpc.CallOption,
+) (*workflowservice.RequestCancelActivityExecutionResponse, error) {
+	return call(f, ctx, r, f.service.RequestCancelActivityExecution)
+}
+
+// oneMore copies each task that has one attempt.
+type oneMore struct{}
+
+func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Copies) != 1 || t.Copies[0].Elapsed == 0 {
+		return restart.Decision{}
+	}
+	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
+}
+
+// An activity hangs, and its copy completes it. One call to the server is refused, or is carried out while its answer is
+// lost: each call in its turn. The activity is completed once, by the copy's result, within the same number of polls or so.
+func TestFaultAtEachCall(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		most := 0
+		for at := 0; at == 0 || at <= most; at++ { // at 0 nothing goes wrong
+			calls := 0
+			s := newImitation()
+			s.schedules("other", "input 0")
+			s.schedules("chunk", "input 1")
+			begun := time.Now().Add(-time.Minute)
+			s.pending = func(int) []*workflowpb.PendingActivityInfo {
+				if len(s.completed) > 0 {
+					return nil
+				}
+				return []*workflowpb.PendingActivityInfo{started("chunk", begun)}
+			}
+			s.ready = func(poll int) bool { return poll >= 7 }
+			known, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
+			require.NoError(t, err)
+			f := faulty{service{imitation: s}, at, lost, &calls}
+			w, err := newWatcher(faultyClient{server: f}, "w", "",
+				WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: oneMore{}})
+			require.NoError(t, err)
+			for open := true; open && s.polls < 400; time.Sleep(time.Millisecond) {
+				open, err = w.poll(t.Context())
+				require.NoError(t, err, "call %d", at)
+			}
+			w.abandon()
+			assert.Equal(t, []string{"chunk: result of input 1"}, s.completed, "call %d, answer lost %v", at, lost)
+			assert.LessOrEqual(t, len(s.copies), 2, "call %d, answer lost %v", at, lost)
+			most = max(most, min(calls, 60))
+		}
+		t.Logf("answer lost %v: %d calls", lost, most)
+	}
+}
