@@ -26,6 +26,7 @@ func TestCount_32(t *testing.T) {
 			assert.Equal(t, want[i], c, "Count(%d, %v, .05)", n, p)
 		}
 	}
+	assert.Equal(t, .05, Config{}.Effective().AcceptableRisk)
 }
 
 // The count keeps the share of straggling jobs within ε (§3.2, footnote 3).

@@ -69,6 +69,12 @@ func TestSection64HybridOfStartAndEqual(t *testing.T) {
 	_, rule, err = BandwidthConfig{Short: 15 * time.Second}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule, "a phase of exactly Short is short")
+	for seconds, want := range map[float64]BandwidthRule{60: Start, 61: Equal} { // without a choice, up to a minute is short
+		long := Problem{Input: [][]float64{{20 * seconds, 20 * seconds}}, Up: measured.Up, Down: measured.Down}
+		_, rule, err = BandwidthConfig{}.Estimate(long)
+		require.NoError(t, err)
+		assert.Equal(t, want, rule, "%v s", seconds)
+	}
 	_, rule, err = BandwidthConfig{Rule: Start, Short: 1}.Estimate(measured)
 	require.NoError(t, err)
 	assert.Equal(t, Start, rule)

@@ -105,6 +105,9 @@ func TestSection53WhichMachineGetsTheCopy(t *testing.T) {
 	target, d := DecideTarget(c, machines, 1)
 	assert.Equal(t, 1, target) // saves 0, 18 and 16 s, less 2, 5 and 4
 	assert.Equal(t, 18*time.Second, d.Saves)
+	dear := append(machines, Target{CopyTime: 10 * time.Second, Loss: .05}) // it saves 19 s, less 10
+	target, _ = DecideTarget(c, dear, 1)
+	assert.Equal(t, 1, target)
 	target, d = DecideTarget(c, machines, 0)
 	assert.Equal(t, -1, target)
 	assert.Equal(t, OverBudget, d.Reason)

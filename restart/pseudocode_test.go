@@ -124,6 +124,11 @@ func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	set := copies(40, 10, 30, 20, 35)
 	set[4].Elapsed = delta - 1 // recently started
 	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, set), "kept are the two fastest, 1 and 3, the newest, 4, and the oldest, 0")
+	// Nor is a fourth copy launched.
+	task := one(time.Hour, 1)
+	assert.Equal(t, restart.Duplicate, restart.Mantri{}.Decide(task, idle).Action)
+	task.Copies = append(task.Copies, task.Copies[0], task.Copies[0])
+	assert.NotEqual(t, restart.Duplicate, restart.Mantri{}.Decide(task, idle).Action)
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {

@@ -82,6 +82,13 @@ func TestMantriMaxDuplicates(t *testing.T) {
 		task.Duplicates = 8
 		assert.Equal(t, restart.EnoughCopies, spent.Decide(task, p).Reason)
 	}
+	// The limits hold for any policy.
+	task := one(10*time.Minute, 30)
+	launch := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: time.Minute}
+	for launched, want := range map[int]restart.Action{7: restart.Duplicate, 8: restart.Keep} {
+		task.Duplicates = launched
+		assert.Equal(t, want, restart.Limits{}.Hold(launch, task).Action, "%d launched", launched)
+	}
 }
 
 // The chance of line 7 is that of half of t_rem: of 16 points two are 100 s and the others 60 s, of which half is less

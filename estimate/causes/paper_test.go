@@ -61,6 +61,11 @@ func TestMantri42Footnote3ResidualOfAFifth(t *testing.T) {
 	require.Len(t, r.Outliers, 1)
 	assert.True(t, r.Outliers[0].Explained)
 
+	tasks[7].Took = 42 * 127 * s / 100
+	r = causes.Explain(causes.Phase{Tasks: tasks})
+	require.Len(t, r.Outliers, 1)
+	assert.False(t, r.Outliers[0].Explained, "by more than a fifth of what it took")
+
 	tasks[7].Took = 42 * 13 * s / 10
 	r = causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 1)
@@ -181,6 +186,13 @@ func TestMantri42Figure3Improvable(t *testing.T) {
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Empty(t, r.Outliers)
 	assert.Equal(t, 5, r.Improvable)
+	for percent, improvable := range map[int]int{118: 0, 128: 1} {
+		for i := range tasks {
+			tasks[i].Took = time.Duration(tasks[i].Bytes * 1e8)
+		}
+		tasks[10].Took = tasks[10].Took * time.Duration(percent) / 100
+		assert.Equal(t, improvable, causes.Explain(causes.Phase{Tasks: tasks}).Improvable, "%d percent", percent)
+	}
 }
 
 // "Figure 8: causes and solutions."

@@ -46,6 +46,7 @@ func TestKNNByHand_3_1(t *testing.T) {
 	assert.Equal(t, 1.0, p.CDF(20))
 	assert.Equal(t, 10.0, p.Quantile(.6))
 	assert.Equal(t, 20.0, p.Quantile(.62))
+	assert.Equal(t, 10_000, Config{}.Effective().Keep)
 }
 
 // "increasing k in proportion to n^(4/5)": the least integer k with k^5 >= n^4, without rounding errors.

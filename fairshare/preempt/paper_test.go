@@ -25,6 +25,7 @@ func TestSection32Timeouts(t *testing.T) {
 	for i := range tasks {
 		tasks[i].Started = start.Add(time.Duration(i*37%100) * time.Second)
 	}
+	assert.Equal(t, preempt.Timeouts{Min: time.Minute, Fair: 5 * time.Minute}, preempt.Config{}.Effective().Timeouts)
 	usage := []int64{100, 0}
 	require.NoError(t, s.Observe(start, shares, usage))
 	assert.Empty(t, s.Plan(start.Add(time.Minute-1), tasks, nil).Claims, "not before Tmin")

@@ -144,6 +144,9 @@ func TestHadoopBehindAverage(t *testing.T) {
 	task.Copies[0].Elapsed--
 	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "a minute, at least")
 	assert.Equal(t, restart.Duplicate, rules.Hadoop{MinAge: restart.Off}.Decide(task, p).Action)
+	two := aged(60)
+	two.Copies = append(two.Copies, two.Copies[0])
+	assert.Equal(t, restart.EnoughCopies, rules.Hadoop{}.Decide(two, p).Reason, "one copy at a time")
 	// LATE §2.2: beyond 0.8 there is no speculation, since the mean cannot exceed 1.
 	task = aged(60)
 	task.Copies[0].Score, p.Peers.MeanScore = 0.8+1e-9, 1
