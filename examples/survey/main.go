@@ -3,7 +3,7 @@
 //
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
-//	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof]
+//	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
 //
 // The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third
 // plays small worlds under the default and the other policies, and counts where it does harm: docs/worlds.md.
@@ -57,7 +57,9 @@ func run(args []string, w io.Writer) error {
 		"with -worlds, beside the default")
 	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
-		"invented afterwards; streams of small phases, as time/one in a hundred/slots")
+		"invented afterwards; all of these; streams of small phases, as time/one in a hundred/slots")
+	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, a factor for the noise of noisy progress: 1 is a σ of .15 "+
+		"between attempts and of .05 between the reports of one")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under "+
 		"those of the policies that predict it")
 	if err := flags.Parse(args); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"runtime"
 	"slices"
@@ -17,6 +18,7 @@ import (
 // small are the flags of the survey of small worlds.
 type small struct {
 	cells, policies, set, list string
+	noise                      float64
 	seeds                      int
 }
 
@@ -24,6 +26,7 @@ var (
 	sets  = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
 	lists = map[string]func() []worlds.World{
 		"first": worlds.All, "later": worlds.Later, "latest": worlds.Latest, "streams": worlds.Streams,
+		"all": func() []worlds.World { return slices.Concat(worlds.All(), worlds.Later(), worlds.Latest()) },
 	}
 )
 
@@ -32,6 +35,9 @@ func (o small) write(w io.Writer) error {
 	set, ok := sets[o.set]
 	if !ok {
 		return fmt.Errorf("-set is %q, want work or proof", o.set)
+	}
+	if !(o.noise > 0) || math.IsInf(o.noise, 1) {
+		return fmt.Errorf("-noise is %v, want a finite number above 0", o.noise)
 	}
 	players, err := o.players()
 	if err != nil {
@@ -143,9 +149,10 @@ func (o small) chosen() (jobs []job, err error) {
 	}
 	list, ok := lists[o.list]
 	if !ok {
-		return nil, fmt.Errorf("-list is %q, want first, later, latest or streams", o.list)
+		return nil, fmt.Errorf("-list is %q, want first, later, latest, all or streams", o.list)
 	}
 	for _, w := range list() {
+		w.Noise = o.noise
 		for _, m := range worlds.Models {
 			if match.MatchString(w.Name + " " + m.String()) {
 				jobs = append(jobs, job{w, m})

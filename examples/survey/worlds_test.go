@@ -16,7 +16,23 @@ func TestWorldsFlags(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-worlds", "-set", "mine"}, io.Discard), "mine")
 	assert.ErrorContains(t, run([]string{"-worlds", "-list", "last"}, io.Discard), "last")
 	assert.ErrorContains(t, run([]string{"-worlds", "-cells", "nowhere"}, io.Discard), "nowhere")
+	assert.ErrorContains(t, run([]string{"-worlds", "-noise", "0"}, io.Discard), "-noise is 0")
+	assert.ErrorContains(t, run([]string{"-worlds", "-noise", "Inf"}, io.Discard), "-noise is +Inf")
 	assert.ErrorContains(t, run([]string{"-worlds", "-policies", "best"}, io.Discard), "best")
+}
+
+// A factor of 1 leaves the table as it is, and one of 2 changes the cells in which progress is noisy.
+func TestWorldsNoise(t *testing.T) {
+	table := func(args ...string) string {
+		var b bytes.Buffer
+		require.NoError(t, run(append([]string{"-worlds", "-seeds", "2", "-policies", "mantri"}, args...), &b))
+		return b.String()
+	}
+	noisy := []string{"-cells", "^15 % attempts 8x/3w noisy"}
+	assert.Equal(t, table(noisy...), table(append(noisy, "-noise", "1")...))
+	assert.NotEqual(t, table(noisy...), table(append(noisy, "-noise", "2")...))
+	// A world of another list than the first.
+	assert.Contains(t, table("-list", "all", "-cells", "^25 % attempts 3x/2w noisy"), "\n| 25 % attempts 3x/2w | noisy |")
 }
 
 func TestWorldsTable(t *testing.T) {

@@ -108,6 +108,6 @@ func (w *World) fate(l *luck, m Model, phase, i, attempt int) (f fate) {
 	if hang < w.Hang {
 		f.hangs = where
 	}
-	f.curve.draw(l, m)
+	f.curve.draw(l, m, or(w.Noise, 1))
 	return f
 }

@@ -6,14 +6,23 @@ import "math"
 type curve struct {
 	model  Model
 	factor float64
+	noise  float64     // the σ of a report's own factor
 	ends   [12]float64 // the share of the time at the end of each twelfth of the work
 }
 
-func (c *curve) draw(l *luck, m Model) {
+// The σ of the factors by which noisy progress is off, where World.Noise is 1.
+const (
+	attemptNoise = .15 // one factor for each attempt
+	reportNoise  = .05 // one factor for each report
+)
+
+// draw draws the curve of an attempt; noise multiplies the σ of noisy progress.
+func (c *curve) draw(l *luck, m Model, noise float64) {
 	c.model = m
 	switch m {
 	case Noisy:
-		c.factor = math.Exp(.15 * l.NormFloat64())
+		c.factor = math.Exp(attemptNoise * noise * l.NormFloat64())
+		c.noise = reportNoise * noise
 	case Stalls:
 		sum := 0.0
 		for i := range c.ends {
@@ -41,7 +50,7 @@ func (c *curve) draw(l *luck, m Model) {
 func (c *curve) shows(share float64, l *luck) float64 {
 	switch c.model {
 	case Noisy:
-		return min(share*c.factor*math.Exp(.05*l.NormFloat64()), .999)
+		return min(share*c.factor*math.Exp(c.noise*l.NormFloat64()), .999)
 	case Stalls:
 		before := 0.0
 		for i, end := range c.ends {

@@ -42,6 +42,8 @@ type World struct {
 
 	Interference float64 // how much slower each copy of a task makes all of them
 	Checkpoint   float64 // the share of its work after which an attempt saves what it has done; 0: never
+
+	Noise float64 // multiplies both σ of noisy progress; 0 stands for 1
 }
 
 // Bad says that so many machines are slower by a factor, from an instant to another; an end of 0 is never.

@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -123,13 +124,47 @@ func TestGames(t *testing.T) {
 	assert.Greater(t, len(seen), 50)
 }
 
+// The factor of a world multiplies the σ of an attempt's factor and of a report's, and leaves everything else alone.
+func TestNoise(t *testing.T) {
+	l := newLuck(Work, 1)
+	spread := func(noise float64) (attempt, report float64) {
+		w := World{Tasks: 1, Noise: noise}
+		for i := range 1000 {
+			f := w.fate(l, Noisy, 0, i, 0)
+			attempt += math.Pow(math.Log(f.curve.factor), 2) / 1000
+			report += math.Pow(math.Log(f.curve.shows(.2, l)/.2/f.curve.factor), 2) / 1000
+		}
+		return math.Sqrt(attempt), math.Sqrt(report)
+	}
+	attempt, report := spread(0)
+	assert.InDelta(t, .15, attempt, .01)
+	assert.InDelta(t, .05, report, .005)
+	one, _ := spread(1)
+	assert.InDelta(t, attempt, one, 1e-12, "0 stands for 1")
+	attempt, report = spread(2)
+	assert.InDelta(t, .3, attempt, .02)
+	assert.InDelta(t, .1, report, .01)
+
+	w := find(t, "15 % attempts 8x/3w")
+	loud := w
+	loud.Noise = 2
+	for _, m := range Models {
+		g := Game{Model: m, Set: Work, Seed: 1}
+		one, err := w.Run(g)
+		require.NoError(t, err)
+		two, err := loud.Run(g)
+		require.NoError(t, err)
+		assert.Equal(t, m != Noisy, one == two, m)
+	}
+}
+
 // What is shown of progress never falls, and is all when all is done.
 func TestCurves(t *testing.T) {
 	l := newLuck(Work, 1)
 	late := 0
 	for i := range 1000 {
 		var c curve
-		c.draw(l.of(uint64(i)), Stalls)
+		c.draw(l.of(uint64(i)), Stalls, 1)
 		before := 0.0
 		for k := range 101 {
 			shown := c.shows(float64(k)/100, l)
