@@ -60,8 +60,6 @@ const (
 	keepWanted = 2000
 )
 
-// Experimental: no host of this repository calls it yet.
-//
 // LossBursts tells which machines are losing outputs now, and how probable it then is that another output is lost.
 // Losses cluster: a machine that has lost one output is likely to lose others soon, so what else it holds is worth
 // recomputing before anyone asks for it [Mantri §4.2, §5.3].

@@ -83,6 +83,9 @@ type Config struct {
 	// Forecast predicts how long tasks take from past runs, for the order by laxity and for Overload; its Dimensions are
 	// not read. Nil: a job's tasks take what they have to do at speed 1, as their user says.
 	Forecast *knn.Config
+	// LateNotice says that a lost output is noticed when a phase that reads it is to begin, or at once if one has begun;
+	// otherwise every loss is noticed at once.
+	LateNotice bool
 	// Replicate guards intermediate outputs against loss.
 	Replicate *Replication
 

@@ -94,6 +94,10 @@ func (s *sim) moves(at int32) {
 		}
 		s.haveRead(at)
 	case works:
+		if c.ahead {
+			s.ahead().ended(s, at)
+			return
+		}
 		if c.kept {
 			s.assigner.ended(s, at, assign.Finished)
 			return

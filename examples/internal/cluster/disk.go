@@ -204,11 +204,12 @@ func (s *sim) startAgain(job int32) {
 			s.tasks[t] = task{phase: id, first: none, machine: none, replica: none, drawn: s.tasks[t].drawn}
 		}
 		s.close(id)
-		p.waiting, p.head, p.open, p.rates, p.ran, p.rackHead, p.bound = 0, 0, false, nil, nil, nil, nil
+		p.waiting, p.head, p.open, p.over, p.rates, p.ran, p.rackHead, p.bound = 0, 0, false, false, nil, nil, nil, nil
 		p.unfinished, p.missing = p.end-p.first, int32(s.inputTasks(p))
 		j.phase[p.facts.Kind] = nil
 	}
 	j.left = j.phases[1] - j.phases[0]
+	s.ahead().sweep(s)
 	s.touch(job)
 	for id := j.phases[0]; id < j.phases[1]; id++ {
 		s.tryOpen(id)

@@ -3,7 +3,8 @@
 // library, through its public calls, and carries the answer out; it has no rule of its own about who runs next, where,
 // with how many copies, or what is killed. What it asks of each package is in one file with the package's name
 // (restart.go, delay.go, fairshare.go and so on; assign.go for delay/assign, overload.go for laxity/outlier, disk.go
-// for the disks of fairshare/gate, blacklist.go for the machines that clone bans), which is meant to be read, and
+// for the disks of fairshare/gate, recompute.go for what replicate computes ahead of need, blacklist.go for the machines
+// that clone bans), which is meant to be read, and
 // copied, by who writes such a host.
 //
 // # Time
@@ -26,7 +27,7 @@
 // Reads that overlap with the phase that they read go at [Phase.Fetch], and those within a rack at the reader's own
 // speed; only reads between racks share links. A copy that copies early is taken to have read, when the last input
 // ends, all but that input's part, if it was fast enough. A replica is there at once, and a task's output has one
-// replica at most. Clones that read outputs of their own do not share links, and what a clone leaves beside its task's
+// replica at most. Its loss is noticed at once, and a run ahead of need reads over links that nobody else uses. Clones that read outputs of their own do not share links, and what a clone leaves beside its task's
 // output takes no room on a disk. Servers that queue requests are a simulation of their own, package requests.
 //
 // # Cost

@@ -36,10 +36,11 @@ func (s *sim) succeed(at int32) {
 	}
 	p.waiting -= t.owed
 	s.jobs[j].waiting[c.kind] -= t.owed
-	t.owed, t.done, t.machine, t.would = 0, true, c.machine, 0
+	t.owed, t.done, t.machine, t.would, t.ahead = 0, true, c.machine, 0, false
 	s.touch(j)
 	s.clones.taskEnded(s, c.task)
 	p.unfinished--
+	s.ahead().grant(s.now - c.begun)
 	s.produced(c.task)
 	for _, output := range p.outputs {
 		s.inputEnded(output, c.task)
@@ -56,6 +57,10 @@ func (s *sim) succeed(at int32) {
 // kill ends a copy before its time; requeue says that its task has to be launched once more for it.
 func (s *sim) kill(at int32, requeue bool) {
 	c := s.copies[at]
+	if c.ahead {
+		s.ahead().drop(s, at)
+		return
+	}
 	if c.kept {
 		s.assigner.ended(s, at, assign.Failed)
 		return

@@ -13,6 +13,9 @@ func (s *sim) tryOpen(id int32) {
 	if p.perTask && p.missing == int32(s.inputTasks(p)) {
 		return
 	}
+	if !s.discover(p) {
+		return
+	}
 	p.open, p.opened = true, s.now
 	facts := s.factsOf(id)
 	if p.missing == 0 && len(p.inputs) > 0 {

@@ -16,6 +16,8 @@ type Replication struct {
 	Bandwidth float64
 	// History is what is known of each machine at the start; nil: nothing.
 	History []Record
+	// Ahead computes outputs again before anyone asks for them; nil: never. It needs Config.LateNotice.
+	Ahead *Ahead
 }
 
 // Record says how many outputs a machine has had, and how many of them it lost before they were read.
@@ -29,6 +31,7 @@ type guard struct {
 	budget *replicate.ByteBudget
 	graphs []*replicate.Graph // by job
 	node   []int32            // of each task, in its job's graph; none before it has ended
+	ahead  *recomputer        // nil if nothing is computed ahead of need
 }
 
 func newGuard(s *sim) (*guard, error) {
@@ -54,7 +57,8 @@ func newGuard(s *sim) (*guard, error) {
 		g.losses.Produced(epoch, m, r.Outputs)
 		g.losses.Lost(epoch, m, r.Lost)
 	}
-	return g, nil
+	g.ahead, err = newRecomputer(s, g.config.Ahead)
+	return g, err
 }
 
 // produced is told of each task that has ended; it decides whether its output gets a second home.
@@ -132,54 +136,108 @@ func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32,
 	return machines, targets
 }
 
-// lose takes the outputs on a machine away that are still to be read. What has a replica is read there; the rest is
-// computed again, and who reads it waits.
+// lose takes the outputs on a machine away that are still to be read. Config.LateNotice says when that is noticed.
 func (s *sim) lose(machine int32) {
 	for id := range s.tasks {
 		t := &s.tasks[id]
 		if t.replica == machine {
 			s.disks.take(s, t.phase, machine)
-			t.replica = none
+			t.replica, t.ahead = none, false
 		}
-		if !t.done || t.machine != machine || !s.stillRead(t.phase) {
+		if !t.done || t.machine != machine || t.gone || !s.stillRead(t.phase) {
 			continue
 		}
-		p := &s.phases[t.phase]
-		s.disks.take(s, t.phase, machine)
-		if s.guard != nil {
-			s.guard.losses.Lost(s.clock(), int(machine), 1)
+		if t.gone = true; !s.c.LateNotice || s.isRead(t.phase) {
+			s.miss(int32(id))
 		}
-		if t.replica != none {
-			t.machine, t.replica = t.replica, none
-			s.result.Saved++
-			continue
+	}
+}
+
+// discover notices what a phase that could begin finds lost of its inputs, and reports whether it has found all.
+func (s *sim) discover(p *phase) bool {
+	if !s.c.LateNotice {
+		return true
+	}
+	before := p.missing
+	for _, in := range p.inputs {
+		for t := s.phases[in].first; t < s.phases[in].end; t++ {
+			if s.tasks[t].gone {
+				s.miss(t)
+			}
 		}
-		s.result.Recomputed++
-		t.done, t.machine = false, none
-		s.assigner.lost(s, int32(id))
-		p.unfinished++
-		if p.unfinished == 1 {
-			s.jobs[p.job].left++
+	}
+	if p.missing > before {
+		return false
+	}
+	for _, in := range p.inputs {
+		for t := s.phases[in].first; t < s.phases[in].end; t++ {
+			if s.tasks[t].done {
+				s.ahead().found(s, t)
+			}
 		}
-		if p.watch != nil {
-			p.watch.loseOutput(s, int32(id)-p.first)
+	}
+	return true
+}
+
+// miss notices that an output is lost. If it has a replica, that is read; otherwise it is computed again, and its readers
+// wait.
+func (s *sim) miss(id int32) {
+	t := &s.tasks[id]
+	p := &s.phases[t.phase]
+	machine := t.machine
+	t.gone = false
+	s.disks.take(s, t.phase, machine)
+	if s.guard != nil {
+		s.guard.losses.Lost(s.clock(), int(machine), 1)
+		s.ahead().lost(s, machine)
+	}
+	if t.replica != none {
+		s.result.Saved++
+		if t.ahead {
+			s.result.AheadSaved++
 		}
-		if s.explained(p.job) {
-			s.tell(p.job, "the output of task %d was lost with machine %d", int32(id)-p.first, machine)
-		}
-		for _, o := range p.outputs {
-			s.inputLost(o, int32(id))
-		}
-		if t.missing == 0 { // otherwise when what it reads is there again
-			s.owe(int32(id))
-			s.want(p.job)
-		}
+		t.machine, t.replica = t.replica, none
+		return
+	}
+	s.result.Recomputed++
+	t.done, t.machine = false, none
+	s.assigner.lost(s, id)
+	p.unfinished++
+	if p.over {
+		p.over = false
+		s.jobs[p.job].left++
+	}
+	if p.watch != nil {
+		p.watch.loseOutput(s, id-p.first)
+	}
+	if s.explained(p.job) {
+		s.tell(p.job, "the output of task %d was lost with machine %d", id-p.first, machine)
+	}
+	for _, o := range p.outputs {
+		s.inputLost(o, id)
+	}
+	if s.ahead().takeOver(s, id) {
+		return
+	}
+	if t.missing == 0 { // otherwise when what it reads is there again
+		s.owe(id)
+		s.want(p.job)
 	}
 }
 
 func (s *sim) stillRead(id int32) bool {
 	for _, o := range s.phases[id].outputs {
 		if s.phases[o].unfinished > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isRead reports whether a phase that reads the outputs of a phase has begun, and not ended.
+func (s *sim) isRead(id int32) bool {
+	for _, o := range s.phases[id].outputs {
+		if s.phases[o].open && s.phases[o].unfinished > 0 {
 			return true
 		}
 	}
@@ -215,10 +273,8 @@ func (s *sim) inputLost(id, input int32) {
 func (s *sim) sendBack(id int32) bool {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
-	for at := t.first; at != none; at = s.copies[at].sibling {
-		if s.copies[at].stage >= queues {
-			return false // one has read it all
-		}
+	if s.hasReadAll(id) {
+		return false
 	}
 	sent := t.first != none || t.owed > 0
 	for t.first != none {
@@ -236,4 +292,14 @@ func (s *sim) sendBack(id int32) bool {
 	t.owed = 0
 	s.touch(p.job)
 	return sent
+}
+
+// hasReadAll reports whether a copy of a task has read all it needs.
+func (s *sim) hasReadAll(id int32) bool {
+	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
+		if s.copies[at].stage >= queues {
+			return true
+		}
+	}
+	return false
 }

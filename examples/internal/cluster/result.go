@@ -29,7 +29,12 @@ type Result struct {
 	// Replicated their bytes, and Saved how many lost outputs were there a second time. Processed is the bytes that finished
 	// tasks had to read.
 	Recomputed, Replicas, Saved int
-	Replicated, Processed       float64
+	// Ahead counts runs of tasks whose outputs were expected to be lost. AheadSaved are those of Saved that read the output
+	// of such a run, and AheadLate the runs that had not ended when the loss was noticed: these end their task.
+	// AheadTime is the slots' time of those that did not.
+	Ahead, AheadSaved, AheadLate int
+	AheadTime                    time.Duration
+	Replicated, Processed        float64
 	// DiskFull counts the slots that were not used because the machine's disk had no room for what the task would write,
 	// DiskMost is the most that a machine held, Evicted counts jobs that lost EvictedBytes so that others could go on.
 	DiskFull, Evicted      int

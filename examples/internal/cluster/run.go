@@ -46,6 +46,7 @@ func (s *sim) step() bool {
 		at, ok = s.queue.Next()
 	}
 	s.settle()
+	s.ahead().turn(s)
 	s.offer()
 	s.settle()
 	for s.disks.unblock(s) {
@@ -218,11 +219,13 @@ func (s *sim) come(id int32) {
 func (s *sim) phaseEnded(id int32) {
 	p := &s.phases[id]
 	j := &s.jobs[p.job]
+	p.over = true
 	j.left--
 	s.result.Jobs[p.job].Phases = append(s.result.Jobs[p.job].Phases, PhaseResult{
 		Phase: int(id - j.phases[0]), Opened: p.opened, End: s.now,
 	})
 	s.tell(p.job, "phase %d has ended", id-j.phases[0])
+	s.ahead().sweep(s)
 	if j.left == 0 {
 		s.ended(p.job)
 	}

@@ -120,6 +120,7 @@ type phase struct {
 	running    int32
 	wishes     bool // a running task wants a copy
 	open       bool
+	over       bool  // the last of its tasks has ended, and the job knows
 	perTask    bool  // tasks begin one by one, as what they read is there
 	threshold  int32 // begin when no more are missing
 	inputs     []int32
@@ -161,6 +162,8 @@ type task struct {
 	done    bool
 	would   time.Duration // when a copy that was killed for a restart would have ended it; 0 if none was
 	replica int32         // machine that has its output a second time
+	ahead   bool          // that, or its output by now, was computed again ahead of need
+	gone    bool          // its output on machine is lost, and nobody has noticed
 }
 
 type stage uint8
@@ -198,5 +201,6 @@ type copyOf struct {
 	worked         time.Duration // when it began to compute
 	opened         time.Duration // when its first flow began
 	kept           bool          // its task has ended, and it runs on for who is to read it
+	ahead          bool          // its task has ended, and it computes the output again ahead of need
 	reader         *reader       // of one that reads outputs of its own
 }

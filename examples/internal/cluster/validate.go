@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -45,6 +46,9 @@ func (c *Config) validate() error {
 	if c.Interval < 0 || c.Lag < 0 || c.Heartbeat < 0 || c.ReportLate < 0 || c.Sample < 0 {
 		return fmt.Errorf("cluster: Interval %v, Lag %v, Heartbeat %v, ReportLate %v, Sample %v: must not be negative",
 			c.Interval, c.Lag, c.Heartbeat, c.ReportLate, c.Sample)
+	}
+	if c.Replicate != nil && c.Replicate.Ahead != nil && !c.LateNotice {
+		return errors.New("cluster: Replicate.Ahead: needs LateNotice, as otherwise every loss is noticed at once")
 	}
 	if n := len(c.Order.Pools); n > 0 {
 		for i, j := range c.Jobs {
