@@ -75,10 +75,23 @@ func TestBandsAreOnBothSidesOfThePapersFigure(t *testing.T) {
 	for _, m := range []measure{share("", "", 0.5), times("", "", 2), flat("", ""), gain("", "", 0.5), faster("", "", 2)} {
 		assert.False(t, math.IsInf(m.lo, 0) || math.IsInf(m.hi, 0))
 	}
-	assert.Zero(t, gain("", "", 0.05).lo, "a loss is no gain of 5 %")
+	assert.Equal(t, 0.025, gain("", "", 0.05).lo, "a loss is no gain of 5 %")
 	assert.Equal(t, 1.0, faster("", "", 1.05).lo)
 	assert.Equal(t, outside, faster("", "", 1.085).verdict(0.98, 0), "a sign that is wrong is outside")
-	assert.Equal(t, shown, share("", "", 0).verdict(-0.07, 0))
+	assert.Equal(t, shown, share("", "", 0).verdict(-0.07, 0), "no difference is not half of itself")
+}
+
+// A band of 8 points around a share of 7 % would hold one of 0.
+func TestASmallShareIsJudgedByHalfOfTheFigure(t *testing.T) {
+	for _, c := range []struct{ want, lo, hi float64 }{
+		{0.4, 0.32, 0.48}, {0.16, 0.08, 0.24}, {0.14, 0.07, 0.21}, {0.069, 0.0345, 0.1035}, {0.01, 0.005, 0.015}, {-0.1, -0.15, -0.05},
+	} {
+		m := share("", "", c.want)
+		assert.InDeltaSlice(t, []float64{c.lo, c.hi}, []float64{m.lo, m.hi}, 1e-12, "%v", c.want)
+	}
+	assert.Equal(t, outside, share("", "", 0.069).verdict(0.004, 0.0017))
+	both := either("", "", 0.07, 0.09)
+	assert.InDeltaSlice(t, []float64{0.035, 0.135}, []float64{both.lo, both.hi}, 1e-12)
 }
 
 // A row is as bad as the worst figure that is judged; what it was calibrated to, and what the paper has not, is none of them.

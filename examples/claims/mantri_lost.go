@@ -10,9 +10,11 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// lostOutputs runs three clusters of machines that lose what they have: as they are, with replication, and without losses.
+// lostOutputs runs three clusters of machines that lose what they have: as they are, guarded by replicas and by what is
+// computed ahead of need, and without losses.
 func lostOutputs(seed uint64) []float64 {
-	var guarded, unguarded, ideal, copied, processed, saved, recomputed, replicas float64
+	var guarded, unguarded, ideal, copied, processed, replicas, runs, aheadTime, used float64
+	var byReplica, byRun, late, recomputed float64
 	var sooner weighted
 	for i := range uint64(3) {
 		base, known := losingCluster(seed<<8 + i)
@@ -25,7 +27,7 @@ func lostOutputs(seed uint64) []float64 {
 		}
 		ideal += meanTime(must(safe))
 		base.Replicate = &cluster.Replication{
-			Losses: replicate.LossesConfig{Weight: 5}, Bandwidth: 125e6, History: known,
+			Losses: replicate.LossesConfig{Weight: 5}, Bandwidth: 125e6, History: known, Ahead: new(cluster.Ahead),
 		}
 		with := must(base)
 		guarded += meanTime(with)
@@ -33,12 +35,17 @@ func lostOutputs(seed uint64) []float64 {
 			sooner.add(1-ratio(with.Jobs[k].Took(), lost.Jobs[k].Took()), 1)
 		}
 		copied, processed = copied+with.Replicated, processed+with.Processed
-		saved, recomputed = saved+float64(with.Saved), recomputed+float64(with.Recomputed)
-		replicas += float64(with.Replicas)
+		byReplica, byRun = byReplica+float64(with.Saved-with.AheadSaved), byRun+float64(with.AheadSaved)
+		late, recomputed = late+float64(with.AheadLate), recomputed+float64(with.Recomputed)
+		replicas, runs = replicas+float64(with.Replicas), runs+float64(with.Ahead)
+		aheadTime += with.AheadTime.Seconds()
+		used += (with.Used[cluster.Map] + with.Used[cluster.Reduce]).Seconds()
 	}
+	all := max(1, byReplica+byRun+recomputed)
 	return []float64{
 		guarded / ideal, unguarded / ideal, sooner.quantile(0.5), sooner.quantile(0.75), copied / processed,
-		saved / max(1, saved+recomputed), saved / max(1, replicas),
+		(byReplica + byRun) / all, byReplica / all, byRun / all,
+		byReplica / max(1, replicas), (byRun + late) / max(1, runs), aheadTime / used,
 	}
 }
 
@@ -46,7 +53,7 @@ func lostOutputs(seed uint64) []float64 {
 // they have, and what is known of these from a week before: how many of a thousand outputs each lost within a minute.
 func losingCluster(seed uint64) (base cluster.Config, known []cluster.Record) {
 	const n, outputs = 100, 40
-	base = cluster.Config{Seed: seed}
+	base = cluster.Config{Seed: seed, LateNotice: true}
 	// of a week before: how many of a thousand outputs each machine lost within a minute
 	rng := rand.New(rand.NewPCG(seed, 12))
 	for i := range n {

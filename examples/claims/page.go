@@ -90,8 +90,8 @@ Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
 Each row is a figure, or a contrast, that a paper states in its text or in a table. **A** rows are formulas or worked
 examples and match to the precision in print. **B** rows are experiments with luck, on a simulated cluster
 (` + "`examples/internal/cluster`" + `) that asks the library for every decision. A figure is judged on both sides: the band
-is the paper's own figure and 8 points of a share, 10 %% of a ratio, a time or a count, or 5 %% of what the paper calls flat;
-a gain must be one. Where the paper states only a direction, so does the band.
+is the paper's own figure and 8 points of a share (half of the figure, if it is below 16 %%), 10 %% of a ratio, a time or a
+count, or 5 %% of what the paper calls flat; a gain must be one. Where the paper states only a direction, so does the band.
 
 - **shown**: the mean and two standard errors on either side lie in the band.
 - **at the edge**: an edge of the band lies within two standard errors of the mean, so that other seeds may say otherwise.

@@ -48,7 +48,8 @@ const (
 
 // How far from the paper's figure a mean may lie, on either side.
 const (
-	points  = 0.08 // of a share
+	points  = 0.08 // of a share, and
+	half    = 0.5  // of the paper's figure at most: a share below 16 %
 	percent = 0.10 // of a ratio, a time or a count
 	even    = 0.05 // of what the paper calls flat
 )
@@ -58,9 +59,20 @@ func is(name, paper string, want, tolerance float64) measure {
 	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance, scale: "%.4g"}
 }
 
-// share asks for a share, and gain for one of which the sign is a part of the claim.
+// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is what
+// the paper calls no difference.
 func share(name, paper string, want float64) measure {
-	return measure{name: name, paper: paper, lo: want - points, hi: want + points}
+	tolerance := points
+	if want != 0 {
+		tolerance = min(points, half*math.Abs(want))
+	}
+	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance}
+}
+
+// either asks for a share of which the paper gives two figures.
+func either(name, paper string, one, other float64) measure {
+	a, b := share(name, paper, one), share(name, paper, other)
+	return measure{name: name, paper: paper, lo: min(a.lo, b.lo), hi: max(a.hi, b.hi)}
 }
 
 func gain(name, paper string, want float64) measure {
