@@ -106,12 +106,49 @@ func TestRunsOfTheSameTask(t *testing.T) {
 	assert.Zero(t, *r.NoAction.Deviation)
 	require.NotNil(t, r.Apart)
 	assert.Equal(t, 12, r.Apart.Phases)
+	assert.Equal(t, []int{3, 36}, []int{r.Input.Phases, r.Input.Tasks}, "a run that is compared counts once")
+	assert.Equal(t, []int{0, 36}, []int{r.Apart.Tasks, r.Apart.Compared})
+	assert.Empty(t, r.Apart.Why, "all ran often enough")
+	assert.Empty(t, r.Apart.Longest)
+	assert.Equal(t, r.NoAction.Time, r.NoAction.Runs)
+	assert.Contains(t, r.Headline, "that runs of the same tasks take, added up")
 
 	for _, run := range []string{"run1", "run2", "run3"} {
 		require.NoError(t, os.Remove(filepath.Join(dir, run)))
 	}
 	_, out, _ = call(dir)
 	assert.NotRegexp(t, saving, out, "nine runs are too few")
+}
+
+// Jobs of the accounting of Slurm: twelve runs of one program, side by side, and three of another. The twelve are counted
+// once, and the sentence that none ran often enough is said of the three.
+func TestRunsSideBySideCountOnce(t *testing.T) {
+	text := "JobID|JobName|State|Start|End|NodeList\n"
+	for i := range 15 {
+		name, hours := "model", 14+i%2
+		if i >= 12 {
+			name, hours = "rare", 20+i
+		}
+		text += fmt.Sprintf("%d|%s|COMPLETED|2026-03-01T00:00:00|2026-03-0%dT%02d:00:00|n%d\n", i, name, 1+hours/24, hours%24, i)
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	code, out, errors := call("-json", "-policy", "mantri", file(t, text))
+	require.Zero(t, code, errors)
+	var r report.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	assert.Equal(t, 15, r.Input.Tasks)
+	require.NotNil(t, r.Apart)
+	assert.Equal(t, []int{3, 12}, []int{r.Apart.Tasks, r.Apart.Compared})
+	for _, l := range r.Apart.Longest {
+		assert.NotContains(t, l.Task, "model", "no task that is compared stands below the sentence that none is")
+	}
+	assert.Equal(t, 12*14.5*3600, r.NoAction.Runs)
+	code, _, errors = call("-html", page, "-policy", "mantri", file(t, text))
+	require.Zero(t, code, errors)
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "<dt>runs of the same tasks, added up</dt><dd>174 h</dd>")
+	assert.NotContains(t, string(html), "<dt>phases' time</dt>", "nobody waited for 174 h")
 }
 
 // What cannot be written beside is written to: a device stays one, and a link is followed.

@@ -31,12 +31,20 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	if c.Recorded {
 		r.NoAction.Deviation, r.NoAction.WorstDeviation = &c.Deviation, &c.WorstDeviation
 	}
+	runs := 0
 	for i, p := range phases {
+		if p.Apart {
+			runs++
+			r.NoAction.Runs += c.NoAction[i].Time.Seconds()
+		}
 		if p.Engine > 0 {
 			r.NoAction.EnginePhases++
 			r.NoAction.Engine += p.Engine.Seconds()
 			r.NoAction.EngineReplayed += c.NoAction[i].Time.Seconds()
 		}
+	}
+	if runs == len(phases) {
+		r.NoAction.Runs = r.NoAction.Time // whatever the order of the sum rounds to
 	}
 	for _, o := range c.Outcomes {
 		p := policy(o)
@@ -77,7 +85,7 @@ func (r *Report) Add(phases []*sim.Phase) (err error) {
 	if r.Apart, err = Describe(phases); r.Apart == nil {
 		return err
 	}
-	r.Input.Phases += r.Apart.Phases
+	r.Input.Phases += r.Apart.left // the others stand there by the runs of their tasks
 	r.Input.Tasks += r.Apart.Tasks
 	r.Headline = headline(r)
 	return nil

@@ -87,6 +87,9 @@ type Stragglers struct {
 // NoAction is what happens without any policy.
 type NoAction struct {
 	Time float64 `json:"time_seconds"`
+	// Runs is the part of Time that is runs of the same task, added up. They may have run side by side: nobody waited for
+	// their sum.
+	Runs float64 `json:"runs_seconds"`
 	Used float64 `json:"used_seconds"`
 	// Wasted is the slots' time of attempts that failed in the log.
 	Wasted float64 `json:"wasted_seconds"`
@@ -100,6 +103,9 @@ type NoAction struct {
 	Engine         float64 `json:"engine_seconds"`
 	EngineReplayed float64 `json:"engine_replayed_seconds"`
 }
+
+// Phases is the time of the phases that are no runs of the same task.
+func (n NoAction) Phases() float64 { return n.Time - n.Runs }
 
 // Figure is a number over the seeds.
 type Figure struct {

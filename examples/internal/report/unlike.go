@@ -14,9 +14,12 @@ import (
 // Apart is what can be said of tasks that are not known to be alike: which of them to look at, what order they should
 // start in, and what waited for what. What a policy would have saved of their time can't be said.
 type Apart struct {
-	Phases int `json:"phases"`
-	Tasks  int `json:"tasks"`
-	// Why says why no saving is claimed.
+	// Phases counts the phases of tasks that the log does not promise to be alike, and Tasks those of their tasks that are
+	// compared with no other. Compared counts the tasks that ran often enough: their runs are phases of their own.
+	Phases   int `json:"phases"`
+	Tasks    int `json:"tasks"`
+	Compared int `json:"compared_with_own_runs"`
+	// Why says why no saving is claimed; empty if there is no such task.
 	Why string `json:"why"`
 	// Longest are the longest tasks, that first.
 	Longest []LongTask `json:"longest"`
@@ -24,6 +27,7 @@ type Apart struct {
 	Packing []Packed `json:"packing,omitempty"`
 	// Chain is what the phase that ended last waited for, in order, each with its longest task; of several phases only.
 	Chain []LongTask `json:"chain,omitempty"`
+	left  int        // phases with one of Tasks
 }
 
 // LongTask is a task that took long.
@@ -56,12 +60,19 @@ func Describe(phases []*sim.Phase) (*Apart, error) {
 	if len(phases) == 0 {
 		return nil, nil
 	}
-	a := &Apart{Phases: len(phases), Why: alike.Why}
+	a := &Apart{Phases: len(phases)}
 	for _, p := range phases {
-		a.Tasks += len(p.Tasks)
-		own := make([]LongTask, len(p.Tasks))
+		var own []LongTask
 		for i := range p.Tasks {
-			own[i] = longTask(p, i)
+			if p.Tasks[i].Compared {
+				a.Compared++
+			} else {
+				own = append(own, longTask(p, i))
+			}
+		}
+		if a.Tasks += len(own); len(own) > 0 {
+			a.left++
+			a.Why = alike.Why
 		}
 		slices.SortStableFunc(own, byLength)
 		a.Longest = append(a.Longest, own[:min(len(own), mostLongest)]...)
@@ -125,7 +136,10 @@ func (a *Apart) headline() string {
 
 // lines says the rest for people.
 func (a *Apart) lines() []string {
-	lines := []string{a.Why}
+	var lines []string
+	if a.Why != "" {
+		lines = append(lines, a.Why)
+	}
 	if len(a.Chain) > 0 {
 		steps := make([]string, len(a.Chain))
 		for i, s := range a.Chain {
@@ -133,8 +147,10 @@ func (a *Apart) lines() []string {
 		}
 		lines = append(lines, "The chain that ended last: "+strings.Join(steps, ", then ")+".")
 	}
-	lines = append(lines, "The longest:")
-	for _, l := range a.Longest {
+	for i, l := range a.Longest {
+		if i == 0 {
+			lines = append(lines, "The longest:")
+		}
 		line := fmt.Sprintf("  %8s  %s, %s", Span(l.Seconds), l.Task, l.Phase)
 		if l.Host != "" {
 			line += " on " + l.Host

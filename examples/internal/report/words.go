@@ -15,6 +15,9 @@ func headline(r *Report) string {
 	case r.Apart != nil:
 		alike := *r
 		alike.Apart = nil
+		if r.Apart.Tasks == 0 {
+			return headline(&alike)
+		}
 		return headline(&alike) + fmt.Sprintf(" That is of the %s that are alike; of the other %s no saving is claimed.",
 			counted(r.Input.Tasks-r.Apart.Tasks, "task"), counted(r.Apart.Tasks, "task"))
 	case r.Stragglers.Tasks == 0:
@@ -22,7 +25,14 @@ func headline(r *Report) string {
 	}
 	text := fmt.Sprintf("Stragglers cost %s of the phases' time.", Percent(r.Stragglers.Cost))
 	if time := r.NoAction.Time; time > 0 {
-		text = fmt.Sprintf("Stragglers cost %s of the phases' %s (%s).", Span(time*r.Stragglers.Cost), Span(time), Percent(r.Stragglers.Cost))
+		whose := "the phases' " + Span(time)
+		switch runs := r.NoAction.Runs; {
+		case runs == time:
+			whose = fmt.Sprintf("the %s that runs of the same tasks take, added up", Span(time))
+		case runs > 0:
+			whose = fmt.Sprintf("the %s that phases and, added up, runs of the same tasks take", Span(time))
+		}
+		text = fmt.Sprintf("Stragglers cost %s of %s (%s).", Span(time*r.Stragglers.Cost), whose, Percent(r.Stragglers.Cost))
 	}
 	if len(r.Policies) == 0 {
 		return text

@@ -77,6 +77,8 @@ type Task struct {
 	First bool
 	// Attempts are the recorded attempts, in order: the last one succeeds, those before it fail.
 	Attempts []Attempt
+	// Compared says that the task is also one of a phase of runs of the same work.
+	Compared bool
 }
 
 // TaskName is what the log calls a task: by its name, or its number.

@@ -21,7 +21,8 @@ type Divided struct {
 }
 
 // Divide divides phases by [alike.Judge]. Where tasks are known by names, the runs of the same work, as far as there
-// are [alike.LeastRuns] of them, become a phase of their own. Said says that all tasks of a phase are alike, whatever
+// are [alike.LeastRuns] of them, become a phase of their own; in the phases from which they come these tasks are marked as
+// Compared. Said says that all tasks of a phase are alike, whatever
 // the log promises.
 func Divide(phases []*sim.Phase, said bool) (d Divided) {
 	number := make([]int, len(phases)) // in Alike or in Unlike
@@ -108,6 +109,9 @@ func repeats(phases []*sim.Phase) (all []*sim.Phase) {
 	for _, key := range order {
 		if of := runs[key]; len(of) >= alike.LeastRuns {
 			p := phaseOfRuns(of)
+			for _, t := range of {
+				t.Compared = true
+			}
 			p.Job, p.Name, p.Begins = key.family, key.task, begins[key]
 			if key.phase != key.task {
 				p.Name = key.phase + ": " + key.task
