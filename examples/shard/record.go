@@ -131,6 +131,9 @@ func (t *timings) summary(r ran) string {
 	if t.cached > 0 {
 		text += "; " + count(t.cached, "package") + " came from the cache and took no time: go test -count=1 runs them"
 	}
+	if t.open > 0 {
+		text += fmt.Sprintf("; it stops halfway: %s had not ended, and others may be missing", count(t.open, "package"))
+	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))
 	}

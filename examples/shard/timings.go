@@ -38,6 +38,7 @@ type timings struct {
 	first, last time.Time // when the first package began and the last ended; zero if the log does not tell
 	cached      int       // packages that did not run
 	broken      int       // lines that were not read
+	open        int       // packages that began and did not end
 }
 
 // busy returns the time of all packages, in seconds.
@@ -113,10 +114,11 @@ type events struct {
 	begun  map[name]time.Time // zero once it has waited to run beside others
 	runs   map[name]int
 	cached map[string]bool
+	open   map[string]bool // packages that have begun and not ended
 }
 
 func readEvents(in *bufio.Reader) (*timings, error) {
-	e := events{&timings{times: map[name]took{}}, map[name]time.Time{}, map[name]int{}, map[string]bool{}}
+	e := events{&timings{times: map[name]took{}}, map[name]time.Time{}, map[name]int{}, map[string]bool{}, map[string]bool{}}
 	for {
 		line, err := in.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 && worth(line) {
@@ -131,6 +133,7 @@ func readEvents(in *bufio.Reader) (*timings, error) {
 		case errors.Is(err, io.EOF) && len(e.times) == 0:
 			return nil, fmt.Errorf("no test has ended in it: is it what go test -json prints?")
 		case errors.Is(err, io.EOF):
+			e.timings.open = len(e.open)
 			return e.timings, nil
 		case err != nil:
 			return nil, err
@@ -148,6 +151,7 @@ func (e *events) take(v event) {
 	if v.Package == "" || strings.Contains(v.Test, "/") {
 		return
 	}
+	e.opens(n, v.Action)
 	switch v.Action {
 	case "start", "run":
 		e.begun[n] = v.Time
@@ -163,6 +167,16 @@ func (e *events) take(v event) {
 		}
 	case "pass", "fail", "skip":
 		e.end(n, v)
+	}
+}
+
+// opens notes whether the package of what the event is about has ended. Before Go 1.20 packages had no start.
+func (e *events) opens(n name, action string) {
+	switch {
+	case n.test != "", action == "start", action == "run":
+		e.open[n.pkg] = true
+	case action == "pass", action == "fail", action == "skip":
+		delete(e.open, n.pkg)
 	}
 }
 

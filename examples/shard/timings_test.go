@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,6 +47,24 @@ no json
 		assert.Equal(t, 4., got.last.Sub(got.first).Seconds())
 		assert.Equal(t, 1, got.cached)
 		assert.Equal(t, 2, got.broken)
+	}
+}
+
+// A log that stops while packages run is not the whole run, and is said to be none.
+func TestALogThatStopsHalfway(t *testing.T) {
+	event := func(action, pkg, test string) string {
+		return fmt.Sprintf(`{"Time":"2026-01-01T00:00:00Z","Action":%q,"Package":%q,"Test":%q,"Elapsed":1}`+"\n", action, pkg, test)
+	}
+	whole := event("start", "a", "") + event("run", "a", "T") + event("fail", "a", "")
+	for more, want := range map[string]int{
+		"": 0, event("start", "b", ""): 1, event("run", "b", "T") + event("pass", "b", "T"): 1,
+		event("start", "b", "") + event("start", "c", "") + event("pass", "b", ""): 1,
+		event("start", "b", "") + event("start", "c", ""):                          2, event("skip", "b", ""): 0,
+	} {
+		got, err := readTimings(bufio.NewReader(strings.NewReader(whole + more)))
+		require.NoError(t, err)
+		assert.Equal(t, want, got.open, more)
+		assert.Equal(t, want > 0, strings.Contains(got.summary(ran{}), "it stops halfway"), got.summary(ran{}))
 	}
 }
 

@@ -27,8 +27,9 @@
 // Reads that overlap with the phase that they read go at [Phase.Fetch], and those within a rack at the reader's own
 // speed; only reads between racks share links. A copy that copies early is taken to have read, when the last input
 // ends, all but that input's part, if it was fast enough. A replica is there at once, and a task's output has one
-// replica at most. Its loss is noticed at once, and a run ahead of need reads over links that nobody else uses. Clones that read outputs of their own do not share links, and what a clone leaves beside its task's
-// output takes no room on a disk. Servers that queue requests are a simulation of their own, package requests.
+// replica at most. Its loss is noticed at once, and a run ahead of need reads over links that nobody else uses. Clones
+// that read outputs of their own do not share links, and what a clone leaves beside its task's output takes no room on
+// a disk. Servers that queue requests are a simulation of their own, package requests.
 //
 // # Cost
 //

@@ -8,7 +8,9 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // The elements behind a mistake that are found again.
@@ -23,7 +25,7 @@ const (
 // is read on from the next suite or test; a test that was open has ended, and the suites around it go on. Characters that
 // XML forbids are blanks, and no mistake. Memory is that of the longest text.
 func Read(in io.Reader, begin func(*xml.StartElement), end func(local string)) (mistakes int, half bool) {
-	r := &resumed{Reader: bufio.NewReaderSize(allowed{in}, 1<<16)}
+	r := &resumed{Reader: bufio.NewReaderSize(&legible{in: bufio.NewReaderSize(in, 1<<16)}, 1<<16)}
 	open := map[string]int{}
 	for {
 		err := r.until(open, begin, end)
@@ -50,7 +52,7 @@ func Read(in io.Reader, begin func(*xml.StartElement), end func(local string)) (
 func (r *resumed) until(open map[string]int, begin func(*xml.StartElement), end func(local string)) error {
 	x := xml.NewDecoder(r)
 	x.Strict = false
-	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // names may suffer, times do not
+	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
 	for {
 		token, err := x.RawToken()
 		if err != nil {
@@ -109,15 +111,57 @@ func (r *resumed) next(open map[string]int, end func(string)) bool {
 	}
 }
 
-// allowed makes blanks of the characters below a blank that XML has no place for: tests print in colours.
-type allowed struct{ in io.Reader }
+// latin1 is the beginning of a report that is not in UTF-8, which is what XML is in unless it says otherwise.
+var latin1 = regexp.MustCompile(`^\s*<\?xml[^>]*encoding\s*=\s*["'](?i:iso[-_]?8859-1|latin-?1|windows-1252|cp1252)["']`)
 
-func (a allowed) Read(p []byte) (int, error) {
-	n, err := a.in.Read(p)
-	for i, c := range p[:n] {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
-			p[i] = ' '
+// legible is a report in UTF-8, without the characters below a blank that XML has no place for: tests print in colours,
+// and these become blanks. A byte of no character of UTF-8 is one of ISO-8859-1.
+type legible struct {
+	in    *bufio.Reader
+	begun bool
+	latin bool   // the report says that it is in ISO-8859-1
+	rest  []byte // of a character that had no room
+}
+
+func (l *legible) Read(p []byte) (n int, err error) {
+	if !l.begun {
+		head, _ := l.in.Peek(256)
+		l.begun, l.latin = true, latin1.Match(head)
+	}
+	n = copy(p, l.rest)
+	l.rest = l.rest[n:]
+	for n < len(p) {
+		if n > 0 && l.in.Buffered() == 0 {
+			return n, nil
+		}
+		c, err := l.in.ReadByte()
+		switch {
+		case err != nil:
+			return n, err
+		case c < utf8.RuneSelf:
+			if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+				c = ' '
+			}
+			p[n] = c
+			n++
+		default:
+			character := utf8.AppendRune(nil, l.character(c))
+			k := copy(p[n:], character)
+			l.rest = append(l.rest, character[k:]...)
+			n += k
 		}
 	}
-	return n, err
+	return n, nil
+}
+
+// character reads on from a byte that is none of ASCII.
+func (l *legible) character(c byte) rune {
+	if l.latin || l.in.UnreadByte() != nil {
+		return rune(c)
+	}
+	r, size, err := l.in.ReadRune()
+	if err != nil || r == utf8.RuneError && size == 1 {
+		return rune(c)
+	}
+	return r
 }

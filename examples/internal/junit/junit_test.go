@@ -3,8 +3,10 @@ package junit_test
 import (
 	"encoding/xml"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 
@@ -41,6 +43,28 @@ func TestRead(t *testing.T) {
 		seen, mistakes, half := read(text)
 		assert.Equal(t, want, fmt.Sprint(seen, " ", mistakes), text)
 		assert.Equal(t, strings.HasPrefix(text, "<") && !strings.HasSuffix(text, ">"), half, text)
+	}
+}
+
+// What is no UTF-8 is ISO-8859-1. A report that says that it is so is read so to the end, also behind a mistake.
+func TestCharacters(t *testing.T) {
+	const latin, utf8 = `<?xml version="1.0" encoding="iso-8859-1"?>`, `<?xml version="1.0" encoding="UTF-8"?>`
+	for text, want := range map[string]string{
+		utf8 + "<testcase name=\"\u00e9 \u65e5 \xe9\"/>": "é 日 é",
+		latin + "<testcase name=\"\xe9 \xc3\xa9\"/>":     "é Ã©",
+		latin + "<testsuite><testcase name=\"a\"><failure> 1 < 2 and </b> </failure></testcase>" +
+			"<testcase name=\"\xc3\xa9\"/></testsuite>": "Ã©",
+		"<testcase name=\"\xff\x80\x01\"/>": "ÿ\u0080 ",
+	} {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			name := ""
+			junit.Read(in, func(e *xml.StartElement) {
+				if e.Name.Local == junit.Case {
+					name = e.Attr[0].Value
+				}
+			}, func(string) {})
+			assert.Equal(t, want, name, "%q", text)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type builder struct {
 	named     map[int]*taskNames // by phase
 	repeats   map[phaseName]int  // how often a name was to be given once more
 	names     int                // of tasks that are kept
+	numbered  map[int]bool       // by phase: attempts say their numbers
 	unknown   []string           // fields of records that are not known
 	blank     string             // what is trimmed from lines
 }
@@ -39,6 +40,7 @@ func newBuilder(format Format) *builder {
 		phases:    map[phaseName]int{},
 		named:     map[int]*taskNames{},
 		repeats:   map[phaseName]int{},
+		numbered:  map[int]bool{},
 		blank:     " \t\r\n\v\f",
 	}
 }

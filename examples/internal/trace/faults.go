@@ -27,6 +27,7 @@ const (
 	FinishFirst  // an attempt or a phase that finishes before it starts; the finish becomes unknown
 	UnknownState // an attempt with a result that is not known; taken as unfinished
 	NoZone       // a time without a time zone; taken for UTC
+	SameNumber   // an attempt with the number of another one of its task
 	faultCount
 )
 
@@ -46,6 +47,7 @@ var faultTexts = [faultCount]string{
 	FinishFirst:  "attempts or phases that finish before they start, finish taken as unknown",
 	UnknownState: "attempts with an unknown result, taken as unfinished",
 	NoZone:       "times without a time zone, taken for UTC",
+	SameNumber:   "attempts with the number of another one of their task, kept",
 }
 
 func (f Fault) String() string { return name(faultTexts[:], int(f), "Fault") }

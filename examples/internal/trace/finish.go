@@ -11,6 +11,9 @@ func (b *builder) finish() *Log {
 	b.join()
 	for i := range b.log.Phases {
 		b.finishPhase(&b.log.Phases[i])
+		if b.numbered[i] {
+			b.log.Faults[SameNumber] += b.log.Phases[i].sameNumbers()
+		}
 	}
 	if b.log.Format == Lines || b.log.Format == Table {
 		b.units()
@@ -93,6 +96,16 @@ func (p *Phase) countTasks(byPeople bool) {
 		names[place] = cmp.Or(names[place], strconv.Itoa(int(number)))
 	}
 	p.Names = names
+}
+
+// sameNumbers counts the attempts that have the number of another one of their task.
+func (p *Phase) sameNumbers() (n int) {
+	numbers := make([]int64, len(p.Attempts))
+	for i := range p.Attempts {
+		numbers[i] = int64(p.Attempts[i].Task)<<32 | int64(p.Attempts[i].Number)
+	}
+	slices.Sort(numbers)
+	return len(numbers) - len(slices.Compact(numbers))
 }
 
 // inOrder makes a finish before the start unknown: which of the two is wrong cannot be told, and no duration is better

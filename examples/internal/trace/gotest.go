@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -12,17 +13,34 @@ import (
 type goTest struct {
 	*builder
 	running map[goTestName]attemptRef
+	ended   map[string]bool // packages
 }
 
 // goTestName is a test of a package, or with an empty test the package.
 type goTestName struct{ pkg, test string }
 
-func newGoTest() *goTest { return &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}} }
+func newGoTest() *goTest {
+	return &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}, map[string]bool{}}
+}
 
 func readGoTest(l *lineReader) *builder {
 	g := newGoTest()
 	g.eachLine(l, g.line)
+	g.half()
 	return g.builder
+}
+
+// half says so if packages have begun that have not ended. A test that has not ended is none: its package may have failed.
+func (g *goTest) half() {
+	open := map[string]bool{}
+	for name := range g.running {
+		if !g.ended[name.pkg] {
+			open[name.pkg] = true
+		}
+	}
+	if n := len(open); n > 0 {
+		g.hint(fmt.Sprintf("the log stops halfway: %d of the packages that it names had not ended; others may be missing", n))
+	}
 }
 
 // goTestEvent holds what is needed of one event. Texts may alias the line.
@@ -120,4 +138,7 @@ func (g *goTest) end(name goTestName, e *goTestEvent, state State) {
 	}
 	a.Finish, a.State = finish, state
 	delete(g.running, name)
+	if name.test == "" {
+		g.ended[name.pkg] = true
+	}
 }

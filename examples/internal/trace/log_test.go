@@ -87,7 +87,8 @@ func randomLog(rng *rand.Rand) *trace.Log {
 		}
 		for start := range int64(rng.IntN(6)) { // in order of start
 			a := trace.Attempt{
-				Task: rng.Int32N(int32(p.Tasks)), Number: rng.Int32N(3), Ready: opt(2), Start: trace.Known(start), Finish: trace.Known(start + rng.Int64N(5)),
+				Task: rng.Int32N(int32(p.Tasks)), Number: 3*int32(start) + rng.Int32N(3), Ready: opt(2),
+				Start: trace.Known(start), Finish: trace.Known(start + rng.Int64N(5)),
 				Input: opt(1 << 52), Shuffle: opt(1), Output: opt(1), Host: rng.Int32N(int32(len(log.Hosts))), Executor: rng.Int32N(int32(len(log.Executors))),
 				State: trace.State(rng.IntN(5)), Locality: trace.Locality(rng.IntN(6)), Speculative: trace.Answer(rng.IntN(3)),
 			}

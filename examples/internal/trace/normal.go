@@ -47,6 +47,7 @@ type normalLine struct {
 	task, tasks, cores   int32
 	a                    Attempt
 	stated               bool // a.State was given
+	numbered             bool // a.Number was
 	ofAttempt            bool // there is a task, a start or a finish, as only attempts have
 	faults               Faults
 }
@@ -148,7 +149,7 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 	switch string(key) {
 	case "attempt":
 		n.a.Number = max(c.index(), 0)
-		n.ofAttempt = true
+		n.ofAttempt, n.numbered = true, true
 	case "ready":
 		n.a.Ready = c.moment(&n.faults)
 	case "start":
@@ -225,6 +226,9 @@ func (b *builder) attemptLine(n *normalLine) {
 	b.nameTask(i, a.Task, n.name)
 	a.Host, a.Executor = b.place(n)
 	a.Splits = b.splits(n.splits)
+	if n.numbered {
+		b.numbered[i] = true
+	}
 	if !n.stated && a.Finish.Known() {
 		a.State = Succeeded
 	}

@@ -15,12 +15,12 @@ import (
 // part is one file of a log that was rolled over. A compacted one replaces all up to its own number.
 type part struct {
 	name      string
-	number    int // 0 of a log whose files carry dates
+	number    int64 // 0 of a log whose files carry dates
 	compacted bool
 }
 
 var (
-	sparkPart      = regexp.MustCompile(`^events_([1-9][0-9]{0,8})_`)
+	sparkPart      = regexp.MustCompile(`^events_([1-9][0-9]{0,17})_`)
 	databricksPart = regexp.MustCompile(`^eventlog(-[0-9]{4}-[0-9]{2}-[0-9]{2}--[0-9]{2}-[0-9]{2}.*)?$`)
 	sparkOther     = regexp.MustCompile(`^(events|appstatus)_`) // what else belongs to a rolled log of Spark
 )
@@ -32,10 +32,10 @@ func isPart(name string) bool {
 // partsOf picks from the names of a directory those that make one log: Spark's events_<n>_<application>, in the order
 // of n, or else Databricks' eventlog-<date>, in the order of the dates, and eventlog, the one that was written last.
 func partsOf(names []string) (parts []part) {
-	compacted := 0
+	compacted := int64(0)
 	for _, name := range names {
 		if m := sparkPart.FindStringSubmatch(name); m != nil {
-			n, _ := strconv.Atoi(m[1]) // it is a number of 9 digits at most
+			n, _ := strconv.ParseInt(m[1], 10, 64) // it is a number of 18 digits at most
 			p := part{name, n, strings.HasSuffix(name, ".compact")}
 			if p.compacted {
 				compacted = max(compacted, n)
@@ -75,11 +75,11 @@ func readParts(dir string, parts []part) (*Log, error) {
 	var failed []error
 	for i, p := range parts {
 		if p.number > 0 && !p.compacted {
-			before := 0
+			before := int64(0)
 			if i > 0 {
 				before = parts[i-1].number
 			}
-			s.log.Faults[MissingLog] += min(max(p.number-before-1, 0), math.MaxInt32)
+			s.log.Faults[MissingLog] += int(min(max(p.number-before-1, 0), math.MaxInt32))
 		}
 		path := filepath.Join(dir, p.name)
 		if err := s.file(path); err != nil {

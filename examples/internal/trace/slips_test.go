@@ -206,3 +206,68 @@ func TestWideText(t *testing.T) {
 		assert.ErrorContains(t, err, "text in "+want+":")
 	}
 }
+
+// Two attempts of one task that have the same number are said, if the log numbers its attempts.
+func TestAttemptsOfOneNumber(t *testing.T) {
+	line := `{"phase":"p","task":%d%s,"start":%d,"finish":%d}` + "\n"
+	for _, c := range []struct {
+		numbers [3]string // of a task's attempts; the third is another task's
+		want    int
+	}{
+		{[3]string{`,"attempt":0`, `,"attempt":0`, `,"attempt":0`}, 1},
+		{[3]string{`,"attempt":0`, `,"attempt":1`, `,"attempt":0`}, 0},
+		{[3]string{"", `,"attempt":0`, ""}, 1},
+		{[3]string{"", "", ""}, 0},
+	} {
+		text := ""
+		for i, number := range c.numbers {
+			text += fmt.Sprintf(line, i/2, number, 1000*i, 1000*i+500)
+		}
+		log := read(t, text)
+		assert.Equal(t, c.want, log.Faults[trace.SameNumber], text)
+		assert.Equal(t, c.want, log.Faults.Total(), text)
+		assert.Len(t, log.Phases[0].Attempts, 3)
+	}
+	log := read(t, "phase,task,attempt,start,finish\np,0,2,0,5\np,0,2,7,9\n")
+	assert.Equal(t, 1, log.Faults[trace.SameNumber], "of a table, too")
+}
+
+// A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it panicked.
+func TestAGoTestLogThatStopsHalfway(t *testing.T) {
+	event := func(action, pkg, test string) string {
+		return fmt.Sprintf(`{"Time":"2026-03-01T10:00:00Z","Action":%q,"Package":%q,"Test":%q}`+"\n", action, pkg, test)
+	}
+	whole := event("start", "a", "") + event("run", "a", "T") + event("fail", "a", "")
+	assert.Empty(t, read(t, whole).Hints)
+	for _, more := range []string{
+		event("start", "b", ""), event("run", "b", "T"), event("start", "b", "") + event("run", "b", "T") + event("pass", "b", "T"),
+	} {
+		hints := read(t, whole+more).Hints
+		require.Len(t, hints, 1, more)
+		assert.Contains(t, hints[0], "1 of the packages that it names had not ended")
+	}
+}
+
+// A part of a rolled log is known by its number, however long that is.
+func TestAPartWithTenDigits(t *testing.T) {
+	event := func(index int) string {
+		return fmt.Sprintf(`{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Index":%d,"Launch Time":1000,"Finish Time":2000}}`+"\n",
+			index)
+	}
+	log, err := trace.Open(folder(t, map[string]string{
+		"events_1_app": event(0), "events_1000000000_app": event(1), "events_2_app": event(2),
+	}))
+	require.NoError(t, err)
+	assert.Len(t, log.Phases[0].Attempts, 3)
+	assert.Equal(t, 1_000_000_000-3, log.Faults[trace.MissingLog], "they are not one log's neighbours")
+}
+
+// A report may be in ISO-8859-1, and may be so without a word.
+func TestJUnitInLatin1(t *testing.T) {
+	const suite = `<testsuite name="s"><testcase name="caf` + "\xe9" + `" time="1"/><testcase name="b" time="2"/></testsuite>`
+	for _, head := range []string{`<?xml version="1.0" encoding="ISO-8859-1"?>`, `<?xml version="1.0"?>`, ""} {
+		log := read(t, head+suite)
+		assert.Zero(t, log.Faults.Total(), "%s: %v", head, log.Faults)
+		assert.Equal(t, []string{"café", "b"}, log.Phases[0].Names, head)
+	}
+}
