@@ -32,7 +32,7 @@ func (c *Controller) syncEvicting(
 	if wrong != nil {
 		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}
-	p := &plan{job: job, now: c.config.Now()}
+	p := &plan{job: job, now: c.config.Now(), builtIn: true}
 	if errors.Is(wrong, errIndexed) || finishedJob(job) || p.suspended() {
 		c.drop(key)
 		return 0, nil

@@ -13,9 +13,10 @@ import (
 // controller that dies anywhere makes the same plan again. The status is written before anything is done to the pods:
 // an end stands in it before the pod's finalizer goes, and leaves its list of those that were not counted after that.
 type plan struct {
-	job    *batchv1.Job
-	status batchv1.JobStatus
-	now    time.Time
+	job     *batchv1.Job
+	status  batchv1.JobStatus
+	now     time.Time
+	builtIn bool // the built-in controller counts the pods
 
 	completed, given indexes // given up: status.failedIndexes
 	winners          []*v1.Pod
@@ -141,7 +142,7 @@ func (p *plan) countPods(pods []*v1.Pod) {
 func (p *plan) chooseWinners(pods []*v1.Pod) {
 	for _, pod := range pods {
 		i := index(pod)
-		if pod.Status.Phase != v1.PodSucceeded || i < 0 || i >= len(p.winners) || p.given[i] {
+		if pod.Status.Phase != v1.PodSucceeded || i < 0 || i >= len(p.winners) || p.given[i] || !p.mayWin(pod) {
 			continue
 		}
 		if best := p.winners[i]; best == nil || better(pod, best) {
@@ -151,6 +152,13 @@ func (p *plan) chooseWinners(pods []*v1.Pod) {
 	}
 	p.status.CompletedIndexes = p.completed.String()
 	p.status.Succeeded = int32(p.completed.count())
+}
+
+// mayWin reports whether the success of a pod counts. A pod without its finalizer has been counted as a failure, unless its
+// index was complete before. A pod that this controller deletes may exit with 0 because it was told to stop.
+func (p *plan) mayWin(pod *v1.Pod) bool {
+	return p.builtIn || p.completed[index(pod)] || pod.Labels[WinnerLabel] != "" ||
+		hasFinalizer(pod) && (!ours(pod) || pod.DeletionTimestamp == nil)
 }
 
 func better(a, b *v1.Pod) bool {

@@ -120,6 +120,9 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 			continue
 		}
 		a := engine.Attempt{ID: s.id, Task: i, State: state(pod, waits), Host: pod.Spec.NodeName}
+		if a.State == engine.Succeeded && !p.completed[i] { // it was told to stop
+			a.State = engine.Cancelled
+		}
 		a.Published = p.winners[i] == pod
 		gone := a.State >= engine.Succeeded
 		r.date(&a, s, pod, now)
