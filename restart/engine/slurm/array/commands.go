@@ -30,7 +30,7 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 	ctx = context.WithoutCancel(ctx)
 	out, err := c.run(ctx, "sbatch", args...)
 	if err != nil {
-		return "", err
+		return "", c.indices(ctx, err)
 	}
 	id, cluster, elsewhere := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
 	if elsewhere {                                                     // where the same number is another job here
@@ -41,6 +41,25 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 		return "", fmt.Errorf("sbatch printed %q, want the number of a job", out)
 	}
 	return id, nil
+}
+
+// refusedArray is what sbatch says of indices that cannot be, and maxArraySize what scontrol shows.
+const refusedArray = "Invalid job array specification"
+
+var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([1-9][0-9]*)`)
+
+// indices says which indices a cluster takes, if sbatch has refused an array for its own.
+func (c Commands) indices(ctx context.Context, err error) error {
+	if !strings.Contains(err.Error(), refusedArray) {
+		return err
+	}
+	out, askErr := c.run(ctx, "scontrol", "show", "config")
+	found := maxArraySize.FindStringSubmatch(out)
+	if askErr != nil || found == nil {
+		return err
+	}
+	return fmt.Errorf("the indices of an array must be below %s on this cluster (MaxArraySize): "+
+		"split the array into several runs whose scripts add an offset to the index, or have each task do more; %w", found[1], err)
 }
 
 // What stands between squeue's fields and at the end of each job. Paths and names may hold any printable character.

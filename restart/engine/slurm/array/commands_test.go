@@ -36,6 +36,27 @@ func TestSubmitWhoseAnswerIsLost(t *testing.T) {
 	assert.Equal(t, map[string]string{"3.20.job": "70", "3.2.job": "71"}, found)
 }
 
+// A cluster takes indices below MaxArraySize. Its sbatch does not say so.
+func TestAnArrayBeyondTheLimitOfTheCluster(t *testing.T) {
+	const refused = "echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1\n"
+	for config, want := range map[string]string{
+		"echo 'MaxArraySize            = 1001'; echo 'MaxJobCount = 10000'\n": "the indices of an array must be below 1001 ",
+		"exit 1\n":                     "sbatch --parsable --array=0-5000 ",
+		"echo 'MaxJobCount = 10000'\n": "sbatch --parsable --array=0-5000 ",
+	} {
+		c := commands(t, map[string]string{"sbatch": refused, "scontrol": config})
+		_, err := c.Submit(context.Background(), []string{"--array=0-5000"}, "/run/array.job/x.sh", nil)
+		require.ErrorContains(t, err, want)
+		assert.True(t, strings.HasPrefix(err.Error(), want), "%v", err)
+		assert.ErrorContains(t, err, "Invalid job array specification")
+	}
+	c := commands(t, map[string]string{"sbatch": "echo 'sbatch: error: no room' >&2; exit 1\n", "scontrol": "touch asked\n"})
+	_, err := c.Submit(context.Background(), nil, "/run/array.job/x.sh", nil)
+	require.ErrorContains(t, err, "no room")
+	assert.NotContains(t, err.Error(), "MaxArraySize")
+	assert.NoFileExists(t, "asked", "nobody asks for the limit if it is something else")
+}
+
 // On another cluster the number is that of another job.
 func TestSubmitToAnotherCluster(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
