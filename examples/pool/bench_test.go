@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -116,4 +117,25 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 	}
 	return ctx.Err()
+}
+
+// BenchmarkMillion is what a million goroutines take of memory, while each waits for 10 ms.
+func BenchmarkMillion(b *testing.B) {
+	const n = 1_000_000
+	for name, options := range map[string][]straggler.Option{"once": nil, "copies": {straggler.Copies()}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_, err := straggler.Map(b.Context(), make([]int, n), func(context.Context, int) (int, error) {
+					time.Sleep(10 * time.Millisecond)
+					return 0, nil
+				}, append(options, straggler.Goroutines(n))...)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.Sys)/n, "B/goroutine")
+		})
+	}
 }

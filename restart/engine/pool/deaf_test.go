@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -96,6 +98,23 @@ func TestResultAfterTheEndOfItsContext(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, upTo(100), got)
 	}
+}
+
+// A panic of the function ends the process, although somebody around Map recovers.
+func TestAPanicEndsTheProcess(t *testing.T) {
+	if os.Getenv("STRAGGLER_PANICS") != "" {
+		defer func() { fmt.Println("recovered:", recover()) }()
+		_, err := pool.Map(t.Context(), upTo(3), func(_ context.Context, i int) (int, error) { panic("no such page") })
+		fmt.Println("Map returned:", err)
+		return
+	}
+	again := exec.Command(os.Args[0], "-test.run", "^TestAPanicEndsTheProcess$", "-test.v")
+	again.Env = append(os.Environ(), "STRAGGLER_PANICS=1")
+	said, err := again.CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(said), "panic: no such page")
+	assert.NotContains(t, string(said), "recovered:")
+	assert.NotContains(t, string(said), "Map returned")
 }
 
 // wild answers anything, also of runs that do not exist.

@@ -18,6 +18,9 @@
 // run, and for 10 ms, after the end of its context, Map restarts no run any more; it still makes copies if it may.
 // Results that come too late are dropped: a function that opens a file should close it once its context has ended.
 //
+// A panic of the function ends the process, as in any goroutine: Map does not recover it, and its caller can't. A function
+// that may panic recovers by itself, and returns an error. A function that calls runtime.Goexit gets an error in its place.
+//
 // The pool knows when a run begins and ends, and nothing in between. It looks at what runs every tenth of a run's mean
 // time, and at most every millisecond or 10 µs for each goroutine. It asks a policy of package restart, Guarded unless
 // [Policy] names another, about the ages of what has run for longer than the mean, against the times of what has ended.
