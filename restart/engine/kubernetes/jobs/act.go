@@ -130,7 +130,7 @@ func (c *Controller) remove(ctx context.Context, p *plan) error {
 // end deletes a pod, and says on it why.
 func (c *Controller) end(ctx context.Context, r removal) error {
 	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
-	if !ours(r.pod) && !ended(r.pod) {
+	if !ours(r.pod) && !ended(r.pod) && !r.counts {
 		why := or(r.why, "not needed")
 		mark := map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}
 		switch now, err := c.patch(ctx, r.pod, mark); {

@@ -99,6 +99,8 @@ func (p *plan) clear(pods []*v1.Pod) {
 		case ended(pod):
 		case ours(pod):
 			why = pod.Annotations[CancelledAnnotation]
+		case p.failsWith(pod):
+			p.remove = append(p.remove, removal{pod: pod, why: "the Job fails", counts: true})
 		case p.ending():
 			why = "the Job ends"
 		case p.suspended():
@@ -151,7 +153,9 @@ func oldestFirst(a, b *v1.Pod) int {
 // what there is to know of them.
 func (p *plan) free(pods []*v1.Pod) {
 	for _, pod := range pods {
-		if hasFinalizer(pod) && (ended(pod) || p.overdue(pod)) && !p.delays(pod) && !p.later[pod.UID] {
+		neverRan := pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
+		done := ended(pod) || p.overdue(pod) || p.listed[pod.UID] || neverRan && p.suspended()
+		if hasFinalizer(pod) && done && !p.delays(pod) && !p.later[pod.UID] {
 			p.release = append(p.release, pod)
 		}
 	}

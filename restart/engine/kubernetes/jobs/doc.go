@@ -20,9 +20,10 @@
 //
 // completions (elastic ones, too), parallelism, which bounds copies as well, suspend, successPolicy, backoffLimit,
 // backoffLimitPerIndex, maxFailedIndexes, activeDeadlineSeconds, podFailurePolicy, podReplacementPolicy, and the pod
-// template. ttlSecondsAfterFinished is the business of another controller, which asks nobody who runs a Job. Pods that
-// this controller deletes count as no failures. Failed pods are made again after 10 s, 20 s and so on up to 10 min,
-// counted by index. NonIndexed Jobs, and those of more than 100,000 indexes, are left alone, with an event that says so.
+// template. ttlSecondsAfterFinished is the business of another controller, which asks nobody who runs a Job. Stragglers
+// that this controller deletes count as no failures; pods that it deletes because the Job fails do. Failed pods are made
+// again after 10 s, 20 s and so on up to 10 min, counted by index. NonIndexed Jobs, and those of more than 100,000
+// indexes, are left alone, with an event that says so.
 //
 // # Restarts
 //

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,213 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// A Job fails while other pods of it run. They are counted as failures, as the built-in controller counts them, and do not
+// change which indexes have failed. So it is on a node that is silent, too, and for pods that exit with 0 as they are told to.
+func TestPodsFailWithTheirJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*batchv1.JobSpec)
+		given  *string
+		fails  []int
+	}{
+		"backoffLimit": {func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) }, nil, []int{0}},
+		"deadline":     {func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = per(int64(3)) }, nil, nil},
+		"maxFailedIndexes": {func(s *batchv1.JobSpec) {
+			s.BackoffLimitPerIndex, s.BackoffLimit, s.MaxFailedIndexes = per(int32(0)), nil, per(int32(1))
+		}, per("0-1"), []int{0, 1}},
+	} {
+		for _, silent := range []bool{false, true} {
+			y := newToy(t, indexedJob(4, c.change))
+			y.polite = true
+			y.takes = func(p *v1.Pod) time.Duration {
+				if index(p) < len(c.fails) {
+					return 2 * time.Second
+				}
+				return 100 * time.Second
+			}
+			failsOn(1, c.fails...)(y)
+			y.steps(2)
+			if last := y.pods()[3]; silent {
+				last.Spec.NodeName = "n9"
+				y.dead["n9"] = true
+				y.put(last, false)
+			}
+			job := y.steps(60)
+			require.True(t, holds(&job.Status, batchv1.JobFailed), "%s, silent %v", name, silent)
+			assert.EqualValues(t, 4, job.Status.Failed, "%s, silent %v", name, silent)
+			assert.Zero(t, job.Status.Succeeded, "%s, silent %v", name, silent)
+			assert.Len(t, y.made, 4)
+			if c.given != nil {
+				assert.Equal(t, "0,1", *job.Status.FailedIndexes)
+			}
+		}
+	}
+}
+
+// 600 pods fail with their Job, more than its status lists at once. All are counted.
+func TestManyPodsFailWithTheirJob(t *testing.T) {
+	y := newToy(t, indexedJob(600, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) }))
+	y.slots = 200
+	failsOn(1, 7)(y)
+	y.takes = func(p *v1.Pod) time.Duration {
+		if index(p) == 7 {
+			return time.Second
+		}
+		return time.Hour
+	}
+	job := y.steps(60)
+	require.True(t, holds(&job.Status, batchv1.JobFailed))
+	assert.EqualValues(t, len(y.made), job.Status.Failed)
+	assert.Greater(t, len(y.made), mostUncounted)
+}
+
+// An index fails for good after the Job has begun to fail. It is not added to the failed indexes of the Job.
+func TestFailedIndexesStayAsTheJobFails(t *testing.T) {
+	job := indexedJob(2, failurePolicy(onCode(batchv1.PodFailurePolicyActionFailIndex, 42)), func(s *batchv1.JobSpec) {
+		s.BackoffLimitPerIndex = per(int32(5))
+	})
+	set := &plan{job: job, now: time.Unix(1e9, 0)}
+	set.set(batchv1.JobFailureTarget, v1.ConditionTrue, "r", "m")
+	job.Status.Conditions, job.Status.FailedIndexes = set.status.Conditions, per("1")
+	pod := makePod(job, 0, "0.0", nil, false, 0)
+	pod.Status.Phase = v1.PodFailed
+	pod.Status.ContainerStatuses = []v1.ContainerStatus{{State: v1.ContainerState{
+		Terminated: &v1.ContainerStateTerminated{ExitCode: 42}}}}
+	assert.Equal(t, "1", *makePlan(job, []*v1.Pod{pod}, set.now).status.FailedIndexes)
+}
+
+// A copy whose index has a result already is no failure as the Job fails.
+func TestLoserIsNoFailureAsTheJobFails(t *testing.T) {
+	job := indexedJob(2)
+	set := &plan{job: job, now: time.Unix(1e9, 0)}
+	set.set(batchv1.JobFailureTarget, v1.ConditionTrue, "r", "m")
+	job.Status.Conditions = set.status.Conditions
+	won, loser, other := makePod(job, 0, "0.0", nil, false, 0), makePod(job, 0, "0.1", nil, false, 0), makePod(job, 1, "1.0", nil, false, 0)
+	won.UID, loser.UID, other.UID = "won", "loser", "other"
+	won.Status.Phase, loser.Status.Phase, other.Status.Phase = v1.PodSucceeded, v1.PodRunning, v1.PodRunning
+	p := makePlan(job, []*v1.Pod{won, loser, other}, set.now)
+	require.Len(t, p.status.UncountedTerminatedPods.Failed, 1)
+	assert.Equal(t, other.UID, p.status.UncountedTerminatedPods.Failed[0])
+	assert.NotContains(t, p.release, loser)
+	assert.Contains(t, p.release, other)
+}
+
+// A finalizer of somebody else holds a pod as its Job ends. The Job says that it ends, and has ended once the pod has.
+func TestLastConditionWaitsForPodsThatAreHeld(t *testing.T) {
+	for _, fails := range []bool{true, false} {
+		y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) {
+			s.BackoffLimit, s.Template.Finalizers = per(int32(0)), []string{"example.com/held"}
+		}))
+		y.nodes = nil // the scheduler has no room for either pod
+		require.NoError(t, y.sync())
+		first := y.pods()[0]
+		first.Spec.NodeName = "n0"
+		if fails {
+			y.finish(first, 1)
+		} else {
+			y.finish(first, 0)
+			y.change(func(job *batchv1.Job) { job.Spec.Completions, job.Spec.Parallelism = per(int32(1)), per(int32(1)) })
+		}
+		job := y.steps(5)
+		interim, last := batchv1.JobSuccessCriteriaMet, batchv1.JobComplete
+		if fails {
+			interim, last = batchv1.JobFailureTarget, batchv1.JobFailed
+		}
+		require.True(t, holds(&job.Status, interim))
+		require.False(t, finishedJob(job))
+		assert.Zero(t, job.Status.Active)
+		assert.EqualValues(t, 1, *job.Status.Terminating)
+		for _, p := range y.pods() {
+			assert.False(t, hasFinalizer(p))
+			if p.DeletionTimestamp != nil {
+				y.finish(p, 0)
+			}
+		}
+		job = y.steps(20)
+		assert.True(t, holds(&job.Status, last))
+		assert.EqualValues(t, map[bool]int32{true: 2, false: 0}[fails], job.Status.Failed)
+		assert.EqualValues(t, map[bool]int32{true: 0, false: 1}[fails], job.Status.Succeeded, "the other pod ended as it was told to")
+	}
+}
+
+// Somebody deletes a pod that runs, and it takes its time to end. By podReplacementPolicy TerminatingOrFailed it counts as a
+// failure and is made again at once. By Failed that is so once it has failed. One that no node had is waited for as well.
+func TestPodsThatSomebodyDeletes(t *testing.T) {
+	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
+		for _, node := range []string{"n9", ""} {
+			y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) {
+				s.PodReplacementPolicy, s.Template.Finalizers = &policy, []string{"example.com/held"}
+			}))
+			y.nodes, y.dead["n9"] = nil, true
+			require.NoError(t, y.sync())
+			y.made[0].Spec.NodeName = node
+			pod := y.pods()[0]
+			pod.Spec.NodeName = node
+			y.put(pod, false)
+			require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), pod.Name, deleteNow))
+			job := y.steps(5)
+			assert.EqualValues(t, 1, *job.Status.Terminating)
+			want := 1
+			if policy == batchv1.TerminatingOrFailed {
+				want = 2
+			}
+			assert.EqualValues(t, want-1, job.Status.Failed, "%s %q", policy, node)
+			assert.Len(t, y.made, want, "%s %q", policy, node)
+			pod, err := y.pod(pod.Name)
+			require.NoError(t, err)
+			y.finish(pod, 1)
+			job = y.steps(20)
+			assert.EqualValues(t, 1, job.Status.Failed, "%s %q", policy, node)
+			assert.Zero(t, *job.Status.Terminating)
+			assert.Len(t, y.made, 2, "%s %q", policy, node)
+		}
+	}
+}
+
+// Somebody deletes a pod of a Job without copies. The next one is made at once if no node had the pod, and else once it has
+// ended.
+func TestDeletedPodsOfAJobWithoutCopies(t *testing.T) {
+	for node, want := range map[string]int{"": 2, "n9": 1} {
+		job := indexedJob(1, func(s *batchv1.JobSpec) { s.Template.Finalizers = []string{"example.com/held"} })
+		job.Annotations = map[string]string{CopiesAnnotation: "false"}
+		y := newToy(t, job)
+		y.nodes, y.dead["n9"] = nil, true
+		require.NoError(t, y.sync())
+		pod := y.pods()[0]
+		pod.Spec.NodeName = node
+		y.put(pod, false)
+		require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), pod.Name, deleteNow))
+		y.steps(5)
+		assert.Len(t, y.made, want, "%q", node)
+	}
+}
+
+// The built-in controller has taken its finalizer from a pod that succeeded. The index is known to be complete before the
+// Job's status is seen that says so.
+func TestSuccessOfAJobOfTheBuiltInController(t *testing.T) {
+	pod := makePod(indexedJob(1), 0, "", nil, false, 0)
+	pod.UID, pod.Finalizers, pod.Status.Phase = "pod", nil, v1.PodSucceeded
+	y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) { s.ManagedBy = nil }), func(_ *toy, c *Config) { c.Evict = true })
+	y.change(func(job *batchv1.Job) { job.Annotations = map[string]string{EvictAnnotation: "true"} })
+	require.NoError(t, y.client.Tracker().Add(pod))
+	require.NoError(t, y.sync())
+	_, won := y.c.runs[jobKey].phase.Winner(0)
+	assert.True(t, won)
+}
+
+// Somebody deletes pods that no node had, of a Job that is suspended. They are not kept until something says that they failed.
+func TestSuspendedJobKeepsNoPodsThatNeverRan(t *testing.T) {
+	y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) { s.PodReplacementPolicy = per(batchv1.Failed) }))
+	y.nodes = nil
+	require.NoError(t, y.sync())
+	y.change(func(job *batchv1.Job) { job.Spec.Suspend = per(true) })
+	for _, p := range y.pods() {
+		require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), p.Name, deleteNow))
+	}
+	job := y.steps(3)
+	assert.Empty(t, y.pods())
+	assert.Zero(t, job.Status.Failed)
+}
 
 // A straggler is deleted, and its program exits with 0 because it was told to stop. That is no result: the index runs again,
 // also where the controller has died before it saw the end.

@@ -56,7 +56,7 @@ func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
 // once more if it counts.
 func failuresOf(job *batchv1.Job, p *v1.Pod) int {
 	n := carries(p)
-	if action, _ := verdict(job, p); failed(p) && !ours(p) && action != batchv1.PodFailurePolicyActionIgnore {
+	if action, _ := verdict(job, p); lost(job, p) && action != batchv1.PodFailurePolicyActionIgnore {
 		n++
 	}
 	return n
@@ -117,46 +117,66 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 			held[pod.UID] = true
 		}
 	}
-	listed := make(map[types.UID]bool)
+	p.listed = make(map[types.UID]bool)
 	var open []types.UID
 	if u := p.status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Failed {
-			if listed[uid] = true; held[uid] {
+			if p.listed[uid] = true; held[uid] {
 				open = append(open, uid)
 			} else {
 				p.status.Failed++
 			}
 		}
 	}
+	p.status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: open}
 	for _, pod := range pods {
-		if !p.counts(pod) {
-			continue
+		if pod.Status.Phase == v1.PodFailed && p.counts(pod) {
+			p.note(pod)
 		}
-		p.note(pod)
+	}
+	p.list(pods)
+}
+
+// list lists the failures that are new, as far as the status has room for them. It does so again as the Job fails, since
+// pods fail with it.
+func (p *plan) list(pods []*v1.Pod) {
+	p.delayed, p.later = 0, nil
+	open := &p.status.UncountedTerminatedPods.Failed
+	for _, pod := range pods {
 		switch {
-		case !hasFinalizer(pod) || listed[pod.UID]:
+		case !hasFinalizer(pod) || p.listed[pod.UID] || !p.counts(pod):
 		case p.delays(pod):
 			p.delayed++
-		case len(open) >= mostUncounted:
+		case len(*open) >= mostUncounted:
 			p.delayed++
 			if p.later == nil {
 				p.later = make(map[types.UID]bool)
 			}
 			p.later[pod.UID] = true
 		default:
-			open = append(open, pod.UID)
+			*open = append(*open, pod.UID)
+			p.listed[pod.UID] = true
 		}
 	}
-	p.status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: open}
 }
 
-// counts reports whether a pod is a failure that counts.
+// counts reports whether a pod is a failure that counts. As the Job fails, all its pods are that have not ended.
 func (p *plan) counts(pod *v1.Pod) bool {
-	if !failed(pod) || ours(pod) {
+	i := index(pod)
+	if i < 0 || i >= len(p.winners) || !lost(p.job, pod) && !p.failsWith(pod) {
 		return false
 	}
 	action, _ := verdict(p.job, pod)
 	return action != batchv1.PodFailurePolicyActionIgnore
+}
+
+// failing reports whether the Job is to fail.
+func (p *plan) failing() bool { return holds(&p.status, batchv1.JobFailureTarget) }
+
+// failsWith reports whether a pod is one that the Job takes along as it fails.
+func (p *plan) failsWith(pod *v1.Pod) bool {
+	i := index(pod)
+	return p.failing() && !terminal(pod) && !ours(pod) && i >= 0 && i < len(p.winners) && !p.completed[i]
 }
 
 // note takes note of a failure that counts, for the pause before the next pod of its index.

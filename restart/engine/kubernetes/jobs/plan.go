@@ -26,7 +26,8 @@ type plan struct {
 	setbacks map[int]setback // by index, of those with failures that count
 	delayed  int             // failures that count and are not in the status yet
 
-	later map[types.UID]bool // pods whose failure the status has no room for yet
+	listed map[types.UID]bool // pods whose failure is in the status
+	later  map[types.UID]bool // pods whose failure it has no room for yet
 
 	release []*v1.Pod // of which the finalizer goes
 	remove  []removal // which are deleted
@@ -36,9 +37,10 @@ type plan struct {
 
 // removal is a pod to delete, and why.
 type removal struct {
-	pod   *v1.Pod
-	why   string
-	force bool // it does not end by itself
+	pod    *v1.Pod
+	why    string
+	force  bool // it does not end by itself
+	counts bool // it is a failure
 }
 
 // setback is how often an index has failed, and when it did last.
@@ -69,6 +71,9 @@ func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	failJob := p.judgeIndexes(pods)
 	p.countFailures(pods)
 	p.conclude(pods, failJob)
+	if p.failing() {
+		p.list(pods)
+	}
 	p.clear(pods)
 	p.free(pods)
 	p.end(pods)
@@ -130,7 +135,7 @@ func (p *plan) countPods(pods []*v1.Pod) {
 			if ready(pod) {
 				are++
 			}
-		case terminating(pod):
+		case pod.DeletionTimestamp != nil && !terminal(pod):
 			going++
 		}
 	}
@@ -184,7 +189,7 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 		if limit != nil {
 			p.failures[i], p.carried[i] = max(p.failures[i], failuresOf(p.job, pod)), max(p.carried[i], carries(pod))
 		}
-		if !failed(pod) || ours(pod) {
+		if !lost(p.job, pod) || p.ending() { // the Job's failed indexes are as they are to stay
 			continue
 		}
 		switch action, why := verdict(p.job, pod); action {
@@ -200,7 +205,7 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 		return failJob
 	}
 	for i, n := range p.failures {
-		if n > int(*limit) && !p.completed[i] {
+		if n > int(*limit) && !p.completed[i] && !p.ending() {
 			p.given[i] = true
 		}
 	}

@@ -33,13 +33,22 @@ func attemptOf(p *v1.Pod) string {
 // ours reports whether this controller has a pod deleted, which then is no failure.
 func ours(p *v1.Pod) bool { return p.Annotations[CancelledAnnotation] != "" }
 
-// ended reports whether a pod has stopped for good. One that is deleted before any node had it does nothing any more.
-func ended(p *v1.Pod) bool {
-	phase := p.Status.Phase
-	return phase == v1.PodSucceeded || phase == v1.PodFailed || p.DeletionTimestamp != nil && p.Spec.NodeName == ""
+// terminal reports whether a pod is in a phase that is its last.
+func terminal(p *v1.Pod) bool {
+	return p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
 }
 
-func failed(p *v1.Pod) bool { return ended(p) && p.Status.Phase != v1.PodSucceeded }
+// ended reports whether a pod has stopped for good. One that this controller deletes before any node had it does nothing
+// any more.
+func ended(p *v1.Pod) bool {
+	return terminal(p) || p.DeletionTimestamp != nil && p.Spec.NodeName == "" && ours(p)
+}
+
+// lost reports whether a pod of a Job is taken to have failed: it has, or somebody else deletes it and the Job's
+// podReplacementPolicy does not wait for its end.
+func lost(job *batchv1.Job, p *v1.Pod) bool {
+	return !ours(p) && (p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && !terminal(p) && !replacesFailed(job))
+}
 
 // active reports whether a pod waits or runs, as a Job's status counts it.
 func active(p *v1.Pod) bool { return !ended(p) && p.DeletionTimestamp == nil }
@@ -195,5 +204,6 @@ const forceAfter = 10 * time.Second
 // the next of its index is waited for, as long as there may be a next.
 func (p *plan) overdue(pod *v1.Pod) bool {
 	copies, _ := mayCopy(p.job)
-	return terminating(pod) && ours(pod) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter && (copies || p.ending())
+	return terminating(pod) && (ours(pod) || p.failing()) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter &&
+		(copies || p.ending())
 }

@@ -119,7 +119,9 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		if s.over {
 			continue
 		}
-		a := engine.Attempt{ID: s.id, Task: i, State: state(pod, waits), Host: pod.Spec.NodeName}
+		// A pod that no node had is waited for under podReplacementPolicy: Failed alone.
+		a := engine.Attempt{ID: s.id, Task: i, Host: pod.Spec.NodeName,
+			State: state(pod, waits && (pod.Spec.NodeName != "" || replacesFailed(p.job)))}
 		if a.State == engine.Succeeded && !p.completed[i] { // it was told to stop
 			a.State = engine.Cancelled
 		}

@@ -170,7 +170,7 @@ func (y *toy) pod(name string) (*v1.Pod, error) {
 // put keeps a pod as it is now, unless nothing holds it any more.
 func (y *toy) put(p *v1.Pod, force bool) {
 	pods := v1.SchemeGroupVersion.WithResource("pods")
-	gone := p.DeletionTimestamp != nil && len(p.Finalizers) == 0 && (force || ended(p))
+	gone := p.DeletionTimestamp != nil && len(p.Finalizers) == 0 && (force || terminal(p) || p.Spec.NodeName == "")
 	if gone {
 		require.NoError(y.t, y.client.Tracker().Delete(pods, "default", p.Name))
 		return
