@@ -63,22 +63,39 @@ func TestUncountedFailuresAreBounded(t *testing.T) {
 	assert.EqualValues(t, 600, makePlan(job, pods, now).status.Failed)
 }
 
-// An index fails again and again while slots are idle. No pod of it is copied: a copy would fail as well, and count.
+// An index fails again and again while slots are idle, sooner than the other indexes end. No two pods of it run at once, also
+// where those after the first tell of hardly any progress: a copy would fail as well, and count.
 func TestRetriesAreNotCopiedAtOnce(t *testing.T) {
-	y := newToy(t, indexedJob(4, func(s *batchv1.JobSpec) {
-		s.Parallelism, s.BackoffLimit = per(int32(4)), per(int32(3))
-	}))
-	y.takes = func(p *v1.Pod) time.Duration {
-		if index(p) == 0 {
-			return 10 * time.Second
+	for _, slow := range []bool{false, true} {
+		y := newToy(t, indexedJob(4, func(s *batchv1.JobSpec) {
+			s.Parallelism, s.BackoffLimit = per(int32(4)), per(int32(3))
+		}))
+		y.takes = func(p *v1.Pod) time.Duration {
+			if slow && index(p) == 0 && p.Name != y.made[0].Name {
+				return 1000 * time.Second
+			}
+			return 30 * time.Second
 		}
-		return 30 * time.Second
+		for range 400 {
+			y.step()
+			alive := 0
+			for _, p := range y.pods() {
+				if index(p) != 0 || ended(p) || p.Spec.NodeName == "" {
+					continue
+				}
+				if alive++; y.now.Sub(y.began[p.UID]) >= 10*time.Second {
+					y.finish(p, 1)
+				}
+			}
+			require.LessOrEqual(t, alive, 1, "pods of index 0 at %v, slow %v", y.now, slow)
+		}
+		job := y.job()
+		require.True(t, holds(&job.Status, batchv1.JobFailed))
+		assert.EqualValues(t, 4, job.Status.Failed)
+		if !slow { // which is deleted and made again, too
+			assert.Len(t, y.made, 7, "three indexes that end and four pods that fail")
+		}
 	}
-	failsOn(1, 0)(y)
-	job := y.steps(400)
-	require.True(t, holds(&job.Status, batchv1.JobFailed))
-	assert.EqualValues(t, 4, job.Status.Failed)
-	assert.Len(t, y.made, 7, "three indexes that end and four pods that fail")
 }
 
 // A retry gets a copy once it has run as long as the other indexes took.
