@@ -82,9 +82,9 @@ func (c *Controller) watch() {
 		selector = batchv1.JobNameLabel
 	}
 	f := informers.NewSharedInformerFactoryWithOptions(c.config.Client, 0, informers.WithNamespace(c.config.Namespace),
-		informers.WithTransform(slim))
+		informers.WithTransform(c.slim))
 	pods := informers.NewSharedInformerFactoryWithOptions(c.config.Client, 0, informers.WithNamespace(c.config.Namespace),
-		informers.WithTransform(slim),
+		informers.WithTransform(c.slim),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
 	c.jobs, c.nodes = f.Batch().V1().Jobs().Informer(), f.Core().V1().Nodes().Informer()
 	c.pods = pods.Core().V1().Pods().Informer()
@@ -204,7 +204,7 @@ func (c *Controller) work(ctx context.Context) bool {
 }
 
 // slim takes out of an object what nobody reads here, and most of which is large.
-func slim(o any) (any, error) {
+func (c *Controller) slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *v1.Pod:
 		o.ManagedFields = nil
@@ -218,8 +218,7 @@ func slim(o any) (any, error) {
 		o.Status.Images = nil
 	case *batchv1.Job:
 		o.ManagedFields = nil
-		builtIn := o.Spec.ManagedBy == nil || *o.Spec.ManagedBy == batchv1.JobControllerName
-		if builtIn && o.Annotations[EvictAnnotation] == "" { // nobody reads more of it than its name
+		if !c.manages(o) && !c.evicts(o) { // nobody reads more of it than its name
 			o.Spec, o.Status, o.Annotations = batchv1.JobSpec{}, batchv1.JobStatus{}, nil
 		}
 	}

@@ -33,25 +33,40 @@ func TestNodesThatMayNotBeListed(t *testing.T) {
 	assert.ErrorContains(t, c.Run(ctx), "no list of nodes within 2s: is the controller allowed to list and watch them?")
 }
 
-// Of the built-in controller's Jobs the cache has little more than the names. Templates of a Job that may be this
-// controller's, or that it is asked to watch, stay.
+// Of Jobs that other controllers run the cache has little more than the names. Those stay whole that this controller runs, and
+// those that it is asked to watch.
 func TestForeignJobsAreSlim(t *testing.T) {
-	for manager, keeps := range map[string]bool{"": false, batchv1.JobControllerName: false, Manager: true, "another": true} {
+	for _, c := range []struct {
+		config         Config
+		manager, evict string
+		keeps          bool
+	}{
+		{Config{}, "", "", false},
+		{Config{}, batchv1.JobControllerName, "", false},
+		{Config{}, Manager, "", true},
+		{Config{}, "another", "", false},
+		{Config{Manager: "another"}, "another", "", true},
+		{Config{Manager: "another"}, Manager, "", false},
+		{Config{}, "", "true", false},
+		{Config{Evict: true}, "", "true", true},
+		{Config{Evict: true}, batchv1.JobControllerName, "true", true},
+		{Config{Evict: true}, "another", "true", false},
+	} {
 		job := indexedJob(4)
-		job.Annotations = map[string]string{"large": "text"}
+		job.Annotations = map[string]string{"large": "text", EvictAnnotation: c.evict}
 		job.ManagedFields = []metav1.ManagedFieldsEntry{{}}
-		if job.Spec.ManagedBy = &manager; manager == "" {
+		if job.Spec.ManagedBy = &c.manager; c.manager == "" {
 			job.Spec.ManagedBy = nil
 		}
-		slimmed, err := slim(job)
+		c.config.Client = fake.NewSimpleClientset()
+		of, err := New(c.config)
+		require.NoError(t, err)
+		slimmed, err := of.slim(job)
 		require.NoError(t, err)
 		job = slimmed.(*batchv1.Job)
-		assert.Equal(t, keeps, len(job.Spec.Template.Spec.Containers) > 0 && job.Annotations["large"] != "", manager)
+		assert.Equal(t, c.keeps, len(job.Spec.Template.Spec.Containers) > 0 && job.Annotations["large"] != "", "%+v", c)
+		assert.Equal(t, c.keeps, of.manages(job) || of.evicts(job), "%+v", c)
 		assert.Empty(t, job.ManagedFields)
 		assert.NotEmpty(t, job.Name)
 	}
-	watched := indexedJob(4)
-	watched.Spec.ManagedBy, watched.Annotations = nil, map[string]string{EvictAnnotation: "true"}
-	slimmed, _ := slim(watched)
-	assert.NotEmpty(t, slimmed.(*batchv1.Job).Spec.Template.Spec.Containers)
 }

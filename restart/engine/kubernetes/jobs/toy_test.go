@@ -222,7 +222,7 @@ func (y *toy) show() {
 		Replace([]any, string) error
 	}, objects ...any) {
 		for i := range objects {
-			objects[i], _ = slim(objects[i].(runtime.Object).DeepCopyObject())
+			objects[i], _ = y.c.slim(objects[i].(runtime.Object).DeepCopyObject())
 		}
 		require.NoError(y.t, to.Replace(objects, ""))
 	}
