@@ -101,7 +101,7 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 // cancel ends an attempt. Why stands on its pod before it goes, so that nobody takes it for a failure.
 func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, a *engine.Action) error {
 	why := a.Decision.String()
-	if err := c.end(ctx, removal{pod: pod, why: why}); err != nil {
+	if err := c.end(ctx, job, removal{pod: pod, why: why}); err != nil {
 		return err
 	}
 	c.metrics.did(a)
@@ -124,11 +124,11 @@ func said(verb, pod string, a *engine.Action) string {
 
 // remove deletes the pods that the Job has no use for.
 func (c *Controller) remove(ctx context.Context, p *plan) error {
-	return each(ctx, len(p.remove), func(i int) error { return c.end(ctx, p.remove[i]) })
+	return each(ctx, len(p.remove), func(i int) error { return c.end(ctx, p.job, p.remove[i]) })
 }
 
-// end deletes a pod, and says on it why.
-func (c *Controller) end(ctx context.Context, r removal) error {
+// end deletes a pod of a Job, and says on it why.
+func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error {
 	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
 	if !ours(r.pod) && !ended(r.pod) && !r.counts {
 		why := or(r.why, "not needed")
@@ -145,8 +145,13 @@ func (c *Controller) end(ctx context.Context, r removal) error {
 		options.GracePeriodSeconds = new(int64)
 	}
 	err := pods.Delete(ctx, r.pod.Name, options)
-	if apierrors.IsConflict(err) { // another pod has the name by now
+	switch {
+	case apierrors.IsConflict(err): // another pod has the name by now
 		return nil
+	case err == nil && r.pod.DeletionTimestamp == nil:
+		c.events.Eventf(job, v1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", r.pod.Name)
+	case err != nil && !apierrors.IsNotFound(err):
+		c.events.Eventf(job, v1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 	}
 	return err
 }

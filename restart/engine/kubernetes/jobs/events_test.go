@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -9,10 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
 )
 
-// The owner of a Job reads the built-in controller's events: each pod that is made, the suspension, and its end.
+// The owner of a Job reads the built-in controller's events: each pod that is made or deleted, and each suspension.
 func TestEventsAsTheBuiltInControllers(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	suspend := func(to bool) {
@@ -24,14 +28,28 @@ func TestEventsAsTheBuiltInControllers(t *testing.T) {
 	suspend(true)
 	suspend(false)
 	require.Len(t, y.made, 2)
+	y.dead["n0"] = true // so that the pods take their time to end
+	refuse := true
+	y.client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		defer func() { refuse = false }()
+		return refuse, nil, apierrors.NewInternalError(errors.New("try again"))
+	})
+	job := y.job()
+	job.Spec.Suspend = per(true)
+	require.NoError(t, y.client.Tracker().Update(batchv1.SchemeGroupVersion.WithResource("jobs"), job, job.Namespace))
+	require.Error(t, y.sync())
+	y.steps(3)
 	seen := map[string]int{}
 	for len(y.events.Events) > 0 {
 		seen[<-y.events.Events]++
 	}
 	assert.Equal(t, map[string]int{
-		"Normal Suspended Job suspended": 1, "Normal Resumed Job resumed": 1,
-		"Normal SuccessfulCreate Created pod: " + y.made[0].Name: 1,
-		"Normal SuccessfulCreate Created pod: " + y.made[1].Name: 1,
+		"Normal Suspended Job suspended": 2, "Normal Resumed Job resumed": 1,
+		"Normal SuccessfulCreate Created pod: " + y.made[0].Name:                  1,
+		"Normal SuccessfulCreate Created pod: " + y.made[1].Name:                  1,
+		"Normal SuccessfulDelete Deleted pod: " + y.made[0].Name:                  1,
+		"Normal SuccessfulDelete Deleted pod: " + y.made[1].Name:                  1,
+		"Warning FailedDelete Error deleting: Internal error occurred: try again": 1,
 	}, seen)
 }
 

@@ -56,7 +56,7 @@ func TestWhatHasSucceededMeanwhileStays(t *testing.T) {
 	y.finish(pod, 0)
 	stale := pod.DeepCopy()
 	stale.Status.Phase = v1.PodRunning
-	require.NoError(t, y.c.end(context.Background(), removal{pod: stale, why: "kill"}))
+	require.NoError(t, y.c.end(context.Background(), y.job(), removal{pod: stale, why: "kill"}))
 	now, err := y.pod(pod.Name)
 	require.NoError(t, err)
 	assert.Nil(t, now.DeletionTimestamp)
