@@ -59,12 +59,14 @@ func New(c Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	seen := newMetrics()
 	k := &Controller{
 		config: c, within: syncWithin, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
-		metrics: newMetrics(),
+		metrics: seen,
 		marks:   marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](
-			firstRetry, lastRetry)),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
+			workqueue.TypedRateLimitingQueueConfig[string]{Name: "jobs", MetricsProvider: seen.queue}),
 	}
 	if c.Registry != nil {
 		if err := c.Registry.Register(k.metrics); err != nil {

@@ -91,7 +91,8 @@ func TestLoserIsNoFailureAsTheJobFails(t *testing.T) {
 	set := &plan{job: job, now: time.Unix(1e9, 0)}
 	set.set(batchv1.JobFailureTarget, v1.ConditionTrue, "r", "m")
 	job.Status.Conditions = set.status.Conditions
-	won, loser, other := makePod(job, 0, "0.0", nil, false, 0), makePod(job, 0, "0.1", nil, false, 0), makePod(job, 1, "1.0", nil, false, 0)
+	won, loser := makePod(job, 0, "0.0", nil, false, 0), makePod(job, 0, "0.1", nil, false, 0)
+	other := makePod(job, 1, "1.0", nil, false, 0)
 	won.UID, loser.UID, other.UID = "won", "loser", "other"
 	won.Status.Phase, loser.Status.Phase, other.Status.Phase = v1.PodSucceeded, v1.PodRunning, v1.PodRunning
 	p := makePlan(job, []*v1.Pod{won, loser, other}, set.now)

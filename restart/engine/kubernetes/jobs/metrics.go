@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,6 +19,8 @@ type metrics struct {
 	jobs    *prometheus.CounterVec
 	syncs   *prometheus.HistogramVec
 	tainted prometheus.Gauge
+	queue   *queueMetrics
+	build   prometheus.Collector
 }
 
 func newMetrics() *metrics {
@@ -25,7 +28,9 @@ func newMetrics() *metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "straggler", Name: name, Help: help}, labels)
 	}
 	return &metrics{
-		pods: counter("pods_total", "Pods made and deleted, by what was done and why.", "op", "action", "reason"),
+		queue: newQueueMetrics(),
+		build: built(debug.ReadBuildInfo()),
+		pods:  counter("pods_total", "Pods made and deleted, by what was done and why.", "op", "action", "reason"),
 		copies: counter("copies_total", "Copies of running attempts by what became of them: made, won, lost.",
 			"result"),
 		seconds: counter("attempt_seconds_total", "Seconds that ended attempts have run: all, and without a result.",
@@ -42,7 +47,7 @@ func newMetrics() *metrics {
 }
 
 func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.pods, m.copies, m.seconds, m.jobs, m.syncs, m.tainted}
+	return append(m.queue.all(), m.pods, m.copies, m.seconds, m.jobs, m.syncs, m.tainted, m.build)
 }
 
 // Describe implements [prometheus.Collector].

@@ -1,0 +1,45 @@
+package jobs
+
+import (
+	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// modulePath is the path of the module that this package is in.
+const modulePath = "github.com/straggler-go/straggler/restart/engine/kubernetes"
+
+// built tells Prometheus of which version of the controller the program is, of which commit, and of which Go.
+func built(info *debug.BuildInfo, known bool) prometheus.Collector {
+	version, revision, language := "unknown", "unknown", "unknown"
+	if known {
+		version, language = versionOf(info), info.GoVersion
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: "straggler", Name: "build_info", Help: "1, with the version of the controller, the program's commit and its Go.",
+		ConstLabels: prometheus.Labels{"version": version, "revision": revision, "go": language},
+	})
+	g.Set(1)
+	return g
+}
+
+// versionOf is the version of this package's module in a program, whether the program is in it or imports it.
+func versionOf(info *debug.BuildInfo) string {
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		switch {
+		case m.Path != modulePath:
+		case m.Replace == nil:
+			return m.Version
+		case m.Replace.Version == "": // a directory
+			return "(devel)"
+		default:
+			return m.Replace.Version
+		}
+	}
+	return info.Main.Version
+}
