@@ -1,0 +1,282 @@
+package hosts
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
+)
+
+// plain is what is true of a host, without what follows from it.
+type plain struct {
+	name                        string
+	slots, load                 int
+	down, resting, slow, hidden bool
+	restUntil, leaves           time.Time
+}
+
+// model answers what a Set answers, by a look at all hosts each time.
+type model struct {
+	hosts              []plain
+	rest               time.Duration
+	losses, departures int
+}
+
+func (h *plain) idles() bool { return h.resting || h.slow || !h.leaves.IsZero() }
+
+func (m *model) eligible(i int) bool {
+	others := slices.ContainsFunc(m.hosts, func(h plain) bool { return !h.down && !h.idles() })
+	return !m.hosts[i].down && (!m.hosts[i].idles() || !others)
+}
+
+func (m *model) room() (n int) {
+	for i, h := range m.hosts {
+		if m.eligible(i) {
+			n += max(h.slots-h.load, 0)
+		}
+	}
+	return n
+}
+
+func (m *model) pick(skip func(int) bool, overfull bool) (best int, open bool) {
+	best = Nowhere
+	for i, h := range m.hosts {
+		free := h.slots - h.load
+		if m.eligible(i) && !h.hidden && !skip(i) && (best == Nowhere || free > m.hosts[best].slots-m.hosts[best].load) {
+			best = i
+		}
+	}
+	if best != Nowhere && !overfull && m.hosts[best].slots-m.hosts[best].load <= 0 {
+		return Nowhere, true
+	}
+	return best, best != Nowhere
+}
+
+func (m *model) names(list []int, chosen int) (names []string, left bool) {
+	up := 0
+	for i, h := range m.hosts {
+		if !h.down {
+			up++
+			if i != chosen && slices.Contains(list, i) {
+				names = append(names, h.name)
+			}
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, true
+	case len(names) == up:
+		return nil, false
+	}
+	return names, true
+}
+
+func (m *model) rests(i int, now time.Time) bool {
+	h := m.hosts[i]
+	return h.resting && now.Before(h.restUntil) && !now.Before(h.restUntil.Add(-2*m.rest-1))
+}
+
+// step changes something in both.
+func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
+	if len(m.hosts) == 0 || len(m.hosts) < 7 && r.IntN(20) == 0 {
+		name := fmt.Sprint("h", len(m.hosts))
+		m.hosts = append(m.hosts, plain{name: name, slots: 2})
+		s.Add(Host{Name: name, Slots: 2})
+		return
+	}
+	i := r.IntN(len(m.hosts))
+	h := &m.hosts[i]
+	switch r.IntN(8) {
+	case 0:
+		n := r.IntN(4) - 1
+		h.load += n
+		s.Load(i, n)
+	case 1:
+		h.hidden = r.IntN(2) == 0
+		s.Hide(i, h.hidden)
+	case 2:
+		h.slots = 1 + r.IntN(4)
+		s.SetSlots(i, h.slots)
+	case 3:
+		if down := r.IntN(2) == 0; down != h.down {
+			h.down = down
+			m.losses++
+		}
+		s.SetDown(i, h.down)
+	case 4:
+		at := []time.Time{{}, {}, now, now.Add(time.Second)}[r.IntN(4)]
+		if !at.Equal(h.leaves) {
+			m.departures++
+		}
+		h.leaves = at
+		s.SetLeaving(i, at)
+	case 5:
+		from := now.Add(time.Duration(r.IntN(100)-80) * time.Second)
+		if until := from.Add(m.rest); !h.resting || until.After(h.restUntil) {
+			h.restUntil = until
+		}
+		h.resting = true
+		m.losses++
+		s.Lose(i, from)
+	case 6:
+		var slow []int
+		for k := range m.hosts {
+			rests := m.rests(k, now)
+			m.hosts[k].resting, m.hosts[k].slow = rests, r.IntN(4) == 0
+			if m.hosts[k].slow {
+				slow = append(slow, k)
+			}
+		}
+		s.Settle(now, append(slow, len(m.hosts), 99))
+	case 7:
+		s.Clock(i).Tell(now.Add(time.Duration(r.IntN(60))*time.Second), now, now.Add(time.Second))
+	}
+}
+
+// same demands that both answer alike.
+func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
+	t.Helper()
+	slots, unwanted := 0, []int{}
+	for i, h := range m.hosts {
+		require.Equal(t, m.eligible(i), s.Eligible(i), "%d of %+v", i, m.hosts)
+		require.Equal(t, h.slow, s.IsSlow(i))
+		require.Equal(t, m.rests(i, now), s.Rests(i, now), "%d at %v of %+v", i, now, m.hosts)
+		require.Equal(t, h.name, s.Name(i))
+		require.True(t, h.leaves.Equal(s.Leaves(i)))
+		known, ok := s.Known(h.name)
+		require.True(t, ok && known == i)
+		slots += h.slots
+		if h.resting || h.slow {
+			unwanted = append(unwanted, i)
+		}
+	}
+	require.Equal(t, []int{m.room(), slots, m.losses, m.departures}, []int{s.Room(), s.Slots(), s.Losses, s.Departures})
+	list := s.Unwanted([]int{})
+	slices.Sort(list)
+	require.Equal(t, unwanted, slices.Compact(list))
+	skipped, overfull := r.Uint32(), r.IntN(2) == 0
+	skip := func(i int) bool { return skipped>>i&3 == 0 }
+	want, wantOpen := m.pick(skip, overfull)
+	got, open := s.Pick(skip, overfull)
+	require.Equal(t, []any{want, wantOpen}, []any{got, open}, "%+v", m.hosts)
+	var except []string
+	list = nil
+	for i := range m.hosts {
+		if r.IntN(3) > 0 {
+			except, list = append(except, m.hosts[i].name), append(list, i, i)
+		}
+	}
+	any := slices.ContainsFunc(m.hosts, func(h plain) bool { return !h.down && !slices.Contains(except, h.name) })
+	require.Equal(t, any || len(except) == 0, s.AnyUp(except))
+	chosen := r.IntN(len(m.hosts)+1) - 1
+	r.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
+	wantNames, wantLeft := m.names(list, chosen)
+	names, left := s.Names(list, chosen)
+	require.Equal(t, wantNames, names, "%v without %d of %+v", list, chosen, m.hosts)
+	require.Equal(t, wantLeft, left, "%v without %d of %+v", list, chosen, m.hosts)
+}
+
+func saved(s *Set) []byte {
+	data, _ := snapshot.Append(nil, 1, func(c *snapshot.Codec) { s.Code(c, nil) })
+	return data
+}
+
+func restored(data []byte, check func(int, Host) error) (*Set, error) {
+	s := New(0)
+	err := snapshot.RestoreTo(*s, data, 1, s, func(s *Set, c *snapshot.Codec) { s.Code(c, check) })
+	return s, err
+}
+
+func fine(int, Host) error { return nil }
+
+// A set answers what a look at all hosts would answer, whatever happens to them, and also once it was restored: then
+// without what attempts hold, and without who is slow.
+func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		m := &model{rest: time.Minute}
+		s, now := New(m.rest), time.Unix(1e9, 0).UTC()
+		for range 150 {
+			m.step(s, r, now)
+			m.same(t, s, r, now)
+			now = now.Add(time.Duration(r.IntN(30)-5) * time.Second)
+			if r.IntN(30) > 0 {
+				continue
+			}
+			data := saved(s)
+			again, err := restored(data, fine)
+			require.NoError(t, err)
+			require.Equal(t, data, saved(again))
+			for i := range m.hosts {
+				h := &m.hosts[i]
+				require.Equal(t, s.Clock(i).Offset(), again.Clock(i).Offset())
+				h.load, h.slow, h.hidden = 0, false, false
+			}
+			s = again
+			m.same(t, s, r, now)
+		}
+	}
+}
+
+func TestHostsAreLearnedWhereTheEnginePlaces(t *testing.T) {
+	s := New(time.Minute)
+	assert.False(t, s.Placing())
+	assert.True(t, s.AnyUp(nil), "neither hosts nor names")
+	assert.False(t, s.AnyUp([]string{"a"}))
+	assert.Equal(t, Nowhere, s.Number(""))
+	assert.Equal(t, 0, s.Number("a"))
+	assert.Equal(t, 1, s.Number("b"))
+	assert.Equal(t, 0, s.Number("a"))
+	assert.False(t, s.Placing(), "the engine knows the slots")
+	assert.Empty(t, s.Name(Nowhere))
+	picked, open := s.Pick(func(int) bool { return false }, false)
+	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "hosts without slots are full")
+
+	s = New(time.Minute)
+	s.Add(Host{Name: "a", Slots: 1})
+	assert.True(t, s.Placing())
+	assert.Equal(t, Nowhere, s.Number("b"), "no host is learned where hosts are chosen here")
+	assert.Equal(t, 1, s.Len())
+}
+
+// A rest ends a rest after the loss, to the moment. A clock that steps back by more than a rest ends it as well.
+func TestRestEnds(t *testing.T) {
+	s, now := New(time.Minute), time.Unix(1000, 0)
+	s.Add(Host{Name: "a"})
+	s.Lose(0, now)
+	s.Lose(0, now.Add(-time.Second)) // heard late
+	for after, rests := range map[time.Duration]bool{
+		time.Minute - 1: true, time.Minute: false, 0: true, -time.Minute: true, -time.Minute - 1: true, -time.Minute - 2: false,
+	} {
+		assert.Equal(t, rests, s.Rests(0, now.Add(after)), "%v", after)
+	}
+	s.Lose(0, now.Add(time.Second))
+	assert.True(t, s.Rests(0, now.Add(time.Minute)), "a later loss makes it longer")
+}
+
+func TestWhatNoSnapshotOfHostsIs(t *testing.T) {
+	s := New(time.Minute)
+	s.Add(Host{Name: "a", Slots: 3})
+	s.Clock(0).Tell(time.Unix(60, 0), time.Unix(50, 0), time.Unix(50, 0)) // both bounds are 10 s
+	bad := errors.New("no such host")
+	var seen []any
+	_, err := restored(saved(s), func(i int, h Host) error { seen = append(seen, i, h); return bad })
+	require.ErrorIs(t, err, bad)
+	assert.Equal(t, []any{0, Host{Name: "a", Slots: 3}}, seen)
+	_, err = restored(saved(s), fine)
+	require.NoError(t, err)
+	_, err = restored(saved(New(0)), fine)
+	require.ErrorContains(t, err, "has no rest")
+	_, err = restored(saved(New(1)), fine)
+	require.NoError(t, err)
+	s.list[0].clock.least++
+	_, err = restored(saved(s), fine)
+	require.ErrorContains(t, err, "fast and slow")
+}
