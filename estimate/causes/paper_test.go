@@ -88,6 +88,23 @@ func TestMantri42Footnote3OutliersDoNotBendTheModel(t *testing.T) {
 	assert.InDelta(t, 2, m.Base.Seconds(), .01)
 	assert.InDelta(t, .1, m.PerByte, .0002)
 	assert.InDelta(t, 35./40, m.Explained, 1e-9)
+
+	// One task in four takes 2.5 times as long, and only one has more data: three times as much, for three times as long. The
+	// fit has to leave out the slow ones (those beyond 1.5 times the model) to see that data explain that one.
+	tasks = even(12)
+	for i := range tasks {
+		tasks[i].Bytes, tasks[i].Took = 100, 10*s
+		if i%4 == 2 {
+			tasks[i].Took = 25 * s
+		}
+	}
+	tasks[3].Bytes, tasks[3].Took = 300, 30*s
+	r := causes.Explain(causes.Phase{Tasks: tasks})
+	assert.InDelta(t, .1, r.Model.PerByte, .0002)
+	require.Len(t, r.Outliers, 4)
+	for _, o := range r.Outliers {
+		assert.Equal(t, o.Task == 3, o.Explained, "%v", o)
+	}
 }
 
 // "Given the size of input and the volume of traffic moved across low bandwidth links."
