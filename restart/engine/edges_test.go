@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// A copy that is offered the host on which its task runs goes to another one, if there is room.
+func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
+	for slots, want := range map[int][]string{1: {"submit 0.1 on b not on a: duplicate beyond-peers"}, 0: nil} {
+		p, _ := newPhase(t, engine.Config{Tasks: 2, Policy: twice{}},
+			engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 1 + slots}}})
+		first := []engine.Attempt{
+			{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "x", Task: 1, State: engine.Running, Host: "b"},
+			{ID: "y", Task: 1, State: engine.Running, Host: "a"}, // so task 1 needs no copy
+		}
+		p.Poll(epoch, first)
+		var all []string
+		for s := range 3 {
+			all = append(all, lines(p.Poll(at(float64(s)), first))...)
+		}
+		assert.Equal(t, want, all, "%d free slots on b", slots)
+	}
+}
+
+// The largest task may take as long as its work says before nothing moves.
+func TestUsualPauseOfTheLargestTask(t *testing.T) {
+	work := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 100}
+	p, _ := newPhase(t, engine.Config{Work: work, Slots: 10, Policy: restart.Never{}}, engine.HostsConfig{})
+	p.Poll(epoch, nil)
+	list := func(state engine.State) (all []engine.Attempt) {
+		for task := range work[1:] {
+			all = append(all, engine.Attempt{ID: fmt.Sprint(task, ".0"), Task: task, State: state})
+		}
+		return append(all, engine.Attempt{ID: "9.0", Task: 9, State: engine.Running})
+	}
+	p.Poll(at(1), list(engine.Running))
+	p.Poll(at(6), list(engine.Succeeded))
+	assert.InDelta(t, 500, p.Moving().Usual.Seconds(), 50, "5 s for a hundredth of it")
+}
+
+// Without a slot there is no room, whatever else there is.
+func TestNoRoomIsNotNotGone(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}}, engine.HostsConfig{})
+	for s := range 40 {
+		p.Poll(at(float64(s)), nil)
+	}
+	assert.Equal(t, engine.NoRoom, p.Moving().Why)
+}
+
+// asked counts how often a policy is asked.
+type asked struct{ times *int }
+
+func (a asked) Decide(restart.Task, restart.Phase) restart.Decision {
+	*a.times++
+	return restart.Decision{}
+}
+
+func TestPushedEventsAreDecidedAboutOnceAnInterval(t *testing.T) {
+	times := 0
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 2, Policy: asked{&times}}, engine.HostsConfig{})
+	p.Push(at(100), nil)
+	p.Push(at(100.1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
+	for _, s := range []float64{105, 105.5, 105.9, 106, 106.9, 107} {
+		before := times
+		p.Push(at(s), nil)
+		assert.Equal(t, s == 105 || s == 106 || s == 107, times > before, "at %v", s)
+	}
+}
+
+// An order that is none is counted.
+func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
+	for name, order := range map[string]func(time.Time, []int){
+		"loses one":   func(_ time.Time, w []int) { w[0] = w[1] },
+		"invents one": func(_ time.Time, w []int) { w[0] = -1 },
+	} {
+		p, _ := newPhase(t, engine.Config{Tasks: 3, Slots: 1, Order: order}, engine.HostsConfig{})
+		require.Len(t, p.Poll(epoch, nil), 1)
+		assert.Positive(t, p.Ledger().Ignored, name)
+	}
+}
+
+// What was seen and is missing has lost its host an attempt; what never came says nothing of a host.
+func TestOnlyWhatWasSeenIsALossOfItsHost(t *testing.T) {
+	for seen, resting := range map[bool][]string{true: {"a"}, false: nil} {
+		p, h := newPhase(t, engine.Config{Tasks: 2, Policy: restart.Never{}},
+			engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Rest: time.Hour})
+		p.Poll(at(0), nil)
+		other := engine.Attempt{ID: "1.0", Task: 1, State: engine.Running, Host: "b"}
+		list := []engine.Attempt{other}
+		if seen {
+			list = append(list, engine.Attempt{ID: "0.0", State: engine.Running, Host: "a"})
+		}
+		p.Poll(at(1), list)
+		for s := 2; s < 100; s++ {
+			p.Poll(at(float64(s)), []engine.Attempt{other})
+		}
+		assert.Equal(t, resting, h.Resting(at(100)), "seen: %v", seen)
+	}
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+)
+
+// begun is a phase that has been polled once.
+func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
+	t.Helper()
+	var err error
+	c.Hosts, err = NewHosts(hosts)
+	require.NoError(t, err)
+	c.Interval = time.Second
+	p, err := New(c)
+	require.NoError(t, err)
+	p.Poll(time.Unix(1000, 0), nil)
+	return p
+}
+
+// A task waits once, and not at all once it is over.
+func TestATaskWaitsOnce(t *testing.T) {
+	p := begun(t, Config{Tasks: 2}, HostsConfig{}) // there are no slots
+	require.Equal(t, []int{0, 1}, p.book.waiting)
+	p.book.wait(1, restart.Decision{})
+	assert.Equal(t, []int{0, 1}, p.book.waiting)
+	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
+	p.book.wait(0, restart.Decision{})
+	assert.False(t, p.book.tasks[0].waits, "it is over")
+}
+
+// Nobody pays for changes that nobody asks for.
+func TestChangesAreKeptOnceAsked(t *testing.T) {
+	p := begun(t, Config{Tasks: 2, Slots: 2}, HostsConfig{})
+	assert.Empty(t, p.log.records, "the call had actions")
+	p.AppendChanges(nil)
+	p.Poll(time.Unix(1001, 0), nil)
+	assert.Empty(t, p.log.records, "the call changed nothing")
+	p.Poll(time.Unix(1002, 0), []Attempt{{ID: "0.0", State: Running}})
+	assert.NotEmpty(t, p.log.records)
+}
+
+// Half of a record at the end of the changes is what a crash leaves. Anything else is an error.
+func TestWhatTheChangesMayEndWith(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct {
+		rest string
+		err  error
+		torn bool
+	}{
+		{mark + "abc", errCut, true}, {mark[:2], errCut, true}, {"", errCut, true},
+		{"abc", errCut, false}, {mark + "abc", other, false}, {"abc", other, false},
+	} {
+		err := new(Phase).torn([]byte(c.rest), c.err)
+		assert.Equal(t, c.torn, err == nil, "%q after %v", c.rest, c.err)
+	}
+}
+
+// What was asked for again counts as asked for once more, also in a phase that hears of it from the changes.
+func TestAnActionThatIsRedone(t *testing.T) {
+	p := begun(t, Config{Tasks: 1, Slots: 1}, HostsConfig{})
+	a := p.book.attempts["0.0"]
+	require.NotNil(t, a)
+	for want := range uint8(maxDoublings + 2) {
+		assert.Equal(t, min(want, maxDoublings), a.again)
+		a.asked = p.time.clock.Since - 1
+		p.redoAction(&Action{Op: Submit, ID: "0.0"})
+		assert.Equal(t, p.time.clock.Since, a.asked)
+	}
+}
+
+// A snapshot whose parts do not fit is refused.
+func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
+	for name, damage := range map[string]func(p *Phase){
+		"":                              func(*Phase) {},
+		"does not know, or twice":       func(p *Phase) { p.book.pending = append(p.book.pending, p.book.pending[0]) },
+		"neither runs nor waits":        func(p *Phase) { p.book.tasks[2].waits = false },
+		"attempt of a task too many":    func(p *Phase) { p.book.attempts["0.0"].task = 3 },
+		"attempt on a host too many":    func(p *Phase) { p.book.attempts["0.0"].host = 0 },
+		"a host that there is not":      func(p *Phase) { p.book.attempts["0.0"].host = nowhere - 1 },
+		"does not know, or twice: none": func(p *Phase) { p.book.pending[0] = &attempt{id: "none"} },
+	} {
+		p := begun(t, Config{Tasks: 3, Slots: 2}, HostsConfig{})
+		require.Len(t, p.book.pending, 2)
+		if damage(p); name == "attempt of a task too many" { // which has a place where it is written, and none where it is read
+			p.book.tasks = append(p.book.tasks, task{})
+		}
+		data, err := p.MarshalBinary()
+		if err == nil {
+			_, err = Restore(Config{}, Saved{Snapshot: data})
+		}
+		assert.Equal(t, name == "", err == nil, "%s: %v", name, err)
+	}
+}
+
+// A restored phase is as the phase was, to the lists that are empty.
+func TestAnAttemptThatAvoidsNothing(t *testing.T) {
+	p := begun(t, Config{Tasks: 1, Slots: 1}, HostsConfig{})
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	again, err := Restore(Config{}, Saved{Snapshot: data})
+	require.NoError(t, err)
+	assert.Nil(t, p.book.attempts["0.0"].avoid)
+	assert.Nil(t, again.book.attempts["0.0"].avoid)
+}
+
+// An attempt gives a sample of its time if it was seen to run, or says when it began.
+func TestWhatRan(t *testing.T) {
+	at := time.Unix(1000, 0)
+	for want, of := range map[bool][]Attempt{
+		true:  {{State: Running}, {State: Running, Begun: at}, {State: Succeeded, Begun: at}, {State: Lost, Begun: at}},
+		false: {{State: Queued}, {State: Queued, Begun: at}, {State: Succeeded}, {State: Failed}},
+	} {
+		for _, seen := range of {
+			assert.Equal(t, want, runs(&seen), "%+v", seen)
+		}
+	}
+}
+
+// A host that runs something and has dated nothing for long is taken to have a clock that is behind.
+func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
+	now := time.Unix(1000, 0)
+	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
+	told := []Attempt{
+		{ID: "0.0", Task: 0, State: Running, Host: "fresh", Begun: ago(90), AsOf: now},
+		{ID: "1.0", Task: 1, State: Running, Host: "behind", Begun: ago(100)},
+		{ID: "2.0", Task: 2, State: Running, Host: "nearly", Begun: ago(5)},
+		{ID: "3.0", Task: 3, State: Running, Host: "just", Begun: ago(6)},
+		{ID: "4.0", Task: 4, State: Succeeded, Host: "idle", Begun: ago(200), Ended: ago(100)},
+		{ID: "5.0", Task: 5, State: Running, Host: "silent"},
+		{ID: "6.0", Task: 6, State: Queued, Host: "waits", Begun: ago(100)},
+	}
+	for reports, want := range map[bool]map[string]time.Duration{
+		true:  {"fresh": 0, "behind": -99 * time.Second, "nearly": 0, "just": -5 * time.Second, "idle": 0, "silent": 0},
+		false: {"fresh": 0, "behind": 0, "nearly": 0, "just": 0, "idle": 0, "silent": 0},
+	} {
+		hosts, err := NewHosts(HostsConfig{})
+		require.NoError(t, err)
+		p, err := New(Config{Tasks: 7, Interval: time.Second, Hosts: hosts})
+		require.NoError(t, err)
+		p.ready()
+		if told[0].AsOf = now; !reports {
+			told[0].AsOf = time.Time{}
+		}
+		p.compareClocks(now, told)
+		for name, offset := range want {
+			i, known := p.hosts.set.Known(name)
+			require.True(t, known, name)
+			assert.Equal(t, offset, p.hosts.set.Clock(i).Offset(), "%s, reports: %v", name, reports)
+		}
+	}
+}
+
+// Instants that a snapshot holds stay as they are, and others become the nearest that it holds.
+func TestInstantsInRange(t *testing.T) {
+	last := time.Unix(253402300799, 999)
+	assert.Equal(t, last, inRange(last))
+	assert.Equal(t, time.Unix(253402300799, 0), inRange(last.Add(time.Second)))
+	assert.True(t, inRange(time.Time{}.Add(-1)).IsZero())
+	assert.Equal(t, time.Time{}.Add(1), inRange(time.Time{}.Add(1)))
+}
+
+// The usual time between looks follows the looks by a quarter each, and one gap by no more than five times the usual.
+func TestUsualTimeBetweenLooks(t *testing.T) {
+	s, now := sight{usual: time.Second}, time.Unix(1000, 0)
+	for _, c := range []struct{ after, usual time.Duration }{
+		{0, time.Second}, {4 * time.Second, 1750 * time.Millisecond}, {time.Second, 1562500 * time.Microsecond},
+		{time.Hour, 3125 * time.Millisecond}, {-time.Hour, 2343750 * time.Microsecond},
+	} {
+		now = now.Add(c.after)
+		s.look(now, time.Second)
+		assert.Equal(t, c.usual, s.usual, "%v later", c.after)
+	}
+	s = sight{usual: math.MaxInt64 / 2}
+	s.look(now, time.Second)
+	s.look(now.Add(time.Hour), time.Second)
+	assert.Positive(t, s.usual, "no product overflows")
+}
