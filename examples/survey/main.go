@@ -54,10 +54,13 @@ func run(args []string, w io.Writer) error {
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; none: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
-		"with -worlds, beside the default")
-	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by")
+		"with -worlds, beside the default; default itself, if it shall stand among them; reference, a host that knows the "+
+			"distributions of a world")
+	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by; or a "+
+		"list of cells as in -list; or both, as in own,proof")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
-		"invented afterwards; all of these; streams of small phases, as time/one in a hundred/slots")
+		"invented afterwards; all of these; reference or own, the cells by which the default is compared with the "+
+		"reference; fresh, twenty worlds that no policy has played yet; streams of small phases, as time/one in a hundred/slots")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, a factor for the noise of noisy progress: 1 is a σ of .15 "+
 		"between attempts and of .05 between the reports of one")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under "+

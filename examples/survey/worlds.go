@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"runtime"
@@ -24,17 +25,41 @@ type small struct {
 
 var (
 	sets  = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
-	lists = map[string]func() []worlds.World{
-		"first": worlds.All, "later": worlds.Later, "latest": worlds.Latest, "streams": worlds.Streams,
-		"all": func() []worlds.World { return slices.Concat(worlds.All(), worlds.Later(), worlds.Latest()) },
+	lists = map[string]func() []worlds.Cell{
+		"first": each(worlds.All), "later": each(worlds.Later), "latest": each(worlds.Latest), "streams": each(worlds.Streams),
+		"all": each(worlds.Developed), "reference": worlds.ReferenceCells, "own": worlds.OwnCells,
+		"fresh": each(worlds.Fresh),
 	}
 )
 
+// each lists worlds under each model of progress.
+func each(list func() []worlds.World) func() []worlds.Cell {
+	return func() []worlds.Cell { return worlds.EachModel(list()) }
+}
+
+// sort sets the seeds and the list that -set names; the list that -list names is the default.
+func (o *small) sort() (seeds worlds.Set, err error) {
+	seeds, words := worlds.Work, strings.Split(o.set, ",")
+	for _, word := range words {
+		set, isSet := sets[word]
+		_, isList := lists[word]
+		switch {
+		case isSet:
+			seeds = set
+		case isList && o.list == "first":
+			o.list = word
+		default:
+			return seeds, fmt.Errorf("-set is %q, want work or proof, and a list of cells if -list names none", o.set)
+		}
+	}
+	return seeds, nil
+}
+
 // write writes the table of the worlds: a line for each under each model, and the counts.
 func (o small) write(w io.Writer) error {
-	set, ok := sets[o.set]
-	if !ok {
-		return fmt.Errorf("-set is %q, want work or proof", o.set)
+	set, err := o.sort()
+	if err != nil {
+		return err
 	}
 	if !(o.noise > 0) || math.IsInf(o.noise, 1) {
 		return fmt.Errorf("-noise is %v, want a finite number above 0", o.noise)
@@ -59,18 +84,19 @@ func (o small) write(w io.Writer) error {
 	for i := range cells {
 		line(w, &cells[i], players)
 	}
-	fmt.Fprint(w, "\n| | cells | harm | most time | most slots | dominated | by most | slower than the good |",
-		" in waves |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "\n| | cells | mean | excess | harm | most time | most slots | dominated | by most | slower than the good |",
+		" in waves |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for i, p := range players {
 		v := worlds.Judge(cells, i, players)
-		fmt.Fprintf(w, "| %s | %d | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells, v.Harm,
-			v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
+		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells, share(v.Mean),
+			share(v.Excess), v.Harm, v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
 	}
 	return nil
 }
 
-// line writes a cell, and what is wrong with the first player there.
+// line writes a cell, and what is wrong there with the default, or with the first player if it does not play.
 func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
+	judged := max(slices.IndexFunc(players, func(p worlds.Player) bool { return p.Name == "default" }), 0)
 	fmt.Fprintf(w, "| %s | %v |", c.World.Name, c.Model)
 	if c.Ideal.Time > 0 {
 		fmt.Fprintf(w, " %s", share(c.Ideal))
@@ -84,17 +110,17 @@ func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 		fmt.Fprintf(w, " %s |", share(s))
 	}
 	var marks []string
-	if c.Harm(0) {
+	if c.Harm(judged) {
 		marks = append(marks, "harm")
 	}
-	if by, points := c.Dominated(0, players); points > 0 {
+	if by, points := c.Dominated(judged, players); points > 0 {
 		name := "nothing"
 		if by >= 0 {
 			name = players[by].Name
 		}
 		marks = append(marks, fmt.Sprintf("%s -%.1f", name, points))
 	}
-	if c.Slower(0) {
+	if c.Slower(judged) {
 		marks = append(marks, "slower")
 	}
 	fmt.Fprintf(w, " %s |\n", strings.Join(marks, ", "))
@@ -110,8 +136,20 @@ func share(s worlds.Share) string {
 // players are the default, without and with a record of the machines, and the chosen policies with their published
 // defaults.
 func (o small) players() ([]worlds.Player, error) {
-	players := []worlds.Player{{Name: "default"}, {Name: "with a record", Record: true}}
-	for _, text := range profiles(o.policies) {
+	names := profiles(o.policies)
+	var players []worlds.Player
+	if !slices.Contains(names, "default") {
+		players = []worlds.Player{{Name: "default"}, {Name: "with a record", Record: true}}
+	}
+	for _, text := range names {
+		switch text {
+		case "default":
+			players = append(players, worlds.Player{Name: text})
+			continue
+		case "reference":
+			players = append(players, worlds.Player{Name: text, Reference: true})
+			continue
+		}
 		policy, err := rules.Parse(text)
 		if err != nil {
 			return nil, err
@@ -135,51 +173,43 @@ func profiles(text string) (all []string) {
 	return all
 }
 
-// job is a world under a model.
-type job struct {
-	world worlds.World
-	model worlds.Model
-}
-
 // chosen are the cells whose world and model, with a space in between, match the expression.
-func (o small) chosen() (jobs []job, err error) {
+func (o small) chosen() (cells []worlds.Cell, err error) {
 	match, err := regexp.Compile(o.cells)
 	if err != nil {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
 	list, ok := lists[o.list]
 	if !ok {
-		return nil, fmt.Errorf("-list is %q, want first, later, latest, all or streams", o.list)
+		return nil, fmt.Errorf("-list is %q, want one of %s", o.list,
+			strings.Join(slices.Sorted(maps.Keys(lists)), ", "))
 	}
-	for _, w := range list() {
-		w.Noise = o.noise
-		for _, m := range worlds.Models {
-			if match.MatchString(w.Name + " " + m.String()) {
-				jobs = append(jobs, job{w, m})
-			}
+	for _, c := range list() {
+		if c.World.Noise = o.noise; match.MatchString(c.String()) {
+			cells = append(cells, c)
 		}
 	}
-	if len(jobs) == 0 {
+	if len(cells) == 0 {
 		return nil, fmt.Errorf("-cells: no cell matches %q", o.cells)
 	}
-	return jobs, nil
+	return cells, nil
 }
 
 // play plays the cells on all processors.
-func play(jobs []job, players []worlds.Player, set worlds.Set, seeds int) ([]worlds.Cell, error) {
-	cells, errs := make([]worlds.Cell, len(jobs)), make([]error, len(jobs))
+func play(of []worlds.Cell, players []worlds.Player, set worlds.Set, seeds int) ([]worlds.Cell, error) {
+	cells, errs := make([]worlds.Cell, len(of)), make([]error, len(of))
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
-	for i, j := range jobs {
+	for i, c := range of {
 		wait.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			cells[i], errs[i] = worlds.Play(j.world, j.model, players, set, seeds)
+			cells[i], errs[i] = worlds.Play(c.World, c.Model, players, set, seeds)
 		})
 	}
 	wait.Wait()
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("%s: %w", jobs[i].world.Name, errs[i])
+		return nil, fmt.Errorf("%v: %w", &of[i], errs[i])
 	}
 	return cells, nil
 }

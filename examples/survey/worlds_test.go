@@ -35,6 +35,23 @@ func TestWorldsNoise(t *testing.T) {
 	assert.Contains(t, table("-list", "all", "-cells", "^25 % attempts 3x/2w noisy"), "\n| 25 % attempts 3x/2w | noisy |")
 }
 
+// A set names cells and seeds; the default stands where it is named, and the remarks are about it.
+func TestWorldsSets(t *testing.T) {
+	var b bytes.Buffer
+	args := []string{"-worlds", "-seeds", "1", "-policies", "reference,default", "-cells", "hang", "-set"}
+	require.NoError(t, run(append(args, "own"), &b))
+	assert.Contains(t, b.String(), "| good alone | reference | default | |")
+	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
+	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
+	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "), "one model only")
+	work := b.String()
+	b.Reset()
+	require.NoError(t, run(append(args, "own,proof"), &b))
+	assert.NotEqual(t, work, b.String(), "other seeds")
+	assert.ErrorContains(t, run(append(args, "own,later"), io.Discard), `-set is "own,later"`)
+	assert.ErrorContains(t, run(append(args, "own", "-list", "later"), io.Discard), `-set is "own"`)
+}
+
 func TestWorldsTable(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, run([]string{"-worlds", "-seeds", "1", "-cells", "^5 % attempts 8x/1w (none|linear)", "-policies",

@@ -11,6 +11,8 @@ type Player struct {
 	Name   string
 	Policy restart.Policy
 	Record bool // the host keeps a record of its machines
+	// Reference is the host that knows a world's distributions, in the place of a policy.
+	Reference bool
 }
 
 // Share is a time and a slot time as a percentage of those of doing nothing with the same luck; in a stream also what one
@@ -33,7 +35,7 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 	for seed := 1; seed <= seeds; seed++ {
 		games := append(make([]Game, 0, len(players)+2), Game{Policy: restart.Never{}})
 		for _, p := range players {
-			games = append(games, Game{Policy: p.Policy, Record: p.Record})
+			games = append(games, Game{Policy: p.Policy, Record: p.Record, Reference: p.Reference})
 		}
 		if w.bad() > 0 {
 			games = append(games, Game{Policy: restart.Never{}, Good: true})
@@ -87,6 +89,9 @@ const (
 	slower    = 1  // more time than the good machines alone
 )
 
+// String returns the names of the world and the model, as in "15 % attempts 8x/3w noisy".
+func (c *Cell) String() string { return c.World.Name + " " + c.Model.String() }
+
 // Harm reports whether a player takes more than doing nothing.
 func (c *Cell) Harm(player int) bool {
 	s := c.Players[player]
@@ -94,7 +99,8 @@ func (c *Cell) Harm(player int) bool {
 }
 
 // Dominated returns which other player, -1 for doing nothing, is faster than a player and uses no more, and by how much
-// of the time: the one by most; 0 points if there is none. Players with a record are compared with nobody.
+// of the time: the one by most; 0 points if there is none. Nobody is compared with a player that has a record, or knows
+// the distributions.
 func (c *Cell) Dominated(player int, players []Player) (by int, points float64) {
 	s := c.Players[player]
 	better := func(other int, o Share) {
@@ -104,7 +110,7 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 	}
 	better(-1, Share{Time: 100, Slots: 100})
 	for i, o := range c.Players {
-		if !players[i].Record {
+		if !players[i].Record && !players[i].Reference {
 			better(i, o)
 		}
 	}
@@ -122,6 +128,8 @@ func (c *Cell) Waves() bool { return c.World.Tasks > c.World.machines() }
 // Verdict counts the cells in which a player does badly.
 type Verdict struct {
 	Cells, Harm, Dominated, Slower, SlowerInWaves int
+	Mean                                          Share // over the cells
+	Excess                                        Share // the points of each cell over 100, summed over the cells
 	// By how many points at most, and where.
 	MostTime, MostSlots, MostDominated float64
 	Time, Slots, By                    string
@@ -131,17 +139,21 @@ type Verdict struct {
 func Judge(cells []Cell, player int, players []Player) (v Verdict) {
 	most := func(to *float64, where *string, points float64, c *Cell) {
 		if cmp.Compare(points, *to) > 0 {
-			*to, *where = points, c.World.Name+" "+c.Model.String()
+			*to, *where = points, c.String()
 		}
 	}
 	for i := range cells {
-		c := &cells[i]
+		c, s := &cells[i], cells[i].Players[player]
 		v.Cells++
+		v.Mean.Time += s.Time / float64(len(cells))
+		v.Mean.Slots += s.Slots / float64(len(cells))
+		v.Excess.Time += max(s.Time-100, 0)
+		v.Excess.Slots += max(s.Slots-100, 0)
 		if c.Harm(player) {
 			v.Harm++
 		}
-		most(&v.MostTime, &v.Time, c.Players[player].Time-100, c)
-		most(&v.MostSlots, &v.Slots, c.Players[player].Slots-100, c)
+		most(&v.MostTime, &v.Time, s.Time-100, c)
+		most(&v.MostSlots, &v.Slots, s.Slots-100, c)
 		if _, points := c.Dominated(player, players); points > 0 {
 			v.Dominated++
 			most(&v.MostDominated, &v.By, points, c)

@@ -15,9 +15,11 @@ type Game struct {
 	Model  Model
 	Policy restart.Policy // nil: the library's default
 	Record bool           // the host keeps a record of its machines
-	Good   bool           // only the machines that are never bad are there
-	Set    Set
-	Seed   int
+	// Reference asks a host that knows the world's distributions in the place of a policy.
+	Reference bool
+	Good      bool // only the machines that are never bad are there
+	Set       Set
+	Seed      int
 	// Watch is called for each answer that the host carries out, if it is not nil.
 	Watch func(now time.Duration, a tracker.Answer)
 }

@@ -12,6 +12,8 @@ type Set uint64
 const (
 	Work  Set = 0x517cc1b727220a95 // to develop with
 	Proof Set = 0x9e6c63d0676a9a99 // to judge by, once all is fixed
+
+	forPrior Set = 0x3c6ef372fe94f82b // for the reference, to see a distribution by
 )
 
 // purposes keep draws apart that have the same numbers.

@@ -11,7 +11,7 @@ import (
 type job struct {
 	number  int
 	arrived float64
-	tracker *tracker.Tracker
+	tracker books
 	tasks   []state
 	left    int // tasks that have not ended
 	slots   int // as the tracker was told
@@ -52,15 +52,19 @@ func (h *host) open(number int) error {
 	if h.Paths {
 		c.Path = func(task, machine int) float64 { return h.way(&j.tasks[task].task, machine) }
 	}
-	t, err := tracker.New(c)
-	if err != nil {
-		return err
+	if h.Reference {
+		j.tracker = newReference(h.World, h.Model, n, len(h.slots), c.Work)
+	} else {
+		t, err := tracker.New(c)
+		if err != nil {
+			return err
+		}
+		j.tracker = t
 	}
 	// Which machine a host thinks of first has nothing to do with how good it is.
 	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
 		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
 	})
-	j.tracker = t
 	if len(h.jobs) == 0 {
 		h.look = h.now + Interval
 	}

@@ -260,6 +260,9 @@ func TestJudge(t *testing.T) {
 	assert.InDelta(t, 2, v.MostDominated, 1e-9)
 	assert.Equal(t, 1, v.Slower)
 	assert.Equal(t, 1, v.SlowerInWaves)
+	assert.InDelta(t, (100.6+3*90)/4, v.Mean.Time, 1e-9)
+	assert.InDelta(t, .6, v.Excess.Time, 1e-9)
+	assert.InDelta(t, 1.1, v.Excess.Slots, 1e-9)
 	by, _ := cells[0].Dominated(0, players)
 	assert.Equal(t, -1, by, "by doing nothing")
 }
