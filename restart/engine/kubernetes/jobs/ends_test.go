@@ -219,6 +219,25 @@ func TestSuspendedJobKeepsNoPodsThatNeverRan(t *testing.T) {
 	assert.Zero(t, job.Status.Failed)
 }
 
+// A node dies, and somebody deletes the pod that was on it, as the control plane does. Its index runs elsewhere, and the Job is
+// complete though no kubelet says that the first pod has ended.
+func TestPodOnADeadNodeThatSomebodyDeletes(t *testing.T) {
+	y := newToy(t, indexedJob(4))
+	y.slots = 1
+	y.steps(3)
+	y.dead["n3"] = true
+	for _, p := range y.pods() {
+		if p.Spec.NodeName == "n3" {
+			require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), p.Name, deleteNow))
+		}
+	}
+	job := y.steps(200)
+	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
+	assert.EqualValues(t, 1, job.Status.Failed)
+	assert.EqualValues(t, 4, job.Status.Succeeded)
+	oneWinner(t, y)
+}
+
 // A straggler is deleted, and its program exits with 0 because it was told to stop. That is no result: the index runs again,
 // also where the controller has died before it saw the end.
 func TestExitAsToldIsNoResult(t *testing.T) {

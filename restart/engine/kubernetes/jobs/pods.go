@@ -196,14 +196,13 @@ func holds(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	return false
 }
 
-// forceAfter is how long beyond its grace a kubelet may take to end a pod of ours. Then its node is taken to be dead,
+// forceAfter is how long beyond its grace a kubelet may take to end a pod that nobody wants. Then its node is taken to be dead,
 // and what may still run there is not waited for: no result of it is wanted.
 const forceAfter = 10 * time.Second
 
-// overdue reports whether a pod that this controller has deleted should long have ended. One that may not run beside
-// the next of its index is waited for, as long as there may be a next.
+// overdue reports whether a pod that is deleted should long have ended: any pod of a Job that ends, and else one that this
+// controller has deleted. One that may not run beside the next of its index is waited for, as long as there may be a next.
 func (p *plan) overdue(pod *v1.Pod) bool {
 	copies, _ := mayCopy(p.job)
-	return terminating(pod) && (ours(pod) || p.failing()) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter &&
-		(copies || p.ending())
+	return terminating(pod) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter && (p.ending() || copies && ours(pod))
 }
