@@ -501,7 +501,7 @@ func setDefaults(job *batchv1.Job) {
 
 // roundTrip is what a real server needs to answer. Tests list the pods right after they have changed a Job, and rely on the
 // controller to be quicker.
-const roundTrip = 50 * time.Millisecond
+const roundTrip = 150 * time.Millisecond
 
 func setup(_ testing.TB, namespace string) (func(), *restclient.Config, clientset.Interface, *v1.Namespace) {
 	serving = newServer()
