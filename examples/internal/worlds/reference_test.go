@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"math"
 	"regexp"
 	"testing"
 	"time"
@@ -74,6 +75,30 @@ func TestReferenceWeighs(t *testing.T) {
 	c, a = decide(20. / 90)
 	assert.InDelta(t, 70*(1+priceWaiting), c.keep, 5)
 	assert.Equal(t, restart.Keep, a.Action)
+}
+
+// An attempt that has done half of its work and moves hangs half as probably as one that has just begun to.
+func TestReferenceHangs(t *testing.T) {
+	w := find(t, "10 % hang, timeout 1500 s/1w")
+	r := newReference(&w, Linear, w.Tasks, 20, nil)
+	hangs := possible{slow: 1, hangs: true}
+	moves := seen{age: 50, reports: 1, log: math.Log(100), done: .5}
+	assert.InDelta(t, .5, r.likelihood(&moves, hangs, 100)/r.likelihood(&moves, possible{slow: 1}, 100), 1e-9)
+	moves.stopped = true
+	assert.Greater(t, r.likelihood(&moves, hangs, 100), 1e6*r.likelihood(&moves, possible{slow: 1}, 100))
+}
+
+// Of two attempts the one that needs far longer is killed.
+func TestReferenceKills(t *testing.T) {
+	w := find(t, "15 % attempts 8x/3w")
+	r := newReference(&w, Linear, w.Tasks, 20, nil)
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	r.Start(at(0), 0, 3)
+	r.Start(at(0), 0, 4)
+	r.Report(at(20), 0, 1, tracker.Report{Done: 20. / 90})
+	a := r.Report(at(20), 0, 0, tracker.Report{Done: 20. / 720})
+	assert.Equal(t, restart.Kill, a.Action)
+	assert.Equal(t, 0, a.Attempt)
 }
 
 // The distribution of the least of two remaining times is that of their pairs.

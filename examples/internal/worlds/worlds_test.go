@@ -263,6 +263,8 @@ func TestJudge(t *testing.T) {
 	assert.InDelta(t, (100.6+3*90)/4, v.Mean.Time, 1e-9)
 	assert.InDelta(t, .6, v.Excess.Time, 1e-9)
 	assert.InDelta(t, 1.1, v.Excess.Slots, 1e-9)
+	cells[3].Players[0].Slots = 90
+	assert.InDelta(t, 1.1, Judge(cells, 0, players).Excess.Slots, 1e-9, "a cell under 100 makes good for no other")
 	by, _ := cells[0].Dominated(0, players)
 	assert.Equal(t, -1, by, "by doing nothing")
 }
