@@ -44,7 +44,7 @@ func Example() {
 		times.Finish(estimate.NoSample, estimate.Run{Age: 55 * time.Second, Work: 64 << 20})
 	}
 
-	// Per progress report: the facts in, an action with its reason out. Mantri's rules, the paper's parameters.
+	// Per progress report: the facts in, an action with its reason out. The default policy.
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
 		Fresh:  estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new copy would take: a distribution
@@ -62,12 +62,12 @@ func Example() {
 	case restart.Kill:
 		host.Kill(id, d.Copy) // of several copies, one that is not needed
 	}
-	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s bar=65s gain=55s avoid=7
+	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s value=165 threshold=82.5 gain=55s avoid=7
 
 	// Output:
 	// kill attempt 0 of 325
 	// queue 325 again, not on 7: true
-	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s bar=65s gain=55s avoid=7
+	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s value=165 threshold=82.5 gain=55s avoid=7
 }
 
 // The README quotes the example above, line by line.

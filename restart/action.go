@@ -70,8 +70,8 @@ const (
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
 	IdleSlot
-	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time; or, by Guarded
-	// where nothing is reported, a copy has used up the time in which it might have come out.
+	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time; or, by LeastCost
+	// where nothing is reported, a copy has used up the time in which it might have gained.
 	SlowerCopy
 	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
 	LongestToEnd
@@ -142,12 +142,18 @@ const (
 	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most.
 	// [Limits] gives it in the place of the policy's answer.
 	FurthestOn
-	// Unproven: a restart or copy of the task has not come out yet, or too many of the phase have not, or were lost. With
-	// Duplicate: a restart was wanted, and is not trusted yet, so that a copy is made in its place.
+	// Unproven: a restart would cost least, and too few trials were won so far: the decision has how many were, and how many
+	// would do.
 	Unproven
 	// Held: nothing of the phase has begun or ended for long, and no slot is free for a copy, or the task may have none, so
 	// that it is restarted.
 	Held
+	// TrialRuns: the latest copy of the task reports nothing, and has not yet run for long enough to show whether it gains:
+	// the decision has how many seconds it has run, and how many it may.
+	TrialRuns
+	// LossBound: with this trial all trials together might lose more slot time than they may: the decision has both, in
+	// seconds.
+	LossBound
 )
 
 var reasonNames = [...]string{
@@ -156,7 +162,7 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held",
+	"unproven", "held", "trial-runs", "loss-bound",
 }
 
 // String returns the reason's name.

@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -17,15 +16,12 @@ type view struct {
 	surplus   int                   // of those, the slowest whose t_rem does not rest on its age; -1 if there is none
 	judged    bool                  // some copy can be judged
 	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
-	margin    float64               // seconds that a copy saves at least while slots are scarce
 	basis     Basis
-	shows     float64 // seconds after which one that ends last has shown it
 }
 
 func (m *Mantri) look(copies []Copy, interval time.Duration) view {
 	v := view{
 		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
-		shows: math.Inf(1),
 	}
 	for i := range copies {
 		c := &copies[i]

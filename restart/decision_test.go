@@ -28,12 +28,12 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.Held; r++ {
+	for r := restart.NoReason; r <= restart.LossBound; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.Held)+1)+")", (restart.Held + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.LossBound)+1)+")", (restart.LossBound + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.
@@ -60,7 +60,7 @@ func TestDecisionPrintsWhatWasUsed(t *testing.T) {
 	assert.Equal(t, "kill slower-copy copy=2", d.String())
 	d = restart.Decision{Reason: restart.NotSlow, Value: 2.5, Threshold: 3, Gain: math.MaxInt64}
 	assert.Equal(t, "keep not-slow value=2.5 threshold=3 gain=inf", d.String())
-	d = restart.Decide(one(41*time.Second, 30), scarce)
+	d = restart.Mantri{}.Decide(one(41*time.Second, 30), scarce)
 	text, err := json.Marshal(d)
 	require.NoError(t, err)
 	assert.Equal(t, `{"action":"restart","reason":"fresh-sooner","copy":0,"remaining":41,"fresh":30,"bar":40,"gain":11,"avoid":[0]}`,
@@ -134,7 +134,7 @@ func TestAvoidLeavesOneMachine(t *testing.T) {
 	} {
 		p := scarce
 		p.Machines = machines
-		avoid := restart.Decide(task, p).Avoid
+		avoid := restart.Mantri{}.Decide(task, p).Avoid
 		var got []int
 		for i := range avoid.Len() {
 			got = append(got, avoid.At(i))
@@ -145,7 +145,7 @@ func TestAvoidLeavesOneMachine(t *testing.T) {
 		assert.Equal(t, -1, avoid.At(-1))
 		assert.False(t, avoid.Has(-1))
 	}
-	assert.LessOrEqual(t, restart.Decide(task, scarce).Avoid.Len(), restart.MaxAvoid)
+	assert.LessOrEqual(t, restart.Mantri{}.Decide(task, scarce).Avoid.Len(), restart.MaxAvoid)
 }
 
 func TestNextWithoutWork(t *testing.T) {
@@ -158,7 +158,7 @@ func TestNextWithoutWork(t *testing.T) {
 		assert.Equal(t, want, i, "%v", works)
 		assert.Equal(t, restart.Start, d.Action)
 	}
-	i, d = restart.Next(nil, []restart.Task{one(time.Hour, 1)}, nil, idle) // nil is Guarded
+	i, d = restart.Next(restart.Mantri{}, []restart.Task{one(time.Hour, 1)}, nil, idle) // nil is LeastCost
 	assert.Equal(t, 0, i)
 	assert.Equal(t, restart.IdleSlot, d.Reason)
 }

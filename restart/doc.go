@@ -1,7 +1,7 @@
 // Package restart decides what to do about a running task that lags behind its peers: leave it, launch one more copy of
 // it, kill it and start it again, or kill a copy that is no longer needed.
 //
-//	d := restart.Decide(task, phase) // Guarded, the default
+//	d := restart.Decide(task, phase) // LeastCost, the default
 //	switch d.Action {
 //	case restart.Keep:
 //	case restart.Duplicate:
@@ -16,8 +16,29 @@
 //
 // # The rule
 //
-// Its core is Mantri's resource-aware restart [Mantri §5.1, Pseudocode 1]; [Guarded] has what guards it where little is known,
-// and where t_rem is certain the two are one. With t_rem the time a running copy still
+// The default policy is [LeastCost]: of the actions that are open to a task it takes the one that is expected to cost
+// least. Its five sentences:
+//
+//   - A slow attempt has met a long task, or bad luck; how probable each is, earlier copies and restarts have shown.
+//   - If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
+//   - The action is taken that costs least, in seconds of slots and a price for each second until the task ends.
+//   - The first trial is a copy, for two attempts of one task show which of the two causes it is; attempts are killed
+//     without a copy once trials were won.
+//   - All trials together may lose no more slot time than a stated bound.
+//
+// Each refusal has its own reason, and Value and Threshold are the two numbers that refused:
+//
+//	reason       Value                                          Threshold
+//	not-slow     the cost of keeping the task                   the cost of the best action, and two report periods
+//	unlikely     the probability that a new attempt is sooner   what that must be
+//	unproven     trials that were won                           trials that must be won before a restart
+//	loss-bound   seconds of slots that trials might lose        seconds of slots that they may lose
+//	trial-runs   seconds that a silent copy has run             seconds that it may run before it must have ended
+//
+// Where a decision acts, Value is the cost of keeping the task and Threshold the cost of the action, in seconds of slots.
+// "Why was my task killed?" in docs/why.md explains six such lines.
+//
+// [Mantri] is the paper's rule [Mantri §5.1, Pseudocode 1]. With t_rem the time a running copy still
 // needs, t_new the time a new one would take (a random variable), c the number of running copies and Δ the period of
 // progress reports:
 //
@@ -41,9 +62,8 @@
 //
 // # Policies
 //
-// [Guarded], [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark, Flink, SDA and ESE, are values
-// of one small interface, [Policy]. The default, Guarded, is Mantri that acts on no more than it knows: it counts how its
-// restarts and copies come out, and trusts itself accordingly. The zero value of each has its published defaults; [Off]
+// [LeastCost], [Mantri], [Never], and in package rules LATE, Hadoop, MapReduce, Dryad, Spark, Flink, SDA and ESE, are values
+// of one small interface, [Policy]. The zero value of each has its published defaults; [Off]
 // turns a rule off. Each reads only some of the facts, which rules.Describe lists; leave out what your policy does not read.
 //
 // # Three ways to use it

@@ -37,19 +37,19 @@ func ExampleDecide() {
 		fmt.Println("kill copy", d.Copy, "and run the task again, not on machine", d.Avoid.At(0))
 	}
 	// Output:
-	// keep not-slow remaining=25s fresh=31s bar=41s value=0 threshold=0.25
-	// restart fresh-sooner copy=0 remaining=120s fresh=31s bar=41s gain=89s avoid=7
+	// keep not-slow remaining=25s fresh=31s value=37.5 threshold=66.5
+	// restart fresh-sooner copy=0 remaining=120s fresh=31s value=180 threshold=46.5 gain=89s avoid=7
 	// kill copy 0 and run the task again, not on machine 7
 }
 
 // Any distribution of gonum's can stand in for the time of a new copy.
-func ExampleDecide_logNormal() {
+func ExampleMantri_logNormal() {
 	task := restart.Task{
 		Copies: []restart.Copy{{Machine: 7, Elapsed: time.Minute, Remaining: 40 * time.Second}},
 		Fresh:  estimate.Fresh{UnitTime: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
 	}
 	// The mean speaks for patience, but half of the new copies would take less than half of the time that is left.
-	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
+	fmt.Println(restart.Mantri{}.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
 	// duplicate saves-resources remaining=40s fresh=33.1155s bar=43.1155s value=0.498297 threshold=0.25 gain=6.88455s avoid=7
 }
@@ -118,8 +118,8 @@ func ExampleDecision_LogValue() {
 	task.Restarts = 3
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
 	// Output:
-	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.bar=40 decision.gain=90 decision.avoid="[7]"
-	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.bar=40 decision.value=1 decision.threshold=0.25 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.value=180 decision.threshold=45 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.value=180 decision.threshold=75 decision.gain=90 decision.avoid="[7]"
 }
 
 // A task that resumes from a checkpoint: a new copy has only the rest to do, and the running one is judged by what it has done
@@ -136,5 +136,5 @@ func ExampleDecide_checkpoint() {
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
-	// restart fresh-sooner copy=0 remaining=60s fresh=30s bar=40s gain=30s avoid=7
+	// restart fresh-sooner copy=0 remaining=60s fresh=30s value=90 threshold=45 gain=30s avoid=7
 }

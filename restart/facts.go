@@ -15,6 +15,9 @@ type Copy struct {
 	Elapsed time.Duration
 	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
 	Remaining time.Duration
+	// Location is how many times longer than usual an attempt of the task takes where this copy runs; 0 counts as 1. It is
+	// the same factor as Location of Task.Fresh. Read by LeastCost.
+	Location float64
 	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
 	// certain. Read by Mantri. Package estimate/survival makes some.
 	Left estimate.Distribution
@@ -51,15 +54,17 @@ type Task struct {
 	SinceCopy time.Duration
 	// Tried are machines on which attempts of the task ran, latest first. Those of Copies may stand there as well.
 	Tried []int
-	// Trying is how long the latest restart or copy that was made because the task was slow has gone on without coming
-	// out, by being won or lost; 0 if there is none. Read by Guarded.
+	// Lost is how many trials of the task were lost: copies and restarts that showed that the task is long by itself. Read
+	// by LeastCost.
+	Lost int
+	// Trying is how long the task's latest trial has run without coming out; 0 if none runs. See [Trials]. Read by LeastCost.
 	Trying time.Duration
-	// Behind says that all its copies run on machines on which more are overdue than chance explains, and that a new one
-	// would not: then it is not the task that is long. Read by Guarded.
+	// Behind says that all its copies run on machines on which more attempts are overdue than chance explains, and that a new
+	// one would not: then it is the machine that is slow, and not the task that is long. Read by LeastCost.
 	Behind bool
 	// Stuck says that no copy of the phase has begun or ended for four times as long as the longest took that has ended,
-	// of its kind, too, and each by its work: if a new one would need a slot, none will come free. Read by Guarded: if
-	// no host says so, what hangs in all slots is never restarted.
+	// of its kind, too, and each by its work: if a new one would need a slot, none will come free. Read by LeastCost: if
+	// no host says so, an attempt that hangs while all slots hang is never restarted.
 	Stuck bool
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool
@@ -83,15 +88,10 @@ type Phase struct {
 	Silent bool
 	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
 	Machines int
-	// Sized says that the works of the tasks are known. Read by Guarded.
-	Sized bool
-	// Stream says that there are other phases, whose tasks may want the slots that are idle now. Read by Guarded.
+	// Stream says that there are other phases, whose tasks may want the slots that are idle now. Read by LeastCost.
 	Stream bool
-	// Won of Tried restarts and copies were won, of those that have come out. Read by Guarded.
-	Won, Tried int
-	// AtRisk is what those that were lost have cost of slots' time, and what those may that have not come out, less the
-	// time that was saved by those that were won. Read by Guarded.
-	AtRisk time.Duration
+	// Trials is what copies and restarts of slow tasks have come to. Read by LeastCost.
+	Trials Trials
 	// Peers is what the engines' rules compare with. Mantri reads none of it.
 	Peers Peers
 }

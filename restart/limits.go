@@ -59,7 +59,7 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 			reason = FurthestOn
 		}
 	case Kill:
-		if len(t.Copies) < 2 || kept(t.Copies, d.Copy) {
+		if len(t.Copies) < 2 || kept(t.Copies, d.Copy) && !replaced(&t, d.Copy, l.Restarts) {
 			reason = FurthestOn
 		}
 	case Duplicate:

@@ -176,7 +176,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 		return
 	}
 	if v.left != nil {
-		if _, less := v.weigh(t, false); !(less > v.margin) {
+		if !v.spares(t) {
 			return
 		}
 	}

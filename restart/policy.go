@@ -13,9 +13,9 @@ type Policy interface {
 // Off turns off the rule of a field whose zero value means the published default.
 const Off = check.Off
 
-// Decide says what to do about a running task by the default policy: it is Guarded{}.Decide(t, p). Where t_rem is certain
+// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). Where t_rem is certain
 // that is Mantri with the paper's parameters. O(len(t.Copies)), no allocation.
-func Decide(t Task, p Phase) Decision { return Guarded{}.Decide(t, p) }
+func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
 
 // Never is the policy that leaves every task alone: the baseline.
 type Never struct{}
@@ -28,10 +28,10 @@ func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 // tells which: [Start] refers to waiting, [Keep] to nothing (index -1), all others to running.
 //
 // Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
-// waiting task is started. A nil policy is Guarded{}. O(len(running)*len(Copies) + len(waiting)), no allocation.
+// waiting task is started. A nil policy is LeastCost{}. O(len(running)*len(Copies) + len(waiting)), no allocation.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
 	if policy == nil {
-		policy = Guarded{}
+		policy = LeastCost{}
 	}
 	best, decision := -1, Decision{Reason: NothingToDo}
 	for i := range running {

@@ -126,14 +126,17 @@ func surplus(m restart.Mantri, copies []restart.Copy, interval time.Duration) (k
 	return kill
 }
 
-// Of two copies the one furthest on is spared, whatever it found done when it began.
+// Of several copies the furthest on is spared, whatever it found done when it began. The oldest gives way to one that is
+// further on, as often as a task may be restarted.
 func TestLimitsCountWhatWasResumed(t *testing.T) {
 	task := restart.Task{Copies: []restart.Copy{
 		{Elapsed: 30 * time.Second, Done: 0.7}, {Elapsed: 20 * time.Second, Done: 0.2, Resumed: 0.6}, {Elapsed: 10 * time.Second, Done: 0.3},
 	}}
-	for i, want := range []restart.Action{restart.Keep, restart.Keep, restart.Kill} {
+	for i, want := range []restart.Action{restart.Kill, restart.Keep, restart.Kill} {
 		assert.Equal(t, want, restart.Limits{}.Hold(restart.Decision{Action: restart.Kill, Copy: i}, task).Action, "copy %d", i)
 	}
+	task.Restarts = 3
+	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(restart.Decision{Action: restart.Kill}, task).Reason)
 	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotEligible, restart.Duplicate: restart.NotEligible} {
 		one := restart.Task{Copies: task.Copies[:1], NoRestart: true, NoDuplicate: true}
 		assert.Equal(t, want, restart.Limits{}.Hold(restart.Decision{Action: action, Reason: restart.FreshSooner}, one).Reason)

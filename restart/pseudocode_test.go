@@ -62,9 +62,9 @@ func copies(remaining ...float64) (copies []restart.Copy) {
 
 func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 	task := restart.Task{Copies: copies(20, 50, 10)}
-	d := restart.Decide(task, scarce)
+	d := byMantri(task, scarce)
 	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, d)
-	assert.Equal(t, d, restart.Decide(task, idle), "periodically, whatever the slots do")
+	assert.Equal(t, d, byMantri(task, idle), "periodically, whatever the slots do")
 	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
 	assert.Equal(t, []int{1}, pruned(restart.Mantri{FastestKept: 1}, task.Copies), "copy 0 has run longest")
 	task.Copies[1].Done = 0.5
@@ -73,9 +73,9 @@ func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 
 	// "After Δ time has passed since begin": at Δ, not before.
 	task.Copies[1].Elapsed = delta
-	assert.Equal(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.Equal(t, restart.Kill, byMantri(task, scarce).Action)
 	task.Copies[1].Elapsed = delta - 1
-	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
 	assert.Empty(t, pruned(restart.Mantri{}, task.Copies))
 
 	// Of equals the one that has run longest is kept, and of those the first.
@@ -85,7 +85,7 @@ func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, equal))
 
 	// Two copies are never too many, however slow one of them is.
-	assert.NotEqual(t, restart.Kill, restart.Decide(restart.Task{Copies: copies(1000, 1)}, idle).Action)
+	assert.NotEqual(t, restart.Kill, byMantri(restart.Task{Copies: copies(1000, 1)}, idle).Action)
 }
 
 // A copy that has not reported by Δ may be about to: it is judged when the pause is over.
@@ -93,9 +93,9 @@ func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
 	task := restart.Task{Copies: copies(20, 10, 0)}
 	task.Copies[2].Remaining = estimate.Unknown
 	task.Copies[2].Elapsed = 2*delta - 1
-	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
 	task.Copies[2].Elapsed = 2 * delta
-	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}, restart.Decide(task, scarce))
+	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}, byMantri(task, scarce))
 }
 
 // By age alone the older of two copies always seems the slower: it is not killed for that, since that is when most end.
@@ -104,11 +104,11 @@ func TestMantri51Line3KillsNoneByAge(t *testing.T) {
 	for i := range task.Copies {
 		task.Copies[i].Basis = restart.ByAge
 	}
-	assert.NotEqual(t, restart.Kill, restart.Decide(task, scarce).Action)
+	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
 	assert.Empty(t, pruned(restart.Mantri{FastestKept: 1}, task.Copies))
 	for _, basis := range []restart.Basis{restart.NoBasis, restart.ByProgress} {
 		task.Copies[1].Basis = basis
-		assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, restart.Decide(task, scarce))
+		assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, byMantri(task, scarce))
 	}
 	// One that is slower by its age does not hide one that is slower by what it has reported.
 	task.Copies = copies(20, 50, 10, 90)
@@ -117,7 +117,7 @@ func TestMantri51Line3KillsNoneByAge(t *testing.T) {
 	// A restart may still take it.
 	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
 	task.Copies[1].Basis = restart.ByAge
-	assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action)
+	assert.Equal(t, restart.Restart, byMantri(task, scarce).Action)
 }
 
 func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
@@ -126,17 +126,17 @@ func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, set), "kept are the two fastest, 1 and 3, the newest, 4, and the oldest, 0")
 	// Nor is a fourth copy launched.
 	task := one(time.Hour, 1)
-	assert.Equal(t, restart.Duplicate, restart.Mantri{}.Decide(task, idle).Action)
+	assert.Equal(t, restart.Duplicate, byMantri(task, idle).Action)
 	task.Copies = append(task.Copies, task.Copies[0], task.Copies[0])
-	assert.NotEqual(t, restart.Duplicate, restart.Mantri{}.Decide(task, idle).Action)
+	assert.NotEqual(t, restart.Duplicate, byMantri(task, idle).Action)
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {
 	// t_rem > E(t_new) + Δ, strictly: 30 s + 10 s.
-	d := restart.Decide(one(40*time.Second, 30), scarce)
+	d := byMantri(one(40*time.Second, 30), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Equal(t, 40*time.Second, d.Bar)
-	d = restart.Decide(one(40*time.Second+1, 30), scarce)
+	d = byMantri(one(40*time.Second+1, 30), scarce)
 	assert.Equal(t, restart.Restart, d.Action)
 	assert.Equal(t, restart.FreshSooner, d.Reason)
 	assert.Equal(t, 10*time.Second+1, d.Gain)
@@ -144,20 +144,20 @@ func TestMantri51Line6Restarts(t *testing.T) {
 	// "Stop at γ restarts", γ = 3. Then a copy may still save resources: 30 s is less than half of 61 s.
 	task := one(61*time.Second, 30)
 	for task.Restarts = 0; task.Restarts < 3; task.Restarts++ {
-		assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action, "after %d", task.Restarts)
+		assert.Equal(t, restart.Restart, byMantri(task, scarce).Action, "after %d", task.Restarts)
 	}
-	assert.Equal(t, restart.Duplicate, restart.Decide(task, scarce).Action)
+	assert.Equal(t, restart.Duplicate, byMantri(task, scarce).Action)
 	task = one(41*time.Second, 30)
 	task.Restarts = 3
-	assert.Equal(t, restart.RestartsSpent, restart.Decide(task, scarce).Reason)
+	assert.Equal(t, restart.RestartsSpent, byMantri(task, scarce).Reason)
 
 	// Not while a slot is idle: then work is never thrown away.
-	assert.NotEqual(t, restart.Restart, restart.Decide(one(time.Hour, 30), idle).Action)
+	assert.NotEqual(t, restart.Restart, byMantri(one(time.Hour, 30), idle).Action)
 	// A phase without idle slots is as good as one whose tasks wait.
-	assert.Equal(t, restart.Restart, restart.Decide(one(time.Hour, 30), restart.Phase{Interval: delta}).Action)
+	assert.Equal(t, restart.Restart, byMantri(one(time.Hour, 30), restart.Phase{Interval: delta}).Action)
 	// Of several copies the slowest goes.
 	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
-	d = restart.Decide(task, scarce)
+	d = byMantri(task, scarce)
 	assert.Equal(t, restart.Restart, d.Action)
 	assert.Equal(t, 1, d.Copy)
 	assert.Equal(t, 50*time.Second, d.Remaining, "the task ends with its fastest copy")
@@ -175,7 +175,7 @@ func TestMantri51Footnote4EvenChance(t *testing.T) {
 		}
 		task := one(seconds(rng.ExpFloat64()*100), 0)
 		task.Fresh.UnitTime = rate
-		if d := restart.Decide(task, scarce); d.Action == restart.Restart {
+		if d := byMantri(task, scarce); d.Action == restart.Restart {
 			restarts++
 			assert.Greater(t, task.Fresh.Below(d.Remaining.Seconds()), 0.5)
 		}
@@ -191,7 +191,7 @@ func TestMantri51Footnote4EvenChance(t *testing.T) {
 	d := restart.Mantri{DuplicateThreshold: restart.Off}.Decide(task, p)
 	assert.Equal(t, restart.Unlikely, d.Reason, "%v", d)
 	task.Fresh.UnitTime = values(10, 10, 10, 100, 100)
-	assert.Equal(t, restart.Restart, restart.Mantri{}.Decide(task, p).Action)
+	assert.Equal(t, restart.Restart, byMantri(task, p).Action)
 }
 
 func TestMantri51Line7Duplicates(t *testing.T) {
@@ -216,12 +216,12 @@ func TestMantri51Line7Duplicates(t *testing.T) {
 		rate.Insert(s)
 	}
 	task := restart.Task{Copies: copies(40), Fresh: estimate.Fresh{UnitTime: rate, Work: 1}}
-	d = restart.Decide(task, scarce)
+	d = byMantri(task, scarce)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, 0.25, d.Value)
 	assert.Equal(t, 0.25, d.Threshold)
 	rate.Delete(50)
-	d = restart.Decide(task, scarce)
+	d = byMantri(task, scarce)
 	assert.Equal(t, restart.Duplicate, d.Action)
 	assert.InDelta(t, 1./3, d.Value, 1e-15)
 }
@@ -241,14 +241,14 @@ func TestMantri51Line8AndTies(t *testing.T) {
 // Line 10 prints E(t_new - t_rem) > ρΔ, which would copy the tasks that are about to end. The text gives the sense: the
 // reduction is to be larger than the start-up time.
 func TestMantri51Line10IdleSlots(t *testing.T) {
-	d := restart.Decide(one(60*time.Second, 30), idle) // 30 s + 3*10 s, strictly
+	d := byMantri(one(60*time.Second, 30), idle) // 30 s + 3*10 s, strictly
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Equal(t, time.Minute, d.Bar)
-	d = restart.Decide(one(60*time.Second+1, 30), idle)
+	d = byMantri(one(60*time.Second+1, 30), idle)
 	assert.Equal(t, restart.Duplicate, d.Action)
 	assert.Equal(t, restart.IdleSlot, d.Reason)
 	// As printed, a new copy that is to end 40 s later than the running one would be launched.
-	assert.Equal(t, restart.Keep, restart.Decide(one(10*time.Second, 50), idle).Action)
+	assert.Equal(t, restart.Keep, byMantri(one(10*time.Second, 50), idle).Action)
 }
 
 // "Mantri does not re-duplicate a task for which it launched a copy recently."
@@ -257,29 +257,29 @@ func TestMantri51NoSecondCopySoon(t *testing.T) {
 		task := one(10*time.Minute, 30)
 		task.Restarts = 3
 		task.SinceCopy = 2*delta - 1
-		assert.Equal(t, restart.CopyTooRecent, restart.Decide(task, p).Reason)
+		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
 		task.SinceCopy = 2 * delta
-		assert.Equal(t, restart.Duplicate, restart.Decide(task, p).Action)
+		assert.Equal(t, restart.Duplicate, byMantri(task, p).Action)
 		task.SinceCopy = 0
 		task.Copies = append(task.Copies, restart.Copy{Elapsed: 2*delta - 1, Remaining: 10 * time.Minute})
-		assert.Equal(t, restart.CopyTooRecent, restart.Decide(task, p).Reason)
+		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
 		task.Copies[1].Elapsed++
-		assert.Equal(t, restart.Duplicate, restart.Decide(task, p).Action)
+		assert.Equal(t, restart.Duplicate, byMantri(task, p).Action)
 		task.Copies = append(task.Copies, restart.Copy{Elapsed: delta - 1, Remaining: 10 * time.Minute})
-		assert.Equal(t, restart.EnoughCopies, restart.Decide(task, p).Reason, "three copies are enough")
+		assert.Equal(t, restart.EnoughCopies, byMantri(task, p).Reason, "three copies are enough")
 	}
 }
 
 func TestMantriEligibility(t *testing.T) {
 	task := one(41*time.Second, 30)
 	task.NoRestart = true
-	assert.Equal(t, restart.NotEligible, restart.Decide(task, scarce).Reason)
+	assert.Equal(t, restart.NotEligible, byMantri(task, scarce).Reason)
 	task = one(time.Hour, 30)
 	task.NoDuplicate = true
-	assert.Equal(t, restart.Restart, restart.Decide(task, scarce).Action, "a killed copy does not run beside the new one")
+	assert.Equal(t, restart.Restart, byMantri(task, scarce).Action, "a killed copy does not run beside the new one")
 	task.NoRestart = true
 	for _, p := range []restart.Phase{idle, scarce} {
-		assert.Equal(t, restart.NotEligible, restart.Decide(task, p).Reason)
+		assert.Equal(t, restart.NotEligible, byMantri(task, p).Reason)
 	}
 }
 
@@ -299,27 +299,27 @@ func TestMantriRestartsOnIdleSlotsWhatItMayNotCopy(t *testing.T) {
 		assert.Equal(t, restart.Restart, d.Action, "%+v", c)
 		assert.Equal(t, 40*time.Second, d.Bar)
 	}
-	assert.NotEqual(t, restart.Restart, restart.Decide(one(time.Hour, 30), idle).Action, "where it may be copied, it is")
+	assert.NotEqual(t, restart.Restart, byMantri(one(time.Hour, 30), idle).Action, "where it may be copied, it is")
 }
 
 func TestMantriUnknownKeeps(t *testing.T) {
 	for _, p := range []restart.Phase{idle, scarce} {
-		assert.Equal(t, restart.NoEstimate, restart.Decide(one(estimate.Unknown, 30), p).Reason)
+		assert.Equal(t, restart.NoEstimate, byMantri(one(estimate.Unknown, 30), p).Reason)
 		task := one(time.Hour, 30)
 		task.Fresh.UnitTime = nil
 		assert.Equal(t, restart.Decision{
 			Reason: restart.NoEstimate, Remaining: time.Hour, Fresh: estimate.Unknown,
-		}, restart.Decide(task, p))
-		assert.Equal(t, restart.NotRunning, restart.Decide(restart.Task{}, p).Reason)
+		}, byMantri(task, p))
+		assert.Equal(t, restart.NotRunning, byMantri(restart.Task{}, p).Reason)
 		task = one(time.Hour, 30)
 		task.Copies[0].Elapsed = delta - 1
-		assert.Equal(t, restart.TooYoung, restart.Decide(task, p).Reason)
+		assert.Equal(t, restart.TooYoung, byMantri(task, p).Reason)
 	}
 }
 
 // A t_rem below zero is that of a copy that should have ended.
 func TestMantriNegativeRemaining(t *testing.T) {
-	d := restart.Decide(one(-time.Hour, 30), scarce)
+	d := byMantri(one(-time.Hour, 30), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Zero(t, d.Remaining)
 }
@@ -375,3 +375,5 @@ func TestMantriDefaultsAreTheTable(t *testing.T) {
 	}
 	assert.Empty(t, want)
 }
+
+func byMantri(t restart.Task, p restart.Phase) restart.Decision { return restart.Mantri{}.Decide(t, p) }

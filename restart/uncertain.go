@@ -1,8 +1,6 @@
 package restart
 
 import (
-	"math"
-
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -87,68 +85,16 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 	return most / leftPoints
 }
 
-// weigh returns by how many seconds one more copy is expected to end the task sooner, and how many it saves of the slots'
-// time; 0 of both if it never ends sooner. One that ends last is ended once it has shown that it will.
-//
-// It looks from the longest t_rem down, and no further than to where it is plain that the one is at most the margin, or
-// the two together nothing, or while slots are scarce the other at most the margin. Then both are of the part seen.
-func (v *view) weigh(t *Task, idle bool) (sooner, less float64) {
-	const n = leftPoints * freshPoints
-	bar, least, counts := v.margin*n, 0.0, 0.0
-	if idle {
-		bar, least, counts = 0, v.margin*n, 1
-	}
-	left, c := point(v.left, leftPoints-1, leftPoints), float64(len(t.Copies))
-	of, sum, below := until(t.Fresh, left)
-	worth := 0.0
-	for i := leftPoints - 1; ; {
-		for below > 0 && !(of[below-1] < left) {
-			below--
+// spares reports whether one more copy is expected to save slot time. The copy that ends last runs on.
+func (v *view) spares(t *Task) bool {
+	fresh, c, less := points(&t.Fresh), float64(len(t.Copies)), 0.0
+	for i := range leftPoints {
+		left := point(v.left, i, leftPoints)
+		for _, f := range fresh {
+			if less -= min(f, left); f < left {
+				less += float64(c * (left - f))
+			}
 		}
-		saved := float64(float64(below)*left) - sum[below]
-		spared := float64(c*saved) - sum[below] - float64(float64(freshPoints-below)*min(left, v.shows))
-		sooner, less = sooner+saved, less+spared
-		spared += float64(counts * saved)
-		worth += spared
-		// Of the i that are shorter none saves more than this one. Nor is one worth anything if this one is not: that is
-		// convex in t_rem, and 0 at 0, where what ends last runs on or no t_new is below.
-		if i == 0 || sooner+float64(float64(i)*saved) <= least ||
-			spared <= 0 && worth <= bar && (below == 0 || math.IsInf(v.shows, 1)) {
-			return sooner / n, less / n
-		}
-		i--
-		left = point(v.left, i, leftPoints)
 	}
-}
-
-// until returns the points of t_new that are below a time, what so many of the first come to, and how many they are.
-func until(fresh estimate.Fresh, left float64) (of [freshPoints]float64, sum [freshPoints + 1]float64, below int) {
-	lag := max(fresh.Lag, 0).Seconds()
-	fresh.Lag = 0 // once is enough
-	for ; below < freshPoints; below++ {
-		if of[below] = point(&fresh, below, freshPoints) + lag; !(of[below] < left) {
-			break
-		}
-		sum[below+1] = sum[below] + of[below]
-	}
-	return of, sum, below
-}
-
-// lastWave is the rule for idle slots once all tasks have begun: to save more time than slot time.
-func (m *Mantri) lastWave(d *Decision, t *Task, v view) {
-	d.Reason = Disabled
-	if m.IdleGain == Off {
-		return
-	}
-	sooner, less := v.weigh(t, true)
-	if d.Reason = NotSlow; !num.Finite(sooner) || !num.Finite(less) {
-		return
-	}
-	d.Value, d.Threshold = sooner, max(-less, v.margin)
-	if !(d.Value > d.Threshold) {
-		return
-	}
-	if d.Reason = m.mayDuplicate(t, v); d.Reason == NoReason {
-		d.Action, d.Reason = Duplicate, IdleSlot
-	}
+	return less > 0
 }

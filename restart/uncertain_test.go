@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
@@ -126,24 +125,6 @@ func TestLimitsKillOneOfTwo(t *testing.T) {
 	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(kill, task).Reason)
 }
 
-// weighed is what a copy brings by its definition, over each pair of 16 points of t_rem and 8 of t_new: how much sooner the
-// task ends, how much slots' time is saved, and how often t_rem is beyond t_new with the copy's share.
-func weighed(t restart.Task, shows float64) (sooner, less, chance float64) {
-	c, left := float64(len(t.Copies)), t.Copies[0].Left
-	for i := range 16 {
-		x := left.Quantile((float64(i) + 0.5) / 16)
-		chance += t.Fresh.Below(x*c/(c+1)) / 16
-		for j := range 8 {
-			if y := t.Fresh.Quantile((float64(j) + 0.5) / 8); y < x {
-				sooner, less = sooner+(x-y)/128, less+(c*x-(c+1)*y)/128
-			} else {
-				less -= min(x, shows) / 128
-			}
-		}
-	}
-	return sooner, less, chance
-}
-
 // random returns up to so many times, most of them near one another and a few far beyond.
 func random(rng *rand.Rand, n int, scale float64) *estimate.Empirical {
 	e := new(estimate.Empirical)
@@ -151,53 +132,4 @@ func random(rng *rand.Rand, n int, scale float64) *estimate.Empirical {
 		e.Insert(math.Round(scale * math.Exp(rng.NormFloat64()*rng.Float64()*2)))
 	}
 	return e
-}
-
-// A copy is weighed as if each pair of times were, though most are not looked at: on idle slots it must save more than the
-// time that it adds and two periods, and while tasks wait save time of the slots'.
-func TestCopiesAreWeighedByEachPair(t *testing.T) {
-	rng := rand.New(rand.NewPCG(12, 13))
-	seen := map[restart.Reason]int{}
-	for range 5000 {
-		task := spread(random(rng, 30, 60), random(rng, 30, 30))
-		task.Fresh.Lag = time.Duration(rng.IntN(3)) * time.Second
-		for range rng.IntN(3) { // of which nothing is known
-			task.Copies = append(task.Copies, restart.Copy{Elapsed: minute, Remaining: estimate.Unknown})
-		}
-		task.Clones = len(task.Copies)
-		p := lastWave
-		p.Interval, p.Sized = time.Duration(rng.IntN(5))*time.Second, rng.IntN(2) == 0
-		margin, shows := 2*p.Interval.Seconds(), math.Inf(1)
-		if !p.Sized {
-			shows = 3*p.Interval.Seconds() + task.Fresh.Lag.Seconds()
-		}
-		const rounding = 1e-9
-		sooner, less, chance := weighed(task, shows)
-		d, threshold := restart.Guarded{}.Decide(task, p), max(-less, margin)
-		switch {
-		case math.Abs(sooner-threshold) < rounding: // a tie
-		case sooner > threshold:
-			require.NotEqual(t, restart.NotSlow, d.Reason, "%v", d)
-			require.InDeltaSlice(t, []float64{sooner, threshold}, []float64{d.Value, d.Threshold}, rounding)
-		default:
-			require.Equal(t, restart.NotSlow, d.Reason, "%v", d)
-			require.LessOrEqual(t, d.Value, min(d.Threshold, sooner+rounding))
-			require.LessOrEqual(t, d.Threshold, threshold+rounding)
-		}
-		seen[d.Reason]++
-
-		p.Waiting, p.Sized = 1, true
-		_, less, _ = weighed(task, math.Inf(1))
-		d = restart.Guarded{MaxRestarts: restart.Off}.Decide(task, p)
-		switch {
-		case math.Abs(less-margin) < rounding:
-		case chance > 0.25 && less > margin:
-			require.NotEqual(t, restart.NotSlow, d.Reason, "%v", d)
-			require.InDelta(t, chance, d.Value, rounding)
-		default:
-			require.Contains(t, []restart.Reason{restart.NotSlow, restart.RestartsSpent}, d.Reason, "%v", d)
-		}
-		seen[d.Reason]++
-	}
-	assert.Greater(t, min(seen[restart.NotSlow], seen[restart.IdleSlot], seen[restart.SavesResources]), 200, "%v", seen)
 }

@@ -72,6 +72,6 @@ func TestLimitsAreValidated(t *testing.T) {
 	var bad *straggler.FieldError
 	assert.ErrorAs(t, restart.Validate((*restart.Mantri)(nil)), &bad)
 	assert.Equal(t, straggler.FieldError{
-		Package: "restart", Field: "Policy", Value: "a nil *restart.Mantri", Want: "a policy, or nil itself for Guarded",
+		Package: "restart", Field: "Policy", Value: "a nil *restart.Mantri", Want: "a policy, or nil itself for LeastCost",
 	}, *bad)
 }

@@ -7,8 +7,8 @@ func (m Mantri) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settin
 func (m *Mantri) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
 // MarshalJSON returns the fields that are not zero, as Mantri's does; UnmarshalJSON reads it.
-func (g Guarded) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&g)) }
-func (g *Guarded) UnmarshalJSON(data []byte) error { return wire.Read(data, g, wire.Struct) }
+func (c LeastCost) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *LeastCost) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // MarshalJSON returns the fields that are not zero, Off as -1; UnmarshalJSON reads it.
 func (l Limits) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&l)) }

@@ -34,6 +34,9 @@ type Prediction struct {
 	// alone does, with so many times the weight of an error that nobody has seen yet. 0: not at all. Copies that stall
 	// are killed, and so seldom teach it.
 	MaySayNothing float64
+	// Even is the share of copies like it that moved evenly; 0 if not known. There errors that lie far apart are noise, and
+	// progress says something: errors that nobody has seen yet have so much less weight.
+	Even float64
 }
 
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
@@ -99,7 +102,7 @@ func (a *adder) all(s *Shape, stage int) {
 	a.o.n, a.sum = 0, 0
 	own, kind, guess := s.errorsAt(stage)
 	a.seen(own, kind)
-	guess *= unlike(own, kind)
+	guess *= min(unlike(own, kind), 1-a.p.Even)
 	for _, ratio := range unseen {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}

@@ -67,3 +67,25 @@ func (p packed) seconds() float64 {
 
 // Done returns the largest share of its work that the copy has reported, up to 1; 0 if it has reported none.
 func (t *Trail) Done() float64 { return float64(t.done) }
+
+// evenParts is by what factor the longest of a copy's parts may exceed the shortest if the copy moves evenly.
+const evenParts = 1.5
+
+// Even reports whether each part of its work that the copy has passed took at most one and a half times as long as any
+// other. Of a copy that has passed no two parts it is true. O(1), no allocation.
+func (t *Trail) Even() bool {
+	least, most, before := math.Inf(1), 0.0, 0.0
+	for _, at := range t.passed[:t.n] {
+		took := at.seconds() - before
+		least, most, before = min(least, took), max(most, took), at.seconds()
+	}
+	return most <= float64(least*evenParts)
+}
+
+// Total returns how many seconds the copy will have run in all, by its last report; +Inf before it has reported. O(1).
+func (t *Trail) Total() float64 {
+	if !(t.done > 0) {
+		return math.Inf(1)
+	}
+	return float64(t.age) / float64(t.done)
+}

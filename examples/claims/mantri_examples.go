@@ -56,7 +56,7 @@ func pseudocode1(uint64) []float64 {
 				task.Copies = append(task.Copies, restart.Copy{Elapsed: time.Hour, Remaining: 100 * time.Second})
 			}
 			for task.Restarts = 0; task.Restarts < 6; task.Restarts++ {
-				switch d := restart.Decide(task, phase); d.Action {
+				switch d := (restart.Mantri{}).Decide(task, phase); d.Action {
 				case restart.Duplicate:
 					copies = max(copies, float64(n+1))
 					if n == 1 && 2*fresh >= 100 {

@@ -11,13 +11,13 @@ func Example() {
 	//  40s  task 0  finished on machine 0
 	//  40s  task 1  finished on machine 1
 	//  40s  task 2  finished on machine 2
-	//  40s  task 3  restart fresh-sooner copy=0 remaining=360s fresh=40s bar=50s gain=320s avoid=3
-	//  50s  task 4  keep not-slow remaining=30s fresh=40s bar=50s value=0 threshold=0.25
-	//  50s  task 5  keep not-slow remaining=30s fresh=40s bar=50s value=0 threshold=0.25
-	//  50s  task 6  keep not-slow remaining=30s fresh=40s bar=50s value=0 threshold=0.25
+	//  40s  task 3  restart fresh-sooner copy=0 remaining=360s fresh=40s value=540 threshold=60 gain=320s avoid=3
+	//  50s  task 4  keep not-slow remaining=30s fresh=40s value=45 threshold=80
+	//  50s  task 5  keep not-slow remaining=30s fresh=40s value=45 threshold=80
+	//  50s  task 6  keep not-slow remaining=30s fresh=40s value=45 threshold=80
 	//  80s  task 4  finished on machine 0
 	//  80s  task 5  finished on machine 1
 	//  80s  task 6  finished on machine 2
-	//  90s  task 3  keep not-slow remaining=30s fresh=40s bar=70s
+	//  90s  task 3  keep not-slow remaining=30s fresh=40s value=90 threshold=130
 	// 120s  task 3  finished on machine 0
 }

@@ -35,7 +35,7 @@ type Config struct {
 	// host is its place in HostsConfig.Hosts.
 	Path func(task, host int) float64
 
-	// Policy decides; nil means restart.Guarded{}.
+	// Policy decides; nil means restart.LeastCost{}.
 	Policy restart.Policy
 	// Clones is how many first copies each task may have. 0 means 1.
 	Clones int

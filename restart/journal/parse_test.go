@@ -84,7 +84,7 @@ func TestLenientReading(t *testing.T) {
 		"1s sweep\r\n":                             "1s sweep",
 		"eligible task=1 restart=yes duplicate=no": "eligible task=1 duplicate=no",
 		"phase policy=never slots=1 work=1,1":      "phase tasks=2 slots=1 work=1,1 policy=never",
-		"phase":                                    "phase tasks=0 policy=guarded",
+		"phase":                                    "phase tasks=0 policy=least-cost",
 		"phase tasks=1 policy=spark,min-runtime=off,long-run=3": "phase tasks=1 policy=spark,min-runtime=off,long-run=3",
 	} {
 		if strings.HasPrefix(text, wordPhase) {

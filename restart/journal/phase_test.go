@@ -130,7 +130,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 
 func TestWorks(t *testing.T) {
 	few := tracker.Config{Work: []float64{1, 2.5, math.NaN(), 0}}
-	assert.Equal(t, "phase tasks=4 work=1,2.5,?,0 policy=guarded\n", string(AppendPhase(nil, few)))
+	assert.Equal(t, "phase tasks=4 work=1,2.5,?,0 policy=least-cost\n", string(AppendPhase(nil, few)))
 
 	for _, n := range []int{inlineWorks, inlineWorks + 1, 100} {
 		works := make([]float64, n)

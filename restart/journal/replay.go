@@ -205,7 +205,7 @@ func (p *player) complete(c *tracker.Config) error {
 	}
 	if p.options.OnDecision != nil {
 		if c.Policy == nil {
-			c.Policy = restart.Guarded{}
+			c.Policy = restart.LeastCost{}
 		}
 		c.Policy = observed{c.Policy, p}
 	}

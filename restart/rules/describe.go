@@ -21,7 +21,7 @@ var table = [...]struct {
 	{"dryad", Dryad{}, Durations},
 	{"spark", Spark{}, Durations | Throughput},
 	{"flink", Flink{}, Durations | UnitTimes},
-	{"guarded", restart.Guarded{}, Interval | Fresh | Left | Trials},
+	{"least-cost", restart.LeastCost{}, Interval | Fresh | Left | Trials},
 	{"sda", SDA{}, Fresh | Left},
 	{"ese", ESE{}, Fresh | Left},
 }
@@ -49,8 +49,8 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Trying, Task.Behind, Task.Stuck, Phase.Won, Tried and AtRisk, and a t_new in which trials that failed and the
-	// exchange of slots count.
+	// Trials: Task.Lost, Task.Trying, Task.Behind, Task.Stuck, Copy.Location and Phase.Trials, and a t_new in which the exchange of slots
+	// counts.
 	Trials
 
 	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host. Nor is Trials: it
@@ -75,7 +75,7 @@ type Description struct {
 	Limits restart.Limits
 }
 
-// Describe returns what a policy says of itself. A nil policy is Guarded{}. One that says nothing is taken to read all
+// Describe returns what a policy says of itself. A nil policy is LeastCost{}. One that says nothing is taken to read all
 // facts, and is held to the default limits: so it decides as the policy that it may wrap. It allocates.
 func Describe(policy restart.Policy) Description {
 	i, v := find(policy)
@@ -87,7 +87,7 @@ func Describe(policy restart.Policy) Description {
 	}
 	d := Description{Facts: table[i].reads, CopiesOnly: true}
 	switch p := v.Interface().(type) {
-	case restart.Guarded:
+	case restart.LeastCost:
 		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
 	case restart.Mantri:
 		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
@@ -100,7 +100,7 @@ func Describe(policy restart.Policy) Description {
 // find returns the place of a policy in the table and a copy of it that can be set; -1 for one of the host's own.
 func find(policy restart.Policy) (int, reflect.Value) {
 	if policy == nil {
-		policy = restart.Guarded{}
+		policy = restart.LeastCost{}
 	}
 	of := reflect.ValueOf(policy)
 	if of.Kind() == reflect.Pointer && !of.IsNil() {

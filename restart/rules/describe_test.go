@@ -153,7 +153,7 @@ func setAny(v reflect.Value, source *rand.Rand) {
 
 func TestPolicyText(t *testing.T) {
 	for want, policy := range map[string]restart.Policy{
-		"guarded":                              nil,
+		"least-cost":                           nil,
 		"mantri":                               restart.Mantri{},
 		"mantri,max-restarts=1,idle-gain=off":  restart.Mantri{MaxRestarts: 1, IdleGain: restart.Off},
 		"late,speculative-cap=0.2,min-age=off": &rules.LATE{SpeculativeCap: 0.2, MinAge: restart.Off},
@@ -191,7 +191,7 @@ type frugal struct{ hostsOwn }
 func (frugal) Describe() rules.Description { return rules.Description{Facts: rules.Scores} }
 
 func TestDescribe(t *testing.T) {
-	assert.Equal(t, rules.Describe(restart.Guarded{}), rules.Describe(nil))
+	assert.Equal(t, rules.Describe(restart.LeastCost{}), rules.Describe(nil))
 	assert.Equal(t, restart.Limits{Restarts: 5, Duplicates: restart.Off},
 		rules.Describe(restart.Mantri{MaxRestarts: 5, MaxDuplicates: restart.Off}).Limits)
 	assert.Equal(t, 0.25, rules.Describe(rules.LATE{}).SlowNode)

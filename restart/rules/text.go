@@ -20,7 +20,7 @@ func Names() []string {
 	return names
 }
 
-// Text returns what [Parse] reads: a policy's name, and the fields that are not zero. A nil policy is Guarded{}; a policy
+// Text returns what [Parse] reads: a policy's name, and the fields that are not zero. A nil policy is LeastCost{}; a policy
 // of your own has no text. It allocates.
 func Text(policy restart.Policy) string {
 	i, v := find(policy)

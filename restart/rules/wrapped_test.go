@@ -37,7 +37,7 @@ func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 				if p.MaxRestarts != 0 { // a tracker holds the wrapper to the default limits
 					continue
 				}
-			case restart.Guarded: // of trials only one is told that says so
+			case restart.LeastCost: // of trials only one is told that says so
 				continue
 			case rules.LATE:
 				if p.UseRemaining { // the wrapper is shown a t_rem with its spread

@@ -11,20 +11,25 @@ import (
 // run, or were killed, and how the progress of such copies runs. It costs little unless the policy reads t_rem as a
 // distribution.
 type ages struct {
-	on     bool
-	enough int8    // ends that make a curve: three, or all others of a small phase
-	doubts float32 // how much it counts that progress may say nothing
-	shape  *survival.Shape
-	curve  survival.Curve
-	mean   float64           // the mean work
-	long   float64           // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
-	closed []life            // that ended or were killed
-	ended  int32             // of closed, those with success
-	stride int32             // lives of one in so many tasks are kept
-	fitted time.Duration     // when the curve was made
-	since  int               // closed lives since then
-	ahead  []ahead           // of each copy of the task that is looked at
-	fresh  *survival.Without // nil until it is asked for
+	on           bool
+	enough       int8      // ends that make a curve: three, or all others of a small phase
+	doubts       float32   // how much it counts that progress may say nothing
+	even         bool      // progress is believed before enough have ended, where nearly all moves evenly
+	apart        bool      // the task in question runs on machines that are behind
+	slow         float64   // seconds from which on a copy of the mean work is slow, before enough have ended; 0: not known
+	plain, evens int       // copies that have ended of which it is plain how they moved, and of which moved evenly
+	totals       []float64 // scratch of forecast.slow
+	shape        *survival.Shape
+	curve        survival.Curve
+	mean         float64           // the mean work
+	long         float64           // seconds that the longest took that has ended with success, had it had the mean work; 0 for none
+	closed       []life            // that ended or were killed
+	ended        int32             // of closed, those with success
+	stride       int32             // lives of one in so many tasks are kept
+	fitted       time.Duration     // when the curve was made
+	since        int               // closed lives since then
+	ahead        []ahead           // of each copy of the task that is looked at
+	fresh        *survival.Without // nil until it is asked for
 	// elsewhere is the curve without what runs on machines that are behind; nil until one is
 	elsewhere *survival.Curve
 }

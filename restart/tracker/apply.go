@@ -26,7 +26,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	copies := t.phase.ledger.Copies
 	if t.judge.trials.on {
 		t.judge.trials.pupil.hear(&t.judge.trials)
-		t.judge.before(e)
+		t.judge.hears(e)
 	}
 	switch e.Kind {
 	case Recorded:

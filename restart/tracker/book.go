@@ -122,6 +122,17 @@ func (b *book) age(c *copyState) time.Duration {
 // isClone reports whether a copy is one of its task's first ones.
 func (b *book) isClone(c *copyState) bool { return c.attempt < b.clones }
 
+// oldest returns the copy of a task that has run longest; of two that began at once, the first.
+func (b *book) oldest(s *taskState) (oldest int32) {
+	oldest = s.copies
+	for i := s.copies; i != none; i = b.copies.all[i].next {
+		if b.age(&b.copies.all[i]) >= b.age(&b.copies.all[oldest]) {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
 // isExtra reports whether a copy was made because its task is slow.
 func (b *book) isExtra(s *taskState, c *copyState) bool {
 	return c.attempt != s.original && !b.isClone(c)

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/snapshot"
@@ -81,38 +80,22 @@ func (x *trial) code(c *snapshot.Codec) {
 	snapshot.Small(c, &x.kind, 0, int(byRestart))
 	c.Index(&x.lost, anyIndex)
 	c.Amount32(&x.implied)
-	c.Amount32(&x.chance)
-	c.Bool(&x.likely)
 	c.Duration(&x.began)
 	c.Duration(&x.left)
-	c.Duration(&x.risk)
-	c.Duration(&x.saves)
+	c.Duration(&x.stake)
 }
 
 func (r *trials) code(c *snapshot.Codec, b *book) {
 	if !r.on {
 		return
 	}
-	c.Bool(&r.sized)
-	c.Amount(&r.same)
-	c.Amount(&r.other)
-	c.Number(&r.tried, 0, snapshot.Any)
-	c.Number(&r.won, 0, snapshot.Any)
-	c.Check(r.won <= r.tried, "has won more trials than there were")
-	c.Duration(&r.cost)
-	snapshot.List(c, &r.open, func(h *int32) {
-		c.Index(h, len(b.histories))
-		c.Check(*h != none && c.OK() && b.histories[*h].trial.kind != noTrial, "lists a trial that is none")
-	})
+	c.Bool(&r.own)
+	c.Amount(&r.Won)
+	c.Amount(&r.Lost)
+	c.Duration(&r.Cost)
 	if c.In != nil {
-		listed, all := slices.Clone(r.open), 0
-		slices.Sort(listed)
 		for i := range b.histories {
-			if x := &b.histories[i].trial; x.kind != noTrial {
-				all++
-				r.risk = r.risk.plus(x.counts())
-			}
+			r.stakes = r.stakes.plus(totalOf(b.histories[i].trial.stake))
 		}
-		c.Check(len(slices.Compact(listed)) == all && len(r.open) == all, "lists its trials wrong")
 	}
 }

@@ -19,7 +19,7 @@ type Config struct {
 	// Work is d of each task, in units of your choice: bytes, records. It is copied. 0 is no work, such as an empty
 	// partition. A work that is negative, NaN or infinite is unknown and counts as the mean of the others; if none is
 	// above 0, the sizes are not known, as with nil: all tasks then count as of the work 1, progress is a share, and
-	// restart.Guarded is careful.
+	// restart.LeastCost is careful.
 	Work []float64
 	// Slots is how many copies of the phase's tasks may run at once; 0 if none may before [Tracker.SetSlots] says so, and
 	// [Tracker.Next] then gives a slot nothing. Otherwise a slot that Next is asked about counts as one, whatever this says.
@@ -45,7 +45,7 @@ type Config struct {
 	// that were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
 	Lag time.Duration
 
-	// Policy decides; nil means restart.Guarded{}. What a policy of your own answers is held against [restart.Limits]; an
+	// Policy decides; nil means restart.LeastCost{}. What a policy of your own answers is held against [restart.Limits]; an
 	// answer that can't be meant, such as to kill a copy that does not exist, counts as Keep and in Ledger.BadAnswers.
 	Policy restart.Policy
 	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
@@ -95,7 +95,7 @@ func (c *Config) fill() error {
 		return err
 	}
 	if c.Policy == nil {
-		c.Policy = restart.Guarded{}
+		c.Policy = restart.LeastCost{}
 	}
 	if c.Work != nil {
 		c.Tasks = len(c.Work)

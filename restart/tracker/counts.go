@@ -8,7 +8,7 @@ import (
 )
 
 // reasons is how many reasons there are.
-const reasons = restart.Held + 1
+const reasons = restart.LossBound + 1
 
 // counts is how often each answer was given, by action and reason: only those that ever were, in this order.
 type counts []count

@@ -12,7 +12,7 @@ import (
 // A Tracker keeps the books: it is told what happens, and answers with decisions.
 func ExampleTracker() {
 	tr, err := tracker.New(tracker.Config{
-		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 10 * time.Second,
+		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 8 * time.Second,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -24,42 +24,49 @@ func ExampleTracker() {
 		fmt.Println("machine", machine, a)
 		tr.Start(now, a.Task, machine)
 	}
-	// Ten seconds later three of them are half done, and one has hardly begun. A new copy takes
-	// 20 s, and it is all but sure that it takes no longer because its task is long. That the old one would take 1000 s is not
-	// believed so early, but even a tenth of it is too long.
+	// Ten seconds later three of them are half done, and one has hardly begun. A copy would take 20 s.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Report(now, task, 0, tracker.Report{Done: 0.5})
 	}
-	a := tr.Report(now, 3, 0, tracker.Report{Done: 0.01})
-	fmt.Println(a)
-	if a.Action == restart.Restart {
-		tr.Restart(now, a.Task, a.Attempt)
-		a = tr.Next(now, 3)
-		fmt.Println("machine 3", a)
-		tr.Start(now, a.Task, 3) // another task: the slow machine was tried for that one
-	}
-	// The others end, and the restarted task runs where it is fast.
+	fmt.Println(tr.Report(now, 3, 0, tracker.Report{Done: 0.01}))
+
+	// The others end. The first free slot gets the copy, and the next one the task that waits.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Finish(now, task, 0)
 	}
-	task := tr.Next(now, 0).Task
-	attempt := tr.Start(now, task, 0)
-	now = now.Add(20 * time.Second)
-	tr.Finish(now, task, attempt)
+	for machine := range 2 {
+		a := tr.Next(now, machine)
+		fmt.Println("machine", machine, a)
+		tr.Start(now, a.Task, machine)
+	}
+
+	// After two more reports the copy has shown that it ends first: the old attempt is killed.
+	for i := range 2 {
+		now = now.Add(9 * time.Second)
+		tr.Record(now, 3, 0, tracker.Report{Done: 0.02 + 0.01*float64(i)})
+		if a := tr.Report(now, 3, 1, tracker.Report{Done: 0.45 * float64(i+1)}); a.Action == restart.Kill {
+			fmt.Println(a)
+			tr.Kill(now, a.Task, a.Attempt)
+		}
+	}
+	now = now.Add(2 * time.Second)
+	tr.Finish(now, 3, 1)
 	tr.Finish(now, 4, 0)
 
 	l := tr.Ledger()
-	fmt.Println("finished", l.Finished, "restarts", l.Restarts, "used", l.Used, "wasted", l.Wasted)
+	fmt.Println("finished", l.Finished, "copies", l.Copies, "used", l.Used, "wasted", l.Wasted)
 	// Output:
 	// machine 0 task=0 start largest-work
 	// machine 1 task=1 start largest-work
 	// machine 2 task=2 start largest-work
 	// machine 3 task=3 start largest-work
-	// task=3 restart fresh-sooner attempt=0 basis=progress remaining=90s fresh=20.7921s bar=30.7921s value=1 threshold=0.75 gain=69.2079s avoid=3
-	// machine 3 task=4 start largest-work
-	// finished 5 restarts 1 used 2m0s wasted 10s
+	// task=3 duplicate saves-resources basis=progress remaining=90s fresh=20s value=135 threshold=75.25 gain=70s avoid=3
+	// machine 0 task=3 duplicate saves-resources basis=progress remaining=732.423s fresh=20s value=1103.54 threshold=308.333 gain=712.423s avoid=3
+	// machine 1 task=4 start largest-work
+	// task=3 kill slower-copy attempt=0 basis=progress remaining=15.4299s fresh=20s value=31.7614 threshold=16
+	// finished 5 copies 1 used 2m18s wasted 38s
 }
 
 // A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.

@@ -38,12 +38,12 @@ type Experience struct {
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[lesson]
-	risk   total // what trials may cost that have not come out, of the phases of this process; in no snapshot
+	stakes total // what trials may cost that have not come out, of the phases of this process; in no snapshot
 
 	// Of what was seen:
-	known       []merge.Observation[lesson]
-	same, other float64
-	cost        time.Duration
+	known     []merge.Observation[lesson]
+	lost, won float64
+	cost      time.Duration
 }
 
 // lesson is what an event has taught.
@@ -51,8 +51,8 @@ type lesson struct {
 	about   about
 	seconds float64 // that a copy ran; or what trials have cost, less what they have saved
 	work    float64 // of the copy
-	same    float64 // how many trials have shown that a new copy is as slow, and that it is not
-	other   float64
+	lost    float64 // how many trials were lost, and won
+	won     float64
 }
 
 // about is what a lesson is about.
@@ -90,7 +90,7 @@ func (x *Experience) learn(now time.Time, l lesson) {
 // sum finds out what all that is known comes to.
 func (x *Experience) sum(at time.Duration) {
 	lives, cost := 0.0, 0.0
-	x.same, x.other = 0, 0
+	x.lost, x.won = 0, 0
 	x.known = x.seen.Newest(lessons(), x.choices(), at, mostLessons)
 	for i := len(x.known) - 1; i >= 0; i-- {
 		l := &x.known[i].Fact
@@ -100,8 +100,8 @@ func (x *Experience) sum(at time.Duration) {
 		}
 		left := 1 / (1 + float64((lives/halfLives)*(lives/halfLives))) // no fused multiply-add: one answer everywhere
 		cost += float64(left * l.seconds)
-		x.same += float64(left * l.same)
-		x.other += float64(left * l.other)
+		x.lost += float64(left * l.lost)
+		x.won += float64(left * l.won)
 	}
 	x.cost, _ = num.Duration(math.Abs(cost))
 	if cost < 0 {

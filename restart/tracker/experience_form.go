@@ -22,9 +22,9 @@ func (l *lesson) code(c *snapshot.Codec) {
 	if l.about == ofTrials {
 		c.Real(&l.seconds)
 		c.Check(l.seconds >= -estimate.MaxSample, "holds trials that have saved too much")
-		c.Amount(&l.same)
-		c.Amount(&l.other)
-		c.Check(l.same <= mostAtOnce && l.other <= mostAtOnce, "holds an event of too many trials")
+		c.Amount(&l.lost)
+		c.Amount(&l.won)
+		c.Check(l.lost <= mostAtOnce && l.won <= mostAtOnce, "holds an event of too many trials")
 	} else {
 		c.Amount(&l.seconds)
 		c.Amount(&l.work)

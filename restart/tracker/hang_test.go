@@ -168,7 +168,7 @@ func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
 	}{"three in ten": {share: .3}, "three in ten, no copies": {share: .3, single: true}, "all but one at first": {hang: 19}} {
 		for seed := range uint64(6) {
 			rng := rand.New(rand.NewPCG(seed, 5))
-			c := tracker.Config{Tasks: 60, Slots: 20, Interval: time.Second, Policy: restart.Guarded{}}
+			c := tracker.Config{Tasks: 60, Slots: 20, Interval: time.Second, Policy: restart.LeastCost{}}
 			f := newFarm(t, c, func(task, attempt int) bool {
 				return attempt == 0 && task < of.hang || rng.Float64() < of.share
 			})
@@ -191,9 +191,9 @@ func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
 	}
 }
 
-// A task of which all attempts hang gets copy after copy, each for as long as usual or up to eight times that.
+// A task of which all attempts hang gets copy after copy, each at twice the age of the one before it at most.
 func TestWhatHangsGetsItsCopies(t *testing.T) {
-	c := tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.Guarded{}}
+	c := tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.LeastCost{}}
 	f := newFarm(t, c, func(task, attempt int) bool { return task == 7 && attempt < 6 })
 	for s := 0; s < 2000 && !f.done(); s++ {
 		f.step(start.Add(time.Duration(s) * time.Second))

@@ -212,6 +212,9 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		x.ledger.Restarts++
 	} else {
 		x.ledger.Pruned++
+		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes its place
+			x.book.history(s).restarts++
+		}
 	}
 	x.abandon(task, i, true)
 }

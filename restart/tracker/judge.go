@@ -48,7 +48,7 @@ func (j *judge) phase() *restart.Phase {
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
 	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
 	if j.trials.on {
-		p.Sized, p.Won, p.Tried, p.AtRisk = j.trials.sized, j.trials.won, j.trials.tried, j.atRisk()
+		p.Trials = j.account()
 	}
 	p.Peers = restart.Peers{}
 	j.peers.fill(&p.Peers, b.working+b.finished)
@@ -99,7 +99,9 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 func (j *judge) look(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.doubts = float32(j.silence())
+	f.ages.doubts = float32(j.mayMislead())
+	view.Behind = j.fleet.leavesBehind(b, s, machine)
+	f.ages.apart = view.Behind && f.ages.sure()
 	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
 	var samples [mostAhead]int
 	for i := s.copies; i != none; i = b.copies.all[i].next {
@@ -114,6 +116,9 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 			Done: f.done(w, c), Resumed: c.resumed.of(s.work),
 		})
 		f.foresee(w, c, n, &copies[n])
+		if m := copies[n].Machine; m >= 0 && j.trials.on {
+			copies[n].Location = j.fleet.location(b, task, m)
+		}
 		least, oldest = min(least, c.resumed), max(oldest, copies[n].Elapsed)
 		if b.isClone(c) {
 			view.Clones++
@@ -135,21 +140,16 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Behind = j.fleet.leavesBehind(b, s, machine)
 	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, view.Behind, samples[:min(len(copies), len(samples))], &j.others)
 	if j.trials.on {
 		view.Stuck = f.stuck(s.stint(b.saved(s)))
-		j.noteTrial(s, view)
-		if !view.Behind {
-			j.mix(s, view)
-		}
-		if h := j.trying(s); h != none {
-			view.Trying = max(num.Sub(b.now, b.histories[h].trial.began), 1)
+		if x := j.trying(s); x != nil {
+			view.Trying = max(num.Sub(b.now, x.began), 1)
 		}
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Duplicates = int(h.restarts), int(h.duplicates)
+		view.Restarts, view.Duplicates, view.Lost = int(h.restarts), int(h.duplicates), int(h.trial.lost)
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}

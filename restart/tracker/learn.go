@@ -74,6 +74,7 @@ func (f *forecast) lived(w stint, c *copyState, age time.Duration, success bool)
 	}
 	if f.ages.on && success && !c.badUnits {
 		f.ages.shape.Finish(&c.trail, age, f.model)
+		f.ages.moved(&c.trail)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestAnswersAsJSON(t *testing.T) {
 	text, err := json.Marshal(tr.Report(at(10), 1, 0, tracker.Report{Done: 0.02, Remaining: 490 * time.Second}))
 	require.NoError(t, err)
 	assert.Equal(t, `{"task":1,"attempt":0,"action":"restart","reason":"fresh-sooner","copy":0,"remaining":490,"fresh":1.5,`+
-		`"bar":2.5,"gain":488.5,"avoid":[7]}`, string(text))
+		`"value":735,"threshold":2.25,"gain":488.5,"avoid":[7]}`, string(text))
 	text, err = json.Marshal(tr.Next(at(10), 7))
 	require.NoError(t, err)
 	assert.Equal(t, `{"task":0,"action":"start","reason":"largest-work"}`, string(text))

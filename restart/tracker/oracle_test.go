@@ -350,7 +350,7 @@ func (o *oracle) kill(now time.Time, task, attempt int, fate string) {
 	if several && fate != "failed" {
 		s.sinceCopy = o.now
 	}
-	if fate == "restarted" {
+	if fate == "restarted" || several && fate == "killed" && o.oldest(task) == attempt {
 		s.restarts++
 	}
 	if fate == "failed" {
@@ -468,4 +468,15 @@ func (o *oracle) firstWaiting(machine int) int {
 		return waiting[0]
 	}
 	return -1
+}
+
+// oldest is the attempt of a task that has run longest.
+func (o *oracle) oldest(task int) int {
+	oldest := o.running(task)[0]
+	for _, c := range o.running(task) {
+		if o.age(c) >= o.age(oldest) {
+			oldest = c
+		}
+	}
+	return oldest.attempt
 }

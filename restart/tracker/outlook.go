@@ -42,9 +42,15 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts),
+			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts), Even: m.evenness(),
 		}
-		if m.shape.Outlook(&left.outlook, p, &m.curve) {
+		believed := m.slow > 0 && to.Elapsed >= num.Times(f.interval, enoughInLife) && p.Total > float64(m.slow*scale)
+		p.Expected = p.Expected || believed
+		curve := &m.curve
+		if m.apart { // what ended elsewhere says nothing of how long it takes there
+			curve, p.Expected = nil, true
+		}
+		if m.shape.Outlook(&left.outlook, p, curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
 			to.Remaining, _ = num.Duration(left.outlook.Mean())
 			return
@@ -68,7 +74,9 @@ func (f *forecast) refresh() {
 	m.fitted, m.since = b.now, 0
 	m.curve.Reset()
 	if f.over(&m.curve) < int(m.enough) {
-		m.curve.Reset() // nobody reads it: most phases are so for most of their time
+		if m.curve.Reset(); m.even { // nobody reads the curve: most phases are so for most of their time
+			m.slow = f.slow()
+		}
 	} else {
 		f.running(func(c *copyState, w stint) {
 			if m.keeps(c.task) {

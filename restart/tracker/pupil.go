@@ -18,13 +18,12 @@ type pupil struct {
 
 // tally is what the trials of a phase have come to.
 type tally struct {
-	same, other float64
-	tried       int
-	cost        time.Duration
-	risk        total
+	won, lost float64
+	cost      time.Duration
+	stakes    total
 }
 
-func (r *trials) tally() tally { return tally{r.same, r.other, r.tried, r.cost, r.risk} }
+func (r *trials) tally() tally { return tally{r.Won, r.Lost, r.Cost, r.stakes} }
 
 func newPupil(c *Config, sized bool) *pupil {
 	if c.Experience == nil {
@@ -73,9 +72,9 @@ func lifeOf(success bool) about {
 
 // hear lets a phase begin with what trials of the kind have come to, until some of its own have.
 func (p *pupil) hear(r *trials) {
-	if p != nil && r.tried == 0 {
-		r.same, r.other = p.of.same, p.of.other
-		p.told.same, p.told.other = r.same, r.other
+	if p != nil && !r.own {
+		r.Won, r.Lost = p.of.won, p.of.lost
+		p.told.won, p.told.lost = r.Won, r.Lost
 	}
 }
 
@@ -85,10 +84,10 @@ func (p *pupil) tell(now time.Time, r *trials) {
 		return
 	}
 	is, was := r.tally(), p.told
-	p.told, p.of.risk = is, p.of.risk.plus(is.risk).minus(was.risk)
-	if is.tried != was.tried || is.cost != was.cost {
+	p.told, p.of.stakes = is, p.of.stakes.plus(is.stakes).minus(was.stakes)
+	if is.won != was.won || is.lost != was.lost || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
-		p.of.learn(now, lesson{seconds: cost, same: max(is.same-was.same, 0), other: max(is.other-was.other, 0)})
+		p.of.learn(now, lesson{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
 	}
 }
 
@@ -96,14 +95,14 @@ func (p *pupil) tell(now time.Time, r *trials) {
 // from any snapshot, or trials of phases that never came back would be held against the kind for ever.
 func (p *pupil) resume(r *trials) {
 	if p != nil {
-		p.told, p.of.risk = r.tally(), p.of.risk.plus(r.risk)
+		p.told, p.of.stakes = r.tally(), p.of.stakes.plus(r.stakes)
 	}
 }
 
-// all returns what the trials of all phases of the kind have cost, and what those may that have not come out.
-func (p *pupil) all(r *trials) (cost time.Duration, risk total) {
+// all returns what the trials of all phases of the kind have cost, and the stakes of those that run.
+func (p *pupil) all(r *trials) (cost time.Duration, stakes total) {
 	if p == nil {
-		return r.cost, r.risk
+		return r.Cost, r.stakes
 	}
-	return num.Add(p.of.cost, num.Sub(r.cost, p.told.cost)), p.of.risk.plus(r.risk).minus(p.told.risk)
+	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), p.of.stakes.plus(r.stakes).minus(p.told.stakes)
 }

@@ -14,7 +14,7 @@ import (
 // spyPolicy keeps every task, and notes whether one is stuck.
 type spyPolicy struct{ stuck bool }
 
-func (*spyPolicy) Describe() rules.Description { return rules.Describe(restart.Guarded{}) }
+func (*spyPolicy) Describe() rules.Description { return rules.Describe(restart.LeastCost{}) }
 
 func (p *spyPolicy) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	p.stuck = p.stuck || t.Stuck

@@ -95,7 +95,8 @@ func open(c Config) (*Tracker, error) {
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		limits: reads.Limits.Effective(), budget: c.Budget,
 	}
-	t.judge.trials.on, t.judge.trials.sized = reads.Has(rules.Trials), num.Sized(given)
+	t.judge.trials.on = reads.Has(rules.Trials)
+	x.forecast.ages.even = t.judge.trials.on
 	t.judge.trials.pupil = x.forecast.pupil
 	x.book.tries = t.judge.trials.on
 	t.judge.facts.Interval, t.judge.facts.Tasks, t.judge.facts.Stream = c.Interval, c.Tasks, c.Stream

@@ -55,7 +55,7 @@ func TestTrackerConfig(t *testing.T) {
 	assert.NoError(t, err, "a phase without tasks is meant")
 	// Works that are not known count as the mean of the others; a tenth of it is the floor.
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()
-	assert.Equal(t, restart.Guarded{}, c.Policy)
+	assert.Equal(t, restart.LeastCost{}, c.Policy)
 	assert.Equal(t, 4, c.Tasks)
 	assert.Equal(t, 2., c.UnitTimes.Floor)
 	assert.Equal(t, 3, c.UnitTimes.MinSamples)
@@ -192,6 +192,7 @@ func (more) Decide(restart.Task, restart.Phase) restart.Decision {
 func TestTrackerRestartOfOneOfSeveral(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Work: []float64{1, 1}, Slots: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
+		Policy: restart.Mantri{},
 	})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 0, 1)

@@ -34,7 +34,7 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr, now := silentPhase(t)
 			of.try(tr, now)
-			assert.Positive(t, tr.Phase().AtRisk)
+			assert.Positive(t, atRisk(tr))
 			of.end(tr, now)
 			assert.Equal(t, [3]int{}, tried(tr))
 		})
@@ -42,10 +42,10 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 
 	tr, now := silentPhase(t)
 	tr.Start(now(200), 10, 12)
-	before := tr.Phase().AtRisk
+	before := atRisk(tr)
 	tr.Fail(now(201), 10, 0) // the copy goes on
 	tr.LoseMachine(now(201), 11)
-	assert.Equal(t, before, tr.Phase().AtRisk)
+	assert.Equal(t, before, atRisk(tr))
 }
 
 // A restart that was lost counts once, even if nothing is known of the attempt that is restarted in turn.
@@ -56,12 +56,12 @@ func TestLostRestartsCountOnce(t *testing.T) {
 	tr.Restart(now(210), 10, 1) // it has never begun
 	tr.Start(now(211), 10, 12)
 	tr.Finish(now(911), 10, 2)
-	assert.Equal(t, 1, tr.Phase().Tried)
+	assert.Equal(t, 1, tried(tr)[1])
 }
 
 // Works may be so small that a unit of them would take longer than a float32 holds.
 func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
-	c := tracker.Config{Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.Guarded{}}
+	c := tracker.Config{Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.LeastCost{}}
 	for range 12 {
 		c.Work = append(c.Work, 1e-39)
 	}
@@ -75,7 +75,7 @@ func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
 		tr.Finish(now(95+i), i, 0)
 	}
 	tr.Start(now(200), 10, 12)
-	require.Positive(t, tr.Phase().AtRisk)
+	require.Positive(t, atRisk(tr))
 	data, err := tr.MarshalBinary()
 	require.NoError(t, err)
 	read, err := tracker.Restore(tracker.Config{}, data)
@@ -91,7 +91,7 @@ func TestTrialsOfAgesRiskNoOverflow(t *testing.T) {
 	for _, task := range []int{10, 11} {
 		tr.Restart(ages, task, 0)
 	}
-	assert.Equal(t, time.Duration(1<<63-1), tr.Phase().AtRisk)
+	assert.Equal(t, time.Duration(1<<63-1), tr.Phase().Trials.AtRisk)
 	tr.Close(ages)
 	assert.Equal(t, [3]int{}, tried(tr))
 }

@@ -56,7 +56,8 @@ func TestFunctionThatIgnoresItsContext(t *testing.T) {
 type eager struct{ tried, won int }
 
 func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
-	e.tried, e.won = max(e.tried, p.Tried), max(e.won, p.Won)
+	won, all := int(p.Trials.Won), int(p.Trials.Won+p.Trials.Lost)
+	e.tried, e.won = max(e.tried, all), max(e.won, won)
 	if t.Copies[0].Elapsed > 5*usual/2 {
 		d.Action = restart.Restart
 	}

@@ -22,7 +22,7 @@
 // that may panic recovers by itself, and returns an error. A function that calls runtime.Goexit gets an error in its place.
 //
 // The pool knows when a run begins and ends, and nothing in between. It looks at what runs every tenth of a run's mean
-// time, and at most every millisecond or 10 µs for each goroutine. It asks a policy of package restart, Guarded unless
+// time, and at most every millisecond or 10 µs for each goroutine. It asks a policy of package restart, LeastCost unless
 // [Policy] names another, about the ages of what has run for longer than the mean, against the times of what has ended.
 // What a look has found is done once the next finds it too, since what began together comes in together. Until three
 // runs have ended it does nothing. Whether copies and restarts were won is counted: where it is the items that are

@@ -14,8 +14,8 @@ func (p *pool) task(now time.Time, d *disputed) restart.Task {
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
 		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
-		NoRestart: p.deaf,
-		Stuck:     now.Sub(p.moved) >= stuckTimes*p.most,
+		NoRestart: p.deaf, Lost: d.lost,
+		Stuck: now.Sub(p.moved) >= stuckTimes*p.most,
 	}
 	if !d.newest.IsZero() {
 		task.SinceCopy = max(now.Sub(d.newest), 1)
@@ -47,6 +47,6 @@ func (p *pool) phase() restart.Phase {
 	return restart.Phase{
 		Interval: p.delta, Tasks: p.items, Finished: p.items - left, Waiting: waiting, Slots: len(p.workers),
 		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true, Peers: restart.Peers{Durations: &p.curve},
-		Won: p.trials.won, Tried: p.trials.tried, AtRisk: p.trials.atRisk(),
+		Trials: p.trials.account(),
 	}
 }

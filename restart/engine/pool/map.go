@@ -127,6 +127,7 @@ type disputed struct {
 	again      bool      // it is to run once more when the dropped run has returned
 	over       bool
 	trial      trial
+	lost       int // trials of the item that were lost
 }
 
 var errGoexit = errors.New("pool: the function has called runtime.Goexit")

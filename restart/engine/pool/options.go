@@ -36,7 +36,7 @@ func Copies() Option { return func(c *config) { c.copies, c.restarts = true, tru
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
 // Policy says what to do about a run by its age, once the function was said to bear it. Nil, the default, is
-// restart.Guarded{}. What it answers is held against restart.Limits.
+// restart.LeastCost{}. What it answers is held against restart.Limits.
 func Policy(p restart.Policy) Option { return func(c *config) { c.policy = p } }
 
 // Interval is how often the pool looks at what runs, and Δ of the policy. 0, the default, is a tenth of the mean time of
@@ -86,7 +86,7 @@ func configure(options []Option) (c config, err error) {
 		c.goroutines = runtime.GOMAXPROCS(0)
 	}
 	if c.policy == nil {
-		c.policy = restart.Guarded{}
+		c.policy = restart.LeastCost{}
 	}
 	return c, nil
 }

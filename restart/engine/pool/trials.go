@@ -6,13 +6,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// trials is what the restarts and copies of a Map have come to: by it restart.Guarded bounds what wrong guesses cost. A
-// copy is won if it ends first; a restart if the new run takes less than two thirds of what the old one would have.
-// Package restart/tracker reckons in the same way.
+// trials is the account of the restarts and copies of a Map, by which the policy bounds what wrong guesses cost.
 type trials struct {
-	won, tried   int
-	cost         time.Duration // of goroutines' time: of those that were lost, less what those that were won have saved
-	open, wanted time.Duration // what those may cost that have not come out, and those that wait for a goroutine
+	restart.Trials               // AtRisk is of those that run
+	wanted         time.Duration // the stakes of those that wait for a goroutine
 }
 
 // trial is the latest restart or copy of an item, until it comes out.
@@ -21,45 +18,49 @@ type trial struct {
 	began   time.Time
 	left    time.Duration // t_rem when it began
 	implied time.Duration // that the old run would have taken
-	risk    time.Duration // what it costs if it is lost
+	typical time.Duration // that a new run takes
+	stake   time.Duration // what it costs if it is lost
 }
-
-const (
-	lessBy     = 1.5 // a restart is won by a time that is shorter by this factor
-	usualTimes = 1.5 // usual times that a copy costs which is lost
-)
 
 // newTrial is what a decision to restart or copy a task puts at risk.
 func newTrial(t *restart.Task, d restart.Decision) trial {
-	x := trial{action: d.Action, left: d.Remaining}
 	fastest := &t.Copies[0]
 	for i := range t.Copies {
 		if c := &t.Copies[i]; c.Remaining < fastest.Remaining {
 			fastest = c
 		}
 	}
+	x := trial{action: d.Action, left: d.Remaining, typical: restart.Typical(&t.Fresh)}
 	x.implied = fastest.Elapsed + fastest.Remaining
-	if d.Action == restart.Restart {
-		x.risk = t.Copies[d.Copy].Elapsed
-	} else {
-		x.risk = seconds(usualTimes * min(t.Fresh.Quantile(0.5), d.Fresh.Seconds()))
+	if x.stake = restart.Patience(0, x.typical, fastest.Elapsed, true); d.Action == restart.Restart {
+		x.stake = t.Copies[d.Copy].Elapsed
 	}
 	return x
 }
 
-// atRisk is what the trials cost if those that may come out are lost.
-func (t *trials) atRisk() time.Duration { return t.cost + t.open + t.wanted }
+// account is what the policy reads: trials that wait for a goroutine are at risk, too.
+func (t *trials) account() restart.Trials {
+	a := t.Trials
+	a.AtRisk += t.wanted
+	return a
+}
 
 func (t *trials) begin(d *disputed, x trial, now time.Time) {
 	t.drop(d)
 	d.trial, d.trial.began = x, now
-	t.open += x.risk
+	t.Begin(x.stake)
 }
 
 // drop forgets an item's trial.
 func (t *trials) drop(d *disputed) {
-	t.open -= d.trial.risk
+	t.Drop(d.trial.stake)
 	d.trial = trial{}
+}
+
+// lose takes note that an item's trial was lost.
+func (t *trials) lose(d *disputed, cost time.Duration) {
+	d.lost++
+	t.Lose(cost)
 }
 
 // result takes note of what an item's trial has come to, as one of its runs has the result; the first of them would
@@ -67,15 +68,15 @@ func (t *trials) drop(d *disputed) {
 func (t *trials) result(d *disputed, at int, now time.Time, left time.Duration) {
 	x, took := &d.trial, now.Sub(d.runs[at].begun)
 	switch {
-	case x.action == restart.Restart && float64(took)*lessBy < float64(x.implied):
-		t.win(x.left - now.Sub(x.began))
+	case x.action == restart.Restart && float64(took)*restart.WonBy < float64(x.implied):
+		t.Win(x.left-now.Sub(x.began), x.typical)
 	case x.action == restart.Restart:
-		t.lose(x.risk)
+		t.lose(d, x.stake)
 	case x.action == restart.Duplicate && at > 0:
-		t.win(left)
+		t.Win(left, x.typical)
 	case x.action == restart.Duplicate:
 		for _, r := range d.runs[1:] {
-			t.lose(now.Sub(r.begun))
+			t.lose(d, now.Sub(r.begun))
 		}
 	}
 }
@@ -87,18 +88,7 @@ func (t *trials) needless(d *disputed, now time.Time) {
 		for _, r := range d.runs {
 			cost += now.Sub(r.begun)
 		}
-		t.lose(cost)
+		t.lose(d, cost)
 	}
 	t.drop(d)
-}
-
-func (t *trials) win(saved time.Duration) {
-	t.won++
-	t.tried++
-	t.cost -= max(saved, 0)
-}
-
-func (t *trials) lose(cost time.Duration) {
-	t.tried++
-	t.cost += cost
 }

@@ -159,7 +159,7 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 	case restart.Duplicate:
 		if p.still(d) {
 			o.trial = newTrial(&task, o.decision)
-			p.trials.wanted += o.trial.risk
+			p.trials.wanted += o.trial.stake
 			p.wanted = append(p.wanted, o)
 			p.urgent.Store(true)
 			p.wake.Signal()
@@ -171,7 +171,7 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 	case restart.Kill:
 		if p.accept(o) {
 			if d.trial.action == restart.Duplicate {
-				p.trials.lose(now.Sub(d.runs[o.decision.Copy].begun))
+				p.trials.lose(d, now.Sub(d.runs[o.decision.Copy].begun))
 			}
 			p.trials.drop(d)
 			p.dismiss(now, d, o.decision.Copy, errOvertaken)
@@ -196,7 +196,7 @@ func (p *pool) restart(now time.Time, o wish, x trial) {
 	d.restarts++
 	p.account.Restarts++
 	if d.trial.action == restart.Restart {
-		p.trials.lose(d.trial.risk)
+		p.trials.lose(d, d.trial.stake)
 	}
 	p.trials.begin(d, x, now)
 	p.dismiss(now, d, o.decision.Copy, errRestarted)

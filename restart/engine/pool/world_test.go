@@ -128,7 +128,7 @@ type spy struct {
 }
 
 func (s *spy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
-	s.atRisk, s.trying, s.won = append(s.atRisk, p.AtRisk), max(s.trying, t.Trying), max(s.won, p.Won)
+	s.atRisk, s.trying, s.won = append(s.atRisk, p.Trials.Cost+p.Trials.AtRisk), max(s.trying, t.Trying), max(s.won, int(p.Trials.Won))
 	if len(t.Copies) == 1 && t.Copies[0].Elapsed > 5*usual/2 {
 		d.Action, d.Remaining, d.Fresh = restart.Duplicate, t.Copies[0].Remaining, t.Fresh.Expected()
 	}

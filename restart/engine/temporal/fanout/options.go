@@ -50,7 +50,7 @@ type Options struct {
 	// Name tells the fan-outs of a workflow apart: it begins the activities' IDs and the query, see [Query]. Empty:
 	// "task".
 	Name string
-	// Policy says what to do about a running task. Nil: restart.Guarded{}.
+	// Policy says what to do about a running task. Nil: restart.LeastCost{}.
 	Policy restart.Policy
 	// Hosts are the workers. Each has a task queue of its name, and runs no more than its slots at once. Share them
 	// among the fan-outs of one workflow run, which then remember which are bad. Nil: all activities go to the task

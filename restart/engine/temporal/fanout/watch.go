@@ -22,7 +22,7 @@ type WatchOptions struct {
 	Namespace string
 	// Type is the type of the activities to look after. Empty: all types, which only makes sense if they are alike.
 	Type string
-	// Policy says what to do about a running activity. Nil: restart.Guarded{}.
+	// Policy says what to do about a running activity. Nil: restart.LeastCost{}.
 	Policy restart.Policy
 	// Hosts are the workers: their names are both their identities and task queues of their own, which they poll
 	// besides the workflow's. Required, with slots. Two Watches that run at once need their own.

@@ -1,0 +1,51 @@
+package restart_test
+
+import (
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Why was my task killed? The lines of docs/why.md.
+func Example_why() {
+	// An attempt that has run for some seconds and has about so many left, in a phase in which attempts take 90 to 110 s.
+	runs := func(ran, left float64) restart.Copy {
+		return restart.Copy{
+			Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
+			Left: distuv.Uniform{Min: left * .9, Max: left * 1.1}, Basis: restart.ByProgress,
+		}
+	}
+	ask := func(p restart.Phase, copies ...restart.Copy) {
+		task := restart.Task{Copies: copies, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
+		fmt.Println(restart.Decide(task, p))
+	}
+	phase := restart.Phase{Interval: 10 * time.Second, Tasks: 60, Waiting: 20, Slots: 20, FreeSlots: 1}
+	ask(phase, runs(100, 900))
+
+	ask(phase, runs(130, 870), runs(30, 70))
+	ask(phase, runs(130, 870), runs(30, 970))
+
+	won := phase
+	won.Trials = restart.Trials{Won: 3}
+	ask(won, runs(100, 900))
+
+	ask(phase, runs(50, 60))
+	full := phase
+	full.Waiting, full.FreeSlots, full.Trials = 0, 0, restart.Trials{Won: 1, Lost: 2}
+	ask(full, runs(100, 900))
+	lost := phase
+	lost.Trials = restart.Trials{Won: 2, Lost: 5, Cost: 1100 * time.Second}
+	ask(lost, runs(100, 900))
+	// Output:
+	// duplicate saves-resources basis=progress remaining=900s fresh=100s value=1350 threshold=530 gain=800s avoid=0
+	// kill slower-copy copy=0 basis=progress remaining=70s fresh=100s value=70.842 threshold=20
+	// kill slower-copy copy=1 basis=progress remaining=870s fresh=100s value=869.916 threshold=20
+	// restart fresh-sooner copy=0 basis=progress remaining=900s fresh=100s value=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
+	// keep not-slow basis=progress remaining=60s fresh=100s value=90 threshold=130
+	// keep unproven basis=progress remaining=900s fresh=100s value=1 threshold=4 won=1 tried=3
+	// keep loss-bound basis=progress remaining=900s fresh=100s value=1120 threshold=900 won=2 tried=7
+}

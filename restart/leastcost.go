@@ -1,0 +1,446 @@
+package restart
+
+import (
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// LeastCost is the default policy: of the actions that are open to a task it takes the one that is expected to cost least.
+//
+// An example. A task has run for 100 s and reports a tenth of its work. Others took 100 s, tasks wait for slots, and no
+// trial has come out. To keep it costs 900 s of a slot, and half a second more for each second until it ends: 1,350. With
+// probability 1/4 the task is long by itself, and a copy is in vain; otherwise the copy ends it after 100 s, in two slots.
+// That comes to some 525, so a copy is made. After two reports the copy has shown 2 % of its work: it will end first,
+// so the old attempt is killed.
+//
+//   - A slow attempt has met a long task, or bad luck. The probability that the task is long is the share of trials that
+//     were lost ([Trials.Long]). If the task is long, a new attempt takes as long as the old one would have taken where
+//     the new one runs; if not, it takes what others took.
+//   - Costs are seconds of slots, and a price for each second until the task ends: Price while tasks wait, IdlePrice
+//     while none does. An action must save two report periods, and the new attempt must probably end sooner.
+//   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
+//     copy is killed; if it is faster, the old attempt is.
+//   - Attempts are killed without a copy once trials were won, and twice as many as were lost. A task that may have no copy
+//     ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as long as a
+//     silent copy may.
+//   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
+//     a copy costs that shows nothing, a share of the phase, or what the task itself still takes, whichever is most.
+//
+// Where the machine is slow for all ([Task].Behind), the task is not taken to be long, and there is no bound, unless more
+// trials were lost than won.
+//
+// The bound, for a host that keeps [Phase].Trials: let S be the stakes of the trials that run and L what lost trials cost
+// less what won trials saved, with at most four typical times for each of these. Whenever a copy is made, L+S <= B, where
+// S includes the copy, and B is the bound at that moment. Proof: the policy compares exactly this sum with B, S grows by no
+// other event than the begin of a trial, and L only takes over from S what a trial has cost. So L exceeds B by no more than
+// trials cost beyond their stakes.
+//
+// Every field is a choice of the operator, and 0 stands for the default. It is immutable in use and safe for concurrent
+// use. Sources: t_rem and t_new [Mantri §5.1]; the model of luck and size, the criterion and the bound are this library's,
+// and docs/worlds.md has what they do.
+type LeastCost struct {
+	// MaxRestarts and MaxDuplicates are those of [Limits].
+	MaxRestarts, MaxDuplicates int
+	// Price is how many seconds of a slot a second of the task's time is worth while tasks wait. 0 means 0.5.
+	Price float64
+	// IdlePrice is the same while no task waits. 0 means 2: a copy may use two seconds of idle slots for each second that
+	// it saves.
+	IdlePrice float64
+	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
+	FreeTrials int
+	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.01.
+	LossShare float64
+}
+
+const (
+	marginPeriods = 2   // report periods that an action saves at least
+	likely        = 0.7 // the probability to end sooner that a trial needs while tasks wait, and a restart always
+	evenOdds      = 0.5 // the same of a copy on an idle slot, where attempts report
+	killPeriods   = 2   // report periods that it saves to end one attempt of several
+	alike         = 1.3 // two times that differ by less than this factor are the same, for a pair of attempts
+)
+
+// Effective returns the policy with its defaults filled in, for logs.
+func (c LeastCost) Effective() LeastCost {
+	limits := Limits{c.MaxRestarts, c.MaxDuplicates}.Effective()
+	c.MaxRestarts, c.MaxDuplicates = limits.Restarts, limits.Duplicates
+	c.Price, c.IdlePrice = check.Or(c.Price, 0.5), check.Or(c.IdlePrice, 2)
+	c.LossShare = check.Or(c.LossShare, 0.01)
+	if c.FreeTrials == 0 {
+		c.FreeTrials = 3
+	}
+	return c
+}
+
+// Validate reports the first field that is out of range, with its value and its range.
+func (c LeastCost) Validate() error {
+	const place = "restart: LeastCost"
+	if err := check.Count(place, "MaxRestarts", c.MaxRestarts, true); err != nil {
+		return err
+	}
+	if err := check.Count(place, "MaxDuplicates", c.MaxDuplicates, true); err != nil {
+		return err
+	}
+	if err := check.Count(place, "FreeTrials", c.FreeTrials, true); err != nil {
+		return err
+	}
+	if err := check.Factor(place, "Price", c.Price); err != nil {
+		return err
+	}
+	if err := check.Factor(place, "IdlePrice", c.IdlePrice); err != nil {
+		return err
+	}
+	if !(c.LossShare >= 0 && c.LossShare <= 1) {
+		return check.Bad(place, "LossShare", c.LossShare, "a share in (0, 1], or 0 for the default")
+	}
+	return nil
+}
+
+// Decide says what to do about a running task. O(len(t.Copies)), and some thirty looks at t.Fresh and at each Copy.Left;
+// no allocation.
+func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
+	c = c.Effective()
+	m := Mantri{MaxRestarts: c.MaxRestarts, MaxDuplicates: c.MaxDuplicates}
+	m.fill()
+	d.Reason = NotRunning
+	if len(t.Copies) == 0 {
+		return d
+	}
+	v := m.look(t.Copies, p.Interval)
+	d.Won, d.Tried = whole(p.Trials.Won), whole(p.Trials.Won+p.Trials.Lost)
+	if v.prunes(t.Copies, max(m.FastestKept, t.Clones)) {
+		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
+		return d
+	}
+	if v.estimates(&d, &t, &p) {
+		c.cheapest(&d, &t, &p, &m, v)
+	}
+	canCopy := p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off
+	if t.Stuck && d.Action != Kill && !canCopy && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
+		(v.left != nil || v.remaining == estimate.Unknown) && m.mayRestart(&t, v) == NoReason {
+		d.Action, d.Reason, d.Copy = Restart, Held, v.slowest
+	}
+	if d.Action == Duplicate || d.Action == Restart {
+		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
+		d.Avoid = Avoid(t, p)
+	}
+	return d
+}
+
+// cheapest decides about a task of which t_rem and t_new are known.
+func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) {
+	var w weights
+	w.fill(c, t, p, v)
+	if i, value, threshold := w.vain(t, c.MaxRestarts); i >= 0 {
+		d.keep(SlowerCopy, value, threshold)
+		d.Action, d.Copy = Kill, i
+		return
+	}
+	if w.silent && t.Trying > 0 && t.Trying.Seconds() < w.patience {
+		d.keep(TrialRuns, t.Trying.Seconds(), w.patience)
+		return
+	}
+	keep, restart, another := w.costs()
+	sooner := w.sooner()
+	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
+	if noRestart == NoReason && len(t.Copies) > 1 {
+		noRestart = EnoughCopies
+	}
+	if noCopy == NoReason && p.FreeSlots <= 0 && p.Waiting <= 0 {
+		noCopy = NoFreeSlot
+	}
+	if noRestart == NoReason && noCopy == NoReason && p.Waiting <= 0 {
+		noRestart = IdleSlot // it would throw away what the attempt has done, for a slot that nobody wants
+	}
+	margin := marginPeriods * w.interval
+	restartPays := noRestart == NoReason && restart+margin < keep
+	copyPays := noCopy == NoReason && another+margin < keep
+	switch {
+	case !restartPays && !copyPays && another+margin < keep:
+		d.Reason = noCopy
+		return
+	case !restartPays && !copyPays && restart+margin < keep:
+		d.Reason = noRestart
+		return
+	case !restartPays && !copyPays:
+		d.keep(NotSlow, keep, min(restart, another)+margin)
+		return
+	}
+	guess := v.left != nil && !w.machine
+	bound, risk := c.bound(p, &w), num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
+	if restartPays && v.left != nil {
+		switch lost := risk + float64(min(1, 2*w.long)*t.Copies[v.slowest].Elapsed.Seconds()); {
+		case sooner < likely:
+			d.keep(Unlikely, sooner, likely)
+			restartPays = false
+		case !p.Trials.Proven() && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
+			d.keep(Unproven, p.Trials.Won, max(1, provenRatio*p.Trials.Lost))
+			restartPays = false
+		case guess && lost > bound:
+			d.keep(LossBound, lost, bound)
+			restartPays = false
+		}
+	}
+	if copyPays && v.left != nil {
+		bar := evenOdds
+		if p.Waiting > 0 {
+			bar = likely
+		} else if w.silent {
+			bar = 0
+		}
+		switch lost := risk + float64(min(1, 2*w.long)*w.shows); {
+		case sooner < bar:
+			d.keep(Unlikely, sooner, bar)
+			copyPays = false
+		case guess && lost > bound:
+			d.keep(LossBound, lost, bound)
+			copyPays = false
+		}
+	}
+	switch {
+	case restartPays && (!copyPays || restart <= another):
+		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Restart, FreshSooner, v.slowest, keep, restart
+	case copyPays && p.Waiting > 0:
+		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Duplicate, SavesResources, 0, keep, another
+	case copyPays:
+		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Duplicate, IdleSlot, 0, keep, another
+	}
+}
+
+// keep keeps the task for a reason, with the two numbers that were compared.
+func (d *Decision) keep(why Reason, value, threshold float64) {
+	d.Reason = why
+	if d.Value, d.Threshold = value, threshold; !num.Finite(value) || !num.Finite(threshold) {
+		d.Value, d.Threshold = 0, 0
+	}
+}
+
+// bound returns how many seconds of slots all trials together may lose.
+func (c *LeastCost) bound(p *Phase, w *weights) float64 {
+	share := float64(c.LossShare * float64(max(p.Tasks, 0)) * w.typical)
+	most := share + float64(float64(max(c.FreeTrials, 0))*w.shows)
+	if !w.silent {
+		most = max(most, w.mean())
+	}
+	return most
+}
+
+// weights are the numbers that the costs of actions are made of, in seconds.
+type weights struct {
+	left     [leftPoints]float64  // t_rem of the fastest copy
+	fresh    [freshPoints]float64 // t_new, if the task is not long
+	age      float64              // of the copy that has run longest
+	moved    float64              // by what an attempt takes longer where the new one would run than where that copy does
+	lag      float64
+	long     float64 // the probability that the task is long
+	typical  float64
+	patience float64 // after which a copy has shown whether it gains
+	shows    float64 // what a copy costs that does not gain
+	price    float64 // of a second until the task ends
+	copies   float64
+	interval float64
+	silent   bool // t_rem is by ages
+	machine  bool // it is the machine that is slow
+}
+
+func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
+	w.silent, w.copies, w.interval = v.basis == ByAge, float64(len(t.Copies)), v.interval.Seconds()
+	for i := range w.left {
+		if w.left[i] = v.remaining.Seconds(); v.left != nil {
+			w.left[i] = bounded(point(v.left, i, leftPoints))
+		}
+	}
+	oldest := &t.Copies[0]
+	for i := range t.Copies {
+		if t.Copies[i].Elapsed > oldest.Elapsed {
+			oldest = &t.Copies[i]
+		}
+	}
+	w.age, w.moved, w.lag = oldest.Elapsed.Seconds(), place(t.Fresh.Location)/place(oldest.Location), max(t.Fresh.Lag, 0).Seconds()
+	typical := Typical(&t.Fresh)
+	w.typical = typical.Seconds()
+	w.patience = Patience(v.interval, typical, oldest.Elapsed, w.silent).Seconds()
+	w.shows = w.patience + w.lag
+	w.fresh = points(&t.Fresh)
+	for j, f := range w.fresh { // an attempt that turns out slow is replaced in turn
+		w.fresh[j] = min(f, w.shows+w.typical)
+	}
+	w.machine = t.Behind && p.Trials.Won >= p.Trials.Lost
+	if v.left != nil && !w.machine { // otherwise it is known that the task is not long
+		w.long = p.Trials.Long(stillLost(t, oldest.Elapsed))
+	}
+	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
+		w.price = c.IdlePrice
+	}
+}
+
+// stillLost returns how many of the lost trials of a task still count: none once it has run for twice as long as when its
+// last copy was launched. So an attempt that hangs gets its next copy in the end, whatever the others showed.
+func stillLost(t *Task, age time.Duration) int {
+	if t.SinceCopy > age/2 {
+		return 0
+	}
+	return t.Lost
+}
+
+func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }
+
+// place is a factor of a place; 0 counts as 1.
+func place(factor float64) float64 {
+	if !(factor > 0) || math.IsInf(factor, 1) {
+		return 1
+	}
+	return factor
+}
+
+// same is what a new attempt takes if the task is long, given what the old one still takes.
+func (w *weights) same(left float64) float64 { return float64(w.moved*(w.age+left)) + w.lag }
+
+// mean is E(t_rem).
+func (w *weights) mean() (seconds float64) {
+	for _, l := range w.left {
+		seconds += l / leftPoints
+	}
+	return seconds
+}
+
+// costs returns what it costs to keep the task, to restart it, and to copy it.
+func (w *weights) costs() (keep, restart, another float64) {
+	for _, l := range w.left {
+		keep += float64((w.copies + w.price) * l)
+		r, a := w.cost(w.same(l), l)
+		restart, another = restart+float64(w.long*r), another+float64(w.long*a)
+		for _, f := range w.fresh {
+			r, a = w.cost(f, l)
+			restart += float64((1 - w.long) / freshPoints * r)
+			another += float64((1 - w.long) / freshPoints * a)
+		}
+	}
+	return keep / leftPoints, restart / leftPoints, another / leftPoints
+}
+
+// cost returns what a restart and what a copy cost if the new attempt takes some seconds and the old one so many more.
+func (w *weights) cost(fresh, left float64) (restart, another float64) {
+	if restart = (1 + w.price) * fresh; fresh < left {
+		return restart, (w.copies + 1 + w.price) * fresh
+	}
+	return restart, float64((w.copies+w.price)*left) + min(left, w.shows)
+}
+
+// sooner returns the probability that a new attempt ends before the task does, if the task is not long.
+func (w *weights) sooner() float64 {
+	n := 0
+	for _, l := range w.left {
+		for _, f := range w.fresh {
+			if f < l {
+				n++
+			}
+		}
+	}
+	return float64(n) / (leftPoints * freshPoints)
+}
+
+// vain returns the attempt of several that is not worth its slot, -1 if there is none, and what was compared: the seconds
+// of slots that are saved and must be, or for how long it has run and might.
+func (w *weights) vain(t *Task, mostRestarts int) (worst int, value, threshold float64) {
+	worst, threshold = -1, killPeriods*w.interval
+	if value = threshold; len(t.Copies) <= max(t.Clones, 1) {
+		return worst, value, threshold
+	}
+	for i := range t.Copies {
+		c := &t.Copies[i]
+		reports := c.Basis == ByProgress
+		switch {
+		case c.Left == nil || c.Elapsed.Seconds() < w.patience:
+		case kept(t.Copies, i) && !(reports && replaced(t, i, mostRestarts)):
+		case !reports:
+			return i, c.Elapsed.Seconds(), w.patience
+		default:
+			if other := fastestOther(t.Copies, i); other != nil {
+				if saves := w.saves(c, other); saves > value {
+					worst, value = i, saves
+				}
+			}
+		}
+	}
+	return worst, value, threshold
+}
+
+// fastestOther returns the attempt beside the i-th that ends first; nil if t_rem of none is a distribution.
+func fastestOther(copies []Copy, i int) (other *Copy) {
+	for j := range copies {
+		if o := &copies[j]; j != i && o.Left != nil && (other == nil || o.Remaining < other.Remaining) {
+			other = o
+		}
+	}
+	return other
+}
+
+// saves returns by how much it costs less to end an attempt than to keep it beside another. How long the two take in all
+// shows whether the task is long: then both take as long, and what the younger has reported counts for nothing.
+func (w *weights) saves(c, other *Copy) (saved float64) {
+	var of, left [leftPoints]float64
+	for i := range leftPoints {
+		of[i], left[i] = bounded(point(c.Left, i, leftPoints)), bounded(point(other.Left, i, leftPoints))
+	}
+	young, old, youngAge, oldAge, isOld := &of, &left, c.Elapsed.Seconds(), other.Elapsed.Seconds(), false
+	if c.Elapsed > other.Elapsed {
+		young, old, youngAge, oldAge, isOld = old, young, oldAge, youngAge, true
+	}
+	long := w.pair(young, old, youngAge, oldAge)
+	both, one := w.copies+w.price, w.copies-1+w.price
+	for j := range leftPoints {
+		stays, ends := old[j], max(0, float64(w.moved*(old[j]+oldAge))-youngAge)
+		if isOld {
+			stays, ends = ends, stays
+		}
+		saved += float64(long * (float64(both*min(stays, ends)) - float64(one*stays)))
+		saved -= float64((1 - long) * one * left[j])
+		for i := range leftPoints {
+			saved += float64((1 - long) * both * min(of[i], left[j]) / leftPoints)
+		}
+	}
+	return saved / leftPoints
+}
+
+// pair returns the probability that a task is long, given what two attempts of it take in all: if it is, the two take
+// alike; if not, the younger takes what others took.
+func (w *weights) pair(young, old *[leftPoints]float64, youngAge, oldAge float64) float64 {
+	same, anew := 1.0, 1.0 // neither is ever ruled out
+	for i := range leftPoints {
+		whole := young[i] + youngAge
+		for j := range leftPoints {
+			if near(whole, float64(w.moved*(old[j]+oldAge))) {
+				same++
+			}
+		}
+		for _, f := range w.fresh {
+			if near(whole, f) {
+				anew += leftPoints / freshPoints
+			}
+		}
+	}
+	same, anew = w.long*same, (1-w.long)*anew
+	return same / (same + anew)
+}
+
+func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }
+
+// replaced reports whether the attempt that has run longest may be ended for another that is further on. It counts as a
+// restart.
+func replaced(t *Task, i, most int) bool {
+	oldest, furthest := 0, 0
+	for j := range t.Copies {
+		if t.Copies[j].Elapsed > t.Copies[oldest].Elapsed {
+			oldest = j
+		}
+		if t.Copies[j].far() > t.Copies[furthest].far() {
+			furthest = j
+		}
+	}
+	return i == oldest && furthest != oldest && !t.NoRestart && max(t.Restarts, 0) < most
+}

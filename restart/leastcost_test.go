@@ -1,0 +1,361 @@
+package restart_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+const second = time.Second
+
+// alike is a task of a phase in which attempts take 90 to 110 s. Its one attempt has run for some time, and its progress
+// says how much is left, to within a tenth.
+func alike(ran, left float64) restart.Task {
+	return restart.Task{
+		Fresh:  estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1},
+		Copies: []restart.Copy{attempt(0, ran, left)},
+	}
+}
+
+// attempt has run for some seconds, and has about so many left.
+func attempt(machine int, ran, left float64) restart.Copy {
+	return restart.Copy{
+		Machine: machine, Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
+		Left: distuv.Uniform{Min: left * .9, Max: left * 1.1}, Basis: restart.ByProgress,
+	}
+}
+
+// waiting is a phase in which tasks wait for a slot, one of which is offered; lastWave is one in which none waits.
+var (
+	waiting  = restart.Phase{Interval: 10 * second, Tasks: 60, Waiting: 20, Slots: 20, FreeSlots: 1}
+	lastWave = restart.Phase{Interval: 10 * second, Tasks: 60, Finished: 50, Slots: 20, FreeSlots: 10}
+)
+
+// proven are trials of which three were won and none was lost.
+var proven = restart.Trials{Won: 3}
+
+func decide(task restart.Task, phase restart.Phase) restart.Decision {
+	return restart.LeastCost{}.Decide(task, phase)
+}
+
+// The example of LeastCost's page: 100 s have passed, and a tenth of the work is done.
+func TestTheFirstTrialIsACopy(t *testing.T) {
+	d := decide(alike(100, 900), waiting)
+	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.SavesResources, d.Reason)
+	assert.InDelta(t, 1350, d.Value, .5, "a slot and half a second more for each of 900 s")
+	// With probability 1/4 the task is long: 1350 and 20 s of a copy that shows nothing. Otherwise 2.5 times 100 s.
+	assert.InDelta(t, (1350+20)/4.+.75*250, d.Threshold, 1)
+	assert.Equal(t, 800*second, d.Gain)
+}
+
+func TestTheTaskIsKeptWhereNothingIsSaved(t *testing.T) {
+	d := decide(alike(50, 60), waiting)
+	assert.Equal(t, restart.Keep, d.Action)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.InDelta(t, 90, d.Value, .5)
+	assert.Greater(t, d.Threshold, d.Value, "the reason prints the comparison that refused")
+}
+
+// Once trials were won, the attempt is killed at once: one slot is used in the place of two.
+func TestRestartsWantProof(t *testing.T) {
+	phase := waiting
+	phase.Trials = proven
+	d := decide(alike(100, 900), phase)
+	assert.Equal(t, restart.Restart, d.Action)
+	assert.Equal(t, restart.FreshSooner, d.Reason)
+	assert.Equal(t, 3, d.Won)
+	assert.Equal(t, 3, d.Tried)
+
+	phase.Trials.Lost = 1.5
+	assert.Equal(t, restart.Restart, decide(alike(100, 900), phase).Action, "two were won for each that was lost")
+	phase.Trials.Lost = 1.6
+	assert.Equal(t, restart.Duplicate, decide(alike(100, 900), phase).Action)
+
+	phase.FreeSlots, phase.Waiting = 0, 0
+	d = decide(alike(100, 900), phase)
+	assert.Equal(t, restart.Unproven, d.Reason)
+	assert.InDelta(t, 3, d.Value, 1e-9)
+	assert.InDelta(t, 3.2, d.Threshold, 1e-9)
+
+	task := alike(100, 900)
+	task.NoDuplicate = true
+	assert.Equal(t, restart.Restart, decide(task, phase).Action, "a task that may have no copy need not wait for proof")
+}
+
+// A copy that turns out as slow shows that the task is long: the copy is killed. Of a copy that is fast, the old attempt is.
+func TestAPairShowsWhetherTheTaskIsLong(t *testing.T) {
+	task := alike(130, 870)
+	task.Copies = append(task.Copies, attempt(1, 30, 970))
+	d := decide(task, waiting)
+	assert.Equal(t, restart.Kill, d.Action)
+	assert.Equal(t, 1, d.Copy)
+
+	task.Copies[1] = attempt(1, 30, 70)
+	d = decide(task, waiting)
+	assert.Equal(t, restart.Kill, d.Action)
+	assert.Equal(t, restart.SlowerCopy, d.Reason)
+	assert.Zero(t, d.Copy)
+
+	task.Restarts = 3
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it counts as a restart, of which there may be three")
+	task.Restarts, task.NoRestart = 0, true
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action)
+	task.NoRestart = false
+	task.Copies[1] = attempt(1, 10, 90)
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it has not run for two report periods")
+	task.Copies[1] = attempt(1, 30, 70)
+	task.Copies[1].Done = .01
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt is further on")
+}
+
+// Where nothing is reported, a copy is given up after one and a half typical times, or a quarter of the age of the task.
+func TestPatienceOfSilentCopies(t *testing.T) {
+	task := alike(300, 900)
+	task.Copies[0].Basis = restart.ByAge
+	task.Copies = append(task.Copies, attempt(1, 140, 60))
+	task.Copies[1].Basis, task.Copies[0].Done, task.Copies[1].Done = restart.ByAge, 0, 0
+	task.Trying = 140 * second
+	d := decide(task, lastWave)
+	assert.Equal(t, restart.Keep, d.Action)
+	assert.Equal(t, restart.TrialRuns, d.Reason)
+	assert.InDelta(t, 140, d.Value, 1e-9)
+	assert.InDelta(t, 1.5*96, d.Threshold, 1, "0.3 of t_new are below 96 s")
+	task.Copies[1].Elapsed = 150 * second
+	assert.Equal(t, restart.Kill, decide(task, lastWave).Action)
+	task.Copies[0].Elapsed = 800 * second
+	assert.Equal(t, restart.TrialRuns, decide(task, lastWave).Reason, "a quarter of 800 s is more")
+}
+
+// All trials together may lose three trials, or a hundredth of the phase, or what the task still takes.
+func TestTheBoundOnLosses(t *testing.T) {
+	phase := lastWave
+	task := alike(100, 900)
+	task.Copies[0].Basis = restart.ByAge
+	// A hundredth of 60 tasks of 96 s, and three copies of 144 s, which the next copy of 72 s at risk may reach.
+	most := .01*60*96 + 3*144.
+	for _, at := range []struct {
+		lost   float64
+		action restart.Action
+	}{{most - 73, restart.Duplicate}, {most - 71, restart.Keep}} {
+		phase.Trials.Cost = time.Duration(at.lost * 1e9)
+		d := decide(task, phase)
+		assert.Equal(t, at.action, d.Action)
+		if at.action == restart.Keep {
+			assert.Equal(t, restart.LossBound, d.Reason)
+			assert.InDelta(t, most, d.Threshold, 1)
+			assert.InDelta(t, most+1, d.Value, 1)
+		}
+	}
+	phase.Trials = restart.Trials{AtRisk: phase.Trials.Cost}
+	assert.Equal(t, restart.LossBound, decide(task, phase).Reason, "what runs is at risk as well")
+	task.Copies[0].Basis = restart.ByProgress
+	assert.Equal(t, restart.Duplicate, decide(task, phase).Action, "progress says that 900 s are left")
+
+	none := restart.LeastCost{FreeTrials: restart.Off, LossShare: 1e-9}
+	task.Copies[0].Basis = restart.ByAge
+	assert.Equal(t, restart.LossBound, none.Decide(task, lastWave).Reason)
+}
+
+// Each trial that a task has lost doubles the odds that the task is long.
+func TestLostTrialsOfATask(t *testing.T) {
+	var trials restart.Trials
+	assert.InDelta(t, .25, trials.Long(0), 1e-15)
+	assert.InDelta(t, .4, trials.Long(1), 1e-15)
+	assert.InDelta(t, 4./7, trials.Long(2), 1e-15)
+	trials.Lose(0)
+	trials.Win(0, 0)
+	assert.InDelta(t, 1.5/4, trials.Long(0), 1e-15)
+	assert.InDelta(t, trials.Long(40), trials.Long(1000), 1e-9)
+
+	task := alike(100, 200)
+	assert.Equal(t, restart.Duplicate, decide(task, lastWave).Action)
+	for task.Lost = 1; decide(task, lastWave).Action == restart.Duplicate; task.Lost++ {
+		assert.Less(t, task.Lost, 20)
+	}
+	assert.Equal(t, restart.NotSlow, decide(task, lastWave).Reason)
+}
+
+// If the task is long, a new attempt takes as long as the old one, but for the places where the two run.
+func TestAFasterPlaceHelpsALongTask(t *testing.T) {
+	phase := lastWave
+	phase.Trials.Lost = 20
+	task := alike(100, 300)
+	assert.Equal(t, restart.Keep, decide(task, phase).Action)
+	task.Copies[0].Location, task.Fresh.Location = 8, 1
+	phase.Trials.Cost = 0
+	assert.Equal(t, restart.Duplicate, decide(task, phase).Action)
+}
+
+// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .7.
+func TestProbablySooner(t *testing.T) {
+	wide := alike(100, 0)
+	wide.Copies[0].Remaining, wide.Copies[0].Left = 1005*second, values(10, 2000)
+	d := decide(wide, waiting)
+	assert.Equal(t, restart.Unlikely, d.Reason)
+	assert.InDelta(t, .7, d.Threshold, 0)
+	assert.Equal(t, restart.Duplicate, decide(wide, lastWave).Action, "on an idle slot even odds will do")
+}
+
+// Where t_rem is certain there is nothing to prove.
+func TestCertainTimesNeedNoTrials(t *testing.T) {
+	task := alike(100, 900)
+	task.Copies[0].Left, task.Copies[0].Basis = nil, restart.NoBasis
+	d := decide(task, waiting)
+	assert.Equal(t, restart.Restart, d.Action)
+	assert.Equal(t, restart.FreshSooner, d.Reason)
+	task.NoRestart = true
+	assert.Equal(t, restart.Duplicate, decide(task, waiting).Action)
+	task.NoDuplicate = true
+	assert.Equal(t, restart.NotEligible, decide(task, waiting).Reason)
+}
+
+// A task that is stuck is restarted where it can't be copied, whatever the trials have cost.
+func TestStuckTasksAreRestarted(t *testing.T) {
+	task, phase := alike(2000, 1), waiting
+	task.Copies[0].Basis, task.Stuck, phase.FreeSlots = restart.ByAge, true, 0
+	phase.Trials = restart.Trials{Lost: 50, Cost: time.Hour}
+	d := decide(task, phase)
+	assert.Equal(t, restart.Restart, d.Action)
+	assert.Equal(t, restart.Held, d.Reason)
+	task.Copies[0].Remaining, task.Copies[0].Left = estimate.Unknown, nil
+	assert.Equal(t, restart.Held, decide(task, phase).Reason)
+	task.Copies[0] = attempt(0, 2000, 1)
+	assert.Equal(t, restart.Keep, decide(task, phase).Action, "progress says that it ends at once")
+	task.Restarts = 3
+	task.Copies[0].Basis = restart.ByAge
+	assert.Equal(t, restart.Keep, decide(task, phase).Action)
+}
+
+// A trial counts at most four typical times as saved.
+func TestWinningsAreCapped(t *testing.T) {
+	var trials restart.Trials
+	trials.Begin(50 * second)
+	assert.Equal(t, 50*second, trials.AtRisk)
+	trials.Drop(50 * second)
+	trials.Win(time.Hour, 100*second)
+	trials.Lose(30 * second)
+	assert.Equal(t, restart.Trials{Won: 1, Lost: 1, Cost: -370 * second}, trials)
+	assert.False(t, trials.Proven())
+	trials.Win(0, 0)
+	assert.True(t, trials.Proven())
+}
+
+// Of whatever it is told, it answers what can be carried out; and nothing is done that costs more than to keep the task.
+func TestLeastCostOnAnyFacts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	acted := map[restart.Action]int{}
+	for range 20000 {
+		task := alike(rng.Float64()*400, rng.Float64()*1000)
+		for range rng.IntN(3) {
+			task.Copies = append(task.Copies, attempt(len(task.Copies), rng.Float64()*100, rng.Float64()*500))
+		}
+		phase := lastWave
+		phase.Waiting, phase.FreeSlots, phase.Stream = rng.IntN(2)*5, rng.IntN(3), rng.IntN(2) == 0
+		phase.Trials = restart.Trials{Won: float64(rng.IntN(5)), Lost: float64(rng.IntN(5))}
+		task.Restarts, task.Duplicates, task.NoDuplicate = rng.IntN(4), rng.IntN(9), rng.IntN(5) == 0
+		task.Lost, task.NoRestart = rng.IntN(4), rng.IntN(5) == 0
+		d := decide(task, phase)
+		acted[d.Action]++
+		assert.Equal(t, d, restart.Limits{}.Hold(d, task), "limits change nothing")
+		assert.True(t, d.Copy >= 0 && d.Copy < len(task.Copies))
+		switch d.Action {
+		case restart.Duplicate, restart.Restart:
+			assert.Less(t, d.Threshold+20, d.Value, "two report periods are saved")
+		case restart.Keep:
+			assert.NotEqual(t, restart.NoReason, d.Reason)
+		}
+	}
+	for _, a := range []restart.Action{restart.Keep, restart.Duplicate, restart.Restart, restart.Kill} {
+		assert.Greater(t, acted[a], 200, a)
+	}
+}
+
+func TestLeastCostFields(t *testing.T) {
+	assert.Equal(t, restart.LeastCost{
+		MaxRestarts: 3, MaxDuplicates: 8, Price: .5, IdlePrice: 2, FreeTrials: 3, LossShare: .01,
+	}, restart.LeastCost{}.Effective())
+	for field, bad := range map[string]restart.LeastCost{
+		"MaxRestarts": {MaxRestarts: -2}, "MaxDuplicates": {MaxDuplicates: -2}, "Price": {Price: -1},
+		"IdlePrice": {IdlePrice: -1}, "FreeTrials": {FreeTrials: -2}, "LossShare": {LossShare: 1.5},
+	} {
+		assert.ErrorContains(t, bad.Validate(), field)
+	}
+	assert.NoError(t, restart.LeastCost{FreeTrials: restart.Off}.Validate())
+	free := restart.LeastCost{IdlePrice: 10}
+	assert.Equal(t, restart.Duplicate, free.Decide(alike(20, 120), lastWave).Action)
+	dear := restart.LeastCost{IdlePrice: .1}
+	assert.Equal(t, restart.Keep, dear.Decide(alike(100, 150), lastWave).Action, "to save time costs too many slots")
+	assert.Equal(t, restart.NotRunning, decide(restart.Task{}, lastWave).Reason)
+}
+
+// costs are those of the page, pair by pair: of keeping the task, of a restart, and of a copy.
+func costs(task restart.Task, long, price, shows, typical float64) (keep, again, another float64) {
+	c, left, age := float64(len(task.Copies)), task.Copies[0].Left, task.Copies[0].Elapsed.Seconds()
+	lag := task.Fresh.Lag.Seconds()
+	for i := range 16 {
+		l := left.Quantile((float64(i) + .5) / 16)
+		pay := func(chance, f float64) {
+			keep += chance * (c + price) * l
+			again += chance * (1 + price) * f
+			if f < l {
+				another += chance * (c + 1 + price) * f
+			} else {
+				another += chance * ((c+price)*l + min(l, shows))
+			}
+		}
+		pay(long/16, age+l+lag)
+		for j := range 8 {
+			pay((1-long)/128, min(task.Fresh.Quantile((float64(j)+.5)/8), shows+typical))
+		}
+	}
+	return keep, again, another
+}
+
+// What is done is what costs least of all pairs of times, by the two numbers that the decision has.
+func TestLeastCostByEachPair(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 13))
+	seen := map[restart.Action]int{}
+	for range 5000 {
+		task := spread(random(rng, 30, 60), random(rng, 30, 30))
+		task.Fresh.Lag, task.Lost = time.Duration(rng.IntN(3))*second, rng.IntN(3)
+		p := restart.Phase{
+			Interval: time.Duration(rng.IntN(5)) * second, FreeSlots: 9, Waiting: rng.IntN(2), Tasks: 1e6,
+			Trials: restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(3))},
+		}
+		price := 2 - 1.5*float64(p.Waiting)
+		long := (p.Trials.Lost + .5) / (p.Trials.Won + 1.5) * float64(int(1)<<task.Lost)
+		long /= 1 + long
+		shows, typical := (2*p.Interval + task.Fresh.Lag).Seconds(), task.Fresh.Quantile(.3)
+		keep, again, another := costs(task, long, price, shows, typical)
+		margin := 2 * p.Interval.Seconds()
+
+		d := decide(task, p)
+		seen[d.Action]++
+		const rounding = 1e-6
+		switch d.Action {
+		case restart.Restart:
+			assert.InDelta(t, again, d.Threshold, rounding, "%v", d)
+			assert.LessOrEqual(t, again, another+rounding)
+		case restart.Duplicate:
+			assert.InDelta(t, another, d.Threshold, rounding, "%v", d)
+		case restart.Keep:
+			if d.Reason == restart.NotSlow {
+				assert.Greater(t, min(again, another)+margin, keep-rounding)
+			}
+		}
+		if d.Action != restart.Keep {
+			assert.InDelta(t, keep, d.Value, rounding)
+			assert.Less(t, d.Threshold+margin, d.Value+rounding)
+		}
+	}
+	for _, a := range []restart.Action{restart.Keep, restart.Duplicate, restart.Restart} {
+		assert.Greater(t, seen[a], 100, a)
+	}
+}

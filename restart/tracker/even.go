@@ -1,0 +1,64 @@
+package tracker
+
+import (
+	"math"
+	"slices"
+
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Before enough copies have ended, an attempt that seems slow may only have begun slowly. If nearly all attempts move
+// evenly, though, their progress shows how fast each is: then what is far slower than most is slow.
+
+const (
+	plainParts = 2   // parts of its work after which it is plain whether an attempt moves evenly
+	mostEven   = 0.9 // the share of even attempts from which on progress is believed
+	spreads    = 4   // by how many times the spread of the faster half an attempt must be slower than the median
+)
+
+// moved takes note of whether a copy that has ended moved evenly.
+func (m *ages) moved(t *survival.Trail) {
+	if !m.even || t.Passed() < plainParts {
+		return
+	}
+	if m.plain++; t.Even() {
+		m.evens++
+	}
+}
+
+// evenness is the share of copies that move evenly, of those that have ended; one half before any has.
+func (m *ages) evenness() float64 {
+	if !m.even {
+		return 0
+	}
+	return (float64(m.evens) + 0.5) / (float64(m.plain) + 1)
+}
+
+// slow returns the seconds, for a task of the mean work, from which on an attempt is slow before enough have ended; 0 if
+// that is not known. O(n log n) in what runs.
+func (f *forecast) slow() float64 {
+	plain, even, totals := 0, 0, f.ages.totals[:0]
+	f.running(func(c *copyState, w stint) {
+		if c.trail.Passed() >= plainParts {
+			if plain++; c.trail.Even() {
+				even++
+			}
+		}
+		total := c.trail.Total() / f.scale(float64(w))
+		if f.book.age(c) >= num.Times(f.interval, enoughInLife) && num.Finite(total) && total > 0 {
+			totals = append(totals, math.Log(total))
+		}
+	})
+	f.ages.totals = totals
+	if min(plain, len(totals)) < enoughEnds || float64(even) < mostEven*float64(plain) {
+		return 0
+	}
+	slices.Sort(totals)
+	faster := totals[:(len(totals)+1)/2]
+	median, spread := faster[len(faster)-1], 0.0
+	for _, x := range faster {
+		spread += float64((median - x) * (median - x))
+	}
+	return math.Exp(median + float64(spreads*math.Sqrt(spread/float64(len(faster)))))
+}
