@@ -303,7 +303,7 @@ func (w *weights) same(left float64) float64 { return float64(w.moved*(w.age+lef
 // mean is E(t_rem).
 func (w *weights) mean() (seconds float64) {
 	for _, l := range w.left {
-		seconds += l / leftPoints
+		seconds += float64(l / leftPoints)
 	}
 	return seconds
 }
@@ -424,7 +424,7 @@ func (w *weights) pair(young, old *[leftPoints]float64, youngAge, oldAge float64
 			}
 		}
 	}
-	same, anew = w.long*same, (1-w.long)*anew
+	same, anew = float64(w.long*same), float64((1-w.long)*anew)
 	return same / (same + anew)
 }
 
