@@ -66,7 +66,7 @@ func sets() []string {
 		list = append(list, strings.Join(rest, ","))
 	}
 	all := strings.Join(everything, ",")
-	return append(list, "all", "laxity,"+strings.Join(everything[1:], ","), strings.Replace(all, "=mantri", "=guarded", 1))
+	return append(list, "all", "laxity,"+strings.Join(everything[1:], ","), strings.Replace(all, "=mantri", "=least-cost", 1))
 }
 
 // compare runs every set on the same workloads and prints the means over the seeds.

@@ -39,7 +39,7 @@ var mechanisms = []mechanism{
 		c.Forecast = &knn.Config{Keep: 500} // enough for two numbers a task
 		return nil
 	}},
-	{"restart=guarded", stragglers(restart.LeastCost{})},
+	{"restart=least-cost", stragglers(restart.LeastCost{})},
 	{"restart=mantri", stragglers(restart.Mantri{})},
 	{"restart=late", func(c *cluster.Config) error { c.Restart = rules.LATE{MinAge: 10 * time.Second}; return nil }},
 	{"clone", func(c *cluster.Config) error { c.Clone, c.Straggler = &clone.Config{}, stragglerShare; return nil }},

@@ -38,7 +38,7 @@ func TestBuiltInWorkload(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
 	assert.Equal(t, 200, c.Input.Phases)
 	assert.Len(t, c.Policies, len(compare.Entries()))
-	require.Equal(t, []string{"guarded", "mantri"}, []string{c.Policies[0].Name, c.Policies[1].Name})
+	require.Equal(t, []string{"least-cost", "mantri"}, []string{c.Policies[0].Name, c.Policies[1].Name})
 	for _, ours := range c.Policies[:2] {
 		assert.GreaterOrEqual(t, ours.Resource.Mean, 0.0, ours.Name)
 		assert.Positive(t, ours.P50.Mean, ours.Name)
@@ -63,7 +63,7 @@ func TestSameSeedSameNumbers(t *testing.T) {
 	}
 	assert.Equal(t, numbers(), numbers())
 	assert.NotEqual(t, numbers(), numbers("-seed", "2"))
-	assert.Equal(t, numbers()[:1], numbers("-policy", "guarded"), "a policy's numbers do not depend on the others")
+	assert.Equal(t, numbers()[:1], numbers("-policy", "least-cost"), "a policy's numbers do not depend on the others")
 }
 
 const healthy = `{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}
@@ -109,7 +109,7 @@ func TestWrongCalls(t *testing.T) {
 		"foreign":           {[]string{file(t, "<html></html>")}, "no execution log"},
 		"nothing succeeded": {[]string{file(t, `{"phase":"p","task":0,"start":0,"finish":3000,"state":"failed"}`)}, "no phase has a successful attempt"},
 		"empty folder":      {[]string{t.TempDir()}, "the directory is empty"},
-		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are guarded, mantri`},
+		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are least-cost, mantri`},
 		"all and one":       {[]string{"-policy", "all,late", log}, "stands alone"},
 		"copies":            {[]string{"-copies", "2", log}, "-copies is 2, want a share"},
 		"seeds":             {[]string{"-seeds", "0"}, "-seeds is 0, want 1 to 100"},

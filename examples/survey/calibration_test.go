@@ -14,7 +14,7 @@ import (
 
 func TestCalibration(t *testing.T) {
 	var first, again strings.Builder
-	args := []string{"-calibration", "-policy", "guarded", "-phases", "8", "-seeds", "2", "-progress", "linear,none"}
+	args := []string{"-calibration", "-policy", "least-cost", "-phases", "8", "-seeds", "2", "-progress", "linear,none"}
 	require.NoError(t, run(args, &first))
 	require.NoError(t, run(args, &again))
 	assert.Equal(t, first.String(), again.String(), "in whatever order the seeds were replayed")
@@ -29,7 +29,7 @@ func TestCalibration(t *testing.T) {
 // What all logs come to is the sum of their tables.
 func TestCalibrationTogether(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"-calibration", "-policy", "guarded", "-phases", "0", "-seeds", "1", "-progress", "linear"}
+	args := []string{"-calibration", "-policy", "least-cost", "-phases", "0", "-seeds", "1", "-progress", "linear"}
 	for _, job := range []string{"a", "b"} {
 		path := filepath.Join(dir, job)
 		require.NoError(t, os.WriteFile(path, []byte(attempts(job)), 0o644))

@@ -48,7 +48,7 @@ func run(args []string, w io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
 	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "models of progress")
-	flags.StringVar(&o.policies, "policy", "guarded,mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
+	flags.StringVar(&o.policies, "policy", "least-cost,mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
 	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")

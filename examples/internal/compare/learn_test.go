@@ -52,6 +52,6 @@ func TestPhasesLearnFromEarlierOnes(t *testing.T) {
 // What a policy does that does not read it depends on no other phase.
 func TestOthersDoNotLearn(t *testing.T) {
 	for _, e := range Entries() {
-		assert.Equal(t, e.Name == "mantri" || e.Name == "guarded", e.learns(), e.Name)
+		assert.Equal(t, e.Name == "mantri" || e.Name == "least-cost", e.learns(), e.Name)
 	}
 }

@@ -27,7 +27,7 @@ type Entry struct {
 // Entries lists the policies that all stands for, the library's default first.
 func Entries() []Entry {
 	return []Entry{
-		{Name: "guarded", Policy: restart.LeastCost{}, LargestFirst: true},
+		{Name: "least-cost", Policy: restart.LeastCost{}, LargestFirst: true},
 		{Name: "mantri", Policy: restart.Mantri{}, LargestFirst: true},
 		{Name: "largest-first", Policy: restart.Never{}, LargestFirst: true}, // what Mantri's order alone saves
 		{Name: "late", Policy: rules.LATE{}},

@@ -149,7 +149,7 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 	if n := compare.Chained(phases); n > 0 {
 		list = append(list, fmt.Sprintf("Jobs' times: each of the %d phases whose input phases are known begins as long after the last of them as it did in the log; all others begin when they did.", n))
 	}
-	const order = "guarded, mantri, sda, ese, and largest-first, which does nothing else, start waiting tasks by size; the other policies keep the "
+	const order = "least-cost, mantri, sda, ese, and largest-first, which does nothing else, start waiting tasks by size; the other policies keep the "
 	if generated {
 		return append(list, "Stragglers are as frequent, as long, and as much explained by data as Mantri's paper states (sections 3.1, 4.1, 4.2); no machine is slow.",
 			order+"given order.")

@@ -110,7 +110,7 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 	}
 	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else a line #SBATCH --array=... says it")
 	output := flags.String("output", "", "the `pattern` of the output files' names, as for sbatch")
-	policy := flags.String("policy", "guarded", "none, or a `policy` of package restart: guarded, late,min-age=5s, ...")
+	policy := flags.String("policy", "least-cost", "none, or a `policy` of package restart: least-cost, late,min-age=5s, ...")
 	work := flags.String("work", "", "a `file` with a line for each task: its size, in any unit, in the order of the tasks")
 	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `period` of polls; scripts should report about as often")
 	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "how `long` a new job waits for its start if there is room")
