@@ -9,7 +9,7 @@ import (
 )
 
 // Versions of the snapshots, their first byte.
-const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 2, 2
+const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 3, 2
 
 // The values stand in ascending order, as differences of their bits.
 func (e *Empirical) state(c *snapshot.Codec) {
@@ -196,7 +196,8 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	snapshot.List(c, &o.machines, func(m *origin) {
 		c.Number(&m.number, math.MinInt, math.MaxInt)
 		c.Amount(&m.factor)
-		c.Check(m.factor > 0, "holds a machine without a factor")
+		c.Amount(&m.divisor)
+		c.Check(m.factor > 0 && m.divisor > 0, "holds a machine without a factor")
 	})
 	places(c, &o.machine, len(o.machines))
 	c.Real(&o.drift)
@@ -220,6 +221,10 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 		if u.samples[i].unitTime >= 0 {
 			o.machines[at].samples++
 		}
+	}
+	for i := range o.machines {
+		m := &o.machines[i]
+		m.off = m.shift()
 	}
 }
 

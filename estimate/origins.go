@@ -9,6 +9,7 @@ import (
 const (
 	driftShare   = .02 // how far the mean may be off, about, before all samples are divided by their factors again
 	driftUpdates = 16  // but at most once in that part of as many updates as there are samples
+	mostShift    = 1e6 // the largest share by which one sample counts as off, so that sums stay finite
 )
 
 // origins knows on which machine each sample of a [UnitTimes] was taken, and by which factor it was divided. It stays
@@ -17,13 +18,16 @@ type origins struct {
 	places   map[int]int32 // in machines, by the host's number
 	machines []origin
 	machine  []int32 // by sample: the place of its machine
-	drift    float64 // how far factors have moved since the unit times were found, summed over the samples
-	updates  int     // since then
+	drift    float64 // the sum of origin.off over all machines
+	updates  int     // since all samples were divided by the factors of their machines
 }
 
+// origin is a machine on which samples were taken.
 type origin struct {
 	number  int
 	factor  float64 // as it was last
+	divisor float64 // the mean of the factors by which its samples were divided
+	off     float64 // how far its samples are off for that, as a share of each, summed over its samples
 	samples int
 }
 
@@ -37,11 +41,25 @@ func (o *origins) factor(factors Factors, machine int) float64 {
 		factor = 1
 	}
 	if place, ok := o.places[machine]; ok {
-		m := &o.machines[place]
-		o.drift += float64(math.Abs(factor-m.factor) / min(factor, m.factor) * float64(m.samples))
-		m.factor = factor
+		if m := &o.machines[place]; m.factor != factor {
+			m.factor = factor
+			o.measure(m)
+		}
 	}
 	return factor
+}
+
+// measure finds again how far the samples of a machine are off. Only the distance counts: a factor that goes to and fro
+// has moved no sample.
+func (o *origins) measure(m *origin) {
+	off := m.shift()
+	o.drift = max(o.drift+(off-m.off), 0) // rounding must not take it below 0
+	m.off = off
+}
+
+// shift returns what origin.off is to be.
+func (m *origin) shift() float64 {
+	return float64(min(math.Abs(m.factor-m.divisor)/min(m.factor, m.divisor), mostShift) * float64(m.samples)) // not fused
 }
 
 // join notes where a sample was taken, after its machine's factor was asked for.
@@ -53,19 +71,28 @@ func (o *origins) join(sample int, number int, factor float64) {
 		}
 		place = int32(len(o.machines))
 		o.places[number] = place
-		o.machines = append(o.machines, origin{number: number, factor: factor})
+		o.machines = append(o.machines, origin{number: number, factor: factor, divisor: factor})
 	}
 	for len(o.machine) <= sample {
 		o.machine = append(o.machine, 0)
 	}
 	o.machine[sample] = place
-	o.machines[place].samples++
+	m := &o.machines[place]
+	m.samples++
+	if m.samples == 1 { // what an earlier sample was divided by counts no more
+		m.divisor = factor
+	} else {
+		m.divisor += (factor - m.divisor) / float64(m.samples)
+	}
+	o.measure(m)
 }
 
 // leave notes that a sample is gone.
 func (o *origins) leave(sample int) {
 	if sample < len(o.machine) {
-		o.machines[o.machine[sample]].samples--
+		m := &o.machines[o.machine[sample]]
+		m.samples--
+		o.measure(m)
 	}
 }
 
@@ -80,4 +107,10 @@ func (o *origins) moved(samples int) bool {
 }
 
 // settled notes that all samples have been divided by the factors as they are.
-func (o *origins) settled() { o.drift, o.updates = 0, 0 }
+func (o *origins) settled() {
+	o.drift, o.updates = 0, 0
+	for i := range o.machines {
+		m := &o.machines[i]
+		m.divisor, m.off = m.factor, 0
+	}
+}
