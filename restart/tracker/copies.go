@@ -36,7 +36,7 @@ func (b *book) submit(task, machine int32) (*copyState, role) {
 	if b.running >= b.slots {
 		submitted = noTime // it waits for a slot, which is no delay of the dispatch
 	}
-	i := b.copies.take()
+	i := b.copies.take(min(len(b.tasks), b.slots))
 	c := &b.copies.all[i]
 	*c = copyState{
 		start: submitted, readAll: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,

@@ -145,11 +145,14 @@ type pool struct {
 	free int32 // the first free place, or none
 }
 
-// take returns a place.
-func (p *pool) take() int32 {
+// take returns a place. The pool makes room at once for as many copies as are to run at most.
+func (p *pool) take(most int) int32 {
 	if i := p.free; i != none {
 		p.free = p.all[i].next
 		return i
+	}
+	if n := len(p.all); n == cap(p.all) && n < most {
+		p.all = append(make([]copyState, 0, most), p.all...)
 	}
 	p.all = append(p.all, copyState{})
 	return int32(len(p.all) - 1)
