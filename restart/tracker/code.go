@@ -104,6 +104,10 @@ func (f *fleet) code(c *snapshot.Codec) {
 		if f.pace != nil {
 			c.Amount(&m.total)
 		}
+		if f.own != nil {
+			c.Duration(&m.due)
+			c.Check(m.due >= 0, "has told of a machine before it began")
+		}
 		if c.In == nil {
 			return
 		}

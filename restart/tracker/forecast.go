@@ -190,7 +190,8 @@ func (f *forecast) shown(w stint, c *copyState) (age time.Duration, done float64
 func (f *forecast) tellRunning(w stint, c *copyState) {
 	age := f.book.age(c)
 	told := time.Duration(float64(c.told) * 1e9)
-	if f.fleet.record == nil || c.machine == none || age < told+told/8+f.interval/2 {
+	if f.fleet.record == nil || c.machine == none || age < told+told/8+f.interval/2 ||
+		!f.fleet.admit(c.machine, f.book.now, f.interval) {
 		return
 	}
 	c.told = float32(age.Seconds())

@@ -121,6 +121,27 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 	}
 }
 
+// A restored tracker tells its own record of as many copies as it would have told it of. Here 40 copies run on a machine.
+func TestRestoreTellsTheOwnRecordAsOften(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 120, Slots: 120, Machines: 3, Interval: 16 * time.Second})
+	for task := range 120 {
+		tr.Start(at(0), task, task%3)
+	}
+	reports := func(tr *tracker.Tracker, second float64) []byte {
+		for task := range 120 {
+			tr.Report(at(second), task, 0, tracker.Report{Done: second / float64(400+task)})
+		}
+		text, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		return text
+	}
+	restored, err := tracker.Restore(tracker.Config{}, reports(tr, 17))
+	require.NoError(t, err)
+	for _, second := range []float64{18, 20, 27, 34, 35, 70} {
+		require.Equal(t, reports(tr, second), reports(restored, second), "%v", second)
+	}
+}
+
 // A policy of the host's own is named, and must be given again; another one is refused.
 func TestRestoreOfAPolicy(t *testing.T) {
 	for policy, want := range map[restart.Policy]string{
