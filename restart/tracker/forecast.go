@@ -149,9 +149,10 @@ func (f *forecast) sample(w stint, c *copyState, age time.Duration, done float64
 	}
 }
 
-// enoughRunning is how many copies that run are samples at once: their mean is known to less than a hundredth by then.
-// When one ends, the next that reports takes its place.
-const enoughRunning = 1 << 16
+// enoughRunning is how many copies that run are samples at once: the mean of so many is known to a 64th where times spread
+// as much as their mean. When one ends, the next that reports takes its place. The samples of 65,536 would not stay in a
+// processor's cache.
+const enoughRunning = 1 << 12
 
 // near is how much a running copy's sample may be off before it is taken again: far below what one more report changes,
 // and most reports change less.
