@@ -1,6 +1,10 @@
 package machines
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/straggler-go/straggler/estimate"
+)
 
 // find brings what is concluded about a machine up to date with its evidence and with the time.
 func (r *Record) find(i int32) {
@@ -32,6 +36,7 @@ func (r *Record) find(i int32) {
 	}
 	if m.known = m.weight > 0; m.known {
 		r.all.Insert(m.location)
+		r.levels.found = false
 		r.classes[m.class].locations.Insert(m.location)
 	}
 	r.ended.Add(ended - m.ended)
@@ -44,6 +49,7 @@ func (r *Record) find(i int32) {
 func (r *Record) take(m *machine) {
 	if m.known {
 		r.all.Delete(m.location)
+		r.levels.found = false
 		r.classes[m.class].locations.Delete(m.location)
 		m.known = false
 	}
@@ -68,10 +74,24 @@ func (r *Record) centre(class int32) float64 {
 
 // average is the lower median of all machines.
 func (r *Record) average() float64 {
-	if r.all.Len() == 0 {
-		return 1
+	if !r.levels.found {
+		r.levels.find(&r.all)
 	}
-	return r.all.At((r.all.Len() - 1) / 2)
+	return r.levels.average
+}
+
+// levels are the locations that many answers need. They are found once for each change of the locations.
+type levels struct {
+	found   bool
+	average float64    // the lower median; 1 if there is none
+	best    [2]float64 // the least and the second
+}
+
+func (l *levels) find(all *estimate.Empirical) {
+	*l = levels{found: true, average: 1}
+	if n := all.Len(); n > 0 {
+		l.average, l.best = all.At((n-1)/2), [2]float64{all.At(0), all.At(1)}
+	}
 }
 
 // Factor returns locationFactor of a machine: how many times longer than on the average machine, the median one, a task
@@ -97,6 +117,9 @@ func (r *Record) Factor(machine int) float64 {
 // than ever before.
 func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	r.settle()
+	if len(machines) == 1 { // most tasks have one copy
+		return r.elsewhere(machines[0])
+	}
 	r.asked = append(r.asked[:0], machines...)
 	slices.Sort(r.asked)
 	r.own = r.own[:0]
@@ -117,4 +140,21 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 		}
 	}
 	return max(1, r.all.At(best)/r.average()), known
+}
+
+// elsewhere is Elsewhere for one machine.
+func (r *Record) elsewhere(machine int) (factor float64, known int) {
+	i, ok := r.places[machine]
+	ok = ok && r.machines[i].known
+	if known = r.all.Len(); ok {
+		known--
+	}
+	if known == 0 {
+		return 1, 0
+	}
+	average, best := r.average(), r.levels.best[0]
+	if ok && r.machines[i].location <= best {
+		best = r.levels.best[1]
+	}
+	return max(1, best/average), known
 }

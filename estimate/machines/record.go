@@ -41,6 +41,7 @@ type Record struct {
 	newest   int32 // of those in use, by their latest event
 	oldest   int32
 	all      estimate.Empirical // locations of the machines that have shown something
+	levels   levels             // of all
 	classes  []classRecord
 	flagged  []int32 // machines that may be slow or failing
 	ended    num.Sum // what counts of the attempts that have ended, in all

@@ -226,6 +226,25 @@ func TestElsewhere(t *testing.T) {
 	assert.Zero(t, known)
 }
 
+// Of one machine it is asked by a shorter way, which answers the same as the way for several.
+func TestElsewhereOfOneMachine(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 8))
+	for range 100 {
+		r, n := newRecord(t, Config{}), 1+random.IntN(6)
+		for step := range 60 {
+			finish(r, float64(step), random.IntN(n), .5+float64(random.IntN(4)))
+			machine := random.IntN(n + 1)
+			factor, known := r.Elsewhere(machine)
+			again, knownAgain := r.Elsewhere(machine, machine)
+			require.Equal(t, again, factor)
+			require.Equal(t, knownAgain, known)
+			if random.IntN(20) == 0 {
+				r.Forget(machine)
+			}
+		}
+	}
+}
+
 // However slow the machines are, fewer than half of a class are slow, and no more than MaxShare.
 func TestNeverAllMachines(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))

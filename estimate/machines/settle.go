@@ -71,6 +71,7 @@ func (r *Record) settle() {
 	r.fleet.merged = false
 	r.forgetOld()
 	r.all.Reset()
+	r.levels.found = false
 	for i := range r.classes {
 		r.classes[i].locations.Reset()
 	}

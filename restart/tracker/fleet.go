@@ -118,6 +118,9 @@ func (f *fleet) of(number int) int32 {
 
 // seen returns the place of a machine if it has one, and none otherwise.
 func (f *fleet) seen(number int) int32 {
+	if number < 0 {
+		return none
+	}
 	if i, ok := f.index[number]; ok {
 		return i
 	}
