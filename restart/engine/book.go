@@ -18,6 +18,8 @@ const never time.Duration = -1
 type book struct {
 	tasks    []task
 	attempts map[string]*attempt
+	room     []attempt  // for the next ones
+	adopted  bool       // some attempt was adopted, so that a name may be taken
 	waiting  []int      // tasks to submit; some may not wait any more, some may stand there twice
 	sorted   bool       // they stand in order, each once
 	pending  []*attempt // with a request that is not seen to have been carried out; some may not have one any more
@@ -27,15 +29,17 @@ type book struct {
 }
 
 type task struct {
-	live         []*attempt // that were not cancelled and are not known to have ended
-	tried        []int      // hosts
-	winner       *attempt   // whose result is the task's
-	failed, lost int        // attempts
-	withdrawn    int        // attempts that waited for a host that went away, while no other went on
-	untraced     int        // attempts that were submitted and never seen
-	dying        int        // attempts that are cancelled and not known to have ended
-	why          restart.Decision
-	alone        bool // no two attempts may run at once
+	live         []*attempt        // that were not cancelled and are not known to have ended
+	tried        []int             // hosts
+	oneLive      [1]*attempt       // room for the first of live
+	oneTried     [1]int            // room for the first of tried
+	winner       *attempt          // whose result is the task's
+	failed, lost int               // attempts
+	withdrawn    int               // attempts that waited for a host that went away, while no other went on
+	untraced     int               // attempts that were submitted and never seen
+	dying        int               // attempts that are cancelled and not known to have ended
+	why          *restart.Decision // why it waits; nil for the zero Decision
+	alone        bool              // no two attempts may run at once
 	waits        bool
 	over         bool
 	givenUp      bool
@@ -83,19 +87,49 @@ func (b *book) find(id string, task int) *attempt {
 	return b.attempts[id]
 }
 
-// wait puts a task among those to submit, because of the decision or, if that is zero, for a reason that is none of the
+// because returns where a decision is kept; nil for the zero Decision, which most requests have.
+func because(d restart.Decision) *restart.Decision {
+	if d == (restart.Decision{}) {
+		return nil
+	}
+	kept := d // not d itself, which would be allocated for the zero Decision, too
+	return &kept
+}
+
+// wait puts a task among those to submit, because of the decision or, if that is nil, for a reason that is none of the
 // policy's.
-func (b *book) wait(i int, why restart.Decision) {
+func (b *book) wait(i int, why *restart.Decision) {
 	if t := &b.tasks[i]; !t.waits && !t.over {
 		t.waits, t.why = true, why
 		b.waiting, b.sorted = append(b.waiting, i), false
 	}
 }
 
+// add takes a new attempt to the book. Attempts are allocated many at once, and kept for as long as the phase.
+func (b *book) add(a attempt) *attempt {
+	if len(b.room) == 0 {
+		b.room = make([]attempt, min(max(len(b.attempts), 8), 64))
+	}
+	kept := &b.room[0]
+	b.room = b.room[1:]
+	*kept = a
+	b.attempts[a.id] = kept
+	b.adopted = b.adopted || a.adopted
+	return kept
+}
+
+// goes puts an attempt among those of its task that go on.
+func (t *task) goes(a *attempt) {
+	if t.live == nil {
+		t.live = t.oneLive[:0]
+	}
+	t.live = append(t.live, a)
+}
+
 // enter counts an attempt in that the tracker has taken.
 func (b *book) enter(a *attempt) {
 	t := &b.tasks[a.task]
-	t.live = append(t.live, a)
+	t.goes(a)
 	t.waits = false
 	t.try(a.host)
 	b.live++
@@ -142,10 +176,12 @@ func (b *book) note(a *attempt) {
 	}
 }
 
-// name returns a name that nothing has: an adopted attempt may be called as one of ours would be.
+// name returns a name that nothing has: an adopted attempt may be called as one of ours would be. Ours differ, since the
+// tracker gives no number of a task twice.
 func (b *book) name(task, number int) string {
-	name := strconv.Itoa(task) + "." + strconv.Itoa(number)
-	for b.attempts[name] != nil {
+	var text [40]byte
+	name := string(strconv.AppendInt(append(strconv.AppendInt(text[:0], int64(task), 10), '.'), int64(number), 10))
+	for b.adopted && b.attempts[name] != nil {
 		name += "+"
 	}
 	return name
@@ -163,6 +199,9 @@ func (t *task) numbered(number int) *attempt {
 
 func (t *task) try(host int) {
 	if host != nowhere && !t.wasOn(host) {
+		if t.tried == nil {
+			t.tried = t.oneTried[:0]
+		}
 		t.tried = append(t.tried, host)
 	}
 }

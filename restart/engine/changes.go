@@ -199,9 +199,9 @@ func (p *Phase) redoAction(action *Action) {
 	case a == nil && action.Op == Submit && !p.book.tasks[action.Task].over:
 		host := p.hosts.set.Number(action.Host)
 		number := p.tracker.Submit(p.time.now, action.Task, host)
-		p.enter(&attempt{
+		p.enter(attempt{
 			id: action.ID, task: action.Task, number: number, host: host, avoid: action.Avoid, seen: never,
-		}, action.Decision)
+		}, because(action.Decision))
 		if action.Decision.Reason == restart.Cloned {
 			p.cloned++
 		}

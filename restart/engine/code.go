@@ -62,7 +62,7 @@ func (v *view) codeTask(c *snapshot.Codec, t *task) {
 		c.Bool(b)
 	}
 	snapshot.List(c, &t.tried, func(host *int) { c.Number(host, 0, v.hosts.set.Len()-1) })
-	codeWhy(c, &t.why)
+	codeKept(c, &t.why)
 }
 
 // codeAttempts codes the attempts: of each task those that go on, in their order, and then the others; those with a
@@ -86,6 +86,7 @@ func (v *view) codeAttempts(c *snapshot.Codec) {
 		for _, a := range all {
 			c.Check(v.book.attempts[a.id] == nil, "names an attempt twice")
 			v.book.attempts[a.id] = a
+			v.book.adopted = v.book.adopted || a.adopted
 		}
 		v.settle(c, all)
 	}
@@ -127,13 +128,7 @@ func (v *view) codeAttempt(c *snapshot.Codec, a *attempt) {
 	if c.In != nil && won && c.OK() {
 		v.book.tasks[a.task].winner = a
 	}
-	var why restart.Decision
-	if a.why != nil {
-		why = *a.why
-	}
-	if codeWhy(c, &why); why != (restart.Decision{}) {
-		a.why = &why
-	}
+	codeKept(c, &a.why)
 }
 
 // settle counts what follows from the attempts that were read.
@@ -148,7 +143,7 @@ func (v *view) settle(c *snapshot.Codec, all []*attempt) {
 			t.dying++
 			v.book.dying++
 		} else {
-			t.live = append(t.live, a)
+			t.goes(a)
 			v.book.live++
 		}
 	}
@@ -173,6 +168,21 @@ func codeWhy(c *snapshot.Codec, d *restart.Decision) {
 		codeDecision(c, d)
 	}
 }
+
+// codeKept codes a decision that is kept by [because].
+func codeKept(c *snapshot.Codec, why **restart.Decision) {
+	has := *why != nil
+	switch c.Bool(&has); {
+	case !has:
+	case c.In == nil:
+		codeDecision(c, *why)
+	default:
+		var d restart.Decision
+		codeDecision(c, &d)
+		*why = because(d)
+	}
+}
+
 func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	snapshot.Small(c, &d.Action, 0, math.MaxUint8)
 	snapshot.Small(c, &d.Reason, 0, math.MaxUint8)

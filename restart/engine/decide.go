@@ -118,9 +118,10 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 	} else {
 		p.tracker.Kill(p.time.now, a.task, a.number)
 	}
-	p.cancel(a, why)
+	kept := because(why)
+	p.cancel(a, kept)
 	if len(p.book.tasks[a.task].live) == 0 {
-		p.book.wait(a.task, why)
+		p.book.wait(a.task, kept)
 	}
 }
 
@@ -185,6 +186,6 @@ func (p *Phase) submitCopy(task, host int, d restart.Decision) bool {
 			host = other
 		}
 	}
-	p.submit(task, host, d)
+	p.submit(task, host, because(d))
 	return true
 }

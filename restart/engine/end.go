@@ -7,8 +7,8 @@ import (
 )
 
 // overtaken is why the other attempts of a finished task end.
-func overtaken() restart.Decision {
-	return restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
+func overtaken() *restart.Decision {
+	return &restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
 }
 
 // end takes note that an attempt has ended.
@@ -51,7 +51,7 @@ func (v *view) succeed(at time.Time, a *attempt, wasDying, published bool) {
 	v.tracker.Finish(at, a.task, a.number)
 	v.book.settle(t, a)
 	if a.published = published; !published {
-		v.ask(a, Publish, restart.Decision{})
+		v.ask(a, Publish, nil)
 	}
 	for len(t.live) > 0 {
 		v.cancel(t.live[0], overtaken())
@@ -86,23 +86,20 @@ func (v *view) lose(at time.Time, a *attempt, wasDying bool, state State) {
 		t.givenUp = true
 		v.tracker.GiveUp(at, a.task)
 	default:
-		v.book.wait(a.task, restart.Decision{})
+		v.book.wait(a.task, nil)
 	}
 }
 
 // cancel ends an attempt that the tracker has already taken out.
-func (v *view) cancel(a *attempt, why restart.Decision) {
+func (v *view) cancel(a *attempt, why *restart.Decision) {
 	v.book.leave(a)
 	v.book.die(a)
 	v.ask(a, Cancel, why)
 }
 
 // ask gives an action for the first time. It is repeated until it is seen to have been carried out.
-func (v *view) ask(a *attempt, op Op, why restart.Decision) {
-	a.why = nil
-	if why != (restart.Decision{}) {
-		a.why = &why
-	}
+func (v *view) ask(a *attempt, op Op, why *restart.Decision) {
+	a.why = why
 	a.since, a.again = v.time.clock.Since, 0
 	v.say(a, op)
 	v.book.note(a)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
-	"github.com/straggler-go/straggler/restart"
 )
 
 // happen takes an event to the books.
@@ -73,13 +72,12 @@ func (v *view) locate(a *attempt, name string) {
 // One that had run for long before, though the phase has been called meanwhile, has no age that could be told to the
 // tracker: it counts as one without progress that begins now, and gives no sample of its time.
 func (v *view) adopt(at time.Time, seen *Attempt) *attempt {
-	a := &attempt{
+	a := v.book.add(attempt{
 		id: seen.ID, task: seen.Task, host: v.hosts.number(seen.Host), adopted: true, seen: v.time.clock.Since,
 		published: seen.Published,
-	}
+	})
 	began := num.Add(v.time.wall.Sub(inRange(seen.Begun)), v.hosts.set.Clock(a.host).Offset())
 	a.late = !seen.Begun.IsZero() && began-v.config.Interval > v.time.clock.Since-v.time.earliest
-	v.book.attempts[a.id] = a
 	v.hold(a.host, 1)
 	t := &v.book.tasks[a.task]
 	if !t.over {
@@ -96,7 +94,7 @@ func (v *view) adopt(at time.Time, seen *Attempt) *attempt {
 	if !seen.State.ended() {
 		why := overtaken()
 		if t.givenUp || v.closed {
-			why = restart.Decision{}
+			why = nil
 		}
 		v.ask(a, Cancel, why)
 	}
@@ -117,7 +115,7 @@ func (v *view) disown(at time.Time, a *attempt) {
 	}
 	v.book.end(a)
 	if t := &v.book.tasks[a.task]; len(t.live) == 0 && !v.config.Preloaded {
-		v.book.wait(a.task, restart.Decision{})
+		v.book.wait(a.task, nil)
 	}
 }
 

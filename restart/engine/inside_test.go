@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/restart"
 )
 
 // begun is a phase that has been polled once.
@@ -29,10 +27,10 @@ func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
 func TestATaskWaitsOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, HostsConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
-	p.book.wait(1, restart.Decision{})
+	p.book.wait(1, nil)
 	assert.Equal(t, []int{0, 1}, p.book.waiting)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
-	p.book.wait(0, restart.Decision{})
+	p.book.wait(0, nil)
 	assert.False(t, p.book.tasks[0].waits, "it is over")
 }
 

@@ -83,8 +83,9 @@ func New(c Config) (*Phase, error) {
 		sight: sight{usual: c.Interval}, moves: moves{decided: never},
 	}}
 	if !c.Preloaded {
+		p.book.waiting = make([]int, 0, n)
 		for i := range p.book.tasks {
-			p.book.wait(i, restart.Decision{})
+			p.book.wait(i, nil)
 		}
 	}
 	return p, nil

@@ -3,8 +3,6 @@ package engine
 import (
 	"slices"
 	"time"
-
-	"github.com/straggler-go/straggler/restart"
 )
 
 // Poll takes the list of what the engine shows now, and returns what to do. The list should show all that waits or
@@ -56,7 +54,7 @@ func (p *Phase) close() {
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
 		for len(t.live) > 0 {
-			p.cancel(t.live[0], restart.Decision{})
+			p.cancel(t.live[0], nil)
 		}
 		if !t.over {
 			p.book.settle(t, nil)

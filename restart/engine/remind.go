@@ -2,8 +2,6 @@ package engine
 
 import (
 	"time"
-
-	"github.com/straggler-go/straggler/restart"
 )
 
 // remind compares what was asked for with what was seen, and asks again for what is missing.
@@ -75,7 +73,7 @@ func (v *view) miss(a *attempt) {
 	t.untraced++
 	v.tracker.Kill(v.time.now, a.task, a.number)
 	if len(t.live) == 0 {
-		v.book.wait(a.task, restart.Decision{})
+		v.book.wait(a.task, nil)
 	}
 }
 

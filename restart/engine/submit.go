@@ -14,7 +14,8 @@ func (p *Phase) starts() {
 		return // there may be many that wait
 	}
 	p.arrange()
-	p.scratch.actions = slices.Grow(p.scratch.actions, min(len(p.book.waiting), max(p.free(), 0)))
+	room := min(len(p.book.waiting), max(p.free(), 0))
+	p.scratch.actions, p.book.pending = slices.Grow(p.scratch.actions, room), slices.Grow(p.book.pending, room)
 	for _, task := range p.book.waiting {
 		if p.free() <= 0 && !p.config.Preloaded {
 			break
@@ -89,7 +90,7 @@ func (p *Phase) clones() {
 	lacks := func() bool { return p.cloned < len(p.book.tasks)*(p.config.Clones-1) }
 	p.offer(lacks, func(a tracker.Answer, host int) (taken, over bool) {
 		if taken = a.Action == restart.Start && a.Reason == restart.Cloned; taken {
-			p.submit(a.Task, host, a.Decision)
+			p.submit(a.Task, host, because(a.Decision))
 			p.cloned++
 		}
 		return taken, false // the tasks that lack a clone have been there
@@ -97,18 +98,18 @@ func (p *Phase) clones() {
 }
 
 // submit hands a new attempt to the engine, and tells the tracker that it waits there.
-func (p *Phase) submit(task, host int, why restart.Decision) {
+func (p *Phase) submit(task, host int, why *restart.Decision) {
 	avoid := p.avoid(task, host)
 	number := p.tracker.Submit(p.time.now, task, host)
-	p.enter(&attempt{
+	p.enter(attempt{
 		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid, seen: never,
 	}, why)
 }
 
 // enter takes a new attempt to the books, and asks for it.
-func (v *view) enter(a *attempt, why restart.Decision) {
-	a.submitted = v.time.clock.Since
-	v.book.attempts[a.id] = a
+func (v *view) enter(one attempt, why *restart.Decision) {
+	one.submitted = v.time.clock.Since
+	a := v.book.add(one)
 	v.book.enter(a)
 	v.hold(a.host, 1)
 	v.ask(a, Submit, why)
