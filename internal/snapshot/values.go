@@ -28,6 +28,10 @@ func (c *Codec) Int(v *int64) {
 		c.Dst = binary.AppendVarint(c.Dst, *v)
 		return
 	}
+	if rest := c.In.rest; len(rest) > 0 && rest[0] < 0x80 { // most numbers take one byte
+		*v, c.In.rest = int64(rest[0]>>1)^-int64(rest[0]&1), rest[1:]
+		return
+	}
 	n, size := binary.Varint(c.In.rest)
 	if *v = 0; c.In.took(size) {
 		*v = n
