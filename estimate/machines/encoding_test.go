@@ -148,7 +148,8 @@ func sound(t testing.TB, r *Record) {
 	for i := r.oldest; i != none; i = r.machines[i].newer {
 		m := &r.machines[i]
 		seen++
-		require.Equal(t, i, r.places[m.number])
+		place, ok := r.places.get(m.number)
+		require.True(t, ok && place == i)
 		f := r.Factor(m.number) // brings it up to date
 		require.True(t, f > 0 && f < 1e19, "factor %v", f)
 		if m.known {

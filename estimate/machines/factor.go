@@ -98,7 +98,7 @@ func (l *levels) find(all *estimate.Empirical) {
 // takes there. It is 1 for a machine of which nothing is known, and that of its class if only that is known.
 func (r *Record) Factor(machine int) float64 {
 	r.settle()
-	i, ok := r.places[machine]
+	i, ok := r.places.get(machine)
 	if !ok {
 		return 1
 	}
@@ -124,7 +124,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	slices.Sort(r.asked)
 	r.own = r.own[:0]
 	for _, number := range slices.Compact(r.asked) {
-		if i, ok := r.places[number]; ok && r.machines[i].known {
+		if i, ok := r.places.get(number); ok && r.machines[i].known {
 			r.own = append(r.own, r.machines[i].location)
 		}
 	}
@@ -144,7 +144,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 
 // elsewhere is Elsewhere for one machine.
 func (r *Record) elsewhere(machine int) (factor float64, known int) {
-	i, ok := r.places[machine]
+	i, ok := r.places.get(machine)
 	ok = ok && r.machines[i].known
 	if known = r.all.Len(); ok {
 		known--

@@ -9,7 +9,7 @@ func (r *Record) touch(number int) int32 {
 		return none
 	}
 	r.begin()
-	i, ok := r.places[number]
+	i, ok := r.places.get(number)
 	switch {
 	case !ok:
 		i = r.place(number, "")
@@ -68,7 +68,7 @@ func (r *Record) drop(i int32) {
 	r.ended.Add(-m.ended)
 	r.failed.Add(-m.failed)
 	r.unlink(i)
-	delete(r.places, m.number)
+	r.places.drop(m.number)
 	if m.name != "" {
 		delete(r.fleet.names, m.name)
 	}

@@ -34,7 +34,7 @@ type Record struct {
 	config   Config
 	grid     grid
 	clock    clock.Clock
-	places   map[int]int32 // by the host's number
+	places   numbers
 	fleet    fleet
 	machines []machine
 	free     []int32
@@ -95,11 +95,11 @@ func New(c Config) (*Record, error) {
 
 // begin makes a zero record usable.
 func (r *Record) begin() {
-	if r.places != nil {
+	if r.places.many != nil {
 		return
 	}
 	r.config, r.fleet.names = r.config.Effective(), map[string]int32{}
-	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), map[int]int32{}, none, none
+	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), numbers{many: map[int]int32{}}, none, none
 	r.classes = []classRecord{{base: 1}}
 }
 
@@ -209,7 +209,7 @@ func (r *Record) SetClass(machine, class int) bool {
 
 // Forget drops all that is known of a machine: it has left, or another one has come under its number.
 func (r *Record) Forget(machine int) {
-	if i, ok := r.places[machine]; ok {
+	if i, ok := r.places.get(machine); ok {
 		r.drop(i)
 	}
 }

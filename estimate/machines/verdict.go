@@ -76,7 +76,7 @@ func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (
 // [Record.Forget]: what is slow is slow against those that the record knows.
 func (r *Record) Judge(machine int) Verdict {
 	r.settle()
-	i, ok := r.places[machine]
+	i, ok := r.places.get(machine)
 	if !ok {
 		return Verdict{}
 	}
@@ -127,7 +127,7 @@ func (r *Record) most(class int32) int {
 // of equals the lowest number. O(s log m) for s of them, and O(m) if the centre of a class has moved; it allocates
 // only to grow dst.
 func (r *Record) AppendAvoid(dst []int) []int {
-	if r.places == nil {
+	if r.places.many == nil {
 		return dst
 	}
 	r.settle()

@@ -1,0 +1,35 @@
+package machines
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever the numbers are, the places are those of a map, and the list is no longer than it may be.
+func TestNumbersAreAMap(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 3))
+	for range 50 {
+		n, want, machines := numbers{many: map[int]int32{}}, map[int]int32{}, 0
+		most := []int{20, 200, 1 << 40}[random.IntN(3)]
+		for step := range 400 {
+			number := random.IntN(most)
+			if random.IntN(4) == 0 {
+				n.drop(number)
+				delete(want, number)
+			} else {
+				machines = max(machines, len(want)+1)
+				n.set(number, int32(step), machines)
+				want[number] = int32(step)
+			}
+			require.LessOrEqual(t, len(n.few), 2*machines+spare)
+			for _, number := range []int{number, random.IntN(most), random.IntN(300), -1} {
+				place, ok := n.get(number)
+				at, known := want[number]
+				require.Equal(t, known, ok, "%d", number)
+				require.Equal(t, at, place, "%d", number)
+			}
+		}
+	}
+}
