@@ -50,7 +50,8 @@ func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Ph
 		return
 	}
 	j.avoid = append(j.avoid, view.Tried...)
-	if p.Machines > 0 && distinct(j.avoid, view.Copies) >= p.Machines {
+	most := len(j.avoid) + len(view.Copies) // they may be as many, if each is another
+	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Copies) >= p.Machines {
 		j.avoid = j.avoid[:bad]
 	}
 	view.Tried = j.avoid
