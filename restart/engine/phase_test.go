@@ -308,3 +308,35 @@ func TestQueueOfALostHost(t *testing.T) {
 	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}))
 	assert.Equal(t, []string{"submit 2.1 on b not on a"}, actions)
 }
+
+// The first poll makes one object for each task, its name, and one for 64 attempts. Here it is 1.05.
+func TestFirstPollMakesFewObjects(t *testing.T) {
+	const hosts, slots = 50, 100
+	list := make([]engine.Host, hosts)
+	for i := range list {
+		list[i] = engine.Host{Name: fmt.Sprint("h", i), Slots: slots}
+	}
+	objects := testing.AllocsPerRun(1, func() {
+		set, err := engine.NewHosts(engine.HostsConfig{Hosts: list})
+		require.NoError(t, err)
+		p, err := engine.New(engine.Config{Tasks: hosts * slots, Interval: time.Second, Hosts: set})
+		require.NoError(t, err)
+		require.Len(t, p.Poll(epoch, nil), hosts*slots)
+	})
+	assert.Less(t, objects/(hosts*slots), 1.2)
+}
+
+// A name of ours that an adopted attempt has is not given again, nor after a restore.
+func TestNameOfAnAdoptedAttempt(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.HostsConfig{})
+	adopted := engine.Attempt{ID: "0.0", Task: 1, State: engine.Running}
+	require.Empty(t, p.Poll(epoch, []engine.Attempt{adopted}))
+	snapshot, err := p.MarshalBinary()
+	require.NoError(t, err)
+	restored, err := engine.Restore(engine.Config{Hosts: new(engine.Hosts)}, engine.Saved{Snapshot: snapshot})
+	require.NoError(t, err)
+	adopted.State = engine.Succeeded
+	for _, p := range []*engine.Phase{p, restored} {
+		assert.Equal(t, []string{"submit 0.0+"}, lines(p.Poll(epoch.Add(time.Second), []engine.Attempt{adopted})))
+	}
+}
