@@ -1,0 +1,61 @@
+package tracker_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A phase of any size is restored at any moment of its life: at 6 moments, or with STRAGGLER_LIVES at 50. The restored
+// tracker writes the same snapshot, and answers as the one that never stopped.
+func TestRestoreAtAnySizeAndMoment(t *testing.T) {
+	sizes, moments := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 6
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		moments = 50
+	} else if testing.Short() {
+		sizes, moments = []int{0, 1, 40, 400, 20000}, 4
+	}
+	for _, tasks := range sizes {
+		rng := rand.New(rand.NewPCG(uint64(tasks), 29))
+		now := time.Unix(1e9, 0)
+		one := newTracker(t, tracker.Config{Work: make([]float64, tasks), Slots: 40, Interval: time.Second})
+		order, running, ended := rng.Perm(tasks), []int(nil), 0
+		for moment := range moments {
+			for range rng.IntN(6*tasks/moments + 2) { // three events a task
+				now = now.Add(time.Duration(rng.IntN(int(time.Second))))
+				if len(running) < 40 && len(order) > 0 {
+					one.Start(now, order[0], rng.IntN(10))
+					running, order = append(running, order[0]), order[1:]
+				} else if len(running) > 0 {
+					i := rng.IntN(len(running))
+					switch task := running[i]; rng.IntN(20) {
+					default:
+						one.Finish(now, task, 0)
+						running[i] = running[len(running)-1]
+						running = running[:len(running)-1]
+						ended++
+					case 0, 1, 2, 3, 4, 5, 6, 7, 8:
+						one.Report(now, task, 0, tracker.Report{Done: rng.Float64()})
+					}
+				}
+			}
+			text, err := one.MarshalBinary()
+			require.NoError(t, err)
+			two, err := tracker.Restore(tracker.Config{}, text)
+			require.NoError(t, err, "%d tasks, moment %d: %d have ended", tasks, moment, ended)
+			again, err := two.MarshalBinary()
+			require.NoError(t, err)
+			require.Equal(t, text, again, "%d tasks, moment %d", tasks, moment)
+			require.Equal(t, one.Next(now, 3).String(), two.Next(now, 3).String(), "%d tasks, moment %d", tasks, moment)
+			require.Equal(t, one.Ledger(), two.Ledger(), "%d tasks, moment %d", tasks, moment)
+		}
+		if tasks >= 400 {
+			require.Greater(t, ended, tasks/2, "the life of %d tasks was hardly seen", tasks)
+		}
+	}
+}
