@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // begun is a phase that has been polled once.
@@ -180,4 +183,131 @@ func TestUsualTimeBetweenLooks(t *testing.T) {
 	s.look(now, time.Second)
 	s.look(now.Add(time.Hour), time.Second)
 	assert.Positive(t, s.usual, "no product overflows")
+}
+
+// Attempts that were seen and are in no list any more are looked for once in a quarter of Config.Trace, and not while the
+// silence of attempts means nothing.
+func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
+	const trace = 40 * time.Second
+	for _, c := range []struct {
+		since time.Duration
+		blind bool
+		looks bool
+	}{{trace / 4, false, true}, {trace/4 - 1, false, false}, {trace / 4, true, false}, {trace/4 - 1, true, false}} {
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
+		p.sight.checked, p.sight.blind = time.Hour, time.Time{}
+		if c.blind {
+			p.sight.blind = p.time.now.Add(1)
+		}
+		p.time.clock.Since = time.Hour + c.since
+		p.searchMissing()
+		assert.Equal(t, c.looks, p.sight.checked != time.Hour, "%+v", c)
+	}
+}
+
+// An attempt that was seen is missed as soon as lists have gone without it for Config.Trace. One that was never seen is
+// not: it is asked for again first.
+func TestWhichAttemptsAreMissed(t *testing.T) {
+	const trace = 40 * time.Second
+	for _, c := range []struct {
+		seen, listed time.Duration
+		missed       bool
+	}{{time.Second, trace + time.Second, true}, {time.Second, trace + time.Second - 1, false}, {never, trace - 1, false}, {never, trace, false}} {
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
+		a := p.book.attempts["0.0"]
+		a.seen, p.sight.listed, p.time.clock.Since = c.seen, c.listed, time.Hour
+		p.searchMissing()
+		assert.Equal(t, c.missed, a.gone, "%+v", c)
+	}
+}
+
+// A line that says of an attempt that it is another task's counts once among those that are ignored.
+func TestALineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
+	p := begun(t, Config{Tasks: 2}, HostsConfig{})
+	now := time.Unix(1001, 0)
+	p.Poll(now, []Attempt{{ID: "x", Task: 0, State: Running, Begun: now}})
+	now = now.Add(time.Second)
+	p.Poll(now, []Attempt{{ID: "x", Task: 1, State: Running, AsOf: now, Published: true}})
+	assert.Equal(t, 1, p.Ledger().Ignored)
+	assert.Empty(t, p.scratch.chosen, "no result of the other task is published")
+}
+
+// The end of an attempt that was found is dated by the clock of the host where it ran, also if the line does not name it.
+func TestAnEndIsDatedByTheHostsClock(t *testing.T) {
+	var ended time.Time
+	p := begun(t, Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
+		if e.Kind == tracker.Finished {
+			ended = e.Time
+		}
+	}}, HostsConfig{})
+	wall, host := time.Unix(1010, 0), time.Unix(1110, 0) // the host's clock is 100 s ahead
+	p.Poll(wall, []Attempt{{ID: "x", State: Running, Host: "h", Begun: host}})
+	p.Poll(wall.Add(10*time.Second), []Attempt{{ID: "x", State: Succeeded, Ended: host.Add(5 * time.Second)}})
+	assert.Equal(t, 5*time.Second, ended.Sub(wall))
+}
+
+// A published result of an attempt that had ended without one counts if its task is over and was not given up.
+func TestAResultThatIsPublishedLate(t *testing.T) {
+	for name, of := range map[string]struct{ over, givenUp bool }{
+		"goes on": {false, false}, "has a result": {true, false}, "was given up": {true, true},
+	} {
+		p := begun(t, Config{Tasks: 2, Slots: 1, MaxFailures: 1}, HostsConfig{})
+		a := &attempt{id: "late", task: 1, host: nowhere, ended: true}
+		task := &p.book.tasks[1]
+		p.book.attempts[a.id], task.over, task.givenUp = a, of.over, of.givenUp
+		more := p.show(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
+		assert.False(t, more, name)
+		assert.True(t, a.published, name)
+		assert.Equal(t, of.over && !of.givenUp, task.winner == a, name)
+	}
+}
+
+// A line that says that an attempt waits tells more of it only if it ran, nobody knows where.
+func TestWhatALineTellsMore(t *testing.T) {
+	for _, c := range []struct {
+		ended, begun bool
+		host         int
+		state        State
+		more         bool
+	}{
+		{false, false, nowhere, Running, true}, {false, false, nowhere, Queued, false}, {false, false, 0, Queued, false},
+		{false, true, nowhere, Queued, true}, {false, true, 0, Queued, false}, {false, true, 0, Running, true},
+		{false, true, 0, Succeeded, true}, {true, true, 0, Succeeded, false}, {true, true, nowhere, Queued, false},
+	} {
+		p := begun(t, Config{Tasks: 1}, HostsConfig{Hosts: []Host{{Name: "h"}}})
+		a := &attempt{id: "x", host: c.host, ended: c.ended, begun: c.begun}
+		assert.Equal(t, c.more, p.show(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
+	}
+}
+
+// says is a policy that answers what it is told to.
+type says struct{ answer *restart.Decision }
+
+func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.answer }
+
+// A policy that answers about a free slot that an attempt is to end has it ended, as in a sweep.
+func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
+	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
+		answer := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
+		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, HostsConfig{})
+		list := []Attempt{{ID: "0.0", State: Running, Begun: time.Unix(1001, 0)}}
+		p.Poll(time.Unix(1002, 0), list)
+		if attempts > 1 {
+			list = append(list, Attempt{ID: "0.1", State: Running, Begun: time.Unix(1003, 0)})
+		}
+		answer = restart.Decision{Reason: restart.NoFreeSlot} // so that the tracker asks again once there is one
+		require.Empty(t, p.Poll(time.Unix(1003, 0), list))
+		require.Len(t, p.book.tasks[0].live, attempts)
+
+		answer = restart.Decision{Action: action, Reason: restart.IdleSlot, Gain: 1}
+		p.SetSlots(attempts + 1)
+		p.tellSlots()
+		p.copies()
+		require.Len(t, p.scratch.actions, 1, action)
+		cancels := p.scratch.actions[0]
+		assert.Equal(t, Cancel, cancels.Op)
+		assert.Equal(t, action, cancels.Decision.Action)
+		assert.True(t, p.book.attempts[cancels.ID].dying)
+		assert.Equal(t, attempts, p.told, "what ends holds its slot until it is seen to have ended")
+	}
 }
