@@ -13,14 +13,14 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// One write to the API server is refused, or is carried out while its answer is lost: each write in its turn. A node is
-// slow, an index fails once, and a pod hangs, so that there are copies, cancellations and pauses. The Job is complete, each
-// index has one winner, and no failure is counted twice.
+// One write to the API server is refused, or its time is up, or it is carried out while its answer is lost: each write in
+// its turn. A node is slow, an index fails once, and a pod hangs, so that there are copies, cancellations and pauses. The
+// Job is complete, each index has one winner, and no failure is counted twice.
 func TestFaultAtEachWrite(t *testing.T) {
-	for _, lost := range []bool{false, true} {
+	for _, fault := range []fault{refused, timedOut, answerLost} {
 		calls := 0
 		for at := 1; at == 1 || at <= calls; at++ {
-			name := fmt.Sprintf("write %d, answer lost %v", at, lost)
+			name := fmt.Sprintf("write %d, %s", at, fault)
 			y := newToy(t, indexedJob(8, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(6)) }))
 			y.slow["n1"] = 20
 			y.exits = func(p *v1.Pod) int32 {
@@ -34,7 +34,7 @@ func TestFaultAtEachWrite(t *testing.T) {
 				}
 				return 0
 			}
-			y.fault(at, lost, &calls)
+			y.fault(at, fault, &calls)
 			most := 0
 			for ; most < 900 && !finishedJob(y.job()); most++ {
 				_ = y.sync() // an error is tried again
@@ -56,20 +56,32 @@ func TestFaultAtEachWrite(t *testing.T) {
 				assert.Equal(t, 1, n, "%s: winners of index %d", name, i)
 			}
 		}
-		t.Logf("%d writes, answer lost: %v", calls, lost)
+		t.Logf("%d writes, %s", calls, fault)
 		assert.Greater(t, calls, 30)
 	}
 }
 
+// fault is what becomes of a write.
+type fault string
+
+const (
+	refused    fault = "refused"
+	timedOut   fault = "not carried out, and its time is up"
+	answerLost fault = "carried out, and the answer is lost"
+)
+
 // fault has one write go wrong, and counts the writes.
-func (y *toy) fault(at int, lost bool, calls *int) {
+func (y *toy) fault(at int, of fault, calls *int) {
 	*calls = 0
 	write := func(own func(clienttesting.Action) (bool, runtime.Object, error)) clienttesting.ReactionFunc {
 		return func(action clienttesting.Action) (bool, runtime.Object, error) {
 			if *calls++; *calls != at {
 				return false, nil, nil
 			}
-			if lost {
+			switch of {
+			case refused:
+				return true, nil, apierrors.NewServiceUnavailable("not now")
+			case answerLost:
 				if handled, _, err := own(action); !handled && err == nil {
 					_, _, _ = clienttesting.ObjectReaction(y.client.Tracker())(action)
 				}

@@ -21,9 +21,19 @@ import (
 type faulty struct {
 	service
 	at    int
-	lost  bool // it is carried out, and the answer is lost
+	fault fault
 	calls *int
 }
+
+// fault is what becomes of a call.
+type fault string
+
+const (
+	refused    fault = "refused"
+	answerLost fault = "carried out, and the answer is lost"
+	timedOut   fault = "not carried out, and its time is up"
+	lateLost   fault = "carried out, and its time is up"
+)
 
 type faultyClient struct {
 	client.Client
@@ -39,8 +49,11 @@ func call[R, A any](
 	if *f.calls++; *f.calls != f.at {
 		return do(ctx, r)
 	}
-	if f.lost {
+	if f.fault == answerLost || f.fault == lateLost {
 		_, _ = do(ctx, r)
+	}
+	if f.fault == timedOut || f.fault == lateLost {
+		return nil, serviceerror.NewDeadlineExceeded("its time is up")
 	}
 	return nil, serviceerror.NewUnavailable("not now")
 }
@@ -98,10 +111,11 @@ func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
 }
 
-// An activity hangs, and its copy completes it. One call to the server is refused, or is carried out while its answer is
-// lost: each call in its turn. The activity is completed once, by the copy's result, within the same number of polls or so.
+// An activity hangs, and its copy completes it. One call to the server is refused, or its time is up, or it is carried out
+// while its answer is lost: each call in its turn. The activity is completed once, by the copy's result, within the same
+// number of polls or so.
 func TestFaultAtEachCall(t *testing.T) {
-	for _, lost := range []bool{false, true} {
+	for _, fault := range []fault{refused, answerLost, timedOut, lateLost} {
 		most := 0
 		for at := 0; at == 0 || at <= most; at++ { // at 0 nothing goes wrong
 			calls := 0
@@ -118,7 +132,7 @@ func TestFaultAtEachCall(t *testing.T) {
 			s.ready = func(poll int) bool { return poll >= 7 }
 			known, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
 			require.NoError(t, err)
-			f := faulty{service{imitation: s}, at, lost, &calls}
+			f := faulty{service{imitation: s}, at, fault, &calls}
 			w, err := newWatcher(faultyClient{server: f}, "w", "",
 				WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: oneMore{}})
 			require.NoError(t, err)
@@ -127,10 +141,10 @@ func TestFaultAtEachCall(t *testing.T) {
 				require.NoError(t, err, "call %d", at)
 			}
 			w.abandon()
-			assert.Equal(t, []string{"chunk: result of input 1"}, s.completed, "call %d, answer lost %v", at, lost)
-			assert.LessOrEqual(t, len(s.copies), 2, "call %d, answer lost %v", at, lost)
+			assert.Equal(t, []string{"chunk: result of input 1"}, s.completed, "call %d, %s", at, fault)
+			assert.LessOrEqual(t, len(s.copies), 2, "call %d, %s", at, fault)
 			most = max(most, min(calls, 60))
 		}
-		t.Logf("answer lost %v: %d calls", lost, most)
+		t.Logf("%s: %d calls", fault, most)
 	}
 }
