@@ -4,10 +4,12 @@
 //	go run ./.ci/mutator -n 150 ./restart
 //
 // All changes are compiled into one test binary, which takes the number of the change from the environment; so a change
-// costs a run of the tests, and no build. The source is not touched: the changed files are an overlay of the build.
+// costs no build. The fast tests run first, and the first test that fails ends the run. The source is not touched: the
+// changed files are an overlay of the build.
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -63,7 +65,7 @@ func measure(pattern string, n int, seed uint64, workers int) (float64, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("the changed package does not build: %w\n%s", err, out)
 	}
-	args, limit, err := dryRun(binary, pkg.Dir)
+	stages, err := dryRun(binary, pkg.Dir)
 	if err != nil {
 		return 0, err
 	}
@@ -73,8 +75,12 @@ func measure(pattern string, n int, seed uint64, workers int) (float64, error) {
 		drawn = drawn[:n]
 	}
 	lived := survivors(drawn, workers, func(m mutant) bool {
-		_, err := run(binary, pkg.Dir, args, m.id, limit)
-		return err == nil
+		for _, s := range stages {
+			if _, err := run(binary, pkg.Dir, s.args, m.id, s.limit); err != nil {
+				return false
+			}
+		}
+		return true
 	})
 	for _, m := range lived {
 		fmt.Printf("%s: %s\n", m.where, m.what)
@@ -85,27 +91,86 @@ func measure(pattern string, n int, seed uint64, workers int) (float64, error) {
 	return share, nil
 }
 
-// dryRun runs the tests with no change on, and returns their arguments and a generous limit of time. Tests that fail are
-// left out, and named: the switches may keep the compiler from what a test of allocations counts on.
-func dryRun(binary, dir string) (args []string, limit time.Duration, err error) {
-	var failed []string
-	out, err := run(binary, dir, []string{"-test.short"}, 0, 10*time.Minute)
-	for _, m := range failure.FindAllSubmatch(out, -1) {
-		failed = append(failed, string(m[1]))
-	}
-	args = []string{"-test.short", "-test.failfast"}
-	if err != nil && len(failed) > 0 {
-		fmt.Printf("left out, since it fails with no change on: %s\n", strings.Join(failed, ", "))
-		args = append(args, "-test.skip=^("+strings.Join(failed, "|")+")$")
-	}
-	began := time.Now()
-	if out, err := run(binary, dir, args, 0, 10*time.Minute); err != nil {
-		return nil, 0, fmt.Errorf("the tests fail with no change on: %w\n%s", err, out)
-	}
-	return args, 10*time.Since(began) + 10*time.Second, nil
+// stage is a part of the tests, and a generous limit of the time that it takes.
+type stage struct {
+	args  []string
+	limit time.Duration
 }
 
-var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+// dryRun runs the tests with no change on, and divides them into stages by the time that each took. Most changes are
+// noticed by tests that take milliseconds, and so cost no run of the tests that take seconds. Tests that fail are left
+// out, and named: the switches may keep the compiler from what a test of allocations counts on.
+func dryRun(binary, dir string) ([]stage, error) {
+	out, err := run(binary, dir, []string{"-test.short", "-test.v"}, 0, 20*time.Minute)
+	passed, failed := results(out)
+	if err != nil && len(failed) == 0 || len(passed) == 0 {
+		return nil, fmt.Errorf("the tests fail with no change on: %w\n%s", err, out)
+	}
+	if len(failed) > 0 {
+		fmt.Printf("left out, since it fails with no change on: %s\n", strings.Join(failed, ", "))
+	}
+	var stages []stage
+	begun := failed
+	for i, names := range divide(passed) {
+		args := []string{"-test.short", "-test.failfast", "-test.run=" + anyOf(names)}
+		if i == lastStage { // and what has said nothing of its time
+			args[2] = "-test.skip=" + anyOf(begun)
+		}
+		begun = append(begun, names...)
+		since := time.Now()
+		if out, err := run(binary, dir, args, 0, 20*time.Minute); err != nil {
+			return nil, fmt.Errorf("some tests fail without the others, and no change on: %w\n%s", err, out)
+		}
+		stages = append(stages, stage{args, 10*time.Since(since) + 10*time.Second})
+	}
+	return stages, nil
+}
+
+func anyOf(tests []string) string { return "^(" + strings.Join(tests, "|") + ")$" }
+
+// timed is a test, and how long it took.
+type timed struct {
+	name string
+	took time.Duration
+}
+
+var result = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\w+) \(([0-9.]+s)\)$`)
+
+func results(out []byte) (passed []timed, failed []string) {
+	for _, m := range result.FindAllSubmatch(out, -1) {
+		took, _ := time.ParseDuration(string(m[3]))
+		if name := string(m[2]); string(m[1]) == "PASS" {
+			passed = append(passed, timed{name, took})
+		} else {
+			failed = append(failed, name)
+		}
+	}
+	return passed, failed
+}
+
+const lastStage = 2
+
+// divide returns the names of the tests, the fastest first: those that take a twentieth of the time together, those that
+// bring it to a quarter, and the rest.
+func divide(tests []timed) (stages [lastStage + 1][]string) {
+	slices.SortStableFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
+	var all, sum time.Duration
+	for _, t := range tests {
+		all += t.took
+	}
+	for _, t := range tests {
+		sum += t.took
+		at := lastStage
+		switch {
+		case sum <= all/20:
+			at = 0
+		case sum <= all/4:
+			at = 1
+		}
+		stages[at] = append(stages[at], t.name)
+	}
+	return stages
+}
 
 // survivors returns the changes that live, in the order of the source.
 func survivors(drawn []mutant, workers int, lives func(mutant) bool) (lived []mutant) {
