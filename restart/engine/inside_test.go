@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -310,4 +311,27 @@ func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 		assert.True(t, p.book.attempts[cancels.ID].dying)
 		assert.Equal(t, attempts, p.told, "what ends holds its slot until it is seen to have ended")
 	}
+}
+
+// An attempt of a task that the phase does not have is refused.
+func TestAnAttemptOfATaskTooMany(t *testing.T) {
+	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, HostsConfig{}) }
+	for task, known := range map[int]bool{0: true, 2: true, 3: false} {
+		data, err := snapshot.Append(nil, 1, func(c *snapshot.Codec) {
+			of(4).codeAttempt(c, &attempt{id: "x", task: task, host: nowhere})
+		})
+		require.NoError(t, err)
+		var a attempt
+		err = snapshot.Restore(data, 1, &a, func(a *attempt, c *snapshot.Codec) { of(3).codeAttempt(c, a) })
+		assert.Equal(t, known, err == nil, "task %d: %v", task, err)
+	}
+}
+
+// While no slot is free nobody is asked for the order of what waits: there may be many.
+func TestTheOrderIsNotAskedForWithoutASlot(t *testing.T) {
+	asked := 0
+	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, HostsConfig{})
+	assert.Equal(t, 1, asked)
+	p.Poll(time.Unix(1001, 0), []Attempt{{ID: p.scratch.actions[0].ID, State: Running}})
+	assert.Equal(t, 1, asked)
 }
