@@ -28,6 +28,9 @@ func TestShowsWhatCameOut(t *testing.T) {
 }
 
 func TestEveryMechanismRunsAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and without goroutines")
+	}
 	for _, name := range names() {
 		assert.Contains(t, output(t, "-with", name), "40 in ", name)
 	}
@@ -35,6 +38,9 @@ func TestEveryMechanismRunsAlone(t *testing.T) {
 }
 
 func TestExplainTellsAJobsStory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and without goroutines")
+	}
 	text := output(t, "-explain", "3")
 	submitted, ended := strings.Index(text, "submitted"), strings.LastIndex(text, "ended\n")
 	require.Positive(t, submitted)

@@ -32,6 +32,9 @@ func file(t *testing.T, content string) string {
 // What the built-in workload must show: Mantri's rules, with guards and without, are ahead in median time and cost no more
 // than no action. Of the others none does both [Mantri §6.3, Figure 14].
 func TestBuiltInWorkload(t *testing.T) {
+	if testing.Short() {
+		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
+	}
 	code, out, errors := call("-json", "-phases", "200")
 	require.Zero(t, code, errors)
 	var c report.Report
@@ -54,8 +57,12 @@ func TestBuiltInWorkload(t *testing.T) {
 }
 
 func TestSameSeedSameNumbers(t *testing.T) {
+	phases := "40"
+	if testing.Short() {
+		phases = "10"
+	}
 	numbers := func(args ...string) []report.Policy {
-		code, out, errors := call(append([]string{"-json", "-phases", "40"}, args...)...)
+		code, out, errors := call(append([]string{"-json", "-phases", phases}, args...)...)
 		require.Zero(t, code, errors)
 		var c report.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &c))
@@ -190,6 +197,9 @@ func TestUnknownIsNotZero(t *testing.T) {
 // The rest of Figures 14 and 15: Hadoop comes behind and costs more, LATE wins few of its copies and acting early makes it
 // worse and dearer [Mantri §6.3].
 func TestPaperOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
+	}
 	code, out, errors := call("-json", "-progress", "linear", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
 	require.Zero(t, code, errors)
 	var c report.Report
@@ -283,7 +293,11 @@ func TestPage(t *testing.T) {
 
 // Over several seeds the spread is told.
 func TestSeeds(t *testing.T) {
-	code, out, errors := call("-json", "-seeds", "3", "-phases", "60", "-policy", "mantri,late")
+	phases := "60"
+	if testing.Short() {
+		phases = "20"
+	}
+	code, out, errors := call("-json", "-seeds", "3", "-phases", phases, "-policy", "mantri,late")
 	require.Zero(t, code, errors)
 	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
@@ -291,7 +305,7 @@ func TestSeeds(t *testing.T) {
 	all := r.Policies[0].All
 	assert.Less(t, all.Low, all.Mean)
 	assert.Less(t, all.Mean, all.High)
-	code, out, _ = call("-seeds", "3", "-phases", "60", "-policy", "mantri")
+	code, out, _ = call("-seeds", "3", "-phases", phases, "-policy", "mantri")
 	require.Zero(t, code)
 	assert.Contains(t, out, "±")
 }
