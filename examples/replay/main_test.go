@@ -239,6 +239,9 @@ func TestHelp(t *testing.T) {
 
 // Cloning keeps to its budget, clones small phases first of all, and makes them faster [Dolly §3].
 func TestDolly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and without goroutines of its own")
+	}
 	code, out, errors := call("-json", "-policy", "dolly", "-phases", "600")
 	require.Zero(t, code, errors)
 	var c report.Report
