@@ -100,10 +100,10 @@ func restored(t *testing.T, hosts, snapshot, changes []byte) *engine.Phase {
 }
 
 // A phase of any size is restored at any moment of its life from its snapshot, and from an older snapshot with the changes
-// since, wherever a crash has cut these: at 12 moments, or with STRAGGLER_LIVES at 50.
+// since, wherever a crash has cut these: at 6 moments, or with STRAGGLER_LIVES at 50.
 func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	sizes := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}
-	moments, cuts := 12, 240
+	moments, cuts := 6, 120
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		moments, cuts = 50, 1000
 	} else if testing.Short() {
