@@ -4,9 +4,13 @@
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
+//	go run ./examples/survey -queue [-seeds 30] [-cells expression] [-policies ...]
 //
 // The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third
-// plays small worlds under the default and the other policies, and counts where it does harm: docs/worlds.md.
+// plays small worlds under the default and the other policies, and counts where it does harm: docs/worlds.md. The fourth
+// plays a batch on a small job queue under the engine and under a naive rule. It prints by player the time and the slot
+// time as shares of those of the plain queue, and the share of the slot time that is wasted; then each player's time as a
+// share of naive's, of the sums and of the median seed, and in which share of the seeds the player is faster than naive.
 //
 // A log is a file, or a directory whose logs make one table.
 //
@@ -31,7 +35,7 @@ import (
 type options struct {
 	models, policies string
 	phases, seeds    int
-	worlds           bool
+	worlds, queue    bool
 	small            small
 	calibrates       bool
 	logs             []string
@@ -52,9 +56,11 @@ func run(args []string, w io.Writer) error {
 	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
-	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; none: all")
+	flags.BoolVar(&o.queue, "queue", false, "instead, a batch on a job queue, under the engine and under a naive rule")
+	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; with -queue, one "+
+		"that the scenario matches; none: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
-		"with -worlds, beside the default; default itself, if it shall stand among them; reference, a host that knows the "+
+		"with -worlds, beside the default, and with -queue, if given, too; default itself, if it shall stand among them; reference, a host that knows the "+
 			"distributions of a world")
 	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by; or a "+
 		"list of cells as in -list; or both, as in own,proof")
@@ -71,15 +77,28 @@ func run(args []string, w io.Writer) error {
 	if o.seeds < 1 {
 		return fmt.Errorf("-seeds is %d, want at least 1", o.seeds)
 	}
-	if o.worlds && o.calibrates {
-		return errors.New("-worlds and -calibration are two surveys, choose one")
+	for _, pair := range []struct {
+		one, other   bool
+		name, second string
+	}{
+		{o.worlds, o.calibrates, "-worlds", "-calibration"}, {o.queue, o.calibrates, "-queue", "-calibration"},
+		{o.queue, o.worlds, "-queue", "-worlds"},
+	} {
+		if pair.one && pair.other {
+			return fmt.Errorf("%s and %s are two surveys, choose one", pair.name, pair.second)
+		}
 	}
-	if o.worlds && flags.NArg() > 0 {
-		return fmt.Errorf("-worlds reads no log, but %q is given", flags.Arg(0))
+	for name, chosen := range map[string]bool{"-worlds": o.worlds, "-queue": o.queue} {
+		if chosen && flags.NArg() > 0 {
+			return fmt.Errorf("%s reads no log, but %q is given", name, flags.Arg(0))
+		}
 	}
 	if o.worlds {
 		o.small.seeds = o.seeds
 		return o.small.write(w)
+	}
+	if o.queue {
+		return o.batch(flags).write(w)
 	}
 	o.logs = flags.Args()
 	entries, err := compare.Choose(o.policies)
@@ -111,6 +130,17 @@ func run(args []string, w io.Writer) error {
 	}
 	end(w)
 	return nil
+}
+
+// batch returns the flags of the survey of a job queue: no policies beside the default, except those that are asked for.
+func (o options) batch(flags *flag.FlagSet) queues {
+	q := queues{scenarios: o.small.cells, seeds: o.seeds}
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name == "policies" {
+			q.policies = o.small.policies
+		}
+	})
+	return q
 }
 
 // rows writes a table of one log: a line for each model, a column for each policy.

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/straggler-go/straggler/restart/rules"
+
+	"github.com/straggler-go/straggler/examples/internal/queue"
+)
+
+// queues are the flags of the survey of a job queue.
+type queues struct {
+	scenarios, policies string
+	seeds               int
+}
+
+const (
+	tooSlow    = 1.03 // x the naive rule's time: no scenario may take more
+	fastEnough = .95  // x the naive rule's time
+)
+
+// write writes the table of the scenarios, and the counts.
+func (o queues) write(w io.Writer) error {
+	players := queue.Players()
+	for _, text := range profiles(o.policies) {
+		policy, err := rules.Parse(text)
+		if err != nil {
+			return err
+		}
+		players = append(players, queue.Player{Name: text, Engine: true, Policy: policy})
+	}
+	scenarios, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	cells, err := batches(scenarios, players, o.seeds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n| scenario | nothing, s |")
+	for _, p := range players[queue.Naive:] {
+		fmt.Fprintf(w, " %s |", p.Name)
+	}
+	for _, p := range players[queue.Naive+1:] {
+		fmt.Fprintf(w, " %s/naive, median, won |", p.Name)
+	}
+	fmt.Fprintf(w, "\n|---|---|%s\n", strings.Repeat("---|", 2*len(players)-queue.Naive-2))
+	for i := range cells {
+		c := &cells[i]
+		nothing := c.Sums[queue.Nothing].Time.Seconds() / float64(o.seeds)
+		fmt.Fprintf(w, "| %s | %.1f%s |", c.Scenario.Name, nothing, lost(c, queue.Nothing))
+		for p := queue.Naive; p < len(players); p++ {
+			fmt.Fprintf(w, " %.2f %.2f %.2f%s |", c.Time(p, queue.Nothing), c.Slots(p, queue.Nothing), c.Wasted(p), lost(c, p))
+		}
+		for p := queue.Naive + 1; p < len(players); p++ {
+			fmt.Fprintf(w, " %.3f %.3f %.2f |", c.Time(p, queue.Naive), c.Median(p, queue.Naive), c.Won(p, queue.Naive))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+	for p := queue.Naive + 1; p < len(players); p++ {
+		o.judge(w, cells, p, players[p].Name)
+	}
+	return nil
+}
+
+// lost says how many tasks of all seeds have no result.
+func lost(c *queue.Cell, player int) string {
+	if n := c.Sums[player].Lost; n > 0 {
+		return fmt.Sprintf(", %d lost", n)
+	}
+	return ""
+}
+
+// judge holds a player against the naive rule.
+func (o queues) judge(w io.Writer, cells []queue.Cell, player int, name string) {
+	var slow, often []string
+	fast, tasks := 0, 0
+	for i := range cells {
+		c := &cells[i]
+		if c.Time(player, queue.Naive) > tooSlow {
+			slow = append(slow, c.Scenario.Name)
+		}
+		if c.Median(player, queue.Naive) > tooSlow {
+			often = append(often, c.Scenario.Name)
+		}
+		if c.Time(player, queue.Naive) <= fastEnough {
+			fast++
+		}
+		tasks += c.Sums[player].Lost
+	}
+	list := func(names []string) string {
+		if len(names) == 0 {
+			return "none"
+		}
+		return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, "; "))
+	}
+	fmt.Fprintf(w, "%s in %d scenarios: over %.2f of naive's time in %s, by the median seed in %s; at most %.2f of it in %d; "+
+		"%d tasks lost.\n", name, len(cells), tooSlow, list(slow), list(often), fastEnough, fast, tasks)
+}
+
+// chosen are the scenarios whose name matches the expression.
+func (o queues) chosen() ([]queue.Scenario, error) {
+	match, err := regexp.Compile(o.scenarios)
+	if err != nil {
+		return nil, fmt.Errorf("-cells: %w", err)
+	}
+	found := slices.DeleteFunc(queue.Scenarios(), func(s queue.Scenario) bool { return !match.MatchString(s.Name) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("-cells: no scenario matches %q", o.scenarios)
+	}
+	return found, nil
+}
+
+// batches plays the scenarios on all processors.
+func batches(of []queue.Scenario, players []queue.Player, seeds int) ([]queue.Cell, error) {
+	cells, errs := make([]queue.Cell, len(of)), make([]error, len(of))
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for i, s := range of {
+		wait.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			cells[i], errs[i] = queue.Play(s, players, seeds)
+		})
+	}
+	wait.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	return cells, nil
+}
