@@ -61,7 +61,7 @@ func run(args []string, w io.Writer) error {
 		"that the scenario matches; none: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
 		"with -worlds, beside the default, and with -queue, if given, too; default itself, if it shall stand among them; reference, a host that knows the "+
-			"distributions of a world")
+			"distributions of a world; by-hand, a host of 80 lines that keeps the facts itself")
 	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by; or a "+
 		"list of cells as in -list; or both, as in own,proof")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+

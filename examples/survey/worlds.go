@@ -149,6 +149,9 @@ func (o small) players() ([]worlds.Player, error) {
 		case "reference":
 			players = append(players, worlds.Player{Name: text, Reference: true})
 			continue
+		case "by-hand":
+			players = append(players, worlds.Player{Name: text, ByHand: true})
+			continue
 		}
 		policy, err := rules.Parse(text)
 		if err != nil {

@@ -13,6 +13,7 @@ type Player struct {
 	Record bool // the host keeps a record of its machines
 	// Reference is the host that knows a world's distributions, in the place of a policy.
 	Reference bool
+	ByHand    bool // the host keeps the facts itself
 }
 
 // Share is a time and a slot time as a percentage of those of doing nothing with the same luck; in a stream also what one
@@ -35,7 +36,7 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 	for seed := 1; seed <= seeds; seed++ {
 		games := append(make([]Game, 0, len(players)+2), Game{Policy: restart.Never{}})
 		for _, p := range players {
-			games = append(games, Game{Policy: p.Policy, Record: p.Record, Reference: p.Reference})
+			games = append(games, Game{Policy: p.Policy, Record: p.Record, Reference: p.Reference, ByHand: p.ByHand})
 		}
 		if w.bad() > 0 {
 			games = append(games, Game{Policy: restart.Never{}, Good: true})
@@ -110,7 +111,7 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 	}
 	better(-1, Share{Time: 100, Slots: 100})
 	for i, o := range c.Players {
-		if !players[i].Record && !players[i].Reference {
+		if !players[i].Record && !players[i].Reference && !players[i].ByHand {
 			better(i, o)
 		}
 	}

@@ -17,9 +17,11 @@ type Game struct {
 	Record bool           // the host keeps a record of its machines
 	// Reference asks a host that knows the world's distributions in the place of a policy.
 	Reference bool
-	Good      bool // only the machines that are never bad are there
-	Set       Set
-	Seed      int
+	// ByHand asks a host that keeps the facts itself, and calls restart.Decide, in the place of the tracker.
+	ByHand bool
+	Good   bool // only the machines that are never bad are there
+	Set    Set
+	Seed   int
 	// Watch is called for each answer that the host carries out, if it is not nil.
 	Watch func(now time.Duration, a tracker.Answer)
 }

@@ -268,3 +268,40 @@ func TestJudge(t *testing.T) {
 	by, _ := cells[0].Dominated(0, players)
 	assert.Equal(t, -1, by, "by doing nothing")
 }
+
+// A host that keeps the facts itself, and calls restart.Decide, comes within 3 points of the tracker in the mean of the
+// cells, in time and in slots. The largest cells are left out: survey -worlds -list own -policies default,by-hand plays all.
+func TestByHand(t *testing.T) {
+	players := []Player{{Name: "default"}, {Name: "by-hand", ByHand: true}}
+	for name, list := range map[string][]Cell{"reference": ReferenceCells(), "own": OwnCells()} {
+		var played []Cell
+		for _, c := range list {
+			if c.World.Tasks > 100 {
+				continue
+			}
+			c, err := Play(c.World, c.Model, players, Work, 4)
+			require.NoError(t, err)
+			played = append(played, c)
+		}
+		tracker, hand := Judge(played, 0, players).Mean, Judge(played, 1, players).Mean
+		assert.Less(t, hand.Time, tracker.Time+3, name)
+		assert.Less(t, hand.Slots, tracker.Slots+3, name)
+	}
+}
+
+// No world makes the host hang, and it plays a game again as it did.
+func TestByHandGames(t *testing.T) {
+	for _, w := range All() {
+		if w.Tasks > 20 || w.Phases > 0 {
+			continue
+		}
+		for _, m := range []Model{Stalls, None} {
+			g := Game{Model: m, Set: Work, Seed: 3, ByHand: true}
+			one, err := w.Run(g)
+			require.NoError(t, err, w.Name)
+			two, err := w.Run(g)
+			require.NoError(t, err, w.Name)
+			assert.Equal(t, one, two, w.Name)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+// Package byhand is a host that keeps the facts of a phase itself, and asks [restart.Decide] about a task at each report.
+// It does not use package tracker. It keeps the attempts, how far they are, how long they took, and a [restart.Trials].
+// Beside the tracker it plays by survey -worlds -list reference (and own) -seeds 30 -policies default,by-hand.
+//
+// The remaining time of an attempt that reports is what its speed lets it take, give or take a third. The remaining time
+// of a silent attempt is what is left of the attempts that have run for longer. The host leaves unknown what is hard to
+// keep by hand: sizes of tasks, slow machines (Task.Behind, the locations), ways to data, and whether the phase is stuck.
+package byhand
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Host is the host of one phase. Of the Phase keep Waiting and FreeSlots as they are. Times are since the phase began.
+type Host struct {
+	restart.Phase
+	Model    estimate.Linear // of progress; a Grace of two intervals and a Window of six suit many tasks
+	Lag      time.Duration   // from a launch until the attempt runs
+	Tasks    []Task
+	attempts []*Attempt
+	took     survival.Curve
+}
+
+// Task is what is kept of a task: the counts that [restart.Decide] reads, and the latest copy, which is on trial as long
+// as atRisk is not 0.
+type Task struct {
+	restart.Task
+	copy                         *Attempt
+	since, left, typical, atRisk time.Duration
+}
+
+// Attempt is an attempt. Ended is in the future while it runs.
+type Attempt struct {
+	Task, Number, Machine int
+	Begun, Ended          time.Duration
+	progress              estimate.Progress
+}
+
+const forever = time.Duration(math.MaxInt64)
+
+// Decide says what to do about a task that runs, on what facts, and about which attempts.
+func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.Task, of []*Attempt) {
+	h.took.Reset()
+	t = h.Tasks[i].Task
+	for _, a := range h.attempts {
+		age, left, reports := min(now, a.Ended)-a.Begun, time.Duration(0), a.progress.Done() > 0
+		if reports {
+			left = max(h.Model.Remaining(&a.progress, age, 1), 1)
+		}
+		h.took.Observe((age + left).Seconds(), reports)
+		if a.Task == i && a.Ended == forever {
+			c := restart.Copy{Machine: a.Machine, Elapsed: age, Done: a.progress.Done(), Basis: restart.ByAge}
+			c.Left = survival.Residual{Curve: &h.took, Age: age.Seconds()}
+			if reports {
+				c.Left, c.Basis = distuv.LogNormal{Mu: math.Log(left.Seconds()), Sigma: .3}, restart.ByProgress
+			}
+			t.Copies, of = append(t.Copies, c), append(of, a)
+		}
+	}
+	h.took.Fit()
+	for k := range t.Copies {
+		t.Copies[k].Remaining = time.Duration(min(t.Copies[k].Left.Mean()*1e9, 1e18))
+	}
+	t.Fresh = estimate.Fresh{UnitTime: &h.took, Work: 1, Lag: h.Lag}
+	if t.Duplicates > 0 {
+		t.SinceCopy = now - h.Tasks[i].since
+	}
+	return restart.Decide(t, h.Phase), t, of
+}
+
+// Start notes that an attempt begins.
+func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
+	t, a := &h.Tasks[i], &Attempt{Task: i, Machine: machine, Begun: now, Ended: forever}
+	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
+		c, typical := facts.Copies[0], restart.Typical(&facts.Fresh)
+		h.Trials.Drop(t.atRisk)
+		t.copy, t.since, t.left, t.typical = a, now, c.Remaining, typical
+		t.atRisk = restart.Patience(h.Interval, typical, c.Elapsed, c.Basis == restart.ByAge) + h.Lag
+		h.Trials.Begin(t.atRisk)
+		t.Duplicates++
+	}
+	t.Tried, h.attempts = slices.Insert(t.Tried, 0, machine), append(h.attempts, a)
+	return a
+}
+
+// Report notes which share of its work an attempt has done.
+func (h *Host) Report(now time.Duration, a *Attempt, done float64) {
+	h.Model.Report(&a.progress, now-a.Begun, done)
+}
+
+// End notes that an attempt has won, or was killed by a decision, or neither. If it has won, end the others of its task,
+// too. Count in Restarts each restart that is carried out.
+func (h *Host) End(now time.Duration, a *Attempt, won, killed bool) {
+	t := &h.Tasks[a.Task]
+	if a.Ended = now; won {
+		h.Report(now, a, 1)
+	}
+	if t.atRisk == 0 || a != t.copy && !won {
+		return
+	}
+	if won && a == t.copy {
+		h.Trials.Win(t.left-(now-t.since), t.typical)
+	} else if won || killed {
+		h.Trials.Lose(now - t.since)
+		t.Lost++
+	}
+	h.Trials.Drop(t.atRisk)
+	t.atRisk = 0
+}
