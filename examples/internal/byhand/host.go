@@ -1,10 +1,14 @@
-// Package byhand is a host that keeps the facts of a phase itself, and asks [restart.Decide] about a task at each report.
-// It does not use package tracker. It keeps the attempts, how far they are, how long they took, and a [restart.Trials].
-// Beside the tracker it plays by survey -worlds -list reference (and own) -seeds 30 -policies default,by-hand.
+// Package byhand is a host that keeps the facts of a phase itself, and asks [restart.Decide] about a task at each
+// report. It does not use package tracker. It keeps the attempts, how far they are, how long they took, and a
+// [restart.Trials]. Beside the tracker it plays by survey -worlds -list reference (or own) -seeds 30 -policies
+// default,by-hand.
 //
-// The remaining time of an attempt that reports is what its speed lets it take, give or take a third. The remaining time
-// of a silent attempt is what is left of the attempts that have run for longer. The host leaves unknown what is hard to
-// keep by hand: sizes of tasks, slow machines (Task.Behind, the locations), ways to data, and whether the phase is stuck.
+// The remaining time of an attempt that reports is what its speed lets it take, give or take a third. The remaining
+// time of a silent attempt is what is left of the attempts that have run for longer. So the host believes what attempts
+// report: where progress stalls for a while it makes copies in vain, and the tracker does not.
+//
+// The host leaves unknown what is hard to keep by hand: sizes of tasks, slow machines (Task.Behind, the locations),
+// ways to data, and whether the phase is stuck.
 package byhand
 
 import (
@@ -29,8 +33,8 @@ type Host struct {
 	took     survival.Curve
 }
 
-// Task is what is kept of a task: the counts that [restart.Decide] reads, and the latest copy, which is on trial as long
-// as atRisk is not 0.
+// Task is what is kept of a task: the counts that [restart.Decide] reads, and the latest copy, which is on trial as
+// long as atRisk is not 0.
 type Task struct {
 	restart.Task
 	copy                         *Attempt
@@ -96,8 +100,8 @@ func (h *Host) Report(now time.Duration, a *Attempt, done float64) {
 	h.Model.Report(&a.progress, now-a.Begun, done)
 }
 
-// End notes that an attempt has won, or was killed by a decision, or neither. If it has won, end the others of its task,
-// too. Count in Restarts each restart that is carried out.
+// End notes that an attempt has won, or was killed by a decision, or neither. If it has won, end the others of its
+// task, too. Count in Restarts each restart that is carried out.
 func (h *Host) End(now time.Duration, a *Attempt, won, killed bool) {
 	t := &h.Tasks[a.Task]
 	if a.Ended = now; won {

@@ -14,17 +14,19 @@ import (
 // hand has the host that keeps the facts itself play a world, in the place of a tracker.
 type hand struct {
 	byhand.Host
+	works    []float64           // of the tasks; nil: each is 1
 	runs     [][]*byhand.Attempt // by task
 	next     []int               // by task: the number of its next attempt
 	finished []bool
 }
 
-func newHand(tasks, slots int, lag float64) *hand {
+func newHand(tasks, slots int, lag float64, works []float64) *hand {
 	h := &hand{runs: make([][]*byhand.Attempt, tasks), next: make([]int, tasks), finished: make([]bool, tasks)}
 	h.Tasks, h.Lag = make([]byhand.Task, tasks), time.Duration(lag*1e9)
 	h.Host.Phase = restart.Phase{
 		Interval: Interval * time.Second, Tasks: tasks, Waiting: tasks, Slots: slots, FreeSlots: slots, Machines: slots,
 	}
+	h.works = works
 	h.Model = estimate.Linear{Grace: 2 * h.Interval, Window: 6 * h.Interval}
 	return h
 }
@@ -56,7 +58,11 @@ func (h *hand) find(task, attempt int) *byhand.Attempt {
 }
 
 func (h *hand) Report(now time.Time, task, attempt int, r tracker.Report) tracker.Answer {
-	h.Host.Report(sinceStart(now), h.find(task, attempt), r.Done)
+	done := r.Done
+	if h.works != nil {
+		done /= h.works[task]
+	}
+	h.Host.Report(sinceStart(now), h.find(task, attempt), done)
 	return h.decide(now, task)
 }
 

@@ -55,7 +55,7 @@ func (h *host) open(number int) error {
 	if h.Reference {
 		j.tracker = newReference(h.World, h.Model, n, len(h.slots), c.Work)
 	} else if h.ByHand {
-		j.tracker = newHand(n, len(h.slots), h.Lag)
+		j.tracker = newHand(n, len(h.slots), h.Lag, c.Work)
 	} else {
 		t, err := tracker.New(c)
 		if err != nil {
