@@ -46,7 +46,8 @@ func (f *forecast) killed(s *taskState, c *copyState) {
 		f.rates.Drop(int(c.sample))
 		return
 	}
-	f.tellEnd(w, c, machines.Killed, f.repeats(s, c, r))
+	inVain := f.book.several(s) && f.book.isExtra(s, c) // it is the task that is long, and not the machine that is slow
+	f.tellEnd(w, c, machines.Killed, f.repeats(s, c, r) || inVain)
 	h := f.book.history(s)
 	h.killed, h.killedOn = int32(f.rates.Kill(int(c.sample), r)), c.machine
 }
