@@ -34,9 +34,9 @@ type Prediction struct {
 	// alone does, with so many times the weight of an error that nobody has seen yet. 0: not at all. Copies that stall
 	// are killed, and so seldom teach it.
 	MaySayNothing float64
-	// Even is the share of copies like it that moved evenly; 0 if not known. There errors that lie far apart are noise, and
-	// progress says something: errors that nobody has seen yet have so much less weight.
-	Even float64
+	// Even says that this copy has moved evenly, and that most copies like it did. Then errors that lie far apart are noise,
+	// and progress says something: errors that nobody has seen yet have a twentieth of their weight.
+	Even bool
 }
 
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
@@ -78,6 +78,7 @@ const (
 	fewErrors = 3   // that say nothing of how far apart the next will be
 	tooWide   = 1.5 // the ratio of the deciles
 	early     = 0.1 // of what is predicted counts before anything is known
+	evenGuess = .05 // the weight of errors that nobody has seen, of copies that move evenly
 )
 
 // adder adds the values of an outlook.
@@ -102,7 +103,11 @@ func (a *adder) all(s *Shape, stage int) {
 	a.o.n, a.sum = 0, 0
 	own, kind, guess := s.errorsAt(stage)
 	a.seen(own, kind)
-	guess *= min(unlike(own, kind), 1-a.p.Even)
+	less := unlike(own, kind)
+	if a.p.Even {
+		less = min(less, evenGuess)
+	}
+	guess *= less
 	for _, ratio := range unseen {
 		a.atom(ratio, guess/float64(len(unseen)))
 	}

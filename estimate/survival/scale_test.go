@@ -70,3 +70,30 @@ func TestTrailBetweenReports(t *testing.T) {
 	assert.Equal(t, 12, trail.Passed())
 	assert.Equal(t, 1., trail.Done())
 }
+
+// A report that is a little off makes one part of the work seem twice as long as the next; the total that it predicts is
+// off by no more than the report. A copy that stalls moves its total by far more.
+func TestEven(t *testing.T) {
+	trail := func(ages ...float64) (t survival.Trail) { // at the end of each part, in seconds
+		t.Report(0, 0)
+		for i, age := range ages {
+			t.Report(time.Duration(age*float64(time.Second)), float64(i+1)/survival.Parts+1e-6)
+		}
+		return t
+	}
+	exact, noisy := trail(10, 20, 30, 40, 50, 60), trail(11, 18, 33, 36, 55, 54.9)
+	stalls, late := trail(10, 20, 30, 80, 90, 100), trail(10, 20, 30, 40, 50, 60, 200)
+	assert.True(t, exact.Even(survival.Parts))
+	assert.True(t, noisy.Even(survival.Parts), "parts of 11, 7 and 15 s")
+	assert.False(t, stalls.Even(survival.Parts))
+	assert.True(t, stalls.Even(3), "before it stalled")
+	assert.True(t, late.Even(6))
+	assert.False(t, late.Even(7))
+	assert.True(t, stalls.Even(-1))
+	fresh := trail(10)
+	assert.True(t, fresh.Even(survival.Parts))
+	bound := trail(10, 26)
+	assert.True(t, bound.Even(2), "totals that differ by a factor of 1.3")
+	above := trail(10, 26.3)
+	assert.False(t, above.Even(2))
+}

@@ -12,8 +12,11 @@ import (
 // evenly, though, their progress shows how fast each is: then what is far slower than most is slow.
 
 const (
-	plainParts = 2   // parts of its work after which it is plain whether an attempt moves evenly
-	mostEven   = 0.9 // the share of even attempts from which on progress is believed
+	plainParts = 4   // parts of its work after which it is plain whether an attempt moves evenly
+	firstParts = 6   // parts of its work by which an attempt that has ended is judged
+	enoughEven = 3   // attempts that have ended before it is known whether most move evenly
+	mostlyEven = .75 // the share of them from which on the progress of an even attempt is believed
+	mostEven   = 0.9 // the share of running attempts from which on progress is believed before enough have ended
 	spreads    = 4   // by how many times the spread of the faster half an attempt must be slower than the median
 )
 
@@ -22,17 +25,14 @@ func (m *ages) moved(t *survival.Trail) {
 	if !m.even || t.Passed() < plainParts {
 		return
 	}
-	if m.plain++; t.Even() {
+	if m.plain++; t.Even(firstParts) {
 		m.evens++
 	}
 }
 
-// evenness is the share of copies that move evenly, of those that have ended; one half before any has.
-func (m *ages) evenness() float64 {
-	if !m.even {
-		return 0
-	}
-	return (float64(m.evens) + 0.5) / (float64(m.plain) + 1)
+// evenly reports whether a copy has moved evenly so far, and most of those did that have ended.
+func (m *ages) evenly(t *survival.Trail) bool {
+	return m.plain >= enoughEven && float64(m.evens) >= mostlyEven*float64(m.plain+1) && t.Even(survival.Parts)
 }
 
 // slow returns the seconds, for a task of the mean work, from which on an attempt is slow before enough have ended; 0 if
@@ -41,7 +41,7 @@ func (f *forecast) slow() float64 {
 	plain, even, totals := 0, 0, f.ages.totals[:0]
 	f.running(func(c *copyState, w stint) {
 		if c.trail.Passed() >= plainParts {
-			if plain++; c.trail.Even() {
+			if plain++; c.trail.Even(firstParts) {
 				even++
 			}
 		}

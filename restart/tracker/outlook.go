@@ -42,7 +42,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts), Even: m.evenness(),
+			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
 		}
 		believed := m.slow > 0 && to.Elapsed >= num.Times(f.interval, enoughInLife) && p.Total > float64(m.slow*scale)
 		p.Expected = p.Expected || believed

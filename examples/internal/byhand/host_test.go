@@ -64,10 +64,10 @@ func TestTrials(t *testing.T) {
 		end       func(h *Host, old, copied *Attempt)
 		won, lost float64
 	}{
-		"the copy wins":       {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, true, false) }, 1, 0},
-		"the old one wins":    {func(h *Host, old, _ *Attempt) { h.End(90e9, old, true, false) }, 0, 1},
-		"the copy is killed":  {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, true) }, 0, 1},
-		"the copy fails":      {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, false) }, 0, 0},
+		"the copy wins":      {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, true, false) }, 1, 0},
+		"the old one wins":   {func(h *Host, old, _ *Attempt) { h.End(90e9, old, true, false) }, 0, 1},
+		"the copy is killed": {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, true) }, 0, 1},
+		"the copy fails":     {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, false) }, 0, 0},
 		"the old one is lost": {func(h *Host, old, copied *Attempt) {
 			h.End(50e9, old, false, false)
 			h.End(90e9, copied, true, false)

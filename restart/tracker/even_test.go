@@ -1,0 +1,93 @@
+package tracker
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/estimate/survival"
+)
+
+// even returns the trail of a copy that has passed so many parts of its work, each in ten seconds; one that stalls takes
+// a hundred for the third.
+func even(parts int, stalls bool) (t survival.Trail) {
+	age := time.Duration(0)
+	t.Report(age, 0)
+	for k := range parts {
+		if age += 10 * time.Second; stalls && k == 2 {
+			age += 90 * time.Second
+		}
+		t.Report(age, (float64(k)+1+1e-5)/survival.Parts)
+	}
+	return t
+}
+
+// Progress of an even copy is believed once three copies have ended, of which three in four moved evenly; of a copy that
+// stalls it is not.
+func TestEvenProgressIsBelieved(t *testing.T) {
+	m := ages{even: true}
+	steady, stalled, young := even(8, false), even(8, true), even(plainParts-1, false)
+	assert.False(t, m.evenly(&steady), "before any has ended")
+	for range 10 {
+		m.moved(&young)
+	}
+	assert.False(t, m.evenly(&steady), "who had no time to show how it moves says nothing")
+	m.moved(&steady)
+	m.moved(&steady)
+	assert.False(t, m.evenly(&steady), "two have ended")
+	m.moved(&steady)
+	assert.True(t, m.evenly(&steady))
+	assert.False(t, m.evenly(&stalled))
+	m.moved(&stalled)
+	assert.False(t, m.evenly(&steady), "three of four, and the doubt of one more")
+	for range 3 {
+		m.moved(&steady)
+	}
+	assert.True(t, m.evenly(&steady), "six of seven")
+	late := even(firstParts, false)
+	late.Report(500*time.Second, (firstParts+1.1)/survival.Parts)
+	m = ages{even: true}
+	for range 3 {
+		m.moved(&late)
+	}
+	assert.True(t, m.evenly(&steady), "one that has ended counts by the first half of its work")
+	assert.False(t, m.evenly(&late))
+}
+
+// Copies that are killed since their tasks are long say nothing about the machine on which they ran; old attempts that are
+// killed for copies do.
+func TestCopiesInVainMakeNoMachineSlow(t *testing.T) {
+	const tasks, long, machine = 30, 4, 35
+	for _, inVain := range []bool{true, false} {
+		record, err := machines.New(machines.Config{})
+		require.NoError(t, err)
+		tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Record: record})
+		require.NoError(t, err)
+		now := time.Unix(0, 0)
+		for task := range tasks {
+			on := task
+			if !inVain && task < long {
+				on = machine
+			}
+			tr.Start(now, task, on)
+		}
+		now = now.Add(10 * time.Second)
+		for task := long; task < tasks; task++ {
+			now = now.Add(10 * time.Millisecond)
+			tr.Finish(now, task, 0)
+		}
+		for task := range long {
+			killed := 0
+			if copied := tr.Start(now, task, machine+1); inVain {
+				tr.Kill(now, task, copied)
+				killed = tr.Start(now, task, machine)
+			}
+			now = now.Add(200 * time.Second)
+			tr.Kill(now, task, killed)
+		}
+		assert.Equal(t, inVain, record.Factor(machine) < 2, "%v", record.Factor(machine))
+	}
+}
