@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -12,7 +13,7 @@ func TestNumbersAreAMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 3))
 	for range 50 {
 		n, want, machines := numbers{many: map[int]int32{}}, map[int]int32{}, 0
-		most := []int{20, 200, 1 << 40}[random.IntN(3)]
+		most := []int{20, 200, math.MaxInt}[random.IntN(3)]
 		for step := range 400 {
 			number := random.IntN(most)
 			if random.IntN(4) == 0 {
