@@ -24,7 +24,7 @@ import (
 //     while none does. An action must save two report periods, and the new attempt must probably end sooner.
 //   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
 //     copy is killed; if it is faster, the old attempt is.
-//   - Attempts are killed without a copy once trials were won, and twice as many as were lost. A task that may have no copy
+//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. A task that may have no copy
 //     ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as long as a
 //     silent copy may.
 //   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
@@ -178,7 +178,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 			d.keep(Unlikely, sooner, likely)
 			restartPays = false
 		case !p.Trials.Proven() && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
-			d.keep(Unproven, p.Trials.Won, max(1, provenRatio*p.Trials.Lost))
+			d.keep(Unproven, p.Trials.Won, max(provenTrials, provenRatio*p.Trials.Lost))
 			restartPays = false
 		case guess && lost > bound:
 			d.keep(LossBound, lost, bound)

@@ -244,7 +244,11 @@ func TestWinningsAreCapped(t *testing.T) {
 	assert.Equal(t, restart.Trials{Won: 1, Lost: 1, Cost: -370 * second}, trials)
 	assert.False(t, trials.Proven())
 	trials.Win(0, 0)
+	assert.False(t, trials.Proven(), "two")
+	trials.Win(0, 0)
 	assert.True(t, trials.Proven())
+	trials.Lose(0)
+	assert.False(t, trials.Proven(), "three for two")
 }
 
 // Of whatever it is told, it answers what can be carried out; and nothing is done that costs more than to keep the task.

@@ -33,6 +33,8 @@ const (
 	lostOdds = 2.0
 	// provenRatio is how many trials must have been won for each that was lost before attempts are killed without a copy.
 	provenRatio = 2.0
+	// provenTrials is how many trials must have been won before attempts are killed without a copy.
+	provenTrials = 3
 	// typicalPart is the quantile of t_new that counts as typical. The median may lie among slow attempts.
 	typicalPart = 0.3
 	// showPeriods is after how many report periods a copy has shown how fast it is.
@@ -79,7 +81,7 @@ func (t *Trials) Long(lost int) float64 {
 const maxLost = 32
 
 // Proven reports whether enough trials were won that an attempt may be killed without a copy beside it.
-func (t *Trials) Proven() bool { return t.Won >= 1 && t.Won >= float64(provenRatio*t.Lost) }
+func (t *Trials) Proven() bool { return t.Won >= provenTrials && t.Won >= float64(provenRatio*t.Lost) }
 
 // Typical returns what a new attempt typically takes, lag included: the quantile 0.3 of t_new.
 func Typical(fresh *estimate.Fresh) time.Duration {
