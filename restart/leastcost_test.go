@@ -63,7 +63,7 @@ func TestTheTaskIsKeptWhereNothingIsSaved(t *testing.T) {
 	assert.Greater(t, d.Threshold, d.Value, "the reason prints the comparison that refused")
 }
 
-// Once trials were won, the attempt is killed at once: one slot is used in the place of two.
+// Once three trials were won, the attempt is killed at once: one slot is used in the place of two.
 func TestRestartsWantProof(t *testing.T) {
 	phase := waiting
 	phase.Trials = proven

@@ -152,7 +152,8 @@ func (r *Record) elsewhere(machine int) (factor float64, known int) {
 	if known == 0 {
 		return 1, 0
 	}
-	average, best := r.average(), r.levels.best[0]
+	average := r.average() // it finds the levels anew
+	best := r.levels.best[0]
 	if ok && r.machines[i].location <= best {
 		best = r.levels.best[1]
 	}

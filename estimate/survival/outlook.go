@@ -35,7 +35,7 @@ type Prediction struct {
 	// are killed, and so seldom teach it.
 	MaySayNothing float64
 	// Even says that this copy has moved evenly, and that most copies like it did. Then errors that lie far apart are noise,
-	// and progress says something: errors that nobody has seen yet have a twentieth of their weight.
+	// and progress says something: errors that nobody has seen yet have at most a twentieth of their weight.
 	Even bool
 }
 
@@ -78,7 +78,7 @@ const (
 	fewErrors = 3   // that say nothing of how far apart the next will be
 	tooWide   = 1.5 // the ratio of the deciles
 	early     = 0.1 // of what is predicted counts before anything is known
-	evenGuess = .05 // the weight of errors that nobody has seen, of copies that move evenly
+	evenGuess = .05 // the most weight of errors that nobody has seen, for a copy that moves evenly
 )
 
 // adder adds the values of an outlook.

@@ -15,7 +15,7 @@ const (
 	plainParts = 4   // parts of its work after which it is plain whether an attempt moves evenly
 	firstParts = 6   // parts of its work by which an attempt that has ended is judged
 	enoughEven = 3   // attempts that have ended before it is known whether most move evenly
-	mostlyEven = .75 // the share of them from which on the progress of an even attempt is believed
+	mostlyEven = .75 // the share of them, one uneven attempt added, from which on the progress of an even attempt is believed
 	mostEven   = 0.9 // the share of running attempts from which on progress is believed before enough have ended
 	spreads    = 4   // by how many times the spread of the faster half an attempt must be slower than the median
 )
@@ -30,7 +30,8 @@ func (m *ages) moved(t *survival.Trail) {
 	}
 }
 
-// evenly reports whether a copy has moved evenly so far, and most of those did that have ended.
+// evenly reports whether a copy has moved evenly so far, and whether at least three in four copies that ended did, with
+// one uneven copy added to them: all of four, six of seven.
 func (m *ages) evenly(t *survival.Trail) bool {
 	return m.plain >= enoughEven && float64(m.evens) >= mostlyEven*float64(m.plain+1) && t.Even(survival.Parts)
 }

@@ -25,8 +25,8 @@ func even(parts int, stalls bool) (t survival.Trail) {
 	return t
 }
 
-// Progress of an even copy is believed once three copies have ended, of which three in four moved evenly; of a copy that
-// stalls it is not.
+// The tracker believes the progress of an even copy once three copies have ended, if three in four moved evenly, with one
+// uneven copy added. It does not believe that of a copy that stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
 	m := ages{even: true}
 	steady, stalled, young := even(8, false), even(8, true), even(plainParts-1, false)

@@ -46,7 +46,7 @@ func (f *forecast) killed(s *taskState, c *copyState) {
 		f.rates.Drop(int(c.sample))
 		return
 	}
-	inVain := f.book.several(s) && f.book.isExtra(s, c) // it is the task that is long, and not the machine that is slow
+	inVain := f.book.several(s) && f.book.isExtra(s, c) // the task may be as long everywhere: this is no evidence of a slow machine
 	f.tellEnd(w, c, machines.Killed, f.repeats(s, c, r) || inVain)
 	h := f.book.history(s)
 	h.killed, h.killedOn = int32(f.rates.Kill(int(c.sample), r)), c.machine

@@ -145,14 +145,15 @@ type pool struct {
 	free int32 // the first free place, or none
 }
 
-// take returns a place. The pool makes room at once for as many copies as are to run at most.
+// take returns a place. Once the first places are taken, the pool makes room at once for as many copies as are to run at
+// most, and for twice as many as there are if slots are added one by one.
 func (p *pool) take(most int) int32 {
 	if i := p.free; i != none {
 		p.free = p.all[i].next
 		return i
 	}
 	if n := len(p.all); n == cap(p.all) && n < most {
-		p.all = append(make([]copyState, 0, most), p.all...)
+		p.all = append(make([]copyState, 0, max(most, 2*n)), p.all...)
 	}
 	p.all = append(p.all, copyState{})
 	return int32(len(p.all) - 1)
