@@ -58,7 +58,7 @@ type LeastCost struct {
 
 const (
 	marginPeriods = 2   // report periods that an action saves at least
-	likely        = 0.6 // the probability to end sooner that a trial needs while tasks wait, and a restart always
+	likely        = 0.7 // the probability to end sooner that a trial needs while tasks wait, and a restart always
 	evenOdds      = 0.5 // the same of a copy on an idle slot, where attempts report
 	killPeriods   = 2   // report periods that it saves to end one attempt of several
 	alike         = 1.3 // two times that differ by less than this factor are the same, for a pair of attempts

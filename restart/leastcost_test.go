@@ -193,13 +193,13 @@ func TestAFasterPlaceHelpsALongTask(t *testing.T) {
 	assert.Equal(t, restart.Duplicate, decide(task, phase).Action)
 }
 
-// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .6.
+// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .7.
 func TestProbablySooner(t *testing.T) {
 	wide := alike(100, 0)
 	wide.Copies[0].Remaining, wide.Copies[0].Left = 1005*second, values(10, 2000)
 	d := decide(wide, waiting)
 	assert.Equal(t, restart.Unlikely, d.Reason)
-	assert.InDelta(t, .6, d.Threshold, 0)
+	assert.InDelta(t, .7, d.Threshold, 0)
 	assert.Equal(t, restart.Duplicate, decide(wide, lastWave).Action, "on an idle slot even odds will do")
 }
 
