@@ -24,9 +24,9 @@ import (
 //     while none does. An action must save two report periods, and the new attempt must probably end sooner.
 //   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
 //     copy is killed; if it is faster, the old attempt is.
-//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. A task that may have no copy
-//     ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as long as a
-//     silent copy may.
+//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. A task that may have
+//     no copy ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as
+//     long as a silent copy may.
 //   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
 //     a copy costs that shows nothing, a share of the phase, or what the task itself still takes, whichever is most.
 //

@@ -23,7 +23,11 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	for _, tasks := range sizes {
 		rng := rand.New(rand.NewPCG(uint64(tasks), 29))
 		now := time.Unix(1e9, 0)
-		one := newTracker(t, tracker.Config{Work: make([]float64, tasks), Slots: 40, Interval: time.Second})
+		work := make([]float64, tasks)
+		for i := range work {
+			work[i] = 1 + 3*rng.Float64() // above 0: unit times are learned
+		}
+		one := newTracker(t, tracker.Config{Work: work, Slots: 40, Interval: time.Second})
 		order, running, ended := rng.Perm(tasks), []int(nil), 0
 		for moment := range moments {
 			for range rng.IntN(6*tasks/moments + 2) { // three events a task
@@ -40,7 +44,7 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 						running = running[:len(running)-1]
 						ended++
 					case 0, 1, 2, 3, 4, 5, 6, 7, 8:
-						one.Report(now, task, 0, tracker.Report{Done: rng.Float64()})
+						one.Report(now, task, 0, tracker.Report{Done: work[task] * rng.Float64()})
 					}
 				}
 			}
@@ -52,6 +56,9 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, text, again, "%d tasks, moment %d", tasks, moment)
 			require.Equal(t, one.Next(now, 3).String(), two.Next(now, 3).String(), "%d tasks, moment %d", tasks, moment)
+			for _, task := range running { // what it has learned is in these answers
+				require.Equal(t, one.Decide(now, task).String(), two.Decide(now, task).String(), "task %d of %d, moment %d", task, tasks, moment)
+			}
 			require.Equal(t, one.Ledger(), two.Ledger(), "%d tasks, moment %d", tasks, moment)
 		}
 		if tasks >= 400 {
