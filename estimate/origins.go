@@ -26,8 +26,10 @@ type origins struct {
 type origin struct {
 	number  int
 	factor  float64 // as it was last
-	divisor float64 // the mean of the factors by which its samples were divided
-	off     float64 // how far its samples are off for that, as a share of each, summed over its samples
+	// divisor is a running mean of the factors by which its samples were divided. Samples that have left still count in it,
+	// and factors above and below the last one cancel out.
+	divisor float64
+	off     float64 // the distance of factor from divisor as a share, times the number of samples
 	samples int
 }
 

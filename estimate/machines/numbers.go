@@ -3,11 +3,11 @@ package machines
 // numbers finds the place of a machine by the host's number. Numbers may be any; where a host counts its machines from 0,
 // as most do, each stands in a list, since every report to a tracker looks for one or two.
 type numbers struct {
-	few  []int32       // by number: the place and 1; 0 for none
+	few  []int32       // by number: place + 1; 0: none
 	many map[int]int32 // the place of all others
 }
 
-// spare is how much longer than the machines are many the list of the few may be.
+// spare bounds the list few: it has at most twice as many entries as there are machines, and spare more.
 const spare = 64
 
 // get returns the place of a machine, and whether it has one.
