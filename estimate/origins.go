@@ -24,8 +24,8 @@ type origins struct {
 
 // origin is a machine on which samples were taken.
 type origin struct {
-	number  int
-	factor  float64 // as it was last
+	number int
+	factor float64 // as it was last
 	// divisor is a running mean of the factors by which its samples were divided. Samples that have left still count in it,
 	// and factors above and below the last one cancel out.
 	divisor float64
