@@ -51,11 +51,20 @@ func TestTheReadmeSavesTheResultsOfAKilledRun(t *testing.T) {
 	_ = run.Wait() // it was killed
 	job := strings.TrimSpace(strings.TrimPrefix(stdout.String(), "Submitted batch job "))
 
-	// The copies end first. What is left of the array is cancelled then, as the README allows.
+	// The copies end, and all tasks that have none. What is left of the array is cancelled then, as the README allows.
 	require.Eventually(t, func() bool {
-		left, err := exec.Command("squeue", "--noheader", "--me", "--format=%F").Output()
-		return err == nil && strings.Trim(strings.ReplaceAll(string(left), job, ""), "\n ") == ""
-	}, time.Minute, 200*time.Millisecond)
+		left, err := exec.Command("squeue", "--noheader", "--me", "--array", "--format=%F %K").Output()
+		for line := range strings.Lines(string(left)) {
+			var id, task string
+			if n, _ := fmt.Sscan(line, &id, &task); n != 2 || id != job {
+				return false
+			}
+			if copies, err := filepath.Glob(".straggler-*/" + task + ".[0-9]*.begun"); err != nil || len(copies) == 0 {
+				return false
+			}
+		}
+		return err == nil
+	}, 2*time.Minute, 200*time.Millisecond)
 	require.NoError(t, exec.Command("scancel", job).Run())
 	save := exec.Command("bash", "-euc", "job="+job+" tasks=$(seq 0 15) results=saved\n"+lines[1])
 	said, err := save.CombinedOutput()
