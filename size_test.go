@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -76,4 +79,144 @@ func codeLines(t *testing.T, name string) (n int) {
 	}
 	require.NoError(t, scanner.Err())
 	return n
+}
+
+// ofDefault are the files that the default policy is made of: what it decides by, and what the tracker and the curve of
+// times forecast for it. The tracker's peers are not among them: the default does not read them.
+var ofDefault = []string{
+	"restart/leastcost.go", "restart/trials.go", "restart/uncertain.go",
+	"restart/tracker/forecast.go", "restart/tracker/outlook.go", "restart/tracker/ages.go", "restart/tracker/even.go",
+	"restart/tracker/doubt.go", "restart/tracker/behind.go", "restart/tracker/fate.go", "restart/tracker/learn.go",
+	"restart/tracker/lag.go", "restart/tracker/pupil.go", "restart/tracker/experience.go", "restart/tracker/trials.go",
+	"estimate/survival/*.go",
+}
+
+// TestNumbers prints, with -v, each number that is written in the files of the default policy, with the file, the line and
+// the constant or function in which it stands: all but 0, 1, 2 and the units of time. It fails if one has no name and no
+// comment. A number must stand in the declaration of a constant or a variable that has a comment: behind it, above it, or
+// above its block.
+func TestNumbers(t *testing.T) {
+	count := 0
+	for _, name := range filesOf(t, ofDefault...) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, n := range numbers(set, file) {
+			t.Logf("%s:%d: %s in %s", name, n.line, n.text, n.place)
+			assert.True(t, n.explained, "%s:%d: %s in %s has no comment: name it, and say where it is from", name, n.line, n.text, n.place)
+			count++
+		}
+	}
+	t.Logf("%d numbers in the default policy", count)
+}
+
+// The rule is only worth something if it rejects what it should.
+func TestNumbersRuleRejects(t *testing.T) {
+	for source, want := range map[string]string{
+		"func f(x int) int { return x * 3 }":  "3 in f",
+		"func (s *T) f() { s.x = 1 / 4. }":    "4. in T.f",
+		"const a = 3":                         "3 in a",
+		"const (\n\ta = 1 // one\n\tb = 3\n)": "3 in b",
+		"var table = [...]int{7}":             "7 in table",
+		"type T struct { x [8]int }":          "8 in T",
+		"func f() {\n\tconst a = 0.5\n}":      "0.5 in a",
+		"// The comment of a function is none of its numbers.\nfunc f() int { return 5 }": "5 in f",
+	} {
+		found := numbersIn(t, source)
+		require.Len(t, found, 1, source)
+		assert.Equal(t, want, found[0].text+" in "+found[0].place)
+		assert.False(t, found[0].explained, source)
+	}
+	for source, want := range map[string]int{
+		"func f(x int) int { return x*2 + 1.0*0 }":     0,
+		"const a = 24 * time.Hour":                     0,
+		"func f(s float64) float64 { return s * 1e9 }": 0,
+		"const a = 3 // a choice":                      1,
+		"// a is a choice.\nconst a = 3":               1,
+		"// Choices.\nconst (\n\ta = 3\n\tb = 4\n)":    2,
+		"// A table.\nvar table = [...]int{7, 8}":      2,
+		"func f() {\n\tconst a = 1e-9 // a choice\n}":  1,
+	} {
+		found := numbersIn(t, source)
+		require.Len(t, found, want, source)
+		for _, n := range found {
+			assert.True(t, n.explained, source)
+		}
+	}
+}
+
+func numbersIn(t *testing.T, source string) []number {
+	t.Helper()
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "x.go", "package x\n"+source, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return numbers(set, file)
+}
+
+// number is one that is written in a file.
+type number struct {
+	line        int
+	text, place string
+	explained   bool
+}
+
+// plainNumbers are those that need no reason: the smallest ones, and the units of time.
+var plainNumbers = []string{"0", "1", "2", "0.", "1.", "2.", "0.0", "1.0", "2.0", "1e9", "60", "24"}
+
+// numbers lists the numbers of a file.
+func numbers(set *token.FileSet, file *ast.File) (list []number) {
+	var look func(n ast.Node, place string, explained bool)
+	look = func(n ast.Node, place string, explained bool) {
+		ast.Inspect(n, func(in ast.Node) bool {
+			switch in := in.(type) {
+			case *ast.GenDecl:
+				for _, spec := range in.Specs {
+					switch s := spec.(type) {
+					case *ast.ValueSpec:
+						is := in.Doc != nil || s.Doc != nil || s.Comment != nil
+						if s.Type != nil {
+							look(s.Type, s.Names[0].Name, is)
+						}
+						for i, value := range s.Values {
+							look(value, s.Names[i].Name, is)
+						}
+					case *ast.TypeSpec:
+						look(s.Type, s.Name.Name, false)
+					}
+				}
+				return false
+			case *ast.BasicLit:
+				if (in.Kind == token.INT || in.Kind == token.FLOAT) && !slices.Contains(plainNumbers, in.Value) {
+					list = append(list, number{set.Position(in.Pos()).Line, in.Value, place, explained})
+				}
+			}
+			return true
+		})
+	}
+	for _, decl := range file.Decls {
+		place := ""
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			if place = f.Name.Name; f.Recv != nil {
+				place = receiverOf(f) + "." + place
+			}
+		}
+		look(decl, place, false)
+	}
+	return list
+}
+
+// filesOf returns the files that patterns name, without tests.
+func filesOf(t *testing.T, patterns ...string) (files []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(filepath.FromSlash(pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, names, pattern)
+		for _, name := range names {
+			if !strings.HasSuffix(name, "_test.go") {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
 }

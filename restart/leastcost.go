@@ -56,6 +56,7 @@ type LeastCost struct {
 	LossShare float64
 }
 
+// The numbers of the default are choices: docs/decisions/19-least-cost.md has what other numbers did.
 const (
 	marginPeriods = 2   // report periods that an action saves at least
 	likely        = 0.7 // the probability to end sooner that a trial needs while tasks wait, and a restart always
@@ -64,14 +65,23 @@ const (
 	alike         = 1.3 // two times that differ by less than this factor are the same, for a pair of attempts
 )
 
+// The defaults of the fields are choices, too: half and twice each price made no difference of more than a few tenths of a
+// percent of the time.
+const (
+	usualPrice     = 0.5  // seconds of a slot for a second of a task's time, while tasks wait
+	usualIdlePrice = 2    // the same while none does
+	usualFree      = 3    // trials that may be lost before one was won
+	usualLossShare = 0.01 // of the phase's slot time that trials may lose
+)
+
 // Effective returns the policy with its defaults filled in, for logs.
 func (c LeastCost) Effective() LeastCost {
 	limits := Limits{c.MaxRestarts, c.MaxDuplicates}.Effective()
 	c.MaxRestarts, c.MaxDuplicates = limits.Restarts, limits.Duplicates
-	c.Price, c.IdlePrice = check.Or(c.Price, 0.5), check.Or(c.IdlePrice, 2)
-	c.LossShare = check.Or(c.LossShare, 0.01)
+	c.Price, c.IdlePrice = check.Or(c.Price, usualPrice), check.Or(c.IdlePrice, usualIdlePrice)
+	c.LossShare = check.Or(c.LossShare, usualLossShare)
 	if c.FreeTrials == 0 {
-		c.FreeTrials = 3
+		c.FreeTrials = usualFree
 	}
 	return c
 }

@@ -12,9 +12,12 @@ const (
 	freshPoints = 8
 )
 
+// middle is where in its part of a distribution a point lies.
+const middle = 0.5
+
 // point returns the middle of the i-th of n equal parts of a distribution.
 func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
-	return max(0, d.Quantile((float64(i)+0.5)/float64(n)))
+	return max(0, d.Quantile((float64(i)+middle)/float64(n)))
 }
 
 // points are those in which t_new is looked at.

@@ -82,7 +82,7 @@ func (t *Trail) UnmarshalBinary(data []byte) error {
 func (t *Trail) code(c *snapshot.Codec) {
 	snapshot.Small(c, &t.n, 0, Parts)
 	for i := range t.n {
-		snapshot.Small(c, &t.passed[i], 0, 1<<16-1)
+		snapshot.Small(c, &t.passed[i], 0, math.MaxUint16)
 	}
 	c.Amount32(&t.age)
 	c.Amount32(&t.done)
@@ -118,7 +118,7 @@ func (c *Curve) code(to *snapshot.Codec) {
 	})
 }
 
-const windowVersion = 3
+const windowVersion = 3 // of the snapshot of a window
 
 // AppendBinary appends a snapshot of the window to dst. It never fails. O(n), some 30 bytes a run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {

@@ -14,7 +14,7 @@ type Outlook struct {
 
 const mostAtoms = 2*remembered + len(unseen) + 1
 
-// near is how far off, as a factor, a total still is as likely as the curve makes it.
+// near is how far off, as a factor, a total still is as likely as the curve makes it: a choice.
 const near = 1.25
 
 // Prediction is what is known of a copy at its last report, or since.
@@ -73,11 +73,13 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	return a.close()
 }
 
+// These are choices; docs/calibration.md has how far predictions are off with them.
 const (
-	fewEnds   = 3
+	fewEnds   = 3   // before them all that looks slow may only have begun slowly
 	fewErrors = 3   // that say nothing of how far apart the next will be
 	tooWide   = 1.5 // the ratio of the deciles
 	early     = 0.1 // of what is predicted counts before anything is known
+	halfEnd   = 0.5 // the weight of a total that the curve knows nothing of, in ends
 	evenGuess = .05 // the most weight of errors that nobody has seen, for a copy that moves evenly
 )
 
@@ -94,7 +96,7 @@ type adder struct {
 // by lets totals count by how likely a curve makes them, unless too few have ended.
 func (a *adder) by(c *Curve) {
 	if c != nil && c.Ends() >= fewEnds {
-		a.curve, a.least = c, 0.5/float64(c.Ends()+1)
+		a.curve, a.least = c, halfEnd/float64(c.Ends()+1)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
+// These are choices.
 const (
 	remembered = 16   // errors that are kept for each stage
 	memory     = 50   // copies over which the mean shape is taken; older ones fade
@@ -165,15 +166,22 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 	}
 }
 
+// Before the kind has shown an error, errors that nobody has seen yet count as two that were seen; once it has shown two,
+// as one; and so on. Choices.
+const (
+	firstGuess  = 2.0
+	guessHalves = 2.0
+)
+
 // errorsAt returns the errors by which a prediction at a stage is to be multiplied: the phase's own, its kind's, and
 // how many are expected unseen, before it is known how far those that were seen are apart.
 func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 	own = s.at(stage)
 	if s.kind == nil {
-		return own, nil, 2
+		return own, nil, firstGuess
 	}
 	kind = s.kind.at(stage)
-	return own, kind, 4 / (2 + float64(kind.all()))
+	return own, kind, firstGuess * guessHalves / (guessHalves + float64(kind.all()))
 }
 
 // precision is what is known of how far predictions are off.
@@ -185,6 +193,9 @@ const (
 	fair
 )
 
+// lowDecile and highDecile are the quantiles that [tooWide] is a ratio of.
+const lowDecile, highDecile = 0.1, 0.9
+
 // precision looks at the errors that were seen at a stage. It uses o.
 func (s *Shape) precision(o *Outlook, stage int) precision {
 	own, kind, _ := s.errorsAt(stage)
@@ -194,7 +205,7 @@ func (s *Shape) precision(o *Outlook, stage int) precision {
 	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}
 	o.n = 0
 	a.seen(own, kind)
-	if a.close(); o.Quantile(0.9) > tooWide*o.Quantile(0.1) {
+	if a.close(); o.Quantile(highDecile) > tooWide*o.Quantile(lowDecile) {
 		return poor
 	}
 	return fair

@@ -18,6 +18,9 @@ const (
 	mostIndex = 32 // of a body: no tasks are taken to be more alike than that
 )
 
+// quarterLeft is (t/median)^index where a quarter of the body is left: 1/(1+3).
+const quarterLeft = 3
+
 // tail is P(T > t | T > L) for t >= L: that of an outlier or of the body, by how probable it is which of them one of
 // the age L is. Its hazard falls with the age, so that the expected total never does.
 type tail struct {
@@ -39,7 +42,7 @@ func newTail(longest, lower, median, upper float64) tail {
 		return t
 	}
 	wider := max(median/lower, upper/median)
-	for t.index < mostIndex && power(wider, t.index+1) <= 3 { // a quarter is left where (t/median)^index is 3
+	for t.index < mostIndex && power(wider, t.index+1) <= quarterLeft {
 		t.index++
 	}
 	body, outlier := 1/(1+power(longest/median, t.index)), 1.0
@@ -111,7 +114,7 @@ func (t tail) quantile(share float64) float64 {
 		return math.Inf(1)
 	}
 	q := min(1, math.Sqrt(share/t.outlier), root(share/(1-t.outlier), t.index)) // either of them alone is no more
-	const steps = 500
+	const steps = 500                                                           // far more than it takes
 	for range steps {
 		power := power(q, t.index-1)
 		outlier, body := float64(t.outlier*q), float64((1-t.outlier)*power)

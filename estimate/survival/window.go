@@ -11,6 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
+// These are choices.
 const (
 	mostInWindow = 4096 // ends that a Window keeps: more would tell no more
 	renewed      = 16   // its curve is made again when one in so many of its runs has begun or ended

@@ -86,19 +86,22 @@ func (r rest) first(bar float64) int {
 
 // share returns the first end beyond which there is at most a share; 0 if there is none.
 func (r rest) share(left float64) float64 {
-	const rounding = 1e-9
+	const rounding = 1e-9 // far more than a product of shares is off by
 	if i := r.first(left + rounding); i <= len(r.curve.at) {
 		return r.curve.at[i-1]
 	}
 	return 0
 }
 
+// The shares that are left at the three quartiles, by which [newTail] weighs.
+const threeQuarters, half, quarter = 0.75, 0.5, 0.25
+
 // tail returns the tail beyond L.
 func (r rest) tail() tail {
 	if r.beyond.index > 0 {
 		return r.beyond
 	}
-	return newTail(r.longest, r.share(0.75), r.share(0.5), r.share(0.25))
+	return newTail(r.longest, r.share(threeQuarters), r.share(half), r.share(quarter))
 }
 
 // Mean returns E(T). O(log n).

@@ -48,11 +48,12 @@ type life struct {
 	work    float64
 }
 
+// These are choices; docs/calibration.md has how far predictions are off with them.
 const (
 	mostLives  = 8192 // tasks whose lives are kept: more would tell no more
 	refit      = 16   // the curve is made again when its lives have grown by one in so many
-	enoughEnds = 3
-	unsure     = 8 // ends before which more work is taken to take longer, and less work not to take shorter
+	enoughEnds = 3    // ends that make a curve: before them all that looks slow may only have begun slowly
+	unsure     = 8    // ends before which more work is taken to take longer, and less work not to take shorter
 )
 
 func newAges(c *Config, reads rules.Description) ages {

@@ -11,9 +11,9 @@ import (
 // is by the ages of the others.
 
 const (
-	overdueTimes = 1.5     // medians after which a copy is overdue
-	fewOverdue   = 2       // copies of one machine: one may be the task's own
-	hardlyChance = 1. / 50 // that any machine would be so by chance
+	overdueTimes = survival.OutlierFrom // medians after which a copy is overdue
+	fewOverdue   = 2                    // copies of one machine: one may be the task's own
+	hardlyChance = 1. / 50              // that any machine would be so by chance: a choice
 )
 
 // separate marks the machines that are behind, and makes a curve without what runs there.
@@ -25,7 +25,7 @@ func (f *forecast) separate() {
 	if len(list) < 2 || !f.rates.Known() {
 		return
 	}
-	late := f.rates.Quantile(0.5) * overdueTimes
+	late := f.rates.Quantile(middle) * overdueTimes
 	overdue, running := 0.0, 0.0
 	f.running(func(c *copyState, w stint) {
 		if running++; f.whole(c, w) > late {

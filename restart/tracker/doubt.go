@@ -4,6 +4,7 @@ package tracker
 // of stragglers, until copies end with success of which hardly anything was known to be done. A policy that goes by
 // t_rem would restart what is healthy.
 
+// These are choices, of which none raises a false alarm with even, early, late, stepwise or random progress.
 const (
 	beyond       = 1.01 // times its work a task may report as done: what rounding and a last block make of it
 	enoughSmall  = 3    // copies whose progress said nothing, and most of all, before that of their phase is not believed

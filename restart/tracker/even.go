@@ -11,6 +11,7 @@ import (
 // Before enough copies have ended, an attempt that seems slow may only have begun slowly. If nearly all attempts move
 // evenly, though, their progress shows how fast each is: then what is far slower than most is slow.
 
+// These are choices; docs/decisions/19-least-cost.md ("Evenness by totals") has what they are worth.
 const (
 	plainParts = 4   // parts of its work after which it is plain whether an attempt moves evenly
 	firstParts = 6   // parts of its work by which an attempt that has ended is judged

@@ -11,9 +11,9 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
+// These are choices: a daily job is remembered for a month, and one phase of many tasks does not outweigh the others.
 const (
-	usualKeep = 30 * 24 * time.Hour
-
+	usualKeep   = 30 * 24 * time.Hour
 	mostLessons = 256 // that are kept: the lives of 16 phases of many tasks
 	mostTaught  = 16  // tasks whose lives a phase teaches at least, if it has as many; fewer than twice that
 	mostKin     = 32  // lives of others that a phase of which no task has ended knows; one less for each that has

@@ -187,11 +187,15 @@ func (f *forecast) shown(w stint, c *copyState) (age time.Duration, done float64
 	return at, done
 }
 
+// tellAgain is by one part in how many a copy must be older than when the record was told of it last, and by half an
+// interval, to be told of again. A choice: what it takes by its progress has changed by then, and reports are many more.
+const tellAgain = 8
+
 // tellRunning tells the record of the machines how a copy gets on, if it has shown much more since the last time.
 func (f *forecast) tellRunning(w stint, c *copyState) {
 	age := f.book.age(c)
 	told := time.Duration(float64(c.told) * 1e9)
-	if f.fleet.record == nil || c.machine == none || age < told+told/8+f.interval/2 ||
+	if f.fleet.record == nil || c.machine == none || age < told+told/tellAgain+f.interval/2 ||
 		!f.fleet.admit(c.machine, f.book.now, f.interval) {
 		return
 	}

@@ -10,7 +10,7 @@ type lag struct {
 	n     float64
 }
 
-// lagMemory is how many delays count.
+// lagMemory is how many delays count: a choice.
 const lagMemory = 32
 
 func (l *lag) observe(delay time.Duration) {

@@ -94,11 +94,17 @@ func (f *forecast) repeats(s *taskState, c *copyState, r estimate.Run) bool {
 	return h.killedOn != c.machine
 }
 
+// A copy's last report is late enough from three quarters of its time on: a choice.
+const (
+	lateParts = 3
+	lateOf    = 4
+)
+
 // weigh notes whether a copy that has ended with success had shown how far it was, if its last report was late enough
 // to.
 func (f *forecast) weigh(w stint, c *copyState, age time.Duration) {
 	done, at := f.done(w, c), c.progress.At()
-	if done <= 0 || c.badUnits || at < age/4*3 || at/enoughInLife < f.interval {
+	if done <= 0 || c.badUnits || at < age/lateOf*lateParts || at/enoughInLife < f.interval {
 		return
 	}
 	if f.doubt.weigh(done*survival.Parts < w.units()) { // less than what the shape of progress can learn from

@@ -109,7 +109,7 @@ func (f *forecast) running(do func(c *copyState, w stint)) {
 	}
 }
 
-// mostAhead is how many copies of a task have a distribution of t_rem.
+// mostAhead is how many copies of a task have a distribution of t_rem. A choice: few tasks have more than two copies.
 const mostAhead = 8
 
 // scale is how much longer than the mean task's a task's work lets it take. Until enough have ended to see what
@@ -150,14 +150,17 @@ func (f *forecast) fresh(
 	return n
 }
 
+// middle is the quantile that is the median.
+const middle = 0.5
+
 // usual is what a task of some work usually takes; it is known if the unit times are.
 func (f *forecast) usual(w stint) (time.Duration, bool) {
 	median := 0.0
 	switch {
 	case f.rates.Known():
-		median = f.rates.Quantile(0.5) * f.rates.Work(float64(w))
+		median = f.rates.Quantile(middle) * f.rates.Work(float64(w))
 	case f.pupil != nil && f.ages.sure():
-		median = f.ages.curve.Quantile(0.5) * f.scale(float64(w))
+		median = f.ages.curve.Quantile(middle) * f.scale(float64(w))
 	default:
 		return 0, false
 	}
@@ -181,7 +184,8 @@ func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duratio
 	return max(num.Sub(long, age), age)
 }
 
-// stuckTimes is how many times the longest time of a copy that has ended must pass without that one begins or ends.
+// stuckTimes is how many times the longest time of a copy that has ended must pass without that one begins or ends,
+// for the phase to be stuck. A choice: far beyond what attempts that are only slow take.
 const stuckTimes = 4
 
 // stuck reports whether no copy has begun or ended for longer than a task of some work ever took, by far, of this phase
