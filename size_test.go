@@ -205,6 +205,29 @@ func numbers(set *token.FileSet, file *ast.File) (list []number) {
 	return list
 }
 
+// TestHeart prints, with -v, how many lines the packages have that decide about a phase, comments and empty lines and all,
+// as wc -l counts.
+func TestHeart(t *testing.T) {
+	all := 0
+	for _, part := range [][]string{
+		{"restart"}, {"restart/tracker"}, {"restart/engine", "restart/engine/internal/hosts"}, {"restart/engine/pool"},
+	} {
+		n := 0
+		for _, dir := range part {
+			files := filesOf(t, dir+"/*.go")
+			require.NotEmpty(t, files, dir)
+			for _, name := range files {
+				text, err := os.ReadFile(name)
+				require.NoError(t, err)
+				n += strings.Count(string(text), "\n")
+			}
+		}
+		t.Logf("%-40s %5d lines", strings.Join(part, " and "), n)
+		all += n
+	}
+	t.Logf("%-40s %5d lines", "in all", all)
+}
+
 // filesOf returns the files that patterns name, without tests.
 func filesOf(t *testing.T, patterns ...string) (files []string) {
 	t.Helper()
