@@ -214,17 +214,30 @@ func TestWay(t *testing.T) {
 	assert.Zero(t, o.Copies)
 }
 
-// A coordinator that is killed, or fenced by a second one, goes on from what was saved: no attempt begins twice.
+// A coordinator that is killed, or fenced by a second one, goes on from what was saved: it does not submit an attempt
+// again, and each attempt begins once at most, after its submit.
 func TestCoordinators(t *testing.T) {
 	for name, least := range map[string]int{"mixed": 1, "mixed, coordinator killed": 5, "mixed, two coordinators": 8} {
-		s, c := scenario(t, name), &coordinator{}
+		submits := map[string]int{}
+		c := &coordinator{watch: func(_ time.Duration, a engine.Action) {
+			if a.Op == engine.Submit {
+				submits[a.ID]++
+			}
+		}}
+		s := scenario(t, name)
 		var q *queue
-		_, err := play(&s, capture{c, &q}, 1)
+		o, err := play(&s, capture{c, &q}, 1)
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, c.saved.epoch, least, name)
+		begins := 0
 		for _, j := range q.jobs {
-			assert.LessOrEqual(t, j.tries, 1, j.id)
+			assert.Equal(t, 1, submits[j.id], "%s: submits of %s", name, j.id)
+			assert.LessOrEqual(t, j.tries, submits[j.id], "%s: begins of %s", name, j.id)
+			begins += j.tries
 		}
+		assert.Len(t, q.jobs, len(submits), "%s: jobs that were submitted", name)
+		assert.Equal(t, o.Begins, begins, "%s: begins of no job", name)
+		assert.GreaterOrEqual(t, begins, s.Tasks, name)
 	}
 }
 
