@@ -132,12 +132,12 @@ func (m *machine) state(c *snapshot.Codec, r *Record) {
 	}
 	c.Check(m.class != none, "holds a machine of no class")
 	c.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine of no location")
-	c.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+running, "holds more evidence than fits")
+	c.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+MostRunning, "holds more evidence than fits")
 	c.Span(&m.found)
 	inTime(c, r, m.found)
 	c.Number64(&m.total, 0, math.MaxInt64/4)
 	snapshot.Small(c, &m.pasts, 0, recent)
-	snapshot.Small(c, &m.presents, 0, running)
+	snapshot.Small(c, &m.presents, 0, MostRunning)
 	for j := range m.past[:m.pasts] {
 		snapshot.Small(c, &m.by[j], 0, math.MaxUint16)
 		c.Check(r.fleet.origins.Holds(m.by[j]), "holds evidence of an origin that there is not")

@@ -80,7 +80,7 @@ type weighed struct {
 // sample is a small weighed sample of which some values are lower bounds only, in ascending order, points before
 // bounds.
 type sample struct {
-	values [recent + running + 1]weighed
+	values [recent + MostRunning + 1]weighed
 	n      int
 	weight float64
 }

@@ -145,7 +145,7 @@ func TestBoundsOfASnapshot(t *testing.T) {
 	}{
 		{"16 that have ended", func(r *Record) { finish(r, 0, 0, make([]float64, recent)...) }, ""},
 		{"8 that run", func(r *Record) {
-			for key := range uint64(running) {
+			for key := range uint64(MostRunning) {
 				r.Running(at(0), 0, key, attempt(9, 0))
 			}
 		}, ""},

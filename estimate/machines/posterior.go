@@ -94,7 +94,7 @@ func power(p float64, eighths int) float64 {
 // the others of its class, and the class's centre. Some microseconds.
 func (r *Record) posterior(m *machine, centre float64) float64 {
 	left := r.classes[m.class].spread.without(m, centre, r.config.Trust)
-	var all [recent + running]told
+	var all [recent + MostRunning]told
 	n := 0
 	for _, e := range m.past[:m.pasts] {
 		if e.kind != silent {

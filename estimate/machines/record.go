@@ -12,11 +12,14 @@ import (
 const (
 	recent      = 16 // attempts that have ended, remembered for each machine
 	fromOne     = 8  // of which one process may have seen so many, where several tell
-	running     = 8  // attempts that run, remembered for each machine
 	maxMachines = 1 << 30
 	maxClasses  = 256
 	none        = -1
 )
+
+// MostRunning is how many attempts that run a [Record] remembers of each machine: the ones that it was told of last. Told of
+// more, it forgets one for each, and finds the machine's factor anew each time.
+const MostRunning = 8
 
 // Record is what is known of each machine of a cluster, in the host's numbering, which may be any: numbers need not be
 // dense, and a hash serves as one. A negative number is no machine. The zero value is an empty record with the
@@ -76,7 +79,7 @@ type machine struct {
 	past         [recent]evidence
 	by           [recent]merge.Origin // who has seen it
 	pasts        uint8                // how many, from the oldest on
-	present      [running]struct {
+	present      [MostRunning]struct {
 		key uint64
 		evidence
 	}
@@ -113,8 +116,8 @@ func (r *Record) Config() Config {
 func (r *Record) Len() int { return len(r.machines) - len(r.free) }
 
 // Running takes what an attempt that runs on a machine shows now. Key tells it from the machine's other attempts: any
-// number will do, as long as it stays the same and goes with [Record.End]. Of each machine the eight attempts that were
-// told of last are remembered. It reports whether the machine is one: a negative number is not.
+// number will do, as long as it stays the same and goes with [Record.End]. Of each machine the [MostRunning] attempts
+// that were told of last are remembered. It reports whether the machine is one: a negative number is not.
 func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
 	at := r.at(now)
 	i := r.touch(machine)
@@ -138,7 +141,7 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 		r.refresh(i)
 		return true
 	case place >= 0:
-	case m.presents < running:
+	case m.presents < MostRunning:
 		place = int(m.presents)
 		m.presents++
 	default:

@@ -58,20 +58,17 @@ type machine struct {
 	ended   int32         // copies that have ended on it with success
 	overdue int32         // copies on it that run longer than usual
 	behind  bool          // too many are overdue for chance
-	due     time.Duration // when the own record may be told of toldOf running copies at once again
+	due     time.Duration // when the own record may be told of machines.MostRunning copies at once again
 }
 
-// toldOf is of how many running copies of a machine the tracker tells its own record in an interval. The record remembers
-// so many (machines.Record.Running): told of more, it forgets others, and finds the machine's factor anew each time.
-const toldOf = 8
-
-// admit lets the tracker tell the record of one more running copy of a machine now, or not. The tracker tells a record
-// that the host has given of every copy: others tell it, too.
+// admit lets the tracker tell the record of one more running copy of a machine now, or not. The tracker tells its own record
+// of as many in an interval as the record remembers (machines.MostRunning), and a record that the host has given of every
+// copy: others tell it, too.
 func (f *fleet) admit(place int32, now, interval time.Duration) bool {
 	if f.own == nil {
 		return true
 	}
-	m, each := &f.list[place], interval/toldOf
+	m, each := &f.list[place], interval/machines.MostRunning
 	if m.due > now+interval-each {
 		return false
 	}

@@ -21,16 +21,16 @@ func TestTheOwnRecordIsToldOfWhatItRemembers(t *testing.T) {
 		}
 		return n
 	}
-	assert.Equal(t, toldOf, told(0, 5*time.Second))
+	assert.Equal(t, machines.MostRunning, told(0, 5*time.Second))
 	assert.Equal(t, 0, told(0, 6*time.Second))
 	assert.Equal(t, 1, told(0, 7*time.Second))
-	assert.Equal(t, toldOf, told(1, 7*time.Second), "another machine")
-	assert.Equal(t, toldOf, told(0, 23*time.Second), "an interval later")
+	assert.Equal(t, machines.MostRunning, told(1, 7*time.Second), "another machine")
+	assert.Equal(t, machines.MostRunning, told(0, 23*time.Second), "an interval later")
 	spread := 0
 	for s := range 160 { // at times that no report has in common with another
 		spread += told(0, 40*time.Second+time.Duration(s)*time.Second)
 	}
-	assert.Equal(t, toldOf*160/16+toldOf-1, spread)
+	assert.Equal(t, machines.MostRunning*160/16+machines.MostRunning-1, spread)
 	f.own = nil
 	assert.Equal(t, 20, told(0, 201*time.Second))
 }
