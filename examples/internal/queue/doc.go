@@ -56,8 +56,8 @@ const (
 	NaiveTimes = 2 // x the median of the tasks that ended; what runs longer gets a copy
 )
 
-// The coordinator. The times of the way are those of two journals of live runs: 43 ms in the median and 86 ms in the
-// mean from the end of an attempt to the begin of the next one, of which Notice is the first part.
+// The coordinator. All of these are choices. From the end of an attempt to the begin of the next one it is Notice and a
+// dispatch. TestWay holds the simulation to the median and the mean of a dispatch.
 const (
 	Interval       = 250 * time.Millisecond
 	Notice         = 12 * time.Millisecond  // from the end of an attempt to the poll that sees it
