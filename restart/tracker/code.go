@@ -2,9 +2,11 @@ package tracker
 
 import (
 	"math"
+	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -22,7 +24,7 @@ func (x *phase) code(c *snapshot.Codec) {
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
-	x.fleet.code(c)
+	x.fleet.code(c, num.Add(b.now, f.interval))
 	x.peers.code(c)
 	f.code(c)
 	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.tries) })
@@ -88,7 +90,8 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	})
 }
 
-func (f *fleet) code(c *snapshot.Codec) {
+// code codes what is known of machines. Due is the latest instant at which the record may be told of all copies again.
+func (f *fleet) code(c *snapshot.Codec, due time.Duration) {
 	c.Number(&f.known, 0, maxTasks)
 	snapshot.Small(c, &f.member, 0, math.MaxUint16)
 	if c.In != nil {
@@ -106,7 +109,7 @@ func (f *fleet) code(c *snapshot.Codec) {
 		}
 		if f.own != nil {
 			c.Duration(&m.due)
-			c.Check(m.due >= 0, "has told of a machine before it began")
+			c.Check(m.due >= 0 && m.due <= due, "has told of a machine at another time")
 		}
 		if c.In == nil {
 			return

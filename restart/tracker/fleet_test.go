@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/machines"
 )
@@ -33,4 +34,34 @@ func TestTheOwnRecordIsToldOfWhatItRemembers(t *testing.T) {
 	assert.Equal(t, machines.MostRunning*160/16+machines.MostRunning-1, spread)
 	f.own = nil
 	assert.Equal(t, 20, told(0, 201*time.Second))
+}
+
+// A tracker tells its record of a machine's copies again within an interval: a snapshot in which it would wait for longer,
+// and so might never tell it of any, is refused.
+func TestRestoreRefusesToWaitForLongerThanAnInterval(t *testing.T) {
+	const interval = 16 * time.Second
+	tr, err := New(Config{Tasks: 12, Slots: 12, Machines: 1, Interval: interval})
+	require.NoError(t, err)
+	begin := time.Unix(0, 0)
+	for task := range 12 {
+		tr.Start(begin, task, 0)
+	}
+	now := begin.Add(interval)
+	for task := range 12 {
+		tr.Report(now, task, 0, Report{Done: .1})
+	}
+	due := &tr.phase.fleet.list[0].due
+	assert.Equal(t, 2*interval, *due, "the record was told of as many as it remembers")
+	for wait, right := range map[time.Duration]bool{
+		2 * interval: true, 0: true, 2*interval + 1: false, -1: false, 1<<63 - 1: false,
+	} {
+		*due = wait
+		text, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		if _, err = Restore(Config{}, text); right {
+			assert.NoError(t, err, "%v", wait)
+		} else {
+			assert.ErrorContains(t, err, "has told of a machine at another time", "%v", wait)
+		}
+	}
 }
