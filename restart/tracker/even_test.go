@@ -91,3 +91,28 @@ func TestCopiesInVainMakeNoMachineSlow(t *testing.T) {
 		assert.Equal(t, inVain, record.Factor(machine) < 2, "%v", record.Factor(machine))
 	}
 }
+
+// A copy that loses to the old attempt has run on: it would have taken at least so long on its machine, and counts against
+// that. Three such copies make the machine slow, whoever ran there.
+func TestCopiesThatAreOvertakenCountAgainstTheirMachine(t *testing.T) {
+	const tasks, slow, machine = 30, 4, 35
+	record, err := machines.New(machines.Config{})
+	require.NoError(t, err)
+	tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Record: record})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	for task := range tasks {
+		tr.Start(now, task, task)
+	}
+	now = now.Add(10 * time.Second)
+	for task := slow; task < tasks; task++ {
+		now = now.Add(10 * time.Millisecond)
+		tr.Finish(now, task, 0)
+	}
+	for task := range slow {
+		copied := tr.Start(now, task, machine)
+		now = now.Add(50 * time.Second) // others took ten, and so would the copy have on another machine
+		assert.Equal(t, []int{copied}, tr.Finish(now, task, 0))
+	}
+	assert.Greater(t, record.Factor(machine), 2.)
+}

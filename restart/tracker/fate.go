@@ -39,7 +39,7 @@ func (x *phase) loseMachine(machine int) []int {
 	for _, i := range lost {
 		task := int(all[i].task)
 		x.ledger.Failed++
-		x.abandon(task, i, false)
+		x.abandon(task, i, hasFailed)
 		if x.book.tasks[task].copies == none {
 			x.waiting = append(x.waiting, task)
 		}
@@ -82,7 +82,7 @@ func (x *phase) leave(machine int, at time.Time) {
 func (x *phase) fail(task, attempt int) {
 	if i := x.find(task, attempt); i != none {
 		x.ledger.Failed++
-		x.abandon(task, i, false)
+		x.abandon(task, i, hasFailed)
 	}
 }
 
@@ -118,7 +118,7 @@ func (x *phase) close() {
 		s := &x.book.tasks[i]
 		for s.copies != none {
 			x.ledger.Pruned++
-			x.abandon(i, s.copies, true)
+			x.abandon(i, s.copies, wasKilled)
 		}
 		if s.flags&waits != 0 {
 			x.book.waiting.leave(s)

@@ -163,7 +163,7 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 			if x.book.isExtra(s, c) {
 				x.ledger.Lost++
 			}
-			x.end(s, i, true)
+			x.end(s, i, wasKilled)
 		}
 		i = next
 	}
@@ -171,13 +171,22 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 	return overtaken
 }
 
-// end ends a copy that did not finish, because it was killed or has failed.
-func (x *phase) end(s *taskState, i int32, killed bool) {
+// fate is why a copy has ended that did not finish.
+type fate uint8
+
+const (
+	hasFailed fate = iota
+	wasKilled
+	wasInVain // a copy that was killed while another attempt of its task went on
+)
+
+// end ends a copy that did not finish.
+func (x *phase) end(s *taskState, i int32, how fate) {
 	c := &x.book.copies.all[i]
-	if killed {
-		x.forecast.killed(s, c)
-	} else {
+	if how == hasFailed {
 		x.forecast.failed(s, c)
+	} else {
+		x.forecast.killed(s, c, how == wasInVain)
 	}
 	ran, before := x.book.age(c), x.peers.furthest(&x.book, s)
 	x.ledger.Used, x.ledger.Wasted = num.Add(x.ledger.Used, ran), num.Add(x.ledger.Wasted, ran)
@@ -188,9 +197,9 @@ func (x *phase) end(s *taskState, i int32, killed bool) {
 }
 
 // abandon ends a copy that did not finish; if it was the last one of its task, that waits again.
-func (x *phase) abandon(task int, i int32, killed bool) {
+func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
-	x.end(s, i, killed)
+	x.end(s, i, how)
 	if s.copies == none {
 		x.book.waiting.enter(int32(task))
 	}
@@ -204,8 +213,12 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		return
 	}
 	s := &x.book.tasks[task]
+	how := wasKilled
 	if x.book.several(s) { // another copy goes on
 		x.book.history(s).lastCopy = x.book.now
+		if x.book.isExtra(s, &x.book.copies.all[i]) {
+			how = wasInVain
+		}
 	}
 	if restarts {
 		x.book.history(s).restarts++
@@ -216,7 +229,7 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 			x.book.history(s).restarts++
 		}
 	}
-	x.abandon(task, i, true)
+	x.abandon(task, i, how)
 }
 
 // account returns the ledger, with what the parts count.

@@ -32,8 +32,10 @@ func (f *forecast) finished(s *taskState, c *copyState) {
 }
 
 // killed takes what a copy has shown that was killed or overtaken: it would have taken at least so long. What it showed
-// replaces what an earlier copy of the task has, if the two say the same: then it is the task that is long.
-func (f *forecast) killed(s *taskState, c *copyState) {
+// replaces what an earlier copy of the task has, if the two say the same: then it is the task that is long. A copy was in vain
+// if its host killed it, and another attempt of the task went on: the task may be as long everywhere, and the copy is no
+// evidence of a slow machine. A copy that another attempt has overtaken is.
+func (f *forecast) killed(s *taskState, c *copyState, inVain bool) {
 	defer f.leaves(c)
 	if !f.learns || !c.begun {
 		return
@@ -46,7 +48,6 @@ func (f *forecast) killed(s *taskState, c *copyState) {
 		f.rates.Drop(int(c.sample))
 		return
 	}
-	inVain := f.book.several(s) && f.book.isExtra(s, c) // the task may be as long everywhere: this is no evidence of a slow machine
 	f.tellEnd(w, c, machines.Killed, f.repeats(s, c, r) || inVain)
 	h := f.book.history(s)
 	h.killed, h.killedOn = int32(f.rates.Kill(int(c.sample), r)), c.machine
