@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -24,8 +25,8 @@ import (
 //     while none does. An action must save two report periods, and the new attempt must probably end sooner.
 //   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
 //     copy is killed; if it is faster, the old attempt is.
-//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. A task that may have
-//     no copy ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as
+//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. While tasks wait for
+//     slots, one is enough for an attempt that moves evenly ([Copy].Even). A task that may have no copy ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as
 //     long as a silent copy may.
 //   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
 //     a copy costs that shows nothing, a share of the phase, or what the task itself still takes, whichever is most.
@@ -58,11 +59,13 @@ type LeastCost struct {
 
 // The numbers of the default are choices: docs/decisions/19-least-cost.md has what other numbers did.
 const (
-	marginPeriods = 2   // report periods that an action saves at least
-	likely        = 0.7 // the probability to end sooner that a trial needs while tasks wait, and a restart always
-	evenOdds      = 0.5 // the same of a copy on an idle slot, where attempts report
-	killPeriods   = 2   // report periods that it saves to end one attempt of several
-	alike         = 1.3 // two times that differ by less than this factor are the same, for a pair of attempts
+	marginPeriods = 2    // report periods that an action saves at least
+	likely        = 0.6  // the probability to end sooner that a trial needs while tasks wait, and a restart always
+	evenOdds      = 0.5  // the same of a copy on an idle slot, where attempts report
+	killPeriods   = 2    // report periods that it saves to end one attempt of several
+	alike         = 1.3  // two times that differ by less than this factor are the same, for a pair of attempts
+	lowerQuarter  = 0.25 // the quantile by which it is seen how far t_new spreads below its median
+	sizeOdds      = 9    // what the odds that a task is long are multiplied by if it takes no longer than t_new's spread explains
 )
 
 // The defaults of the fields are choices, too: half and twice each price made no difference of more than a few tenths of a
@@ -187,7 +190,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		case sooner < likely:
 			d.keep(Unlikely, sooner, likely)
 			restartPays = false
-		case !p.Trials.Proven() && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
+		case !w.mayRestart(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
 			d.keep(Unproven, p.Trials.Won, max(provenTrials, provenRatio*p.Trials.Lost))
 			restartPays = false
 		case guess && lost > bound:
@@ -246,7 +249,9 @@ type weights struct {
 	age      float64              // of the copy that has run longest
 	moved    float64              // by what an attempt takes longer where the new one would run than where that copy does
 	lag      float64
-	long     float64 // the probability that the task is long
+	long     float64             // the probability that the task is long, whatever its time
+	longs    [leftPoints]float64 // the same if the fastest copy takes so long in all
+	copied   [leftPoints]float64 // the same for a copy
 	typical  float64
 	patience float64 // after which a copy has shown whether it gains
 	shows    float64 // what a copy costs that does not gain
@@ -254,6 +259,7 @@ type weights struct {
 	copies   float64
 	interval float64
 	silent   bool // t_rem is by ages
+	even     bool // the copy's progress runs evenly
 	machine  bool // it is the machine that is slow
 }
 
@@ -271,6 +277,7 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 		}
 	}
 	w.age, w.moved, w.lag = oldest.Elapsed.Seconds(), place(t.Fresh.Location)/place(oldest.Location), max(t.Fresh.Lag, 0).Seconds()
+	w.even = oldest.Even
 	typical := Typical(&t.Fresh)
 	w.typical = typical.Seconds()
 	w.patience = Patience(v.interval, typical, oldest.Elapsed, w.silent).Seconds()
@@ -281,7 +288,7 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 	}
 	w.machine = t.Behind && p.Trials.Won >= p.Trials.Lost
 	if v.left != nil && !w.machine { // otherwise it is known that the task is not long
-		w.long = p.Trials.Long(stillLost(t, oldest.Elapsed))
+		w.mayBeLong(&p.Trials, stillLost(t, oldest.Elapsed), &t.Fresh)
 	}
 	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
 		w.price = c.IdlePrice
@@ -295,6 +302,33 @@ func stillLost(t *Task, age time.Duration) int {
 		return 0
 	}
 	return t.Lost
+}
+
+// mayBeLong finds out how probable it is that the task is long, for each time that it may still take. A time that the
+// spread of t_new explains is the task's own by sizeOdds: tasks of one phase differ, and attempts of one task seldom. That
+// trials of shorter tasks were lost says less of this one, but that is no reason to throw away what it has done.
+func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
+	w.long = trials.Long(lost, 0)
+	quarter, median := fresh.Quantile(lowerQuarter)-w.lag, fresh.Quantile(evenChance)-w.lag
+	for i, left := range w.left {
+		whole := w.age + left
+		outlier := survival.Outlier(float64(w.moved*whole), quarter, median)
+		w.longs[i], w.copied[i] = own(w.long, outlier), own(trials.Long(lost, whole), outlier)
+	}
+}
+
+// own returns the probability that a time is the task's own, if it is for an outlier, and how probable it is that the task
+// is one.
+func own(long, outlier float64) float64 {
+	odds := sizeOdds * long / (1 - long)
+	return float64(outlier*long) + float64((1-outlier)*(odds/(1+odds)))
+}
+
+// mayRestart reports whether enough trials were won to kill an attempt without a copy. Of one that moves evenly, while others
+// wait for its slot, it is enough that one was won, and twice as many as were lost: a copy would wait for a slot first.
+func (w *weights) mayRestart(p *Phase) bool {
+	won := w.even && p.Waiting > 0 && p.Trials.Won >= 1 && p.Trials.Won >= float64(provenRatio*p.Trials.Lost)
+	return won || p.Trials.Proven()
 }
 
 func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }
@@ -320,14 +354,15 @@ func (w *weights) mean() (seconds float64) {
 
 // costs returns what it costs to keep the task, to restart it, and to copy it.
 func (w *weights) costs() (keep, restart, another float64) {
-	for _, l := range w.left {
+	for i, l := range w.left {
+		long, copied := w.longs[i], w.copied[i]
 		keep += float64((w.copies + w.price) * l)
 		r, a := w.cost(w.same(l), l)
-		restart, another = restart+float64(w.long*r), another+float64(w.long*a)
+		restart, another = restart+float64(long*r), another+float64(copied*a)
 		for _, f := range w.fresh {
 			r, a = w.cost(f, l)
-			restart += float64((1 - w.long) / freshPoints * r)
-			another += float64((1 - w.long) / freshPoints * a)
+			restart += float64((1 - long) / freshPoints * r)
+			another += float64((1 - copied) / freshPoints * a)
 		}
 	}
 	return keep / leftPoints, restart / leftPoints, another / leftPoints

@@ -1,6 +1,7 @@
 package restart_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -166,13 +167,17 @@ func TestTheBoundOnLosses(t *testing.T) {
 // Each trial that a task has lost doubles the odds that the task is long.
 func TestLostTrialsOfATask(t *testing.T) {
 	var trials restart.Trials
-	assert.InDelta(t, .25, trials.Long(0), 1e-15)
-	assert.InDelta(t, .4, trials.Long(1), 1e-15)
-	assert.InDelta(t, 4./7, trials.Long(2), 1e-15)
-	trials.Lose(0)
+	assert.InDelta(t, .25, trials.Long(0, 0), 1e-15)
+	assert.InDelta(t, .4, trials.Long(1, 0), 1e-15)
+	assert.InDelta(t, 4./7, trials.Long(2, 0), 1e-15)
+	trials.Lose(0, 0)
 	trials.Win(0, 0)
-	assert.InDelta(t, 1.5/4, trials.Long(0), 1e-15)
-	assert.InDelta(t, trials.Long(40), trials.Long(1000), 1e-9)
+	assert.InDelta(t, 1.5/4, trials.Long(0, 0), 1e-15)
+	assert.InDelta(t, trials.Long(40, 0), trials.Long(1000, 0), 1e-9)
+
+	trials = restart.Trials{Lost: 4, Longest: 100 * second}
+	assert.InDelta(t, trials.Long(0, 0), trials.Long(0, 100), 0)
+	assert.InDelta(t, (&restart.Trials{Lost: 1}).Long(0, 0), trials.Long(0, 200), 1e-15, "twice as long: a quarter")
 
 	task := alike(100, 200)
 	assert.Equal(t, restart.Duplicate, decide(task, lastWave).Action)
@@ -193,13 +198,13 @@ func TestAFasterPlaceHelpsALongTask(t *testing.T) {
 	assert.Equal(t, restart.Duplicate, decide(task, phase).Action)
 }
 
-// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .7.
+// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .6.
 func TestProbablySooner(t *testing.T) {
 	wide := alike(100, 0)
 	wide.Copies[0].Remaining, wide.Copies[0].Left = 1005*second, values(10, 2000)
 	d := decide(wide, waiting)
 	assert.Equal(t, restart.Unlikely, d.Reason)
-	assert.InDelta(t, .7, d.Threshold, 0)
+	assert.InDelta(t, .6, d.Threshold, 0)
 	assert.Equal(t, restart.Duplicate, decide(wide, lastWave).Action, "on an idle slot even odds will do")
 }
 
@@ -240,14 +245,14 @@ func TestWinningsAreCapped(t *testing.T) {
 	assert.Equal(t, 50*second, trials.AtRisk)
 	trials.Drop(50 * second)
 	trials.Win(time.Hour, 100*second)
-	trials.Lose(30 * second)
-	assert.Equal(t, restart.Trials{Won: 1, Lost: 1, Cost: -370 * second}, trials)
+	trials.Lose(30*second, 200*second)
+	assert.Equal(t, restart.Trials{Won: 1, Lost: 1, Cost: -370 * second, Longest: 200 * second}, trials)
 	assert.False(t, trials.Proven())
 	trials.Win(0, 0)
 	assert.False(t, trials.Proven(), "two")
 	trials.Win(0, 0)
 	assert.True(t, trials.Proven())
-	trials.Lose(0)
+	trials.Lose(0, 0)
 	assert.False(t, trials.Proven(), "three for two")
 }
 
@@ -300,42 +305,65 @@ func TestLeastCostFields(t *testing.T) {
 }
 
 // costs are those of the page, pair by pair: of keeping the task, of a restart, and of a copy.
-func costs(task restart.Task, long, price, shows, typical float64) (keep, again, another float64) {
+func costs(task restart.Task, long func(whole float64) (again, another float64), price, shows, typical float64) (keep, again, another float64) {
 	c, left, age := float64(len(task.Copies)), task.Copies[0].Left, task.Copies[0].Elapsed.Seconds()
 	lag := task.Fresh.Lag.Seconds()
 	for i := range 16 {
 		l := left.Quantile((float64(i) + .5) / 16)
-		pay := func(chance, f float64) {
-			keep += chance * (c + price) * l
-			again += chance * (1 + price) * f
+		keep += (c + price) * l / 16
+		pay := func(ofAgain, ofAnother, f float64) {
+			again += ofAgain * (1 + price) * f
 			if f < l {
-				another += chance * (c + 1 + price) * f
+				another += ofAnother * (c + 1 + price) * f
 			} else {
-				another += chance * ((c+price)*l + min(l, shows))
+				another += ofAnother * ((c+price)*l + min(l, shows))
 			}
 		}
-		pay(long/16, age+l+lag)
+		x, y := long(age + l)
+		pay(x/16, y/16, age+l+lag)
 		for j := range 8 {
-			pay((1-long)/128, min(task.Fresh.Quantile((float64(j)+.5)/8), shows+typical))
+			pay((1-x)/128, (1-y)/128, min(task.Fresh.Quantile((float64(j)+.5)/8), shows+typical))
 		}
 	}
 	return keep, again, another
+}
+
+// probablyLong is how probable it is that a task is long, by the time that an attempt of it takes in all: for a restart, and
+// for a copy, to which lost trials of shorter tasks count less.
+func probablyLong(task restart.Task, trials restart.Trials, whole float64) (again, another float64) {
+	lag := task.Fresh.Lag.Seconds()
+	quarter, median := task.Fresh.Quantile(.25)-lag, task.Fresh.Quantile(.5)-lag
+	index := 3.0
+	for index < 32 && math.Pow(median/quarter, index+1) <= 3 {
+		index++
+	}
+	times := max(whole/median, 1)
+	outlier := .05 * min(1, 2.25/(times*times))
+	if outlier /= outlier + .95/(1+math.Pow(times, index)); median <= 0 {
+		outlier = 0
+	}
+	by := func(lost float64) float64 {
+		odds := (lost + .5) / (trials.Won + 1.5) * float64(int(1)<<task.Lost)
+		return outlier*odds/(1+odds) + (1-outlier)*9*odds/(1+9*odds)
+	}
+	return by(trials.Lost), by(trials.Lost * min(1, math.Pow(trials.Longest.Seconds()/whole, 2)))
 }
 
 // What is done is what costs least of all pairs of times, by the two numbers that the decision has.
 func TestLeastCostByEachPair(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	seen := map[restart.Action]int{}
-	for range 5000 {
+	for range 10000 {
 		task := spread(random(rng, 30, 60), random(rng, 30, 30))
 		task.Fresh.Lag, task.Lost = time.Duration(rng.IntN(3))*second, rng.IntN(3)
 		p := restart.Phase{
 			Interval: time.Duration(rng.IntN(5)) * second, FreeSlots: 9, Waiting: rng.IntN(2), Tasks: 1e6,
-			Trials: restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(3))},
+			Trials: restart.Trials{
+				Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(3)), Longest: time.Duration(1+rng.IntN(200)) * second,
+			},
 		}
 		price := 2 - 1.5*float64(p.Waiting)
-		long := (p.Trials.Lost + .5) / (p.Trials.Won + 1.5) * float64(int(1)<<task.Lost)
-		long /= 1 + long
+		long := func(whole float64) (again, another float64) { return probablyLong(task, p.Trials, whole) }
 		shows, typical := (2*p.Interval + task.Fresh.Lag).Seconds(), task.Fresh.Quantile(.3)
 		keep, again, another := costs(task, long, price, shows, typical)
 		margin := 2 * p.Interval.Seconds()

@@ -23,6 +23,9 @@ type Trials struct {
 	Cost time.Duration
 	// AtRisk is what the trials that still run will cost if all of them are lost.
 	AtRisk time.Duration
+	// Longest is how long an attempt takes in all of the longest task of which a trial was lost, as far as it is known. What
+	// was lost says little of tasks that take far longer. 0 is unknown: then it says as much of all.
+	Longest time.Duration
 }
 
 const (
@@ -60,17 +63,24 @@ func (t *Trials) Win(saved, typical time.Duration) {
 	t.Cost = num.Sub(t.Cost, max(min(saved, num.Times(typical, paidTimes)), 0))
 }
 
-// Lose counts a trial that was lost, and the slot time that it cost.
-func (t *Trials) Lose(cost time.Duration) {
+// Lose counts a trial that was lost, the slot time that it cost, and how long an attempt of its task takes in all, or has
+// taken at least.
+func (t *Trials) Lose(cost, whole time.Duration) {
 	t.Lost++
 	t.Cost = num.Add(t.Cost, max(cost, 0))
+	t.Longest = max(t.Longest, whole)
 }
 
-// Long returns the probability that a slow task is long by itself, so that a new attempt takes as long as the old one. It
-// is the share of trials that were lost; each lost trial of the task itself doubles the odds. O(lost).
-func (t *Trials) Long(lost int) float64 {
-	of, against := max(t.Lost, 0)+priorLost, max(t.Won, 0)+priorWon
-	odds := of / against
+// Long returns the probability that a slow task is long by itself, so that a new attempt takes as long as the old one, of
+// which an attempt takes so many seconds in all. It is the share of trials that were lost; each lost trial of the task
+// itself doubles the odds. Of a task that takes k times [Trials.Longest], lost trials of others count 1/k^2. O(lost).
+func (t *Trials) Long(lost int, whole float64) float64 {
+	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
+	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {
+		near := longest / whole
+		of *= float64(near * near)
+	}
+	odds := (of + priorLost) / against
 	for range min(max(lost, 0), maxLost) {
 		odds *= lostOdds
 	}

@@ -57,6 +57,16 @@ func newTail(longest, lower, median, upper float64) tail {
 	return t
 }
 
+// Outlier returns the probability that one that takes t in all is an outlier, and not one of a body of which a quarter takes
+// less than quarter, and a half less than median; 0 if no median is known. The body is as wide above its median as below.
+// O(1), no allocation.
+func Outlier(t, quarter, median float64) float64 {
+	if !(t > median) { // so that a time below the median is the body's
+		t = median
+	}
+	return newTail(t, quarter, median, 0).outlier
+}
+
 // power returns x^n for an n of 1 or more.
 func power(x float64, n int) float64 {
 	y := 1.0

@@ -40,6 +40,31 @@ func TestBodyOrOutlier(t *testing.T) {
 	}
 }
 
+// A time that the spread below the median explains is the body's, and one far beyond it an outlier's. The wider the spread,
+// the farther that is.
+func TestOutlier(t *testing.T) {
+	for _, c := range []struct{ t, quarter, median, least, most float64 }{
+		{50, 90, 100, 0, .1},
+		{100, 90, 100, 0, .1},
+		{150, 90, 100, .5, 1},
+		{800, 90, 100, .999, 1},
+		{800, 50, 100, .3, .7},
+		{800, 0, 100, .3, .7},
+		{800, 90, 0, 0, 0},
+	} {
+		p := survival.Outlier(c.t, c.quarter, c.median)
+		assert.GreaterOrEqual(t, p, c.least, "%v", c)
+		assert.LessOrEqual(t, p, c.most, "%v", c)
+	}
+	for _, quarter := range []float64{10, 50, 80, 95, 100} {
+		for before, x := 0., 100.; x < 1e6; x *= 1.1 {
+			p := survival.Outlier(x, quarter, 100)
+			assert.GreaterOrEqual(t, p, before-1e-12, "%v of %v", x, quarter)
+			before = min(p, before+1)
+		}
+	}
+}
+
 // Tasks that scatter widely have few outliers: 1.5 medians are within their quarters.
 func TestWideBodyHasNoOutliers(t *testing.T) {
 	var c survival.Curve

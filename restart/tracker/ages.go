@@ -12,13 +12,12 @@ import (
 // distribution.
 type ages struct {
 	on           bool
-	enough       int8      // ends that make a curve: three, or all others of a small phase
-	doubts       float32   // how much it counts that progress may say nothing
-	even         bool      // progress is believed before enough have ended, where nearly all moves evenly
-	apart        bool      // the task in question runs on machines that are behind
-	slow         float64   // seconds from which on a copy of the mean work is slow, before enough have ended; 0: not known
-	plain, evens int       // copies that have ended of which it is plain how they moved, and of which moved evenly
-	totals       []float64 // scratch of forecast.slow
+	enough       int8    // ends that make a curve: three, or all others of a small phase
+	doubts       float32 // how much it counts that progress may say nothing
+	even         bool    // progress is believed before enough have ended, where nearly all moves evenly
+	apart        bool    // the task in question runs on machines that are behind
+	evenSoFar    bool    // nearly all copies that run move evenly
+	plain, evens int     // copies that have ended of which it is plain how they moved, and of which moved evenly
 	shape        *survival.Shape
 	curve        survival.Curve
 	mean         float64           // the mean work

@@ -168,7 +168,7 @@ func (f *forecast) code(c *snapshot.Codec) {
 		c.Part(m.elsewhere)
 	}
 	c.Duration(&m.fitted)
-	c.Amount(&m.slow)
+	c.Bool(&m.evenSoFar)
 	c.Number(&m.plain, 0, snapshot.Any)
 	c.Number(&m.evens, 0, m.plain)
 	c.Number(&m.since, 0, snapshot.Any)

@@ -93,6 +93,7 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 	c.Amount(&r.Won)
 	c.Amount(&r.Lost)
 	c.Duration(&r.Cost)
+	c.Duration(&r.Longest)
 	if c.In != nil {
 		for i := range b.histories {
 			r.stakes = r.stakes.plus(totalOf(b.histories[i].trial.stake))

@@ -57,6 +57,42 @@ func TestEvenProgressIsBelieved(t *testing.T) {
 	assert.False(t, m.evenly(&late))
 }
 
+// Before any copy has ended, the tracker believes the progress of an even one once nearly all that run have shown that they
+// move evenly. The fast ones show it first; it does not go by them alone.
+func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		plain, stalled, young int
+		believed              bool
+	}{
+		"all but two are plain, and even": {18, 0, 2, true},
+		"few are plain yet":               {8, 0, 12, false},
+		"one in nine stalls":              {16, 2, 2, false},
+		"two are too few":                 {2, 0, 2, false},
+	} {
+		tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second})
+		require.NoError(t, err)
+		start := time.Unix(0, 0)
+		f := &tr.phase.forecast
+		for task := range c.plain + c.stalled + c.young {
+			tr.Start(start, task, task)
+			one := &tr.phase.book.copies.all[task]
+			switch {
+			case task < c.plain:
+				one.trail = even(plainParts, false)
+			case task < c.plain+c.stalled:
+				one.trail = even(plainParts, true)
+			default:
+				one.trail = even(1, false)
+			}
+		}
+		assert.Equal(t, c.believed, f.allEven(), name)
+		tr.phase.book.now = 40 * time.Second
+		f.refresh()
+		slow := even(1, false)
+		assert.Equal(t, c.believed, f.ages.evenly(&slow), name)
+	}
+}
+
 // Copies that are killed since their tasks are long say nothing about the machine on which they ran; old attempts that are
 // killed for copies do.
 func TestCopiesInVainMakeNoMachineSlow(t *testing.T) {

@@ -399,4 +399,4 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 }
 
 // long is how probable a tracker holds it that a slow task is long.
-func long(t *Tracker) float64 { return t.judge.trials.Long(0) }
+func long(t *Tracker) float64 { return t.judge.trials.Long(0, 0) }

@@ -42,10 +42,10 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	if reports {
 		p := survival.Prediction{
 			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			Expected: f.expects || m.sure(), MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
+			MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
 		}
-		believed := m.slow > 0 && to.Elapsed >= num.Times(f.interval, enoughInLife) && p.Total > float64(m.slow*scale)
-		p.Expected = p.Expected || believed
+		p.Expected = f.expects || m.sure() || p.Even && m.evenSoFar
+		to.Even = p.Even
 		curve := &m.curve
 		if m.apart { // what ended elsewhere says nothing of how long it takes there
 			curve, p.Expected = nil, true
@@ -73,10 +73,11 @@ func (f *forecast) refresh() {
 	}
 	m.fitted, m.since = b.now, 0
 	m.curve.Reset()
+	if m.evenSoFar = false; m.even && m.plain < enoughEven {
+		m.evenSoFar = f.allEven()
+	}
 	if f.over(&m.curve) < int(m.enough) {
-		if m.curve.Reset(); m.even { // nobody reads the curve: most phases are so for most of their time
-			m.slow = f.slow()
-		}
+		m.curve.Reset() // nobody reads the curve: most phases are so for most of their time
 	} else {
 		f.running(func(c *copyState, w stint) {
 			if m.keeps(c.task) {

@@ -78,6 +78,9 @@ func (p *pupil) hear(r *trials) {
 	}
 }
 
+// knowsLosses reports whether the kind knows of lost trials: how long their tasks take is not passed on.
+func (p *pupil) knowsLosses() bool { return p != nil && p.of.lost > 0 }
+
 // tell tells what trials have come to since.
 func (p *pupil) tell(now time.Time, r *trials) {
 	if p == nil || r.tally() == p.told {

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 12
+const snapshotVersion = 13
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.

@@ -41,6 +41,9 @@ func (j *judge) account() restart.Trials {
 	t := j.trials.Trials
 	cost, stakes := j.trials.pupil.all(&j.trials)
 	t.Cost, t.AtRisk = cost, stakes.duration()
+	if j.trials.pupil.knowsLosses() {
+		t.Longest = 0
+	}
 	return t
 }
 
@@ -50,7 +53,7 @@ func (j *judge) mayMislead() float64 {
 		return 0
 	}
 	var before restart.Trials
-	return min(j.trials.Long(0)/before.Long(0), 1) * unseenErrors
+	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
 }
 
 // unseenErrors is as how many errors of progress, not yet seen, it counts that progress may say nothing.
@@ -103,7 +106,7 @@ func (j *judge) happens(e *Event, s *taskState) {
 		}
 	case Restarted:
 		if x != nil && i != none && x.kind == byRestart {
-			j.lost(x, x.stake)
+			j.lost(s, x, x.stake)
 			j.drop(x)
 		}
 		if i != none {
@@ -117,7 +120,7 @@ func (j *judge) happens(e *Event, s *taskState) {
 		case !b.isExtra(s, &b.copies.all[i]):
 			x.kind = byRestart // the copy takes the place of the old attempt
 		case x.kind == byCopy:
-			j.lost(x, b.age(&b.copies.all[i]))
+			j.lost(s, x, b.age(&b.copies.all[i]))
 			if b.extras(s) == 1 {
 				j.drop(x)
 			}
@@ -213,11 +216,12 @@ func (j *judge) won(s *taskState, saved time.Duration) {
 	j.trials.Win(saved, typical)
 }
 
-// lost takes note that a trial was lost, and what it has cost.
-func (j *judge) lost(x *trial, cost time.Duration) {
+// lost takes note that a trial of a task was lost, and what it has cost.
+func (j *judge) lost(s *taskState, x *trial, cost time.Duration) {
+	whole, _ := num.Duration(float64(x.implied) * j.unit(s))
 	x.lost++
 	j.trials.own = true
-	j.trials.Lose(cost)
+	j.trials.Lose(cost, whole)
 }
 
 // ends takes note that a copy ends its task, of which there is a trial. A copy that wins saves what the others would still
@@ -231,7 +235,7 @@ func (j *judge) ends(task int32, x *trial, winner *copyState) {
 		j.won(s, num.Sub(x.left, num.Sub(b.now, x.began)))
 		return
 	case x.kind == byRestart:
-		j.lost(x, x.stake)
+		j.lost(s, x, x.stake)
 		return
 	case extra:
 		var view restart.Task
@@ -253,7 +257,7 @@ func (j *judge) ends(task int32, x *trial, winner *copyState) {
 		case extra:
 			j.trials.Cost = num.Add(j.trials.Cost, b.age(c))
 		default:
-			j.lost(x, b.age(c))
+			j.lost(s, x, b.age(c))
 		}
 	}
 }

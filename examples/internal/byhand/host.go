@@ -37,8 +37,8 @@ type Host struct {
 // long as atRisk is not 0.
 type Task struct {
 	restart.Task
-	copy                         *Attempt
-	since, left, typical, atRisk time.Duration
+	copy                                *Attempt
+	since, left, typical, atRisk, whole time.Duration
 }
 
 // Attempt is an attempt. Ended is in the future while it runs.
@@ -86,7 +86,7 @@ func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
 		c, typical := facts.Copies[0], restart.Typical(&facts.Fresh)
 		h.Trials.Drop(t.atRisk)
-		t.copy, t.since, t.left, t.typical = a, now, c.Remaining, typical
+		t.copy, t.since, t.left, t.typical, t.whole = a, now, c.Remaining, typical, c.Elapsed+c.Remaining
 		t.atRisk = restart.Patience(h.Interval, typical, c.Elapsed, c.Basis == restart.ByAge) + h.Lag
 		h.Trials.Begin(t.atRisk)
 		t.Duplicates++
@@ -113,7 +113,7 @@ func (h *Host) End(now time.Duration, a *Attempt, won, killed bool) {
 	if won && a == t.copy {
 		h.Trials.Win(t.left-(now-t.since), t.typical)
 	} else if won || killed {
-		h.Trials.Lose(now - t.since)
+		h.Trials.Lose(now-t.since, t.whole)
 		t.Lost++
 	}
 	h.Trials.Drop(t.atRisk)

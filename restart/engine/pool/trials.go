@@ -60,7 +60,7 @@ func (t *trials) drop(d *disputed) {
 // lose takes note that an item's trial was lost.
 func (t *trials) lose(d *disputed, cost time.Duration) {
 	d.lost++
-	t.Lose(cost)
+	t.Lose(cost, d.trial.implied)
 }
 
 // result takes note of what an item's trial has come to, as one of its runs has the result; the first of them would
