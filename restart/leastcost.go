@@ -124,7 +124,7 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 		return d
 	}
 	v := m.look(t.Copies, p.Interval)
-	d.Won, d.Tried = whole(p.Trials.Won), whole(p.Trials.Won+p.Trials.Lost)
+	d.Won, d.Tried = p.Trials.Counts()
 	if v.prunes(t.Copies, max(m.FastestKept, t.Clones)) {
 		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
 		return d
@@ -158,7 +158,6 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		return
 	}
 	keep, restart, another := w.costs()
-	sooner := w.sooner()
 	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
 	if noRestart == NoReason && len(t.Copies) > 1 {
 		noRestart = EnoughCopies
@@ -183,7 +182,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		d.keep(NotSlow, keep, min(restart, another)+margin)
 		return
 	}
-	guess := v.left != nil && !w.machine
+	sooner, guess := w.sooner(), v.left != nil && !w.machine
 	bound, risk := c.bound(p, &w), num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
 	if restartPays && v.left != nil {
 		switch lost := risk + float64(min(1, 2*w.long)*t.Copies[v.slowest].Elapsed.Seconds()); {

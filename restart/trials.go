@@ -93,6 +93,9 @@ const maxLost = 32
 // Proven reports whether enough trials were won that an attempt may be killed without a copy beside it.
 func (t *Trials) Proven() bool { return t.Won >= provenTrials && t.Won >= float64(provenRatio*t.Lost) }
 
+// Counts returns how many trials were won, of how many that came out, as a decision names them.
+func (t *Trials) Counts() (won, tried int) { return whole(t.Won), whole(t.Won + t.Lost) }
+
 // Typical returns what a new attempt typically takes, lag included: the quantile 0.3 of t_new.
 func Typical(fresh *estimate.Fresh) time.Duration {
 	d, _ := num.Duration(max(fresh.Quantile(typicalPart), 0))

@@ -1,0 +1,88 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The task has one
+// attempt of the given age, at a location. The attempt's progress says that it needs at most left seconds: that is the
+// quantile 31/32 of t_rem, or more. No trial of the task was made, and the task is neither Behind nor Stuck. If sure is
+// true, Decide keeps such a task for the reason [NotSlow]. If sure is false, ask Decide. Value and threshold stand for the
+// numbers that Decide would compare, in seconds of slots: to keep the task costs at most value, and if it did cost that, the
+// cheapest action with the margin would cost at least threshold.
+//
+// Decide looks at t_rem in sixteen points, of which the last is the quantile 31/32, and at t_new in eight. Let p be the
+// price, l one of the sixteen and f one of the eight. A restart saves (1+p)(l-f). A copy saves (1+p)l - (2+p)f if f < l, and
+// otherwise nothing. Both grow with l and fall with f. So none saves more than with left in the place of l, and with lower
+// quantiles in the place of f. If the task is long by itself, a new attempt takes m(age+l), where m compares the two places:
+// then both savings are linear in l while they are above 0, and at most 0 where l is 0. So they are at most 0, or at most
+// the savings at left.
+//
+// It looks at up to three quantiles of fresh; no allocation.
+func (c *LeastCost) NotSlow(
+	left float64, age time.Duration, location float64, fresh *estimate.Fresh, p *Phase,
+) (value, threshold float64, sure bool) {
+	margin := marginPeriods * max(p.Interval, 0).Seconds()
+	if !(left > 0) { // to keep it costs nothing, and no action costs less than nothing
+		return 0, margin, left == 0
+	}
+	b := slowBound{left: left, age: age.Seconds(), moved: place(fresh.Location) / place(location), long: p.Trials.Long(0)}
+	if b.price = check.Or(c.Price, 0.5); p.Waiting <= 0 && !p.Stream {
+		b.price = check.Or(c.IdlePrice, 2)
+	}
+	low := max(0, fresh.Quantile(lowPoint))
+	b.most(low, 1)
+	if !b.within(margin) {
+		typical := max(0, fresh.Quantile(typicalPart))
+		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical // as Decide has it
+		b.restart, b.another = 0, 0
+		b.most(low, 2./freshPoints)                                             // the points 1/16 and 3/16
+		b.most(typical, 2./freshPoints)                                         // 5/16 and 7/16
+		b.most(min(max(0, fresh.Quantile(highPoint)), longest), 4./freshPoints) // 9/16 to 15/16
+		if !b.within(margin) {
+			return 0, 0, false
+		}
+	}
+	value = float64((1 + b.price) * b.left)
+	if threshold = value - b.saved() + margin; !num.Finite(threshold) {
+		return 0, 0, false
+	}
+	return value, threshold, true
+}
+
+const (
+	lowPoint  = 0.5 / freshPoints // the first of the points in which t_new is looked at
+	highPoint = 4.5 / freshPoints // the fifth
+
+	// Sums of 128 products are off by less than this part of the largest of them, and times by as many seconds.
+	roundings, rounded = 1e-9, 1e-8
+)
+
+// slowBound is how much a restart and a copy save at most, if the task is not long, in seconds of slots.
+type slowBound struct {
+	left, age, moved, long, price float64
+	restart, another              float64
+}
+
+// most adds what is saved at most with the part of t_new that is no less than fresh.
+func (b *slowBound) most(fresh, part float64) {
+	b.restart += float64(part * (1 + b.price) * (b.left - fresh))
+	b.another += float64(part * max(0, float64((1+b.price)*b.left)-float64((2+b.price)*fresh)))
+}
+
+// saved is how much is saved at most, by a restart or by a copy, whether the task is long or not.
+func (b *slowBound) saved() float64 {
+	same := float64(b.moved * (b.age + b.left))
+	restart := float64(b.long*(1+b.price)*max(0, b.left-same)) + float64((1-b.long)*b.restart)
+	another := float64(b.long*max(0, float64((1+b.price)*b.left)-float64((2+b.price)*same))) + float64((1-b.long)*b.another)
+	return max(0, restart, another)
+}
+
+// within reports whether less than the margin is saved, whatever the roundings.
+func (b *slowBound) within(margin float64) bool {
+	return b.saved()+float64((1+b.price)*(rounded+float64(roundings*(b.left+b.age)))) < margin
+}

@@ -1,0 +1,84 @@
+package restart_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// A task that NotSlow keeps is kept by Decide for the same reason, and the numbers enclose those of Decide.
+func TestNotSlowIsDecided(t *testing.T) {
+	rng, sure, slow := rand.New(rand.NewPCG(31, 32)), 0, 0
+	for range 30_000 {
+		policy := restart.LeastCost{}
+		if rng.IntN(2) == 0 {
+			policy.Price, policy.IdlePrice = 0.1+4*rng.Float64(), 0.1+4*rng.Float64()
+		}
+		var fresh, left estimate.Empirical
+		for range 1 + rng.IntN(40) {
+			fresh.Insert(100 * math.Exp(rng.NormFloat64()*0.4))
+		}
+		scale := 300 * rng.Float64()
+		for range 1 + rng.IntN(40) {
+			left.Insert(scale * math.Exp(rng.NormFloat64()*0.3))
+		}
+		task := restart.Task{Fresh: estimate.Fresh{
+			UnitTime: &fresh, Work: 1, Location: []float64{0, 1, 1.5}[rng.IntN(3)], Lag: time.Duration(rng.IntN(10)) * time.Second,
+		}}
+		age, location := time.Duration(rng.Float64()*200*1e9), []float64{0, 1, 2, 5}[rng.IntN(4)]
+		mean := time.Duration(left.Mean() * 1e9)
+		task.Copies = []restart.Copy{{
+			Elapsed: age, Remaining: mean, Location: location, Left: &left, Basis: restart.ByProgress,
+		}}
+		phase := restart.Phase{
+			Interval: time.Duration(1+rng.IntN(20)) * time.Second, Tasks: 100, Slots: 50, Waiting: rng.IntN(2) * 9,
+			FreeSlots: rng.IntN(2) * 5, Stream: rng.IntN(2) == 0,
+			Trials: restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(9))},
+		}
+		most := left.Quantile(31. / 32)
+		value, threshold, is := policy.NotSlow(most, age, location, &task.Fresh, &phase)
+		d := policy.Decide(task, phase)
+		if !is {
+			if slow++; d.Reason == restart.NotSlow {
+				slow--
+			}
+			continue
+		}
+		sure++
+		require.Equal(t, restart.Keep, d.Action)
+		require.Equal(t, restart.NotSlow, d.Reason)
+		require.Less(t, value, threshold)
+		require.GreaterOrEqual(t, value*(1+1e-9), d.Value)
+	}
+	t.Logf("%d are plainly not slow; %d are slow", sure, slow)
+	assert.Greater(t, sure, 5000)
+	assert.Greater(t, slow, 3000)
+}
+
+// Where nothing is left, the numbers are those of Decide.
+func TestNotSlowWhenNothingIsLeft(t *testing.T) {
+	var fresh, left estimate.Empirical
+	fresh.Insert(60)
+	left.Insert(0)
+	task := restart.Task{Fresh: estimate.Fresh{UnitTime: &fresh, Work: 1}, Copies: []restart.Copy{{
+		Elapsed: time.Minute, Left: &left, Basis: restart.ByProgress,
+	}}}
+	phase := restart.Phase{Interval: 5 * time.Second, Tasks: 9, Slots: 9}
+	value, threshold, sure := (&restart.LeastCost{}).NotSlow(0, time.Minute, 0, &task.Fresh, &phase)
+	d := restart.Decide(task, phase)
+	require.True(t, sure)
+	assert.Equal(t, []float64{d.Value, d.Threshold}, []float64{value, threshold})
+	assert.Equal(t, restart.NotSlow, d.Reason)
+
+	for _, rubbish := range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, _, sure = (&restart.LeastCost{}).NotSlow(rubbish, time.Minute, 0, &task.Fresh, &phase)
+		assert.False(t, sure, "%v", rubbish)
+	}
+}
