@@ -73,6 +73,71 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	return a.close()
 }
 
+// AtMost returns seconds that are no less than the quantile 31/32 of the [Shape.Outlook] of a prediction, without making
+// that. It reports false where it can't tell at once: before three tasks have ended if errors were seen, and until so many
+// have ended that errors which nobody has seen, and the age alone, have less than a 32nd of the weight. If it reports true,
+// there is an Outlook. It takes the longest total that an error seen makes of the prediction, and gives every such total
+// the least weight that the curve gives any time between the shortest and the longest. O(log n), no allocation.
+func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool) {
+	scale := p.Scale
+	if !(scale > 0) {
+		scale = 1
+	}
+	own, kind, guess := s.errorsAt(min(max(p.Stage, 1), Parts))
+	switch {
+	case curve == nil:
+		return 0, false
+	case curve.Ends() >= fewEnds:
+	case p.Expected || own.all()+kind.kept() >= fewErrors:
+		return 0, false
+	default: // Outlook has this one value
+		return max(0, float64(p.Total*early)-p.Age), true
+	}
+	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
+	shortest, longest, seen := math.Inf(1), p.Total, 0.0
+	for _, of := range [...]struct {
+		ring   *ring
+		weight int
+	}{{own, own.all()}, {kind, min(kind.kept(), asMany)}} {
+		kept := of.ring.kept()
+		if kept == 0 {
+			continue
+		}
+		each := float64(of.weight) / float64(kept)
+		for _, ratio := range of.ring.ratio[:kept] {
+			least, most = min(least, ratio), max(most, ratio)
+			total := p.Total * float64(ratio)
+			if ratio > 1 && p.AtStage > 0 {
+				total = max(p.Total, p.AtStage*float64(ratio))
+			}
+			longest = max(longest, total)
+			if total > p.Age {
+				shortest = min(shortest, total)
+				seen += each
+			}
+		}
+	}
+	if seen == 0 || math.IsInf(longest, 1) {
+		return 0, false
+	}
+	less := min(1, 1-float64(least/most)+1/float64(1+n)) // as unlike has it
+	if p.Even {
+		less = min(less, evenGuess)
+	}
+	prior := 0.5 / float64(curve.Ends()+1)
+	other := float64(guess*less) * (float64((1+prior)/float64(len(unseen))) + max(p.MaySayNothing, 0))
+	if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
+		prior += curve.within(from, to)
+	}
+	if !(float64(other*31*surely) < float64(seen*prior)) {
+		return 0, false
+	}
+	return max(longest-p.Age, float64((near-1)/2*surely*p.Age)), true // a total that is over stands for a little more
+}
+
+// surely is more than what rounding makes of a sum of some forty values.
+const surely = 1 + 1e-9
+
 // These are choices; docs/calibration.md has how far predictions are off with them.
 const (
 	fewEnds   = 3   // before them all that looks slow may only have begun slowly

@@ -1,0 +1,68 @@
+package survival
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+)
+
+// Where AtMost knows, there is an Outlook, and 31/32 of it are no longer than that.
+func TestAtMostBoundsTheOutlook(t *testing.T) {
+	rng, known, asked, near := rand.New(rand.NewPCG(3, 9)), 0, 0, 0
+	for range 300 {
+		kind := new(Shape)
+		shape := new(Shape)
+		if rng.IntN(2) == 0 {
+			for range rng.IntN(12) {
+				kind.learn(trailOf(rng, 100), 100*time.Second, estimate.Linear{}, nil)
+			}
+			shape = kind.Phase()
+		}
+		var curve Curve
+		for range rng.IntN(1 + []int{1, 8, 100, 1000}[rng.IntN(4)]) {
+			took := 60 + 80*rng.Float64()
+			if curve.Observe(took, rng.IntN(10) > 0); rng.IntN(3) > 0 {
+				shape.Finish(trailOf(rng, took), time.Duration(took*1e9), estimate.Linear{})
+			}
+		}
+		curve.Fit()
+		for range 100 {
+			p := Prediction{
+				Age: 150 * rng.Float64(), Stage: rng.IntN(Parts + 1), Scale: []float64{0, 1, 1.7}[rng.IntN(3)],
+				Expected: rng.IntN(2) == 0, MaySayNothing: 2 * rng.Float64(), Even: rng.IntN(3) == 0,
+			}
+			if p.Total = p.Age + 150*rng.Float64(); rng.IntN(2) == 0 {
+				p.AtStage = p.Total * (0.5 + rng.Float64())
+			}
+			asked++
+			most, ok := shape.AtMost(p, &curve)
+			if !ok {
+				continue
+			}
+			known++
+			var o Outlook
+			require.True(t, shape.Outlook(&o, p, &curve))
+			require.LessOrEqual(t, o.Quantile(31./32), most, "%+v", p)
+			if most <= o.Quantile(31./32)*1.3 {
+				near++
+			}
+		}
+	}
+	t.Logf("known %d of %d times, and within 1.3 %d times", known, asked, near)
+	assert.Greater(t, known, asked/10)
+	assert.Greater(t, near, known/2)
+}
+
+// trailOf is the trail of a copy that took so many seconds, with progress that is a little off.
+func trailOf(rng *rand.Rand, took float64) *Trail {
+	t := new(Trail)
+	for part := 0.1; part < 1; part += 0.1 {
+		t.Report(time.Duration(took*part*1e9), part*(0.9+0.2*rng.Float64()))
+	}
+	return t
+}
