@@ -1,8 +1,10 @@
 package tracker_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,7 +78,92 @@ func (s *steady) finishHalf() {
 	}
 }
 
+// healthy is a phase of which every second task has ended, after some 10,000 s. The others take as long, and are anywhere
+// between their begin and their end. One that ends begins anew, so that the phase stays as it is.
+type healthy struct {
+	tracker *tracker.Tracker
+	now     time.Time
+	step    time.Duration
+	rng     *rand.Rand
+	work    []float64
+	takes   []time.Duration
+	began   []time.Time
+	attempt []int
+	next    int
+}
+
+func newHealthy(tb testing.TB, tasks int) *healthy {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(5, 6))
+	h := &healthy{
+		step: 20 * time.Second / time.Duration(tasks), rng: rng, work: make([]float64, tasks), next: 1,
+		takes: make([]time.Duration, tasks), began: make([]time.Time, tasks), attempt: make([]int, tasks),
+	}
+	for i := range h.work {
+		h.work[i] = 1 + rng.Float64()
+		h.takes[i] = time.Duration(h.work[i] / 1.5 * (0.85 + 0.3*rng.Float64()) * 1e4 * float64(time.Second))
+	}
+	tr, err := tracker.New(tracker.Config{Work: h.work, Slots: tasks, Machines: 100, Interval: 10 * time.Second})
+	require.NoError(tb, err)
+	h.tracker = tr
+	ends := make([]int, 0, tasks/2)
+	for i := 0; i < tasks; i += 2 {
+		h.began[i] = start
+		tr.Start(start, i, i%100)
+		ends = append(ends, i)
+	}
+	slices.SortFunc(ends, func(a, b int) int { return cmp.Compare(h.takes[a], h.takes[b]) })
+	for k := 1; k <= 5; k++ { // before the first ends
+		h.now = start.Add(time.Duration(k) * 1000 * time.Second)
+		for i := 0; i < tasks; i += 2 {
+			tr.Record(h.now, i, 0, h.shows(i))
+		}
+	}
+	for at, i := range ends { // while these end, the others begin
+		h.now = start.Add(h.takes[i])
+		tr.Finish(h.now, i, 0)
+		other := 2*at + 1
+		h.began[other] = h.now
+		tr.Start(h.now, other, other%100)
+	}
+	for range 2 * tasks {
+		h.report()
+	}
+	return h
+}
+
+// shows is what a task reports, which is off by 2 %.
+func (h *healthy) shows(task int) tracker.Report {
+	share := h.now.Sub(h.began[task]).Seconds() / h.takes[task].Seconds()
+	return tracker.Report{Done: h.work[task] * min(share*(0.98+0.04*h.rng.Float64()), 1)}
+}
+
+func (h *healthy) report() tracker.Answer {
+	h.now = h.now.Add(h.step)
+	task := h.next
+	if h.next += 2; h.next >= len(h.work) {
+		h.next = 1
+	}
+	if h.now.Sub(h.began[task]) >= h.takes[task] {
+		h.tracker.Finish(h.now, task, h.attempt[task])
+		h.tracker.LoseOutput(h.now, task)
+		h.attempt[task], h.began[task] = h.tracker.Start(h.now, task, task%100), h.now
+	}
+	return h.tracker.Report(h.now, task, h.attempt[task], h.shows(task))
+}
+
+// BenchmarkTrackerReport is one report of a phase of which no task has ended, or half. Each of the other half is ten times
+// slower (half), so that it is worth a copy; or as fast as those that have ended (healthy), as is usual.
 func BenchmarkTrackerReport(b *testing.B) {
+	for _, tasks := range []int{1000, 100000, 1000000} {
+		b.Run(fmt.Sprintf("ended=healthy/tasks=%d", tasks), func(b *testing.B) {
+			h := newHealthy(b, tasks)
+			b.ReportAllocs()
+			for b.Loop() {
+				sink = h.report()
+			}
+		})
+	}
 	for _, ended := range []string{"none", "half"} {
 		for _, tasks := range []int{1000, 100000, 1000000} {
 			b.Run(fmt.Sprintf("ended=%s/tasks=%d", ended, tasks), func(b *testing.B) {

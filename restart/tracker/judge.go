@@ -18,6 +18,7 @@ type judge struct {
 	forecast *forecast
 	peers    *peers
 	policy   restart.Policy
+	whole    bool // every decision is a full one; for tests
 	reads    rules.Description
 	limits   restart.Limits
 	budget   Limiter // nil: no bound
@@ -66,6 +67,9 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	s := &j.book.tasks[task]
 	if !j.book.runs(s) { // its copies wait in an engine's queue, which says nothing about them
 		v.Reason = restart.NotRunning
+		return v
+	}
+	if machine == askNone && j.plain(&v.Decision, task, p) {
 		return v
 	}
 	var view restart.Task

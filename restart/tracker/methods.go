@@ -43,6 +43,10 @@ func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 // A report, even one that makes no sense, is a sign that its attempt runs: one that was submitted and has not begun
 // begins now. What it has done by then has taken no time and gives no rate, so tell of the begin first if you know when
 // it was.
+//
+// In a phase of 64 tasks or more restart.LeastCost keeps most attempts by bounds, with the reason [restart.NotSlow]
+// ([restart.LeastCost.NotSlow]). Then Remaining is by the attempt's progress alone, Value is at least what it costs to keep the
+// task, and Threshold what an action would cost if it did cost that. No action differs from that of a full decision.
 func (t *Tracker) Report(now time.Time, task, attempt int, r Report) (a Answer) {
 	t.apply(&Event{Kind: Reported, Time: now, Task: task, Attempt: attempt, Report: r}, &a)
 	return a

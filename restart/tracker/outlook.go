@@ -40,11 +40,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	age, scale := to.Elapsed.Seconds(), f.scale(float64(w))
 	reports := to.Remaining != estimate.Unknown && c.trail.Done() > 0
 	if reports {
-		p := survival.Prediction{
-			Age: age, Total: age + to.Remaining.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(), Scale: scale,
-			MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
-		}
-		p.Expected = f.expects || m.sure() || p.Even && m.evenSoFar
+		p := f.predict(c, to.Elapsed, to.Remaining, scale)
 		to.Even = p.Even
 		curve := &m.curve
 		if m.apart { // what ended elsewhere says nothing of how long it takes there
@@ -63,6 +59,17 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	} else if reports {
 		to.Remaining = estimate.Unknown
 	}
+}
+
+// predict returns what a copy's progress says of it, as of an age at which it needs so much more, given its scale.
+func (f *forecast) predict(c *copyState, age, left time.Duration, scale float64) survival.Prediction {
+	m := &f.ages
+	p := survival.Prediction{
+		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(),
+		Scale: scale, MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
+	}
+	p.Expected = f.expects || m.sure() || p.Even && m.evenSoFar
+	return p
 }
 
 // refresh makes the curve again where enough has happened.

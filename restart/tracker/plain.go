@@ -1,0 +1,72 @@
+package tracker
+
+import (
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// Most reports are of attempts that are nowhere near slow. For the default policy, bounds show that at a small part of the
+// cost of a full decision.
+
+// plainFrom is how many tasks a phase has in which bounds stand for full decisions. A smaller phase costs little, and each of
+// its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
+const plainFrom = 64
+
+// plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
+// says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
+// false, it has changed nothing that a full decision does not change as well.
+//
+// Both bounds are of a task with one attempt that reports progress, and of which no trial was made. Where the curve of the
+// phase is to be made again, a machine is behind or leaves, no slot will come free, or the host has given t_rem or a prior,
+// the decision is a full one.
+func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
+	b, f := j.book, j.forecast
+	s, m := &b.tasks[task], &f.ages
+	policy, is := j.policy.(restart.LeastCost)
+	if !is || j.whole || j.fleet.leaving > 0 || f.expects || b.several(s) || j.suspected(s) {
+		return false
+	}
+	c := &b.copies.all[s.copies]
+	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) ||
+		m.stale(b.now, f.interval) || j.fleet.leavesBehind(b, s, askNone) {
+		return false
+	}
+	w, age := s.stint(c.resumed), b.age(c)
+	left := f.remaining(w, c)
+	if left == estimate.Unknown {
+		return false
+	}
+	m.doubts = float32(j.mayMislead())
+	most, known := m.shape.AtMost(f.predict(c, age, left, f.scale(float64(w))), &m.curve)
+	if !known || most > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
+		return false
+	}
+	location := 0.0
+	if machine := j.fleet.number(c.machine); machine >= 0 {
+		location = j.fleet.location(b, task, machine)
+	}
+	own := [1]int{int(c.sample)}
+	fresh := f.fresh(s.stint(b.saved(s)), j.exchanged(s, j.fleet.location(b, task, askNone)), age, false, own[:], &j.others)
+	expected := fresh.Expected()
+	if expected == estimate.Unknown {
+		return false
+	}
+	value, threshold, sure := policy.NotSlow(most, age, location, &fresh, p)
+	if !sure {
+		return false
+	}
+	if m.curve.Ends() < enoughEnds { // nothing is known of how far predictions are off
+		left, _ = num.Duration(most)
+	}
+	*d = restart.Decision{
+		Reason: restart.NotSlow, Remaining: left, Fresh: expected, Basis: restart.ByProgress, Value: value, Threshold: threshold,
+	}
+	d.Won, d.Tried = p.Trials.Counts()
+	return true
+}
+
+// suspected reports whether a trial of the task runs, or was lost.
+func (j *judge) suspected(s *taskState) bool {
+	return s.history != none && (j.trying(s) != nil || j.book.histories[s.history].trial.lost > 0)
+}
