@@ -8,29 +8,41 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The task has one
-// attempt of the given age, at a location. The attempt's progress says that it needs at most left seconds: that is the
-// quantile 31/32 of t_rem, or more. No trial of the task was made, and the task is neither Behind nor Stuck. If sure is
-// true, Decide keeps such a task for the reason [NotSlow]. If sure is false, ask Decide. Value and threshold stand for the
-// numbers that Decide would compare, in seconds of slots: to keep the task costs at most value, and if it did cost that, the
-// cheapest action with the margin would cost at least threshold.
+// Outline is what is known at little cost of a task with one attempt that reports progress.
+type Outline struct {
+	// Left is the quantile 31/32 of t_rem in seconds, or more.
+	Left float64
+	// Age is how long the attempt has run, and Location the factor of the place where it runs; see [Copy].
+	Age      time.Duration
+	Location float64
+	// Fresh is t_new, and Behind says that the machine is slow; see [Task].
+	Fresh  estimate.Fresh
+	Behind bool
+}
+
+// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The task is not Stuck,
+// and no trial of it runs or was lost. If sure is true, Decide keeps such a task for the reason [NotSlow]. If sure is false,
+// ask Decide. Value and threshold stand for the numbers that Decide would compare, in seconds of slots: to keep the task
+// costs at most value, and if it did cost that, the cheapest action with the margin would cost at least threshold.
 //
 // Decide looks at t_rem in sixteen points, of which the last is the quantile 31/32, and at t_new in eight. Let p be the
 // price, l one of the sixteen and f one of the eight. A restart saves (1+p)(l-f). A copy saves (1+p)l - (2+p)f if f < l, and
-// otherwise nothing. Both grow with l and fall with f. So none saves more than with left in the place of l, and with lower
-// quantiles in the place of f. If the task is long by itself, a new attempt takes m(age+l), where m compares the two places:
+// otherwise nothing. Both grow with l and fall with f. So none saves more than with Left in the place of l, and with lower
+// quantiles in the place of f. If the task is long by itself, a new attempt takes m(Age+l), where m compares the two places:
 // then both savings are linear in l while they are above 0, and at most 0 where l is 0. So they are at most 0, or at most
-// the savings at left.
+// the savings at Left.
 //
-// It looks at up to three quantiles of fresh; no allocation.
-func (c *LeastCost) NotSlow(
-	left float64, age time.Duration, location float64, fresh *estimate.Fresh, p *Phase,
-) (value, threshold float64, sure bool) {
+// It looks at up to three quantiles of Fresh; no allocation.
+func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
 	margin := marginPeriods * max(p.Interval, 0).Seconds()
-	if !(left > 0) { // to keep it costs nothing, and no action costs less than nothing
-		return 0, margin, left == 0
+	if !(o.Left > 0) { // to keep it costs nothing, and no action costs less than nothing
+		return 0, margin, o.Left == 0
 	}
-	b := slowBound{left: left, age: age.Seconds(), moved: place(fresh.Location) / place(location), long: p.Trials.Long(0)}
+	fresh := &o.Fresh
+	b := slowBound{left: o.Left, age: o.Age.Seconds(), moved: place(fresh.Location) / place(o.Location)}
+	if !o.Behind || p.Trials.Won < p.Trials.Lost { // otherwise it is the machine
+		b.long = p.Trials.Long(0)
+	}
 	if b.price = check.Or(c.Price, 0.5); p.Waiting <= 0 && !p.Stream {
 		b.price = check.Or(c.IdlePrice, 2)
 	}

@@ -43,7 +43,9 @@ func TestNotSlowIsDecided(t *testing.T) {
 			Trials: restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(9))},
 		}
 		most := left.Quantile(31. / 32)
-		value, threshold, is := policy.NotSlow(most, age, location, &task.Fresh, &phase)
+		task.Behind = rng.IntN(4) == 0
+		outline := restart.Outline{Left: most, Age: age, Location: location, Fresh: task.Fresh, Behind: task.Behind}
+		value, threshold, is := policy.NotSlow(&outline, &phase)
 		d := policy.Decide(task, phase)
 		if !is {
 			if slow++; d.Reason == restart.NotSlow {
@@ -71,14 +73,15 @@ func TestNotSlowWhenNothingIsLeft(t *testing.T) {
 		Elapsed: time.Minute, Left: &left, Basis: restart.ByProgress,
 	}}}
 	phase := restart.Phase{Interval: 5 * time.Second, Tasks: 9, Slots: 9}
-	value, threshold, sure := (&restart.LeastCost{}).NotSlow(0, time.Minute, 0, &task.Fresh, &phase)
+	outline := restart.Outline{Age: time.Minute, Fresh: task.Fresh}
+	value, threshold, sure := new(restart.LeastCost).NotSlow(&outline, &phase)
 	d := restart.Decide(task, phase)
 	require.True(t, sure)
 	assert.Equal(t, []float64{d.Value, d.Threshold}, []float64{value, threshold})
 	assert.Equal(t, restart.NotSlow, d.Reason)
 
-	for _, rubbish := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, _, sure = (&restart.LeastCost{}).NotSlow(rubbish, time.Minute, 0, &task.Fresh, &phase)
-		assert.False(t, sure, "%v", rubbish)
+	for _, outline.Left = range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, _, sure = new(restart.LeastCost).NotSlow(&outline, &phase)
+		assert.False(t, sure, "%v", outline.Left)
 	}
 }

@@ -76,21 +76,20 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 // AtMost returns seconds that are no less than the quantile 31/32 of the [Shape.Outlook] of a prediction, without making
 // that. It reports false where it can't tell at once: before three tasks have ended if errors were seen, and until so many
 // have ended that errors which nobody has seen, and the age alone, have less than a 32nd of the weight. If it reports true,
-// there is an Outlook. It takes the longest total that an error seen makes of the prediction, and gives every such total
-// the least weight that the curve gives any time between the shortest and the longest. O(log n), no allocation.
+// there is an Outlook; if fewer than three have ended and nothing is expected, all of it is that one value. AtMost takes the
+// longest total that an error seen makes of the prediction, and gives every such total the least weight that the curve gives
+// any time between the shortest and the longest. O(log n), no allocation.
 func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool) {
 	scale := p.Scale
 	if !(scale > 0) {
 		scale = 1
 	}
 	own, kind, guess := s.errorsAt(min(max(p.Stage, 1), Parts))
-	switch {
-	case curve == nil:
-		return 0, false
-	case curve.Ends() >= fewEnds:
-	case p.Expected || own.all()+kind.kept() >= fewErrors:
-		return 0, false
-	default: // Outlook has this one value
+	weighs := curve != nil && curve.Ends() >= fewEnds // as adder.by has it
+	if !weighs && !p.Expected {
+		if own.all()+kind.kept() >= fewErrors {
+			return 0, false
+		}
 		return max(0, float64(p.Total*early)-p.Age), true
 	}
 	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
@@ -124,10 +123,14 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	if p.Even {
 		less = min(less, evenGuess)
 	}
-	prior := 0.5 / float64(curve.Ends()+1)
-	other := float64(guess*less) * (float64((1+prior)/float64(len(unseen))) + max(p.MaySayNothing, 0))
-	if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
-		prior += curve.within(from, to)
+	guess *= less
+	prior, other := 1.0, guess/float64(len(unseen)) // of the unseen, all but one shorten the prediction
+	if weighs {
+		prior = 0.5 / float64(curve.Ends()+1)
+		other = float64(other*(1+prior)) + float64(guess*max(p.MaySayNothing, 0))
+		if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
+			prior += curve.within(from, to)
+		}
 	}
 	if !(float64(other*31*surely) < float64(seen*prior)) {
 		return 0, false

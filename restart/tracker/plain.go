@@ -18,7 +18,7 @@ const plainFrom = 64
 // false, it has changed nothing that a full decision does not change as well.
 //
 // Both bounds are of a task with one attempt that reports progress, and of which no trial was made. Where the curve of the
-// phase is to be made again, a machine is behind or leaves, no slot will come free, or the host has given t_rem or a prior,
+// phase is to be made again, a machine leaves, no slot will come free, or the host has given t_rem or a prior,
 // the decision is a full one.
 func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
@@ -29,7 +29,7 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	}
 	c := &b.copies.all[s.copies]
 	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) ||
-		m.stale(b.now, f.interval) || j.fleet.leavesBehind(b, s, askNone) {
+		m.stale(b.now, f.interval) {
 		return false
 	}
 	w, age := s.stint(c.resumed), b.age(c)
@@ -38,29 +38,33 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		return false
 	}
 	m.doubts = float32(j.mayMislead())
-	most, known := m.shape.AtMost(f.predict(c, age, left, f.scale(float64(w))), &m.curve)
-	if !known || most > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
+	o := restart.Outline{Age: age, Behind: j.fleet.leavesBehind(b, s, askNone)}
+	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
+	if o.Behind && m.sure() { // as foresee has it
+		prediction.Expected, curve = true, nil
+	}
+	known := false
+	if o.Left, known = m.shape.AtMost(prediction, curve); !known || o.Left > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
 		return false
 	}
-	location := 0.0
 	if machine := j.fleet.number(c.machine); machine >= 0 {
-		location = j.fleet.location(b, task, machine)
+		o.Location = j.fleet.location(b, task, machine)
 	}
-	own := [1]int{int(c.sample)}
-	fresh := f.fresh(s.stint(b.saved(s)), j.exchanged(s, j.fleet.location(b, task, askNone)), age, false, own[:], &j.others)
-	expected := fresh.Expected()
-	if expected == estimate.Unknown {
+	own, location := [1]int{int(c.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, o.Behind, own[:], &j.others)
+	fresh := o.Fresh.Expected()
+	if fresh == estimate.Unknown {
 		return false
 	}
-	value, threshold, sure := policy.NotSlow(most, age, location, &fresh, p)
+	value, threshold, sure := policy.NotSlow(&o, p)
 	if !sure {
 		return false
 	}
-	if m.curve.Ends() < enoughEnds { // nothing is known of how far predictions are off
-		left, _ = num.Duration(most)
+	if !prediction.Expected && curve.Ends() < enoughEnds { // the prediction counts for little yet
+		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
-		Reason: restart.NotSlow, Remaining: left, Fresh: expected, Basis: restart.ByProgress, Value: value, Threshold: threshold,
+		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: restart.ByProgress, Value: value, Threshold: threshold,
 	}
 	d.Won, d.Tried = p.Trials.Counts()
 	return true
