@@ -38,22 +38,20 @@ type Curve struct {
 	beyond      tail    // from L on
 }
 
-// value is a time: its own, of one that ended, or one that it exceeds.
-type value struct {
-	x     float64
-	ended bool
+// value is a time that one took that ended, or that one exceeds: the bits of it, which are ordered as times are, and behind
+// them whether it ended. A number is sorted in a third of the time of a struct.
+type value uint64
+
+func valueOf(x float64, ended bool) value {
+	v := value(math.Float64bits(x)) << 1 // the sign, which is dropped, is that of no time
+	if ended {
+		v++
+	}
+	return v
 }
 
-// compare orders values by time. None is NaN, of which cmp.Compare would ask.
-func (v value) compare(w value) int {
-	switch {
-	case v.x < w.x:
-		return -1
-	case v.x > w.x:
-		return 1
-	}
-	return 0
-}
+func (v value) x() float64  { return math.Float64frombits(uint64(v >> 1)) }
+func (v value) ended() bool { return v&1 > 0 }
 
 // Reset removes all values and keeps the memory. The answers stay until the next Fit.
 func (c *Curve) Reset() { c.values = c.values[:0] }
@@ -64,22 +62,22 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		return false
 	}
-	c.values = append(c.values, value{x + 0, ended})
+	c.values = append(c.values, valueOf(x+0, ended))
 	return true
 }
 
 // Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
 func (c *Curve) Fit() {
 	c.fits++
-	slices.SortFunc(c.values, value.compare)
+	slices.Sort(c.values)
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
 	c.longest, c.second, c.ends = 0, 0, 0
 	above, area, others, areaOthers, before := 1.0, 0.0, 1.0, 0.0, 0.0
 	for i := 0; i < len(c.values); {
-		x, risk, ends := c.values[i].x, len(c.values)-i, 0
-		for ; i < len(c.values) && c.values[i].x == x; i++ {
-			if c.values[i].ended {
+		x, risk, ends := c.values[i].x(), len(c.values)-i, 0
+		for ; i < len(c.values) && c.values[i].x() == x; i++ {
+			if c.values[i].ended() {
 				ends++
 			}
 		}
@@ -97,8 +95,8 @@ func (c *Curve) Fit() {
 		c.aboveOthers, c.areaOthers = append(c.aboveOthers, others), append(c.areaOthers, areaOthers)
 	}
 	c.n, c.second = len(c.values), c.longest
-	if n := c.n; n > 1 && !c.values[n-1].ended && c.values[n-2].x < c.longest {
-		c.second = c.values[n-2].x
+	if n := c.n; n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
+		c.second = c.values[n-2].x()
 	}
 	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
 }

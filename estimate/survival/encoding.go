@@ -113,8 +113,10 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 
 func (c *Curve) code(to *snapshot.Codec) {
 	snapshot.List(to, &c.values, func(v *value) {
-		to.Amount(&v.x)
-		to.Bool(&v.ended)
+		x, ended := v.x(), v.ended()
+		to.Amount(&x)
+		to.Bool(&ended)
+		*v = valueOf(x+0, ended)
 	})
 }
 
