@@ -41,6 +41,8 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	reports := to.Remaining != estimate.Unknown && c.trail.Done() > 0
 	if reports {
 		p := f.predict(c, to.Elapsed, to.Remaining, scale)
+		p.Even = m.evenly(&c.trail)
+		p.Expected = p.Expected || p.Even && m.evenSoFar
 		to.Even = p.Even
 		curve := &m.curve
 		if m.apart { // what ended elsewhere says nothing of how long it takes there
@@ -61,14 +63,15 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 	}
 }
 
-// predict returns what a copy's progress says of it, as of an age at which it needs so much more, given its scale.
+// predict returns what a copy's progress says of it, as of an age at which it needs so much more, given its scale. Whether it
+// has moved evenly is left to [ages.evenly], which takes as long as all the rest.
 func (f *forecast) predict(c *copyState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
 		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(),
-		Scale: scale, MaySayNothing: float64(m.doubts), Even: m.evenly(&c.trail),
+		Scale: scale, MaySayNothing: float64(m.doubts),
 	}
-	p.Expected = f.expects || m.sure() || p.Even && m.evenSoFar
+	p.Expected = f.expects || m.sure()
 	return p
 }
 

@@ -44,7 +44,11 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		prediction.Expected, curve = true, nil
 	}
 	known := false
-	if o.Left, known = m.shape.AtMost(prediction, curve); !known || o.Left > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
+	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.evenly(&c.trail) {
+		prediction.Even = true // which makes AtMost know more, and tell the same
+		o.Left, known = m.shape.AtMost(prediction, curve)
+	}
+	if !known || o.Left > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
 		return false
 	}
 	if machine := j.fleet.number(c.machine); machine >= 0 {
