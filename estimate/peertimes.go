@@ -12,9 +12,13 @@ import (
 type PeerTimes struct {
 	from  *UnitTimes
 	own   []float64 // ascending
-	ranks []int     // of own in from, once a quantile has asked for them: a decision asks for many
+	ranks []ranked  // of own
 	ids   []int     // scratch: of own
 }
+
+// ranked says of a sample what quantiles have shown of its rank, since a decision asks for many: it is at least above, and
+// at most upTo.
+type ranked struct{ above, upTo int }
 
 // Peers sets p to the distribution of u without the samples of the given ids, each of which counts once; an id that is
 // not in use changes nothing. If nothing would be left, nothing is left out. O(k log k) for k ids; it allocates only if
@@ -35,6 +39,9 @@ func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 	}
 	if !u.enough() || len(p.own) >= u.all.Len() {
 		p.own = p.own[:0]
+	}
+	for range p.own {
+		p.ranks = append(p.ranks, ranked{0, math.MaxInt})
 	}
 }
 
@@ -75,20 +82,28 @@ func (p *PeerTimes) CDF(x float64) float64 {
 	return p.Below(math.Nextafter(x, math.Inf(1)))
 }
 
-// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k + log n) for k
-// samples that are left out; the first after Peers is O(k log n).
+// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k log n) for k samples
+// that are left out.
 func (p *PeerTimes) Quantile(q float64) float64 {
 	if len(p.own) == 0 {
 		return p.whole().Quantile(q)
 	}
-	for _, x := range p.own[len(p.ranks):] {
-		p.ranks = append(p.ranks, p.from.all.Rank(x))
-	}
-	at := quantileIndex(q, p.from.all.Len()-len(p.own))
-	for _, rank := range p.ranks {
-		if rank <= at {
-			at++
+	all := &p.from.all
+	at := quantileIndex(q, all.Len()-len(p.own))
+	value := all.At(at)
+	for i, x := range p.own {
+		switch rank := &p.ranks[i]; {
+		case rank.upTo <= at:
+		case rank.above > at:
+			return value
+		case value < x: // so that more than at values are below x
+			rank.above = at + 1
+			return value
+		default:
+			rank.upTo = at
 		}
+		at++
+		value = all.At(at)
 	}
-	return p.from.all.At(at)
+	return value
 }

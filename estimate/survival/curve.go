@@ -3,6 +3,8 @@ package survival
 import (
 	"math"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
@@ -36,6 +38,7 @@ type Curve struct {
 	longest     float64 // L
 	second      float64 // L without the longest, where that is a single one that runs or was killed; else L
 	beyond      tail    // from L on
+	parts       *parts  // nil where there are few
 }
 
 // value is a time that one took that ended, or that one exceeds: the bits of it, which are ordered as times are, and behind
@@ -94,11 +97,48 @@ func (c *Curve) Fit() {
 		c.at, c.above, c.area = append(c.at, x), append(c.above, above), append(c.area, area)
 		c.aboveOthers, c.areaOthers = append(c.aboveOthers, others), append(c.areaOthers, areaOthers)
 	}
+	c.divide()
 	c.n, c.second = len(c.values), c.longest
 	if n := c.n; n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
 		c.second = c.values[n-2].x()
 	}
 	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
+}
+
+// parts says where to look for a time among those of the ends: in which of as many equal parts of their range as there are.
+type parts struct {
+	starts []int32 // of each part, how many times lie before it; and all
+	length float64 // parts of a second
+}
+
+// manyEnds is from how many times on a search in parts is much faster.
+const manyEnds = 64
+
+// of returns in which part a time is. A larger time is in no earlier part, whatever the roundings.
+func (p *parts) of(x float64) int { return int(min(max(x, 0)*p.length, float64(len(p.starts)-2))) }
+
+// divide makes the parts in which a time is looked for.
+func (c *Curve) divide() {
+	n := len(c.at)
+	if n < manyEnds || !num.Finite(float64(n)/c.at[n-1]) {
+		c.parts = nil
+		return
+	}
+	if c.parts == nil {
+		c.parts = new(parts)
+	}
+	p := c.parts
+	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
+	p.length = float64(n) / c.at[n-1]
+	next := 0
+	for i, at := range c.at {
+		for part := p.of(at); next <= part; next++ {
+			p.starts[next] = int32(i)
+		}
+	}
+	for ; next <= n; next++ {
+		p.starts[next] = int32(n)
+	}
 }
 
 // Len returns the number of values.
@@ -116,6 +156,10 @@ func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, str
 // indexFrom is index where it is known to be low or more.
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
+	if p := c.parts; p != nil {
+		part := p.of(x)
+		low, high = max(low, int(p.starts[part])), int(p.starts[part+1])
+	}
 	for low < high { // no slices.BinarySearch: it asks of each value whether it is NaN, and none is
 		mid := int(uint(low+high) >> 1)
 		if at := c.at[mid]; at < x || at == x && !strict {
