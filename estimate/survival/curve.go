@@ -72,7 +72,7 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 // Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
 func (c *Curve) Fit() {
 	c.fits++
-	slices.Sort(c.values)
+	c.sort()
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
 	c.longest, c.second, c.ends = 0, 0, 0
@@ -105,13 +105,69 @@ func (c *Curve) Fit() {
 	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
+// sort puts the values in order: many of them first each near its place, by the part of the range in which it lies.
+func (c *Curve) sort() {
+	n := len(c.values)
+	if n >= manyEnds {
+		if longest := slices.Max(c.values).x(); num.Finite(float64(n) / longest) {
+			if c.parts == nil {
+				c.parts = new(parts)
+			}
+			c.values = c.parts.order(c.values, longest)
+		}
+	}
+	moves := 0
+	for i := 1; i < n; i++ {
+		v, at := c.values[i], i
+		for ; at > 0 && c.values[at-1] > v; at-- {
+			c.values[at] = c.values[at-1]
+		}
+		c.values[at] = v
+		if moves += i - at; moves > mostMoves*n { // a few that take very long leave all others in one part
+			slices.Sort(c.values)
+			return
+		}
+	}
+}
+
+// mostMoves is by how many places a value is moved on average before a sort of all is faster.
+const mostMoves = 16
+
+// order returns the values in the order of their parts, and keeps the memory of those that it was given.
+func (p *parts) order(values []value, longest float64) []value {
+	n := len(values)
+	p.divide(n, longest)
+	for _, v := range values {
+		p.starts[p.of(v.x())+1]++
+	}
+	for i := range n {
+		p.starts[i+1] += p.starts[i]
+	}
+	ordered := slices.Grow(p.values[:0], n)[:n]
+	for _, v := range values {
+		at := &p.starts[p.of(v.x())]
+		ordered[*at] = v
+		*at++
+	}
+	p.values = values
+	return ordered
+}
+
+// divide makes n empty parts of the time up to the longest.
+func (p *parts) divide(n int, longest float64) {
+	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
+	clear(p.starts)
+	p.length = float64(n) / longest
+}
+
 // parts says where to look for a time among those of the ends: in which of as many equal parts of their range as there are.
 type parts struct {
 	starts []int32 // of each part, how many times lie before it; and all
 	length float64 // parts of a second
+	values []value // scratch of sort
 }
 
-// manyEnds is from how many times on a search in parts is much faster.
+// manyEnds is from how many times on a search in parts, or a sort by them, is much faster.
 const manyEnds = 64
 
 // of returns in which part a time is. A larger time is in no earlier part, whatever the roundings.
@@ -121,15 +177,16 @@ func (p *parts) of(x float64) int { return int(min(max(x, 0)*p.length, float64(l
 func (c *Curve) divide() {
 	n := len(c.at)
 	if n < manyEnds || !num.Finite(float64(n)/c.at[n-1]) {
-		c.parts = nil
+		if c.parts != nil {
+			c.parts.starts = c.parts.starts[:0]
+		}
 		return
 	}
 	if c.parts == nil {
 		c.parts = new(parts)
 	}
 	p := c.parts
-	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
-	p.length = float64(n) / c.at[n-1]
+	p.divide(n, c.at[n-1])
 	next := 0
 	for i, at := range c.at {
 		for part := p.of(at); next <= part; next++ {
@@ -156,7 +213,7 @@ func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, str
 // indexFrom is index where it is known to be low or more.
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
-	if p := c.parts; p != nil {
+	if p := c.parts; p != nil && len(p.starts) > 0 {
 		part := p.of(x)
 		low, high = max(low, int(p.starts[part])), int(p.starts[part+1])
 	}
