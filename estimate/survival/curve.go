@@ -3,8 +3,6 @@ package survival
 import (
 	"math"
 	"slices"
-
-	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
@@ -109,12 +107,10 @@ func (c *Curve) Fit() {
 func (c *Curve) sort() {
 	n := len(c.values)
 	if n >= manyEnds {
-		if longest := slices.Max(c.values).x(); num.Finite(float64(n) / longest) {
-			if c.parts == nil {
-				c.parts = new(parts)
-			}
-			c.values = c.parts.order(c.values, longest)
+		if c.parts == nil {
+			c.parts = new(parts)
 		}
+		c.values = c.parts.order(c.values, slices.Max(c.values).x())
 	}
 	moves := 0
 	for i := 1; i < n; i++ {
@@ -157,26 +153,36 @@ func (p *parts) order(values []value, longest float64) []value {
 func (p *parts) divide(n int, longest float64) {
 	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
 	clear(p.starts)
-	p.length = float64(n) / longest
+	p.from = math.Float64bits(longest)
+	p.from -= min(p.from, 1<<(octaves+52))
 }
 
-// parts says where to look for a time among those of the ends: in which of as many equal parts of their range as there are.
+// parts says where to look for a time among those of the ends: in which of as many parts of their range as there are,
+// each as many times as long as the one before: few times are long, and those of the others are close together.
 type parts struct {
 	starts []int32 // of each part, how many times lie before it; and all
-	length float64 // parts of a second
+	from   uint64  // the bits of the time at which the first begins
 	values []value // scratch of sort
 }
 
 // manyEnds is from how many times on a search in parts, or a sort by them, is much faster.
 const manyEnds = 64
 
-// of returns in which part a time is. A larger time is in no earlier part, whatever the roundings.
-func (p *parts) of(x float64) int { return int(min(max(x, 0)*p.length, float64(len(p.starts)-2))) }
+// octaves is how often the range of the parts halves, as a power of 2: a time may be the 2^16th part of the longest.
+const octaves = 4
+
+// of returns in which part a time is; a larger one is in no earlier part. The bits of a float64 are its logarithm, by chords.
+func (p *parts) of(x float64) int {
+	bits := math.Float64bits(max(x, 0))
+	bits = min(bits-min(bits, p.from), 1<<(octaves+52)) // so that the product does not overflow
+	n := len(p.starts) - 1
+	return min(int(bits>>(octaves+20)*uint64(n)>>32), n-1)
+}
 
 // divide makes the parts in which a time is looked for.
 func (c *Curve) divide() {
 	n := len(c.at)
-	if n < manyEnds || !num.Finite(float64(n)/c.at[n-1]) {
+	if n < manyEnds {
 		if c.parts != nil {
 			c.parts.starts = c.parts.starts[:0]
 		}

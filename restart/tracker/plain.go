@@ -13,13 +13,17 @@ import (
 // its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
 const plainFrom = 64
 
+// plainTimes is after how many typical times of a task and intervals an attempt is not asked for bounds: it is slow, and they
+// would be found in vain.
+const plainTimes = 2
+
 // plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
 // says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
 // false, it has changed nothing that a full decision does not change as well.
 //
-// Both bounds are of a task with one attempt that reports progress, and of which no trial was made. Where the curve of the
-// phase is to be made again, a machine leaves, no slot will come free, or the host has given t_rem or a prior,
-// the decision is a full one.
+// Both bounds are of a task with one attempt that reports progress, and of which no trial runs or was lost. The decision is
+// a full one where the curve of the phase is to be made again, a machine leaves, no slot will come free, or the host has given
+// t_rem or a prior.
 func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
@@ -28,13 +32,15 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		return false
 	}
 	c := &b.copies.all[s.copies]
-	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) ||
-		m.stale(b.now, f.interval) {
+	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) || m.stale(b.now, f.interval) {
 		return false
 	}
 	w, age := s.stint(c.resumed), b.age(c)
 	left := f.remaining(w, c)
 	if left == estimate.Unknown {
+		return false
+	}
+	if m.sure() && left.Seconds() > f.doubtful(w) {
 		return false
 	}
 	m.doubts = float32(j.mayMislead())
@@ -72,6 +78,12 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	}
 	d.Won, d.Tried = p.Trials.Counts()
 	return true
+}
+
+// doubtful is from how many seconds of t_rem on an attempt is not asked for bounds.
+func (f *forecast) doubtful(w stint) float64 {
+	usual := f.rates.Quantile(0.3) * f.rates.Work(float64(w))
+	return float64(plainTimes * (usual + f.interval.Seconds()))
 }
 
 // suspected reports whether a trial of the task runs, or was lost.
