@@ -242,7 +242,8 @@ func (w *twins) step() {
 			w.left--
 		case part >= 0 && part < 0.2:
 			report := Report{Done: math.Pow(age/r.takes, w.curve)}
-			if report.Done = min(report.Done*r.off*math.Exp(w.noise/4*w.rng.NormFloat64()), 1); w.quick.judge.forecast.book.tasks[r.task].flags&knownWork != 0 {
+			report.Done = min(report.Done*r.off*math.Exp(w.noise/4*w.rng.NormFloat64()), 1)
+			if w.quick.phase.book.tasks[r.task].flags&knownWork != 0 {
 				report.Done *= w.work[r.task]
 			}
 			if w.rng.IntN(300) == 0 {
