@@ -30,7 +30,8 @@ type Outline struct {
 // otherwise nothing. Both grow with l and fall with f. So none saves more than with Left in the place of l, and with lower
 // quantiles in the place of f. If the task is long by itself, a new attempt takes m(Age+l), where m compares the two places:
 // then both savings are linear in l while they are above 0, and at most 0 where l is 0. So they are at most 0, or at most
-// the savings at Left.
+// the savings at Left. How probable it is that the task is long, depends on l; what is saved is linear in that, and it is at
+// least as probable as [Trials.Long] says of 0 for a restart, and of Age+Left for a copy.
 //
 // It looks at up to three quantiles of Fresh; no allocation.
 func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
@@ -41,10 +42,10 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 	fresh := &o.Fresh
 	b := slowBound{left: o.Left, age: o.Age.Seconds(), moved: place(fresh.Location) / place(o.Location)}
 	if !o.Behind || p.Trials.Won < p.Trials.Lost { // otherwise it is the machine
-		b.long = p.Trials.Long(0)
+		b.long, b.copied = p.Trials.Long(0, 0), p.Trials.Long(0, b.age+b.left)
 	}
-	if b.price = check.Or(c.Price, 0.5); p.Waiting <= 0 && !p.Stream {
-		b.price = check.Or(c.IdlePrice, 2)
+	if b.price = check.Or(c.Price, usualPrice); p.Waiting <= 0 && !p.Stream {
+		b.price = check.Or(c.IdlePrice, usualIdlePrice)
 	}
 	low := max(0, fresh.Quantile(lowPoint))
 	b.most(low, 1)
@@ -76,8 +77,9 @@ const (
 
 // slowBound is how much a restart and a copy save at most, if the task is not long, in seconds of slots.
 type slowBound struct {
-	left, age, moved, long, price float64
-	restart, another              float64
+	left, age, moved, price float64
+	long, copied            float64 // how probable it is at least that the task is long, for a restart and for a copy
+	restart, another        float64
 }
 
 // most adds what is saved at most with the part of t_new that is no less than fresh.
@@ -86,12 +88,15 @@ func (b *slowBound) most(fresh, part float64) {
 	b.another += float64(part * max(0, float64((1+b.price)*b.left)-float64((2+b.price)*fresh)))
 }
 
-// saved is how much is saved at most, by a restart or by a copy, whether the task is long or not.
+// saved is how much is saved at most, by a restart or by a copy, however probable it is that the task is long.
 func (b *slowBound) saved() float64 {
 	same := float64(b.moved * (b.age + b.left))
-	restart := float64(b.long*(1+b.price)*max(0, b.left-same)) + float64((1-b.long)*b.restart)
-	another := float64(b.long*max(0, float64((1+b.price)*b.left)-float64((2+b.price)*same))) + float64((1-b.long)*b.another)
-	return max(0, restart, another)
+	restart := float64((1 + b.price) * max(0, b.left-same))
+	another := max(0, float64((1+b.price)*b.left)-float64((2+b.price)*same))
+	return max(
+		restart, float64(b.long*restart)+float64((1-b.long)*b.restart),
+		another, float64(b.copied*another)+float64((1-b.copied)*b.another),
+	)
 }
 
 // within reports whether less than the margin is saved, whatever the roundings.

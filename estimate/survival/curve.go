@@ -154,7 +154,7 @@ func (p *parts) divide(n int, longest float64) {
 	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
 	clear(p.starts)
 	p.from = math.Float64bits(longest)
-	p.from -= min(p.from, 1<<(octaves+52))
+	p.from -= min(p.from, 1<<(octaves+fraction))
 }
 
 // parts says where to look for a time among those of the ends: in which of as many parts of their range as there are,
@@ -168,15 +168,18 @@ type parts struct {
 // manyEnds is from how many times on a search in parts, or a sort by them, is much faster.
 const manyEnds = 64
 
-// octaves is how often the range of the parts halves, as a power of 2: a time may be the 2^16th part of the longest.
-const octaves = 4
+const (
+	octaves  = 4             // how often the range of the parts halves, as a power of 2: a time may be the 2^16th part of the longest
+	fraction = 52            // bits of the fraction of a float64
+	spare    = fraction - 32 // of these that are left out, so that a product with a number of parts fits into 64 bits
+)
 
 // of returns in which part a time is; a larger one is in no earlier part. The bits of a float64 are its logarithm, by chords.
 func (p *parts) of(x float64) int {
 	bits := math.Float64bits(max(x, 0))
-	bits = min(bits-min(bits, p.from), 1<<(octaves+52)) // so that the product does not overflow
+	bits = min(bits-min(bits, p.from), 1<<(octaves+fraction)) // so that the product does not overflow
 	n := len(p.starts) - 1
-	return min(int(bits>>(octaves+20)*uint64(n)>>32), n-1)
+	return min(int(bits>>(octaves+spare)*uint64(n)>>(fraction-spare)), n-1)
 }
 
 // divide makes the parts in which a time is looked for.

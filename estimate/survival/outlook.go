@@ -116,30 +116,39 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 			}
 		}
 	}
-	if seen == 0 || math.IsInf(longest, 1) {
+	if !weighs { // no total counts for more than another
+		for _, ratio := range unseen {
+			longest = max(longest, float64(max(p.Total, p.AtStage)*ratio))
+		}
+		seen = 1
+	}
+	if seen == 0 || math.IsInf(longest, 1) || !(longest*near > p.Age) {
 		return 0, false
+	}
+	upTo := max(longest-p.Age, float64((near-1)/2*surely*p.Age)) // a total that is over stands for a little more
+	if !weighs {
+		return upTo, true
 	}
 	less := min(1, 1-float64(least/most)+1/float64(1+n)) // as unlike has it
 	if p.Even {
 		less = min(less, evenGuess)
 	}
 	guess *= less
-	prior, other := 1.0, guess/float64(len(unseen)) // of the unseen, all but one shorten the prediction
-	if weighs {
-		prior = 0.5 / float64(curve.Ends()+1)
-		other = float64(other*(1+prior)) + float64(guess*max(p.MaySayNothing, 0))
-		if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
-			prior += curve.within(from, to)
-		}
+	prior := halfEnd / float64(curve.Ends()+1)
+	other := float64(guess*((1+prior)/float64(len(unseen)))) + float64(guess*max(p.MaySayNothing, 0)) // of the unseen, one is longer
+	if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
+		prior += curve.within(from, to)
 	}
-	if !(float64(other*31*surely) < float64(seen*prior)) {
+	if !(float64(other*lastPoint*surely) < float64(seen*prior)) {
 		return 0, false
 	}
-	return max(longest-p.Age, float64((near-1)/2*surely*p.Age)), true // a total that is over stands for a little more
+	return upTo, true
 }
 
-// surely is more than what rounding makes of a sum of some forty values.
-const surely = 1 + 1e-9
+const (
+	surely    = 1 + 1e-9 // more than what rounding makes of a sum of some forty values
+	lastPoint = 31       // what is beyond the quantile 31/32 has so much less weight than the rest
+)
 
 // These are choices; docs/calibration.md has how far predictions are off with them.
 const (

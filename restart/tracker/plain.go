@@ -46,7 +46,10 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	m.doubts = float32(j.mayMislead())
 	o := restart.Outline{Age: age, Behind: j.fleet.leavesBehind(b, s, askNone)}
 	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
-	if o.Behind && m.sure() { // as foresee has it
+	if m.evenSoFar && m.evenly(&c.trail) { // as foresee has it
+		prediction.Even, prediction.Expected = true, true
+	}
+	if o.Behind && m.sure() { // as foresee has it, too
 		prediction.Expected, curve = true, nil
 	}
 	known := false
