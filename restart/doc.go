@@ -23,7 +23,7 @@
 //   - If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
 //   - The action is taken that costs least, in seconds of slots and a price for each second until the task ends.
 //   - The first trial is a copy, for two attempts of one task show which of the two causes it is; attempts are killed
-//     without a copy once three trials were won.
+//     without a copy once three trials were won, or one where progress runs evenly and tasks wait.
 //   - All trials together may lose no more slot time than a stated bound.
 //
 // Each refusal has its own reason, and Value and Threshold are the two numbers that refused:

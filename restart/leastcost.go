@@ -19,15 +19,15 @@ import (
 // so the old attempt is killed.
 //
 //   - A slow attempt has met a long task, or bad luck. The probability that the task is long is the share of trials that
-//     were lost ([Trials.Long]). If the task is long, a new attempt takes as long as the old one would have taken where
-//     the new one runs; if not, it takes what others took.
+//     were lost ([Trials.Long]); it is more if the spread of t_new explains the attempt's time. If the task is long, a new
+//     attempt takes as long as the old one would have taken where the new one runs; if not, it takes what others took.
 //   - Costs are seconds of slots, and a price for each second until the task ends: Price while tasks wait, IdlePrice
 //     while none does. An action must save two report periods, and the new attempt must probably end sooner.
 //   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
 //     copy is killed; if it is faster, the old attempt is.
-//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost. While tasks wait for
-//     slots, one is enough for an attempt that moves evenly ([Copy].Even). A task that may have no copy ([Task].NoDuplicate) need not wait for that: there a restart is the trial, once the attempt has run for as
-//     long as a silent copy may.
+//   - Attempts are killed without a copy once three trials were won, and twice as many as were lost; one is enough for an
+//     attempt that moves evenly ([Copy].Even) while tasks wait for slots. A task that may have no copy ([Task].NoDuplicate)
+//     need not wait for that: there a restart is the trial, once the attempt has run for as long as a silent copy may.
 //   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
 //     a copy costs that shows nothing, a share of the phase, or what the task itself still takes, whichever is most.
 //
@@ -189,8 +189,8 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		case sooner < likely:
 			d.keep(Unlikely, sooner, likely)
 			restartPays = false
-		case !w.mayRestart(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
-			d.keep(Unproven, p.Trials.Won, max(provenTrials, provenRatio*p.Trials.Lost))
+		case p.Trials.Won < w.mustWin(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
+			d.keep(Unproven, p.Trials.Won, w.mustWin(p))
 			restartPays = false
 		case guess && lost > bound:
 			d.keep(LossBound, lost, bound)
@@ -323,11 +323,14 @@ func own(long, outlier float64) float64 {
 	return float64(outlier*long) + float64((1-outlier)*(odds/(1+odds)))
 }
 
-// mayRestart reports whether enough trials were won to kill an attempt without a copy. Of one that moves evenly, while others
-// wait for its slot, it is enough that one was won, and twice as many as were lost: a copy would wait for a slot first.
-func (w *weights) mayRestart(p *Phase) bool {
-	won := w.even && p.Waiting > 0 && p.Trials.Won >= 1 && p.Trials.Won >= float64(provenRatio*p.Trials.Lost)
-	return won || p.Trials.Proven()
+// mustWin returns how many trials must have been won before the attempt may be killed without a copy. Of one that moves
+// evenly, while others wait for its slot, one is enough if none was lost: a copy would wait for a slot first.
+func (w *weights) mustWin(p *Phase) float64 {
+	least := float64(provenTrials)
+	if w.even && p.Waiting > 0 {
+		least = 1
+	}
+	return max(least, provenRatio*p.Trials.Lost)
 }
 
 func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }

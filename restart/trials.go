@@ -90,9 +90,6 @@ func (t *Trials) Long(lost int, whole float64) float64 {
 // maxLost bounds a loop; the odds are beyond all doubt by then.
 const maxLost = 32
 
-// Proven reports whether enough trials were won that an attempt may be killed without a copy beside it.
-func (t *Trials) Proven() bool { return t.Won >= provenTrials && t.Won >= float64(provenRatio*t.Lost) }
-
 // Counts returns how many trials were won, of how many that came out, as a decision names them.
 func (t *Trials) Counts() (won, tried int) { return whole(t.Won), whole(t.Won + t.Lost) }
 

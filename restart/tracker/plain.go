@@ -85,8 +85,8 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 
 // doubtful is from how many seconds of t_rem on an attempt is not asked for bounds.
 func (f *forecast) doubtful(w stint) float64 {
-	usual := f.rates.Quantile(0.3) * f.rates.Work(float64(w))
-	return float64(plainTimes * (usual + f.interval.Seconds()))
+	usual := restart.Typical(&estimate.Fresh{UnitTime: f.rates, Work: f.rates.Work(float64(w))})
+	return float64(plainTimes * (usual + f.interval).Seconds())
 }
 
 // suspected reports whether a trial of the task runs, or was lost.
