@@ -23,8 +23,8 @@ type Copy struct {
 	Left estimate.Distribution
 	// Basis is what Left rests on; the decision names it.
 	Basis Basis
-	// Even says that its progress has run evenly so far, and that of most others did: then it shows early how fast the copy
-	// is. [survival.Trail.Even] tells it. Read by LeastCost.
+	// Even says that the copy's progress has run evenly so far, and that most copies' progress did. Such progress shows early
+	// how fast the copy is. Method Even of survival.Trail tells it. Read by LeastCost.
 	Even bool
 	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64

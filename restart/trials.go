@@ -23,8 +23,8 @@ type Trials struct {
 	Cost time.Duration
 	// AtRisk is what the trials that still run will cost if all of them are lost.
 	AtRisk time.Duration
-	// Longest is how long an attempt takes in all of the longest task of which a trial was lost, as far as it is known. What
-	// was lost says little of tasks that take far longer. 0 is unknown: then it says as much of all.
+	// Longest is the time of an attempt of the longest task that has lost a trial, as it was predicted. Lost trials say little
+	// about tasks that take far longer. 0 means unknown: then lost trials say the same about all tasks.
 	Longest time.Duration
 }
 
@@ -63,17 +63,18 @@ func (t *Trials) Win(saved, typical time.Duration) {
 	t.Cost = num.Sub(t.Cost, max(min(saved, num.Times(typical, paidTimes)), 0))
 }
 
-// Lose counts a trial that was lost, the slot time that it cost, and how long an attempt of its task takes in all, or has
-// taken at least.
+// Lose counts a lost trial and the slot time that it cost. Whole is the time that an attempt of the task takes in all, or the
+// least that it takes; 0 if neither is known.
 func (t *Trials) Lose(cost, whole time.Duration) {
 	t.Lost++
 	t.Cost = num.Add(t.Cost, max(cost, 0))
 	t.Longest = max(t.Longest, whole)
 }
 
-// Long returns the probability that a slow task is long by itself, so that a new attempt takes as long as the old one, of
-// which an attempt takes so many seconds in all. It is the share of trials that were lost; each lost trial of the task
-// itself doubles the odds. Of a task that takes k times [Trials.Longest], lost trials of others count 1/k^2. O(lost).
+// Long returns the probability that a slow task is long by itself, so that a new attempt takes as long as the old one. It is
+// the share of lost trials; each trial that the task itself has lost doubles the odds. Whole is the time in seconds that an
+// attempt of the task takes in all, 0 if it is not known. If whole is k times [Trials.Longest], lost trials count 1/k^2 in
+// that share. O(lost).
 func (t *Trials) Long(lost int, whole float64) float64 {
 	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
 	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {

@@ -157,8 +157,8 @@ func (p *parts) divide(n int, longest float64) {
 	p.from -= min(p.from, 1<<(octaves+fraction))
 }
 
-// parts says where to look for a time among those of the ends: in which of as many parts of their range as there are,
-// each as many times as long as the one before: few times are long, and those of the others are close together.
+// parts divides a range of times into parts, as many as there are times, to find or sort a time quickly. Each part is longer
+// than the part before it by one factor: few times are long, and the short ones are close together.
 type parts struct {
 	starts []int32 // of each part, how many times lie before it; and all
 	from   uint64  // the bits of the time at which the first begins

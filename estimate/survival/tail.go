@@ -57,8 +57,9 @@ func newTail(longest, lower, median, upper float64) tail {
 	return t
 }
 
-// Outlier returns the probability that one that takes t in all is an outlier, and not one of a body of which a quarter takes
-// less than quarter, and a half less than median; 0 if no median is known. The body is as wide above its median as below.
+// Outlier returns the probability that a task which takes t in all is an outlier, given the lower quartile and the median of
+// the other tasks. The other tasks are taken to spread as far above their median as below. It is 0 if the median is not
+// positive.
 // O(1), no allocation.
 func Outlier(t, quarter, median float64) float64 {
 	if !(t > median) { // so that a time below the median is the body's

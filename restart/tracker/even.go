@@ -7,12 +7,12 @@ import "github.com/straggler-go/straggler/estimate/survival"
 
 // These are choices; docs/decisions/19-least-cost.md ("Evenness by totals") has what they are worth.
 const (
-	plainParts = 4   // parts of its work after which it is plain whether an attempt moves evenly
-	firstParts = 6   // parts of its work by which an attempt that has ended is judged
-	enoughEven = 3   // attempts before it is known whether most move evenly
-	mostlyEven = .75 // the share of those that ended, one uneven added, from which on the progress of an even attempt is believed
-	fewSlow    = 2   // attempts of which it need not be plain: they may be the slow ones
-	mostEven   = .9  // before three have ended: the share of those that run which must have shown it, and of these the even ones
+	plainParts = 4   // parts of its work that an attempt has passed when it has shown whether it moves evenly
+	firstParts = 6   // parts of its work by which an ended attempt is judged
+	enoughEven = 3   // attempts that have shown it, before the phase is judged by them
+	mostlyEven = .75 // the share of even attempts among the ended ones and one uneven attempt, from which progress is believed
+	fewSlow    = 2   // reporting attempts that need not have shown it: they may be the slow ones
+	mostEven   = .9  // before three have ended: the share of attempts that must have shown it, and of even ones among these
 )
 
 // moved takes note of whether a copy that has ended moved evenly.
@@ -35,8 +35,8 @@ func (m *ages) evenly(t *survival.Trail) bool {
 	return most && t.Even(survival.Parts)
 }
 
-// allEven reports whether nearly all copies that run move evenly, as far as has been seen: that is plain of nearly all
-// that report. Those that it is plain of first are the fast ones; to go by them alone would be to believe all. O(n).
+// allEven reports whether nearly all running copies have shown that they move evenly. The fast copies show it first. To go by
+// the fast ones alone would be to believe every phase. O(n).
 func (f *forecast) allEven() bool {
 	reporting, plain, even := 0, 0, 0
 	f.running(func(c *copyState, _ stint) {
