@@ -308,10 +308,10 @@ func stillLost(t *Task, age time.Duration) int {
 // trials of shorter tasks were lost says less of this one, but that is no reason to throw away what it has done.
 func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	w.long = trials.Long(lost, 0)
-	quarter, median := fresh.Quantile(lowerQuarter)-w.lag, fresh.Quantile(evenChance)-w.lag
+	body := survival.NewBody(fresh.Quantile(lowerQuarter)-w.lag, fresh.Quantile(evenChance)-w.lag)
 	for i, left := range w.left {
 		whole := w.age + left
-		outlier := survival.Outlier(float64(w.moved*whole), quarter, median)
+		outlier := body.Outlier(float64(w.moved * whole))
 		w.longs[i], w.copied[i] = own(w.long, outlier), own(trials.Long(lost, whole), outlier)
 	}
 }

@@ -38,34 +38,55 @@ func plain(longest float64) tail { return tail{from: longest, index: TailIndex} 
 // wider.
 func newTail(longest, lower, median, upper float64) tail {
 	t := plain(longest)
-	if !(median > 0) {
-		return t
-	}
-	wider := max(median/lower, upper/median)
-	for t.index < mostIndex && power(wider, t.index+1) <= quarterLeft {
-		t.index++
-	}
-	body, outlier := 1/(1+power(longest/median, t.index)), 1.0
-	if q := OutlierFrom * median / longest; q < 1 {
-		outlier = float64(q * q)
-	}
-	// No fused multiply-add: one answer everywhere.
-	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body)
-	if t.outlier = 1; body > 0 {
-		t.outlier = outlier / (outlier + body)
+	if median > 0 {
+		t.index = indexOf(max(median/lower, upper/median))
+		t.outlier = Body{median, t.index}.Outlier(longest)
 	}
 	return t
 }
 
-// Outlier returns the probability that a task which takes t in all is an outlier, given the lower quartile and the median of
-// the other tasks. The other tasks are taken to spread as far above their median as below. It is 0 if the median is not
-// positive.
-// O(1), no allocation.
-func Outlier(t, quarter, median float64) float64 {
-	if !(t > median) { // so that a time below the median is the body's
-		t = median
+// indexOf returns the index of a body of which a quarter lies between the median and a time that differs by a factor.
+func indexOf(wide float64) int {
+	index := TailIndex
+	for index < mostIndex && power(wide, index+1) <= quarterLeft {
+		index++
 	}
-	return newTail(t, quarter, median, 0).outlier
+	return index
+}
+
+// Body is the log-logistic distribution of the times of the tasks that are no outliers. The zero value is that of a time of
+// which nothing is known.
+type Body struct {
+	median float64
+	index  int
+}
+
+// NewBody returns the body with a lower quartile and a median. It spreads as far above its median as below. O(1), no
+// allocation.
+func NewBody(quarter, median float64) Body {
+	if !(median > 0) {
+		return Body{}
+	}
+	return Body{median, indexOf(median / quarter)}
+}
+
+// Outlier returns the probability that a task which takes t in all, or has taken t, is an outlier; 0 if nothing is known of
+// the body. O(1), no allocation.
+func (b Body) Outlier(t float64) float64 {
+	if b.index == 0 {
+		return 0
+	}
+	t = max(t, b.median) // the shortest times are the body's as well
+	body, outlier := 1/(1+power(t/b.median, b.index)), 1.0
+	if q := OutlierFrom * b.median / t; q < 1 {
+		outlier = float64(q * q)
+	}
+	// No fused multiply-add: one answer everywhere.
+	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body)
+	if !(body > 0) {
+		return 1
+	}
+	return outlier / (outlier + body)
 }
 
 // power returns x^n for an n of 1 or more.

@@ -52,13 +52,13 @@ func TestOutlier(t *testing.T) {
 		{800, 0, 100, .3, .7},
 		{800, 90, 0, 0, 0},
 	} {
-		p := survival.Outlier(c.t, c.quarter, c.median)
+		p := survival.NewBody(c.quarter, c.median).Outlier(c.t)
 		assert.GreaterOrEqual(t, p, c.least, "%v", c)
 		assert.LessOrEqual(t, p, c.most, "%v", c)
 	}
 	for _, quarter := range []float64{10, 50, 80, 95, 100} {
 		for before, x := 0., 100.; x < 1e6; x *= 1.1 {
-			p := survival.Outlier(x, quarter, 100)
+			p := survival.NewBody(quarter, 100).Outlier(x)
 			assert.GreaterOrEqual(t, p, before-1e-12, "%v of %v", x, quarter)
 			before = min(p, before+1)
 		}
