@@ -66,7 +66,7 @@ func run(args []string, w io.Writer) error {
 		"list of cells as in -list; or both, as in own,proof")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
 		"invented afterwards; all of these; reference or own, the cells by which the default is compared with the "+
-		"reference; fresh, twenty worlds that no policy has played yet; streams of small phases, as time/one in a hundred/slots")
+		"reference; fresh, twenty worlds that were invented last; streams of small phases, as time/one in a hundred/slots")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, a factor for the noise of noisy progress: 1 is a σ of .15 "+
 		"between attempts and of .05 between the reports of one")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under "+
