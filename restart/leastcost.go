@@ -316,11 +316,11 @@ func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	}
 }
 
-// own returns the probability that a time is the task's own, if it is for an outlier, and how probable it is that the task
-// is one.
+// own returns the probability that the task is long, given that of an outlier and how probable it is that the task is an
+// outlier. The odds of the others are sizeOdds times as high.
 func own(long, outlier float64) float64 {
-	odds := sizeOdds * long / (1 - long)
-	return float64(outlier*long) + float64((1-outlier)*(odds/(1+odds)))
+	odds := float64(sizeOdds * long) // no fused multiply-add: one answer everywhere
+	return float64(outlier*long) + float64((1-outlier)*(odds/(1-long+odds)))
 }
 
 // mustWin returns how many trials must have been won before the attempt may be killed without a copy. Of one that moves
