@@ -169,7 +169,7 @@ type parts struct {
 const manyEnds = 64
 
 const (
-	octaves  = 4             // how often the range of the parts halves, as a power of 2: a time may be the 2^16th part of the longest
+	octaves  = 4             // the range of the parts halves 2^octaves times: the shortest part is 2^-16 of the longest time
 	fraction = 52            // bits of the fraction of a float64
 	spare    = fraction - 32 // of these that are left out, so that a product with a number of parts fits into 64 bits
 )

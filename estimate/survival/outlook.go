@@ -39,6 +39,14 @@ type Prediction struct {
 	Even bool
 }
 
+// total is what an error makes of the prediction.
+func (p *Prediction) total(ratio float64) float64 {
+	if ratio > 1 && p.AtStage > 0 {
+		return max(p.Total, float64(p.AtStage*ratio))
+	}
+	return float64(p.Total * ratio)
+}
+
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
 // all that was predicted is long over.
 //
@@ -105,10 +113,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 		each := float64(of.weight) / float64(kept)
 		for _, ratio := range of.ring.ratio[:kept] {
 			least, most = min(least, ratio), max(most, ratio)
-			total := p.Total * float64(ratio)
-			if ratio > 1 && p.AtStage > 0 {
-				total = max(p.Total, p.AtStage*float64(ratio))
-			}
+			total := p.total(float64(ratio))
 			longest = max(longest, total)
 			if total > p.Age {
 				shortest = min(shortest, total)
@@ -118,7 +123,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	}
 	if !weighs { // no total counts for more than another
 		for _, ratio := range unseen {
-			longest = max(longest, float64(max(p.Total, p.AtStage)*ratio))
+			longest = max(longest, p.total(ratio))
 		}
 		seen = 1
 	}
@@ -234,10 +239,7 @@ func (a *adder) ring(r *ring, weight float64) {
 
 // atom adds a total, in its place.
 func (a *adder) atom(ratio, weight float64) {
-	total := a.p.Total * ratio
-	if ratio > 1 && a.p.AtStage > 0 {
-		total = max(a.p.Total, a.p.AtStage*ratio)
-	}
+	total := a.p.total(ratio)
 	if !(total*near > a.p.Age) || math.IsInf(total, 1) {
 		return
 	}
