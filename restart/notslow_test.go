@@ -40,7 +40,9 @@ func TestNotSlowIsDecided(t *testing.T) {
 		phase := restart.Phase{
 			Interval: time.Duration(1+rng.IntN(20)) * time.Second, Tasks: 100, Slots: 50, Waiting: rng.IntN(2) * 9,
 			FreeSlots: rng.IntN(2) * 5, Stream: rng.IntN(2) == 0,
-			Trials: restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(9))},
+			Trials: restart.Trials{
+				Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(9) * rng.IntN(20)), Longest: time.Duration(rng.IntN(100)) * time.Second,
+			},
 		}
 		most := left.Quantile(31. / 32)
 		task.Behind = rng.IntN(4) == 0

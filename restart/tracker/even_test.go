@@ -64,10 +64,10 @@ func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 		plain, stalled, young int
 		believed              bool
 	}{
-		"all but two are plain, and even": {18, 0, 2, true},
-		"few are plain yet":               {8, 0, 12, false},
-		"one in nine stalls":              {16, 2, 2, false},
-		"two are too few":                 {2, 0, 2, false},
+		"all but four are plain, and even": {16, 0, 4, true},
+		"few are plain yet":                {8, 0, 12, false},
+		"one in nine stalls":               {16, 2, 2, false},
+		"two are too few":                  {2, 0, 2, false},
 	} {
 		tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second})
 		require.NoError(t, err)
@@ -90,6 +90,12 @@ func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 		f.refresh()
 		slow := even(1, false)
 		assert.Equal(t, c.believed, f.ages.evenly(&slow), name)
+
+		data, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		restored, err := Restore(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second}, data)
+		require.NoError(t, err)
+		assert.Equal(t, c.believed, restored.phase.forecast.ages.evenly(&slow), name)
 	}
 }
 
@@ -151,4 +157,16 @@ func TestCopiesThatAreOvertakenCountAgainstTheirMachine(t *testing.T) {
 		assert.Equal(t, []int{copied}, tr.Finish(now, task, 0))
 	}
 	assert.Greater(t, record.Factor(machine), 2.)
+}
+
+// How long the tasks take that lost trials of a kind is not passed on. So once the kind knows of lost trials, they say the
+// same about all tasks.
+func TestLongestOfAKindIsUnknown(t *testing.T) {
+	kind := new(Experience)
+	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
+	require.NoError(t, err)
+	tr.judge.trials.Lose(time.Second, 100*time.Second)
+	assert.Equal(t, 100*time.Second, tr.Phase().Trials.Longest)
+	kind.lost = 1
+	assert.Zero(t, tr.Phase().Trials.Longest)
 }
