@@ -491,3 +491,26 @@ func replaced(t *Task, i, most int) bool {
 	}
 	return i == oldest && furthest != oldest && !t.NoRestart && max(t.Restarts, 0) < most
 }
+
+// A distribution is looked at in points, each of which stands for a sixteenth of it (t_rem) or an eighth (t_new): the same for
+// distributions of this library and of any other.
+const (
+	leftPoints  = 16
+	freshPoints = 8
+)
+
+// middle is where in its part of a distribution a point lies.
+const middle = 0.5
+
+// point returns the middle of the i-th of n equal parts of a distribution.
+func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
+	return max(0, d.Quantile((float64(i)+middle)/float64(n)))
+}
+
+// points are those in which t_new is looked at.
+func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
+	for j := range of {
+		of[j] = point(fresh, j, freshPoints)
+	}
+	return of
+}

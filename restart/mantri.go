@@ -1,6 +1,9 @@
 package restart
 
 import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 )
@@ -227,4 +230,160 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && v.youngest < pause
+}
+
+// view is what Mantri needs to know of a task's copies.
+type view struct {
+	interval  time.Duration         // Δ, 0 or more
+	remaining time.Duration         // of the fastest copy, or Unknown
+	youngest  time.Duration         // age of the copy launched last
+	slowest   int                   // of the copies that can be judged and may be killed; -1 if there is none
+	surplus   int                   // of those, the slowest whose t_rem does not rest on its age; -1 if there is none
+	judged    bool                  // some copy can be judged
+	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
+	basis     Basis
+}
+
+func (m *Mantri) look(copies []Copy, interval time.Duration) view {
+	v := view{
+		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
+	}
+	for i := range copies {
+		c := &copies[i]
+		v.youngest = min(v.youngest, c.Elapsed)
+		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
+			v.remaining, v.left, v.basis = max(0, c.Remaining), c.Left, c.Basis
+		}
+		if !m.judged(c, v.interval) {
+			continue
+		}
+		v.judged = true
+		if len(copies) > 1 && spared(copies, i) {
+			continue
+		}
+		if v.slowest < 0 || slower(copies, i, v.slowest) {
+			v.slowest = i
+		}
+		if c.Basis != ByAge && (v.surplus < 0 || slower(copies, i, v.surplus)) {
+			v.surplus = i
+		}
+	}
+	return v
+}
+
+// judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
+// copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
+func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
+	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
+}
+
+// prunes reports whether the slowest copy that has had its time is slower than keep others. By age alone none is: the
+// older of two always seems the slower, and most of all when it is about to end.
+func (v view) prunes(copies []Copy, keep int) bool {
+	return v.surplus >= 0 && len(copies) > keep && faster(copies, v.surplus) >= keep
+}
+
+// faster counts the copies that are faster than the i-th.
+func faster(copies []Copy, i int) (n int) {
+	for j := range copies {
+		if j != i && slower(copies, i, j) {
+			n++
+		}
+	}
+	return n
+}
+
+// slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
+func slower(copies []Copy, i, j int) bool {
+	a, b := &copies[i], &copies[j]
+	if a.Remaining != b.Remaining {
+		return a.Remaining == estimate.Unknown || b.Remaining != estimate.Unknown && a.Remaining > b.Remaining
+	}
+	if a.Elapsed != b.Elapsed {
+		return a.Elapsed < b.Elapsed
+	}
+	return i > j
+}
+
+// estimates takes t_rem and E(t_new) into a decision, and reports whether both are known.
+func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
+	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
+	if d.Remaining == estimate.Unknown && p.Silent {
+		d.Reason = NoProgress
+	}
+	return d.Remaining != estimate.Unknown && d.Fresh != estimate.Unknown
+}
+
+// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few long ones among those
+// like it can stretch E(t_new) to what is left of each of them; where they hang and hold every slot, none would ever
+// be restarted. So it is enough, too, if t_rem all but surely exceeds what a new copy usually takes, and probably
+// what it may take, each by as much as the bar asks. The decision's bar is then that.
+func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
+	if v.left == nil {
+		return true
+	}
+	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), m.Confidence
+	if d.Value >= d.Threshold {
+		return exceeds(&t.Fresh, v.left, 1, 0, evenChance) > evenChance
+	}
+	margin := (d.Bar - d.Fresh).Seconds()
+	usual, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
+	if v.left.CDF(usual) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
+		return false
+	}
+	d.Bar, _ = num.Duration(usual)
+	d.Value, d.Threshold = 1-v.left.CDF(usual), allBut
+	return true
+}
+
+// savesTime reports whether a copy on an idle slot is expected to save more than the bar asks for, and has a chance.
+func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
+	if v.left == nil {
+		return d.Remaining > d.Bar
+	}
+	chance := max(m.DuplicateThreshold, 0) // it may be Off
+	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), chance
+	if !(d.Value > chance) {
+		return false
+	}
+	least := (d.Bar - d.Fresh).Seconds()
+	if !(point(v.left, leftPoints-1, leftPoints)-point(&t.Fresh, 0, freshPoints) > least) { // nor does any other pair
+		return false
+	}
+	saved, fresh := 0.0, points(&t.Fresh)
+	for i := range leftPoints {
+		left := point(v.left, i, leftPoints)
+		for _, f := range fresh {
+			saved += max(0, left-f)
+		}
+	}
+	return saved/(leftPoints*freshPoints) > least
+}
+
+// exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most
+// the bar.
+func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, bar float64) float64 {
+	longest := point(left, leftPoints-1, leftPoints)
+	most := fresh.Below(float64(longest*share) - margin)
+	if most <= bar || point(left, 0, leftPoints) == longest { // all points are one
+		return most
+	}
+	for i := range leftPoints - 1 {
+		most += fresh.Below(float64(point(left, i, leftPoints)*share) - margin)
+	}
+	return most / leftPoints
+}
+
+// spares reports whether one more copy is expected to save slot time. The copy that ends last runs on.
+func (v *view) spares(t *Task) bool {
+	fresh, c, less := points(&t.Fresh), float64(len(t.Copies)), 0.0
+	for i := range leftPoints {
+		left := point(v.left, i, leftPoints)
+		for _, f := range fresh {
+			if less -= min(f, left); f < left {
+				less += float64(c * (left - f))
+			}
+		}
+	}
+	return less > 0
 }

@@ -1,6 +1,11 @@
 package restart
 
-import "github.com/straggler-go/straggler/internal/check"
+import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/wire"
+)
 
 // Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
 // the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
@@ -51,3 +56,29 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 	}
 	return best, Decision{Action: Start, Reason: LargestWork}
 }
+
+// Validate returns an error that names the first field of a policy that is out of range, with its value and its range.
+// It asks a policy of your own by its method Validate() error, if it has one. Validate a policy once, where it is made:
+// Decide neither fails nor panics, whatever its fields are. A nil policy is LeastCost{}; one that holds a nil pointer is
+// an error.
+func Validate(policy Policy) error {
+	if check.Nil(policy) {
+		return check.Bad("restart", "Policy", fmt.Sprintf("a nil %T", policy), "a policy, or nil itself for LeastCost")
+	}
+	if v, ok := policy.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+func (m Mantri) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
+func (m *Mantri) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero, as Mantri's does; UnmarshalJSON reads it.
+func (c LeastCost) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
+func (c *LeastCost) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+
+// MarshalJSON returns the fields that are not zero, Off as -1; UnmarshalJSON reads it.
+func (l Limits) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&l)) }
+func (l *Limits) UnmarshalJSON(data []byte) error { return wire.Read(data, l, wire.Struct) }

@@ -2,9 +2,11 @@ package tracker
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -211,4 +213,204 @@ func blocked(r restart.Reason) bool {
 		return true
 	}
 	return false
+}
+
+// Most reports are of attempts that are nowhere near slow. For the default policy, bounds show that at a small part of the
+// cost of a full decision.
+
+// plainFrom is how many tasks a phase has in which bounds stand for full decisions. A smaller phase costs little, and each of
+// its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
+const plainFrom = 64
+
+// plainTimes is after how many typical times of a task and intervals an attempt is not asked for bounds: it is slow, and they
+// would be found in vain.
+const plainTimes = 2
+
+// plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
+// says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
+// false, it has changed nothing that a full decision does not change as well.
+//
+// Both bounds are of a task with one attempt that reports progress, and of which no trial runs or was lost. The decision is
+// a full one where the curve of the phase is to be made again, a machine leaves, no slot will come free, or the host has given
+// t_rem or a prior.
+func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
+	b, f := j.book, j.forecast
+	s, m := &b.tasks[task], &f.ages
+	policy, is := j.policy.(restart.LeastCost)
+	if !is || j.whole || j.fleet.leaving > 0 || f.expects || b.several(s) || j.suspected(s) {
+		return false
+	}
+	c := &b.copies.all[s.copies]
+	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) || m.stale(b.now, f.interval) {
+		return false
+	}
+	w, age := s.stint(c.resumed), b.age(c)
+	left := f.remaining(w, c)
+	if left == estimate.Unknown {
+		return false
+	}
+	if m.sure() && left.Seconds() > f.doubtful(w) {
+		return false
+	}
+	m.doubts = float32(j.mayMislead())
+	o := restart.Outline{Age: age, Behind: j.fleet.leavesBehind(b, s, askNone)}
+	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
+	if m.evenSoFar && m.evenly(&c.trail) { // as foresee has it
+		prediction.Even, prediction.Expected = true, true
+	}
+	if o.Behind && m.sure() { // as foresee has it, too
+		prediction.Expected, curve = true, nil
+	}
+	known := false
+	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.evenly(&c.trail) {
+		prediction.Even = true // which makes AtMost know more, and tell the same
+		o.Left, known = m.shape.AtMost(prediction, curve)
+	}
+	if !known || o.Left > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
+		return false
+	}
+	if machine := j.fleet.number(c.machine); machine >= 0 {
+		o.Location = j.fleet.location(b, task, machine)
+	}
+	own, location := [1]int{int(c.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, o.Behind, own[:], &j.others)
+	fresh := o.Fresh.Expected()
+	if fresh == estimate.Unknown {
+		return false
+	}
+	value, threshold, sure := policy.NotSlow(&o, p)
+	if !sure {
+		return false
+	}
+	if !prediction.Expected && curve.Ends() < enoughEnds { // the prediction counts for little yet
+		left, _ = num.Duration(o.Left)
+	}
+	*d = restart.Decision{
+		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: restart.ByProgress, Value: value, Threshold: threshold,
+	}
+	d.Won, d.Tried = p.Trials.Counts()
+	return true
+}
+
+// doubtful is from how many seconds of t_rem on an attempt is not asked for bounds.
+func (f *forecast) doubtful(w stint) float64 {
+	usual := restart.Typical(&estimate.Fresh{UnitTime: f.rates, Work: f.rates.Work(float64(w))})
+	return float64(plainTimes * (usual + f.interval).Seconds())
+}
+
+// suspected reports whether a trial of the task runs, or was lost.
+func (j *judge) suspected(s *taskState) bool {
+	return s.history != none && (j.trying(s) != nil || j.book.histories[s.history].trial.lost > 0)
+}
+
+// rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
+// end by one to copy it. Its bar is how long the last of these stays. A task of which nothing is known is not expected
+// to end.
+func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
+	if j.fleet.leaving == 0 || view.NoDuplicate {
+		return
+	}
+	stays, remaining := time.Duration(0), estimate.Unknown
+	for i, k := s.copies, 0; i != none; i, k = j.book.copies.all[i].next, k+1 {
+		c := &j.book.copies.all[i]
+		left := j.fleet.stays(c.machine, j.book.now)
+		needs := j.forecast.needs(s.stint(c.resumed), c, view.Copies[k].Remaining)
+		if left == noTime || needs != estimate.Unknown && needs <= left {
+			return
+		}
+		if stays = max(stays, left); needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
+			remaining = needs
+		}
+	}
+	*d = restart.Decision{Reason: restart.Leaving, Remaining: remaining, Fresh: d.Fresh, Bar: stays}
+	if p.FreeSlots <= 0 {
+		d.Reason = restart.NoFreeSlot
+		return
+	}
+	d.Action, d.Gain, d.Avoid = restart.Duplicate, num.MaxDuration, restart.Avoid(*view, *p)
+}
+
+// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
+// only machines on which the task was tried, it goes back to one of those: a task that hangs gets its copy on every
+// machine that is not known to be bad.
+func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
+	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
+		return
+	}
+	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.told)
+	bad := len(j.avoid)
+	if bad == 0 {
+		return
+	}
+	j.avoid = append(j.avoid, view.Tried...)
+	most := len(j.avoid) + len(view.Copies) // they may be as many, if each is another
+	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Copies) >= p.Machines {
+		j.avoid = j.avoid[:bad]
+	}
+	view.Tried = j.avoid
+	d.Avoid = restart.Avoid(*view, *p)
+}
+
+// distinct counts the machines of a list and of the copies of a task, each once.
+func distinct(list []int, copies []restart.Copy) (n int) {
+	for i, machine := range list {
+		if machine >= 0 && slices.Index(list, machine) == i {
+			n++
+		}
+	}
+	for i := range copies {
+		machine := copies[i].Machine
+		on := func(c restart.Copy) bool { return c.Machine == machine }
+		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(copies, on) == i {
+			n++
+		}
+	}
+	return n
+}
+
+// unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
+// leaves. Nothing is unwanted where nothing runs: one bad machine is better than none.
+func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
+	if machine < 0 || j.book.running == 0 {
+		return d, false
+	}
+	if left := j.fleet.stays(j.fleet.seen(machine), j.book.now); left != noTime {
+		s := &j.book.tasks[task]
+		if usual, known := j.forecast.usual(s.stint(j.book.saved(s))); known && usual > left {
+			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
+		}
+	}
+	if j.fleet.record == nil {
+		return d, false
+	}
+	v := j.fleet.record.Judge(machine)
+	if !v.Avoid() || j.pays(machine, v) {
+		return d, false
+	}
+	return restart.Decision{Reason: restart.SlowMachine, Value: v.ClassFactor, Threshold: v.Threshold}, true
+}
+
+// pays reports whether a task that starts on a slow machine now is expected to end there before the phase does.
+func (j *judge) pays(machine int, v machines.Verdict) bool {
+	if !j.trials.on || v.Standing != machines.Slow {
+		return false
+	}
+	waves := 1 + float64(j.book.waiting.waits)/float64(max(j.book.slots, 1))
+	return j.fleet.record.Factor(machine) <= waves
+}
+
+// exchanged returns the location factor of a task that is killed while others wait: the slot that it leaves goes to one
+// of them, which will be as slow there.
+func (j *judge) exchanged(s *taskState, location float64) float64 {
+	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.copies == none {
+		return location
+	}
+	own := j.fleet.number(j.book.copies.all[s.copies].machine)
+	if own == none {
+		return location
+	}
+	if v := j.fleet.record.Judge(own); v.Avoid() && !j.pays(own, v) {
+		return location
+	}
+	return max(location, j.fleet.record.Factor(own))
 }

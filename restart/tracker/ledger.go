@@ -1,11 +1,15 @@
 package tracker
 
 import (
+	"cmp"
 	"log/slog"
+	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/wire"
+	"github.com/straggler-go/straggler/restart"
 )
 
 // Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be
@@ -90,3 +94,60 @@ func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*
 
 // UnmarshalText reads what String returns.
 func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }
+
+// reasons is how many reasons there are.
+const reasons = restart.LossBound + 1
+
+// counts is how often each answer was given, by action and reason: only those that ever were, in this order.
+type counts []count
+
+type count struct {
+	action restart.Action
+	reason restart.Reason
+	n      int
+}
+
+func (c *counts) add(d *restart.Decision) {
+	for i := range *c {
+		if one := &(*c)[i]; one.action == d.Action && one.reason == d.Reason {
+			one.n++
+			return
+		}
+	}
+	if d.Action <= restart.Start && d.Reason < reasons {
+		*c = append(*c, count{d.Action, d.Reason, 1})
+		slices.SortFunc(*c, func(a, b count) int {
+			return cmp.Or(cmp.Compare(a.action, b.action), cmp.Compare(a.reason, b.reason))
+		})
+	}
+}
+
+// total is a sum of durations that none overflows: what is taken off again leaves what was there before, whatever a host
+// has reported.
+type total struct {
+	high int64
+	low  uint64
+}
+
+func totalOf(d time.Duration) total { return total{int64(d >> 63), uint64(d)} }
+
+func (t total) plus(o total) total {
+	low, carry := bits.Add64(t.low, o.low, 0)
+	return total{t.high + o.high + int64(carry), low}
+}
+
+func (t total) minus(o total) total {
+	low, borrow := bits.Sub64(t.low, o.low, 0)
+	return total{t.high - o.high - int64(borrow), low}
+}
+
+// duration is the nearest one to the sum.
+func (t total) duration() time.Duration {
+	switch d := time.Duration(t.low); {
+	case t.high == int64(d>>63):
+		return d
+	case t.high < 0:
+		return num.MinDuration
+	}
+	return num.MaxDuration
+}

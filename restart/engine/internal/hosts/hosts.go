@@ -7,8 +7,11 @@
 package hosts
 
 import (
+	"math"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Nowhere is the number of no host.
@@ -198,4 +201,218 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		s.touch(i)
 	}
 	s.slow = slices.Delete(s.slow, 0, before)
+}
+
+// eligible says whether a host may get something new, and for how many attempts it has room.
+func (s *Set) eligible(h *host) (room int, ok bool) {
+	return h.Slots - h.load, !h.down && (!h.idles() || s.last)
+}
+
+// idles reports whether a host should get nothing new although it is up.
+func (h *host) idles() bool { return h.resting || h.slow || !h.leaves.IsZero() }
+
+// touch brings all that follows from a host's state up to date after it has changed.
+func (s *Set) touch(i int) {
+	h := &s.list[i]
+	room, ok := s.eligible(h)
+	var t tally
+	if !h.down {
+		t.up = 1
+		if h.idles() {
+			t.idle = 1
+		}
+	}
+	if ok {
+		t.room = max(room, 0)
+	}
+	s.sums.up += t.up - h.counted.up
+	s.sums.idle += t.idle - h.counted.idle
+	s.sums.room += t.room - h.counted.room
+	h.counted = t
+	s.open.set(i, room, ok && !h.hidden)
+	if last := s.sums.up == s.sums.idle; last != s.last {
+		s.last = last
+		for k := range s.list {
+			if s.list[k].idles() {
+				s.touch(k)
+			}
+		}
+	}
+}
+
+// Room returns the free slots of the hosts that may get something new.
+func (s *Set) Room() int { return s.sums.room }
+
+// Eligible reports whether a host may get something new, full or not.
+func (s *Set) Eligible(i int) bool {
+	_, ok := s.eligible(&s.list[i])
+	return ok
+}
+
+// AnyUp reports whether a host is up whose name is not in the list; also if there are neither hosts nor names. O(n).
+func (s *Set) AnyUp(except []string) bool {
+	for i := range s.list {
+		if h := &s.list[i]; !h.down && !slices.Contains(except, h.Name) {
+			return true
+		}
+	}
+	return len(except) == 0
+}
+
+// Pick returns the eligible host with the most free slots of those that are not to be skipped, the first of equals, or
+// Nowhere. A full host is picked only if overfull is set; it is open if there is such a host, full or not. O(log n) for
+// each host that is skipped.
+func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
+	i = s.open.find(skip)
+	if i == Nowhere || overfull || s.open.room[i] > 0 {
+		return i, i != Nowhere
+	}
+	return Nowhere, true
+}
+
+// Unwanted adds the hosts that should get nothing new to those of a list.
+func (s *Set) Unwanted(list []int) []int { return append(append(list, s.resting...), s.slow...) }
+
+// Names returns the names of those hosts of a list that are up and not the chosen one, in the order of their numbers,
+// and whether any other host is left; no names if not. Those that are down are no matter of choice. It sorts the list.
+func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
+	slices.Sort(list)
+	list = slices.Compact(list)
+	list = slices.DeleteFunc(list, func(i int) bool { return i == chosen || s.list[i].down })
+	if len(list) == 0 || len(list) >= s.sums.up {
+		return nil, len(list) == 0
+	}
+	names = make([]string, len(list))
+	for k, i := range list {
+		names[k] = s.list[i].Name
+	}
+	return names, true
+}
+
+// roomiest finds the host with the most free slots, the first of equals, among those that may get something new. It is
+// a tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to
+// skip k hosts O(k log n).
+type roomiest struct {
+	room   []int32 // free slots by host; may be negative
+	member []bool  // by host
+	best   []int32 // by node, the root at 1, host i at len(best)/2 + i; Nowhere if there is none
+}
+
+// grow makes room for n hosts.
+func (r *roomiest) grow(n int) {
+	if n <= len(r.room) {
+		return
+	}
+	r.room = append(r.room, make([]int32, n-len(r.room))...)
+	r.member = append(r.member, make([]bool, n-len(r.member))...)
+	leaves := len(r.best) / 2
+	if n <= leaves {
+		return
+	}
+	for leaves = max(leaves, 1); leaves < n; leaves *= 2 {
+	}
+	r.best = slices.Repeat([]int32{Nowhere}, 2*leaves)
+	for host, in := range r.member {
+		if in {
+			r.best[leaves+host] = int32(host)
+		}
+	}
+	for node := leaves - 1; node > 0; node-- {
+		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
+	}
+}
+
+// set says how much room a host has, and whether it may be found.
+func (r *roomiest) set(host, room int, member bool) {
+	if r.room[host] == int32(room) && r.member[host] == member {
+		return
+	}
+	r.room[host], r.member[host] = int32(room), member
+	node := len(r.best)/2 + host
+	r.best[node] = Nowhere
+	if member {
+		r.best[node] = int32(host)
+	}
+	for node /= 2; node > 0; node /= 2 {
+		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
+	}
+}
+
+// better returns the host with more room, a if there is no difference; a has the lower number.
+func (r *roomiest) better(a, b int32) int32 {
+	if b == Nowhere || a != Nowhere && r.room[a] >= r.room[b] {
+		return a
+	}
+	return b
+}
+
+// find returns the roomiest host that is not to be skipped, or Nowhere.
+func (r *roomiest) find(skip func(host int) bool) int {
+	if len(r.best) == 0 {
+		return Nowhere
+	}
+	return int(r.findBelow(1, skip))
+}
+
+func (r *roomiest) findBelow(node int, skip func(host int) bool) int32 {
+	best := r.best[node]
+	if best == Nowhere || !skip(int(best)) {
+		return best
+	}
+	if 2*node >= len(r.best) {
+		return Nowhere
+	}
+	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
+}
+
+// Clock is how far a host's clock is off, as far as its own reports show: nothing is heard before it has happened, and
+// nothing happens to an attempt before it was asked for. Either bounds the offset from one side. As long as 0 lies
+// between the bounds the clock is taken to be right, and else as wrong as the nearer bound says. So a right clock is
+// never corrected, and a wrong one to within the shortest delay seen. The zero value knows nothing.
+type Clock struct {
+	least, most time.Duration // of what it shows more than the caller's
+	told        bool
+}
+
+// Tell takes what the clock showed at a moment that, by the caller's, lies between two others; the zero time does not
+// bound it. What contradicts all before it stands in its place: the clock was set.
+func (c *Clock) Tell(shown, after, before time.Time) {
+	least, most := num.MinDuration, time.Duration(math.MaxInt64)
+	if !before.IsZero() {
+		least = shown.Sub(before)
+	}
+	if !after.IsZero() {
+		most = shown.Sub(after)
+	}
+	switch {
+	case least > most: // the moment is none
+	case c.told && max(least, c.least) <= min(most, c.most):
+		c.least, c.most = max(least, c.least), min(most, c.most)
+	default:
+		*c = Clock{least: least, most: most, told: true}
+	}
+}
+
+// Offset is what the clock shows more than the caller's; 0 if that may be.
+func (c *Clock) Offset() time.Duration {
+	if !c.told {
+		return 0
+	}
+	return min(max(0, c.least), c.most)
+}
+
+// Clock returns that of a host, or of those that are not known.
+func (s *Set) Clock(i int) *Clock {
+	if i == Nowhere {
+		return &s.unknown
+	}
+	return &s.list[i].clock
+}
+
+// ForgetClocks forgets how far the clocks are off: the caller's own was set.
+func (s *Set) ForgetClocks() {
+	s.unknown = Clock{}
+	for i := range s.list {
+		s.list[i].clock = Clock{}
+	}
 }
