@@ -35,6 +35,7 @@
 //	duration         remaining=65.8s      seconds: 65.834927134
 //	  unknown        remaining=?          null
 //	number           value=0.25           0.25; NaN is null, ? in a line; infinity is "+Inf", +Inf in a line
+//	  of a kind      seconds=0.25         "kind":"seconds","value":0.25
 //	  limit, none    budget=off           null
 //	  choice, off    wait=off             -1
 //	part of a limit  spent=3/10           "spent":3,"budget":10

@@ -57,6 +57,24 @@ func (c *Codec) Index(key string, v *int) {
 // Float is a number; NaN is unknown. One that may be infinite is a [Limit].
 func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
 
+// Keyed is a number and an enumeration that says what it is. In lines the enumeration's name is the number's key;
+// elsewhere each has its own.
+func (c *Codec) Keyed(of string, what Text, names []string, key string, v *float64) {
+	if as := c.used; !c.InLine() {
+		c.Enum(of, what)
+		c.used = as
+	} else if key = what.String(); c.mode == reading {
+		for _, name := range names {
+			if _, is := c.in.value[name]; is {
+				c.in.fail(what.UnmarshalText([]byte(name)))
+				key = name
+				break
+			}
+		}
+	}
+	c.Float(key, v)
+}
+
 // Bool is a truth value.
 func (c *Codec) Bool(key string, v *bool) { put(c, key, !*v, truth{v}) }
 

@@ -309,3 +309,33 @@ func TestChoicesOfMinusOneSecond(t *testing.T) {
 		assert.Equal(t, d, read, string(data))
 	}
 }
+
+// measured is a number under the name of what it is.
+type measured struct {
+	Of   action
+	Size float64
+}
+
+func (v *measured) wire(c *Codec) {
+	c.When(v.Of != 0 || v.Size != 0).Keyed("of", &v.Of, names[:], "size", &v.Size)
+}
+
+func TestANumberUnderTheNameOfWhatItIs(t *testing.T) {
+	v := measured{1, 0.1234567}
+	assert.Equal(t, "kill=0.123457", Line(v.wire))
+	assert.Equal(t, []slog.Attr{slog.String("of", "kill"), slog.Float64("size", v.Size)}, Log(v.wire).Group())
+	data, err := JSON(v.wire)
+	require.NoError(t, err)
+	assert.Equal(t, `{"of":"kill","size":0.1234567}`, string(data))
+	var read measured
+	require.NoError(t, Read(data, &read, (*measured).wire))
+	assert.Equal(t, v, read)
+	require.NoError(t, Scan([]byte("kill=0.5"), &read, (*measured).wire))
+	assert.Equal(t, measured{1, 0.5}, read)
+	require.NoError(t, Scan(nil, &read, (*measured).wire))
+	assert.Zero(t, read)
+	assert.Empty(t, Line(read.wire))
+	for _, line := range []string{"kill=1 keep=2", "kill=a", "size=1", "of=kill"} {
+		assert.Error(t, Scan([]byte(line), &read, (*measured).wire), line)
+	}
+}
