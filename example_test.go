@@ -62,12 +62,12 @@ func Example() {
 	case restart.Kill:
 		host.Kill(id, d.Copy) // of several copies, one that is not needed
 	}
-	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s value=165 threshold=82.5 gain=55s avoid=7
+	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 
 	// Output:
 	// kill attempt 0 of 325
 	// queue 325 again, not on 7: true
-	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s value=165 threshold=82.5 gain=55s avoid=7
+	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 }
 
 // The README quotes the example above, line by line.

@@ -27,12 +27,9 @@ type Decision struct {
 	// Bar is what Remaining had to exceed; 0 if the rule compares something else. Where t_rem is uncertain, it is what a
 	// new copy usually takes, and Δ, which may be less than Fresh.
 	Bar time.Duration
-	// Value was held against Threshold: the probability of saving resources against δ, that of an uncertain t_rem to
-	// exceed Bar, or what a new copy usually takes, against the confidence that Mantri asks of each, a score against
-	// the mean score less its lag, seconds run against seconds, a rate against a rate, a count against a count, a share
-	// against a share, the seconds that a copy saves against those of a slot that it adds, each as far as it was looked
-	// at where the task is kept. Both are 0 if not used.
-	Value, Threshold float64
+	// Comparison has the two numbers that decided, where Remaining and Bar do not: those that refused where the task is
+	// kept, as far as the rule looked at them.
+	Comparison
 	// Won of Tried earlier restarts and copies were won, where the policy reads it.
 	Won, Tried int
 	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, SDA and ESE, the time
@@ -53,8 +50,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Duration("remaining", &d.Remaining)
 	c.Duration("fresh", &d.Fresh)
 	c.Duration("bar", &d.Bar)
-	compared := d.Value != 0 || d.Threshold != 0
-	c.When(compared).Float("value", &d.Value)
+	compared := d.Measure != NoMeasure
+	c.When(compared).Keyed("measure", &d.Measure, measureNames[:], "value", &d.Value)
 	c.When(compared).Float("threshold", &d.Threshold)
 	tried := d.Tried != 0
 	c.When(tried).Int("won", &d.Won)
@@ -157,8 +154,7 @@ const (
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
 	IdleSlot
-	// SlowerCopy: other copies of the task are faster, not by their age alone, and this one had its time; or, by LeastCost
-	// where nothing is reported, a copy has used up the time in which it might have gained.
+	// SlowerCopy: enough other copies of the task are faster, not by their age alone, and this one had its time.
 	SlowerCopy
 	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
 	LongestToEnd
@@ -185,7 +181,7 @@ const (
 	TasksWaiting
 	// NoFreeSlot: there is no slot for a copy.
 	NoFreeSlot
-	// EnoughCopies: the task has as many copies as it may have.
+	// EnoughCopies: as many copies of the task run as may at once.
 	EnoughCopies
 	// CopyTooRecent: a copy of the task was launched a short while ago.
 	CopyTooRecent
@@ -195,7 +191,7 @@ const (
 	CapReached
 	// BudgetSpent: the budget for copies is spent.
 	BudgetSpent
-	// NotEligible: the task must not be duplicated, or not restarted.
+	// NotEligible: the task must not be duplicated.
 	NotEligible
 	// SlowMachine: the machine that asks is itself too slow.
 	SlowMachine
@@ -235,12 +231,22 @@ const (
 	// Held: nothing of the phase has begun or ended for long, and no slot is free for a copy, or the task may have none, so
 	// that it is restarted.
 	Held
-	// TrialRuns: the latest copy of the task reports nothing, and has not yet run for long enough to show whether it gains:
-	// the decision has how many seconds it has run, and how many it may.
+	// TrialRuns: the latest copy of the task reports nothing, and has not yet run for long enough to show whether it gains.
 	TrialRuns
-	// LossBound: with this trial all trials together might lose more slot time than they may: the decision has both, in
-	// seconds.
+	// LossBound: this trial might lose more slot time than all trials together may still lose.
 	LossBound
+	// NotWorthSlot: to end this copy of several saves slot time, beside the copy that is expected to end first.
+	NotWorthSlot
+	// TimeSpent: the copy reports nothing, and has used up the time in which it might have gained.
+	TimeSpent
+	// NotRestartable: the task must not be killed and run again.
+	NotRestartable
+	// DuplicatesSpent: the task was given as many copies as it may be in all.
+	DuplicatesSpent
+	// SeveralRun: a restart would cost least, and is not for a task of which several copies run.
+	SeveralRun
+	// NoTaskWaits: a restart would cost least, and is not made where no task waits for the slot.
+	NoTaskWaits
 )
 
 var reasonNames = [...]string{
@@ -249,7 +255,8 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held", "trial-runs", "loss-bound",
+	"unproven", "held", "trial-runs", "loss-bound", "not-worth-slot", "time-spent", "not-restartable", "duplicates-spent",
+	"several-run", "no-task-waits",
 }
 
 // String returns the reason's name.

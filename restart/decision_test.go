@@ -28,12 +28,17 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.LossBound; r++ {
+	for r := restart.NoReason; r <= restart.NoTaskWaits; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.LossBound)+1)+")", (restart.LossBound + 1).String())
+	for m := restart.NoMeasure; m <= restart.SlowFactor; m++ {
+		assert.Regexp(t, `^[a-z-]+$`, m.String())
+		assert.False(t, seen[m.String()], m.String())
+		seen[m.String()] = true
+	}
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.NoTaskWaits)+1)+")", (restart.NoTaskWaits + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.
@@ -44,9 +49,19 @@ func TestNamesAreStable(t *testing.T) {
 		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-copies",
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
-		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer",
+		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer", 34: "furthest-on", 35: "unproven", 36: "held",
+		37: "trial-runs", 38: "loss-bound", 39: "not-worth-slot", 40: "time-spent", 41: "not-restartable", 42: "duplicates-spent",
+		43: "several-run", 44: "no-task-waits",
 	} {
 		assert.Equal(t, want, r.String())
+	}
+	for m, want := range map[restart.Measure]string{
+		0: "no-measure", 1: "slot-seconds", 2: "saved-slot-seconds", 3: "lost-slot-seconds", 4: "saved-seconds", 5: "run-seconds",
+		6: "since-copy-seconds", 7: "unit-seconds", 8: "probability", 9: "won-trials", 10: "past-restarts", 11: "past-copies",
+		12: "running-copies", 13: "faster-copies", 14: "finished-tasks", 15: "finished-share", 16: "copy-share",
+		17: "progress-score", 18: "progress-rate", 19: "work-rate", 20: "machine-score", 21: "slow-factor",
+	} {
+		assert.Equal(t, want, m.String())
 	}
 }
 
@@ -58,8 +73,8 @@ func TestDecisionPrintsWhatWasUsed(t *testing.T) {
 	assert.Nil(t, fields[len(fields)-1].Value.Any(), "unknown is null")
 	d = restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}
 	assert.Equal(t, "kill slower-copy copy=2", d.String())
-	d = restart.Decision{Reason: restart.NotSlow, Value: 2.5, Threshold: 3, Gain: math.MaxInt64}
-	assert.Equal(t, "keep not-slow value=2.5 threshold=3 gain=inf", d.String())
+	d = restart.Decision{Reason: restart.NotSlow, Comparison: restart.Compare(restart.RunSeconds, 2.5, 3), Gain: math.MaxInt64}
+	assert.Equal(t, "keep not-slow run-seconds=2.5 threshold=3 gain=inf", d.String())
 	d = restart.Mantri{}.Decide(one(41*time.Second, 30), scarce)
 	text, err := json.Marshal(d)
 	require.NoError(t, err)
@@ -81,7 +96,7 @@ func TestDecisionsReadBack(t *testing.T) {
 			task.Tried = append(task.Tried, int(rng.Int64()>>rng.IntN(63)))
 		}
 		d := restart.Decision{
-			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.FurthestOn) + 1)),
+			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.NoTaskWaits) + 1)),
 			Basis: restart.Basis(rng.IntN(3)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}
@@ -89,7 +104,8 @@ func TestDecisionsReadBack(t *testing.T) {
 			d.Copy = rng.IntN(3)
 		}
 		if rng.IntN(2) == 0 {
-			d.Value, d.Threshold = rng.NormFloat64(), rng.ExpFloat64()
+			of := restart.Measure(1 + rng.IntN(int(restart.SlowFactor)))
+			d.Comparison = restart.Compare(of, rng.NormFloat64(), rng.ExpFloat64())
 		}
 		text, err := json.Marshal(d)
 		require.NoError(t, err)
@@ -117,6 +133,10 @@ func TestDecisionsReadBack(t *testing.T) {
 		assert.ErrorContains(t, json.Unmarshal([]byte(text), &d), want)
 		assert.Zero(t, d)
 	}
+	var d restart.Decision
+	assert.ErrorContains(t, d.UnmarshalText([]byte("keep unlikely probability=0.4 run-seconds=3 threshold=0.6")), "run-seconds")
+	assert.ErrorContains(t, d.UnmarshalText([]byte("keep unlikely probability=many threshold=0.6")), "want a number")
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"action":"keep","reason":"unlikely","probability":0.4}`), &d), "probability")
 	var set restart.MachineSet
 	require.NoError(t, json.Unmarshal([]byte("[3,7]"), &set))
 	assert.True(t, set.Len() == 2 && set.At(1) == 7)

@@ -37,8 +37,8 @@ func ExampleDecide() {
 		fmt.Println("kill copy", d.Copy, "and run the task again, not on machine", d.Avoid.At(0))
 	}
 	// Output:
-	// keep not-slow remaining=25s fresh=31s value=37.5 threshold=66.5
-	// restart fresh-sooner copy=0 remaining=120s fresh=31s value=180 threshold=46.5 gain=89s avoid=7
+	// keep not-slow remaining=25s fresh=31s slot-seconds=37.5 threshold=66.5
+	// restart fresh-sooner copy=0 remaining=120s fresh=31s slot-seconds=180 threshold=46.5 gain=89s avoid=7
 	// kill copy 0 and run the task again, not on machine 7
 }
 
@@ -51,7 +51,7 @@ func ExampleMantri_logNormal() {
 	// The mean speaks for patience, but half of the new copies would take less than half of the time that is left.
 	fmt.Println(restart.Mantri{}.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
-	// duplicate saves-resources remaining=40s fresh=33.1155s bar=43.1155s value=0.498297 threshold=0.25 gain=6.88455s avoid=7
+	// duplicate saves-resources remaining=40s fresh=33.1155s bar=43.1155s probability=0.498297 threshold=0.25 gain=6.88455s avoid=7
 }
 
 // A slot is free: what is the best use of it?
@@ -118,8 +118,8 @@ func ExampleDecision_LogValue() {
 	task.Restarts = 3
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
 	// Output:
-	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.value=180 decision.threshold=45 decision.gain=90 decision.avoid="[7]"
-	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.value=180 decision.threshold=75 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=45 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=75 decision.gain=90 decision.avoid="[7]"
 }
 
 // A task that resumes from a checkpoint: a new copy has only the rest to do, and the running one is judged by what it has done
@@ -136,5 +136,5 @@ func ExampleDecide_checkpoint() {
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
-	// restart fresh-sooner copy=0 remaining=60s fresh=30s value=90 threshold=45 gain=30s avoid=7
+	// restart fresh-sooner copy=0 remaining=60s fresh=30s slot-seconds=90 threshold=45 gain=30s avoid=7
 }

@@ -21,7 +21,8 @@ func Example_why() {
 	}
 	ask := func(p restart.Phase, copies ...restart.Copy) {
 		task := restart.Task{Copies: copies, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
-		fmt.Println(restart.Decide(task, p))
+		d := restart.Decide(task, p)
+		fmt.Println(d)
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Tasks: 60, Waiting: 20, Slots: 20, FreeSlots: 1}
 	ask(phase, runs(100, 900))
@@ -41,11 +42,11 @@ func Example_why() {
 	lost.Trials = restart.Trials{Won: 2, Lost: 5, Cost: 1100 * time.Second}
 	ask(lost, runs(100, 900))
 	// Output:
-	// duplicate saves-resources basis=progress remaining=900s fresh=100s value=1350 threshold=530 gain=800s avoid=0
-	// kill slower-copy copy=0 basis=progress remaining=70s fresh=100s value=70.842 threshold=20
-	// kill slower-copy copy=1 basis=progress remaining=870s fresh=100s value=869.916 threshold=20
-	// restart fresh-sooner copy=0 basis=progress remaining=900s fresh=100s value=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
-	// keep not-slow basis=progress remaining=60s fresh=100s value=90 threshold=130
-	// keep unproven basis=progress remaining=900s fresh=100s value=1 threshold=4 won=1 tried=3
-	// keep loss-bound basis=progress remaining=900s fresh=100s value=1120 threshold=900 won=2 tried=7
+	// duplicate saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
+	// kill not-worth-slot copy=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
+	// kill not-worth-slot copy=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
+	// restart fresh-sooner copy=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
+	// keep not-slow basis=progress remaining=60s fresh=100s slot-seconds=90 threshold=130
+	// keep unproven basis=progress remaining=900s fresh=100s won-trials=1 threshold=4 won=1 tried=3
+	// keep loss-bound basis=progress remaining=900s fresh=100s lost-slot-seconds=20 threshold=0 won=2 tried=7
 }

@@ -3,6 +3,7 @@ package restart_test
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func (r *rubbish) phase() restart.Phase {
 
 var decisionLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( copy=\d+)?` +
 	`( remaining=(\?|inf|-?[0-9.e+-]+s))?( fresh=(\?|inf|-?[0-9.e+-]+s))?( bar=(inf|-?[0-9.e+-]+s))?` +
-	`( value=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=(inf|[0-9.e+-]+s))?( avoid=\d+(,\d+)*)?$`)
+	`( [a-z-]+=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=(inf|[0-9.e+-]+s))?( avoid=\d+(,\d+)*)?$`)
 
 // sane checks what holds for every decision of every policy.
 func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) {
@@ -79,6 +80,8 @@ func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) 
 		t.Fatalf("no reason: %+v", d)
 	case !decisionLine.MatchString(d.String()):
 		t.Fatalf("an odd line: %q", d)
+	case !decides(d):
+		t.Fatalf("the numbers do not say so: %v", d)
 	case d.Copy < 0 || d.Copy >= max(len(task.Copies), 1):
 		t.Fatalf("no such copy: %+v", d)
 	case d.Action == restart.Kill && len(task.Copies) < 2:
@@ -95,6 +98,21 @@ func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) 
 	if attrs := d.LogValue().Group(); len(attrs) < 2 || attrs[0].Value.String() != d.Action.String() {
 		t.Fatalf("odd log fields: %v", attrs)
 	}
+}
+
+// atMost are the measures that must be at most the threshold for an action; the others must be at least that.
+var atMost = []restart.Measure{
+	restart.LostSlotSeconds, restart.PastRestarts, restart.PastCopies, restart.RunningCopies, restart.CopyShare,
+	restart.ProgressScore, restart.ProgressRate, restart.WorkRate, restart.SlowFactor,
+}
+
+// decides reports whether the numbers of a decision say what it does: a refusal never shows a comparison that passed.
+func decides(d restart.Decision) bool {
+	const rounding = 1e-9
+	if slices.Contains(atMost, d.Measure) == (d.Action == restart.Keep) {
+		return d.Value >= d.Threshold-rounding
+	}
+	return d.Value <= d.Threshold+rounding
 }
 
 func FuzzDecide(f *testing.F) {

@@ -125,8 +125,7 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	}
 	v := m.look(t.Copies, p.Interval)
 	d.Won, d.Tried = p.Trials.Counts()
-	if v.prunes(t.Copies, max(m.FastestKept, t.Clones)) {
-		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
+	if v.prunes(&d, t.Copies, max(m.FastestKept, t.Clones)) {
 		return d
 	}
 	if v.estimates(&d, &t, &p) {
@@ -135,7 +134,7 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	canCopy := p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off
 	if t.Stuck && d.Action != Kill && !canCopy && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
 		(v.left != nil || v.remaining == estimate.Unknown) && m.mayRestart(&t, v) == NoReason {
-		d.Action, d.Reason, d.Copy = Restart, Held, v.slowest
+		d.Action, d.Reason, d.Copy, d.Comparison = Restart, Held, v.slowest, Comparison{}
 	}
 	if d.Action == Duplicate || d.Action == Restart {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
@@ -148,52 +147,50 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) {
 	var w weights
 	w.fill(c, t, p, v)
-	if i, value, threshold := w.vain(t, c.MaxRestarts); i >= 0 {
-		d.keep(SlowerCopy, value, threshold)
-		d.Action, d.Copy = Kill, i
+	if w.vain(d, t, c.MaxRestarts) {
 		return
 	}
 	if w.silent && t.Trying > 0 && t.Trying.Seconds() < w.patience {
-		d.keep(TrialRuns, t.Trying.Seconds(), w.patience)
+		d.because(TrialRuns, RunSeconds, t.Trying.Seconds(), w.patience)
 		return
 	}
 	keep, restart, another := w.costs()
 	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
 	if noRestart == NoReason && len(t.Copies) > 1 {
-		noRestart = EnoughCopies
+		noRestart = SeveralRun
 	}
 	if noCopy == NoReason && p.FreeSlots <= 0 && p.Waiting <= 0 {
 		noCopy = NoFreeSlot
 	}
 	if noRestart == NoReason && noCopy == NoReason && p.Waiting <= 0 {
-		noRestart = IdleSlot // it would throw away what the attempt has done, for a slot that nobody wants
+		noRestart = NoTaskWaits // it would throw away what the attempt has done, for a slot that nobody wants
 	}
 	margin := marginPeriods * w.interval
 	restartPays := noRestart == NoReason && restart+margin < keep
 	copyPays := noCopy == NoReason && another+margin < keep
 	switch {
 	case !restartPays && !copyPays && another+margin < keep:
-		d.Reason = noCopy
+		m.refuse(d, noCopy, t, v)
 		return
 	case !restartPays && !copyPays && restart+margin < keep:
-		d.Reason = noRestart
+		m.refuse(d, noRestart, t, v)
 		return
 	case !restartPays && !copyPays:
-		d.keep(NotSlow, keep, min(restart, another)+margin)
+		d.because(NotSlow, SlotSeconds, keep, min(restart, another)+margin)
 		return
 	}
 	sooner, guess := w.sooner(), v.left != nil && !w.machine
 	bound, risk := c.bound(p, &w), num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
 	if restartPays && v.left != nil {
-		switch lost := risk + float64(min(1, 2*w.long)*t.Copies[v.slowest].Elapsed.Seconds()); {
+		switch loses := float64(min(1, 2*w.long) * t.Copies[v.slowest].Elapsed.Seconds()); {
 		case sooner < likely:
-			d.keep(Unlikely, sooner, likely)
+			d.because(Unlikely, Probability, sooner, likely)
 			restartPays = false
 		case p.Trials.Won < w.mustWin(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
-			d.keep(Unproven, p.Trials.Won, w.mustWin(p))
+			d.because(Unproven, WonTrials, p.Trials.Won, w.mustWin(p))
 			restartPays = false
-		case guess && lost > bound:
-			d.keep(LossBound, lost, bound)
+		case guess && risk+loses > bound:
+			d.because(LossBound, LostSlotSeconds, loses, max(0, bound-risk))
 			restartPays = false
 		}
 	}
@@ -204,30 +201,25 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		} else if w.silent {
 			bar = 0
 		}
-		switch lost := risk + float64(min(1, 2*w.long)*w.shows); {
+		switch loses := float64(min(1, 2*w.long) * w.shows); {
 		case sooner < bar:
-			d.keep(Unlikely, sooner, bar)
+			d.because(Unlikely, Probability, sooner, bar)
 			copyPays = false
-		case guess && lost > bound:
-			d.keep(LossBound, lost, bound)
+		case guess && risk+loses > bound:
+			d.because(LossBound, LostSlotSeconds, loses, max(0, bound-risk))
 			copyPays = false
 		}
 	}
 	switch {
 	case restartPays && (!copyPays || restart <= another):
-		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Restart, FreshSooner, v.slowest, keep, restart
+		d.because(FreshSooner, SlotSeconds, keep, restart)
+		d.Action, d.Copy = Restart, v.slowest
 	case copyPays && p.Waiting > 0:
-		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Duplicate, SavesResources, 0, keep, another
+		d.because(SavesResources, SlotSeconds, keep, another)
+		d.Action = Duplicate
 	case copyPays:
-		d.Action, d.Reason, d.Copy, d.Value, d.Threshold = Duplicate, IdleSlot, 0, keep, another
-	}
-}
-
-// keep keeps the task for a reason, with the two numbers that were compared.
-func (d *Decision) keep(why Reason, value, threshold float64) {
-	d.Reason = why
-	if d.Value, d.Threshold = value, threshold; !num.Finite(value) || !num.Finite(threshold) {
-		d.Value, d.Threshold = 0, 0
+		d.because(IdleSlot, SlotSeconds, keep, another)
+		d.Action = Duplicate
 	}
 }
 
@@ -391,12 +383,12 @@ func (w *weights) sooner() float64 {
 	return float64(n) / (leftPoints * freshPoints)
 }
 
-// vain returns the attempt of several that is not worth its slot, -1 if there is none, and what was compared: the seconds
-// of slots that are saved and must be, or for how long it has run and might.
-func (w *weights) vain(t *Task, mostRestarts int) (worst int, value, threshold float64) {
-	worst, threshold = -1, killPeriods*w.interval
-	if value = threshold; len(t.Copies) <= max(t.Clones, 1) {
-		return worst, value, threshold
+// vain kills the attempt of several that is not worth its slot, and reports whether there is one.
+func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
+	least := killPeriods * w.interval
+	worst, most := -1, least
+	if len(t.Copies) <= max(t.Clones, 1) {
+		return false
 	}
 	for i := range t.Copies {
 		c := &t.Copies[i]
@@ -405,16 +397,23 @@ func (w *weights) vain(t *Task, mostRestarts int) (worst int, value, threshold f
 		case c.Left == nil || c.Elapsed.Seconds() < w.patience:
 		case kept(t.Copies, i) && !(reports && replaced(t, i, mostRestarts)):
 		case !reports:
-			return i, c.Elapsed.Seconds(), w.patience
+			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience)
+			d.Action, d.Copy = Kill, i
+			return true
 		default:
 			if other := fastestOther(t.Copies, i); other != nil {
-				if saves := w.saves(c, other); saves > value {
-					worst, value = i, saves
+				if saves := w.saves(c, other); saves > most {
+					worst, most = i, saves
 				}
 			}
 		}
 	}
-	return worst, value, threshold
+	if worst < 0 {
+		return false
+	}
+	d.because(NotWorthSlot, SavedSlotSeconds, most, least)
+	d.Action, d.Copy = Kill, worst
+	return true
 }
 
 // fastestOther returns the attempt beside the i-th that ends first; nil if t_rem of none is a distribution.

@@ -44,17 +44,17 @@ func (l Limits) Effective() Limits {
 	return l
 }
 
-// Hold returns the decision, or one to keep the task where a limit forbids it, with the same numbers. O(len(t.Copies)),
-// no allocation.
+// Hold returns the decision, or one to keep the task where a limit forbids it, with the limit. O(len(t.Copies)), no
+// allocation.
 func (l Limits) Hold(d Decision, t Task) Decision {
 	l = l.Effective()
-	reason := NoReason
+	reason, compared := NoReason, Comparison{}
 	switch d.Action {
 	case Restart:
 		if t.NoRestart {
-			reason = NotEligible
+			reason = NotRestartable
 		} else if max(t.Restarts, 0) >= l.Restarts {
-			reason = RestartsSpent
+			reason, compared = RestartsSpent, spent(PastRestarts, t.Restarts, l.Restarts)
 		} else if len(t.Copies) > 1 && spared(t.Copies, d.Copy) {
 			reason = FurthestOn
 		}
@@ -66,13 +66,13 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 		if t.NoDuplicate {
 			reason = NotEligible
 		} else if max(t.Duplicates, 0) >= l.Duplicates {
-			reason = EnoughCopies
+			reason, compared = DuplicatesSpent, spent(PastCopies, t.Duplicates, l.Duplicates)
 		}
 	}
 	if reason == NoReason {
 		return d
 	}
-	d.Action, d.Reason, d.Copy, d.Gain, d.Avoid = Keep, reason, 0, 0, MachineSet{}
+	d.Action, d.Reason, d.Comparison, d.Copy, d.Gain, d.Avoid = Keep, reason, compared, 0, 0, MachineSet{}
 	return d
 }
 

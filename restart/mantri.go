@@ -113,11 +113,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	v := m.look(t.Copies, p.Interval)
 	keep := max(m.FastestKept, t.Clones)
-	if v.prunes(t.Copies, keep) {
-		d.Action, d.Reason, d.Copy = Kill, SlowerCopy, v.surplus
-		return d
-	}
-	if !v.estimates(&d, &t, &p) {
+	if v.prunes(&d, t.Copies, keep) || !v.estimates(&d, &t, &p) {
 		return d
 	}
 	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off {
@@ -143,10 +139,11 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 		d.Reason = NotSlow
 		return
 	}
-	d.Reason = m.mayDuplicate(t, v)
-	if d.Reason == NoReason {
-		d.Action, d.Reason = Duplicate, IdleSlot
+	if no := m.mayDuplicate(t, v); no != NoReason {
+		m.refuse(d, no, t, v)
+		return
 	}
+	d.Action, d.Reason = Duplicate, IdleSlot
 }
 
 // scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if
@@ -156,37 +153,87 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
 	d.Reason = NotSlow
 	if d.Remaining > d.Bar && m.sure(d, t, v) {
-		if d.Reason = m.mayRestart(t, v); d.Reason == NoReason {
-			// The median is below t_rem. By Markov's inequality it is at most twice the mean: most restarts need no look.
-			if v.left != nil || d.Remaining/2 > d.Fresh || t.Fresh.Quantile(evenChance) < d.Remaining.Seconds() {
-				d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
-				return
-			}
-			d.Reason = Unlikely
+		// The median is below t_rem. By Markov's inequality it is at most twice the mean: most restarts need no look.
+		if no := m.mayRestart(t, v); no != NoReason {
+			m.refuse(d, no, t, v)
+		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
+			d.because(Unlikely, Probability, t.Fresh.Below(d.Remaining.Seconds()), evenChance)
+		} else {
+			d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
+			return
 		}
 	}
 	if m.DuplicateThreshold == Off {
 		return
 	}
-	c := float64(len(t.Copies))
-	d.Threshold = m.DuplicateThreshold
+	compared, saves := m.saves(t, v)
+	no := m.mayDuplicate(t, v)
+	switch {
+	case !saves && d.Reason != NotSlow: // why it is not restarted says more
+	case !saves:
+		d.Comparison = compared
+	case no != NoReason:
+		m.refuse(d, no, t, v)
+	default:
+		d.Action, d.Reason, d.Comparison = Duplicate, SavesResources, compared
+	}
+}
+
+// saves reports whether one more copy saves resources, and the comparison that says so.
+func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
+	c, chance := float64(len(t.Copies)), 0.0
 	if v.left == nil {
-		d.Value = t.Fresh.Below(d.Remaining.Seconds() * c / (c + 1))
+		chance = t.Fresh.Below(v.remaining.Seconds() * c / (c + 1))
 	} else {
-		d.Value = exceeds(&t.Fresh, v.left, c/(c+1), 0, m.DuplicateThreshold)
+		chance = exceeds(&t.Fresh, v.left, c/(c+1), 0, m.DuplicateThreshold)
 	}
-	if !(d.Value > d.Threshold) {
-		return
-	}
-	if v.left != nil {
-		if !v.spares(t) {
-			return
+	if saves = chance > m.DuplicateThreshold; saves && v.left != nil {
+		if keep, another := v.costs(t); !(another < keep) {
+			return Compare(SlotSeconds, keep, another), false
 		}
 	}
-	d.Reason = m.mayDuplicate(t, v)
-	if d.Reason == NoReason {
-		d.Action, d.Reason = Duplicate, SavesResources
+	return Compare(Probability, chance, m.DuplicateThreshold), saves
+}
+
+// because sets a decision's reason and the two numbers that were compared.
+func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
+	d.Reason, d.Comparison = why, Compare(of, value, threshold)
+}
+
+// refuse keeps a task for a reason of mayRestart's or mayDuplicate's, with what was compared.
+func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
+	d.Reason, d.Comparison = why, Comparison{}
+	pause := num.Times(v.interval, m.CopyPause)
+	switch why {
+	case RestartsSpent:
+		d.Comparison = spent(PastRestarts, t.Restarts, m.MaxRestarts)
+	case DuplicatesSpent:
+		d.Comparison = spent(PastCopies, t.Duplicates, m.MaxDuplicates)
+	case EnoughCopies:
+		d.Comparison = spent(RunningCopies, len(t.Copies), max(m.FastestKept, t.Clones)+1)
+	case SeveralRun:
+		d.Comparison = spent(RunningCopies, len(t.Copies), 1)
+	case TooYoung:
+		age, least := time.Duration(0), v.interval
+		for i := range t.Copies {
+			age = max(age, t.Copies[i].Elapsed)
+		}
+		if age >= least {
+			least = pause // nothing is known of it yet
+		}
+		d.Comparison = Compare(RunSeconds, age.Seconds(), least.Seconds())
+	case CopyTooRecent:
+		since := t.SinceCopy
+		if len(t.Copies) > 1 && !(since > 0 && since < pause) {
+			since = v.youngest
+		}
+		d.Comparison = Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
 	}
+}
+
+// spent compares a count with the most that is allowed, which may be Off.
+func spent(of Measure, n, most int) Comparison {
+	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
 
 // evenChance is what "t_rem > E(t_new) + Δ" is meant to imply: that a restart probably ends sooner [Mantri §5.1,
@@ -198,7 +245,7 @@ const evenChance = 0.5
 func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
 	case t.NoRestart:
-		return NotEligible
+		return NotRestartable
 	case max(t.Restarts, 0) >= m.MaxRestarts: // Off is below every count
 		return RestartsSpent
 	case !v.judged:
@@ -216,8 +263,10 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 	switch {
 	case t.NoDuplicate:
 		return NotEligible
-	case len(t.Copies) > max(m.FastestKept, t.Clones), max(t.Duplicates, 0) >= m.MaxDuplicates: // Off is below every count
+	case len(t.Copies) > max(m.FastestKept, t.Clones):
 		return EnoughCopies
+	case max(t.Duplicates, 0) >= m.MaxDuplicates: // Off is below every count
+		return DuplicatesSpent
 	case !v.judged:
 		return TooYoung
 	case m.recent(t, v):
@@ -277,10 +326,19 @@ func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// prunes reports whether the slowest copy that has had its time is slower than keep others. By age alone none is: the
-// older of two always seems the slower, and most of all when it is about to end.
-func (v view) prunes(copies []Copy, keep int) bool {
-	return v.surplus >= 0 && len(copies) > keep && faster(copies, v.surplus) >= keep
+// prunes kills the slowest copy that has had its time, and reports that, if keep others are faster. By age alone none is:
+// the older of two always seems the slower, and most of all when it is about to end.
+func (v view) prunes(d *Decision, copies []Copy, keep int) bool {
+	if v.surplus < 0 || len(copies) <= keep {
+		return false
+	}
+	n := faster(copies, v.surplus)
+	if n < keep {
+		return false
+	}
+	d.because(SlowerCopy, FasterCopies, float64(n), float64(keep))
+	d.Action, d.Copy = Kill, v.surplus
+	return true
 }
 
 // faster counts the copies that are faster than the i-th.
@@ -322,9 +380,13 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
 	}
-	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), m.Confidence
+	d.Comparison = Compare(Probability, 1-v.left.CDF(d.Bar.Seconds()), m.Confidence)
 	if d.Value >= d.Threshold {
-		return exceeds(&t.Fresh, v.left, 1, 0, evenChance) > evenChance
+		even := exceeds(&t.Fresh, v.left, 1, 0, evenChance)
+		if !(even > evenChance) {
+			d.Comparison = Compare(Probability, even, evenChance)
+		}
+		return even > evenChance
 	}
 	margin := (d.Bar - d.Fresh).Seconds()
 	usual, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
@@ -332,7 +394,7 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 		return false
 	}
 	d.Bar, _ = num.Duration(usual)
-	d.Value, d.Threshold = 1-v.left.CDF(usual), allBut
+	d.Comparison = Compare(Probability, 1-v.left.CDF(usual), allBut)
 	return true
 }
 
@@ -342,12 +404,14 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 		return d.Remaining > d.Bar
 	}
 	chance := max(m.DuplicateThreshold, 0) // it may be Off
-	d.Value, d.Threshold = 1-v.left.CDF(d.Bar.Seconds()), chance
+	d.Comparison = Compare(Probability, 1-v.left.CDF(d.Bar.Seconds()), chance)
 	if !(d.Value > chance) {
 		return false
 	}
 	least := (d.Bar - d.Fresh).Seconds()
-	if !(point(v.left, leftPoints-1, leftPoints)-point(&t.Fresh, 0, freshPoints) > least) { // nor does any other pair
+	most := point(v.left, leftPoints-1, leftPoints) - point(&t.Fresh, 0, freshPoints)
+	if !(most > least) { // nor does any other pair save more
+		d.Comparison = Compare(SavedSeconds, max(0, most), least)
 		return false
 	}
 	saved, fresh := 0.0, points(&t.Fresh)
@@ -357,7 +421,10 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 			saved += max(0, left-f)
 		}
 	}
-	return saved/(leftPoints*freshPoints) > least
+	if saved /= leftPoints * freshPoints; !(saved > least) {
+		d.Comparison = Compare(SavedSeconds, saved, least)
+	}
+	return saved > least
 }
 
 // exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most
@@ -374,16 +441,15 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 	return most / leftPoints
 }
 
-// spares reports whether one more copy is expected to save slot time. The copy that ends last runs on.
-func (v *view) spares(t *Task) bool {
-	fresh, c, less := points(&t.Fresh), float64(len(t.Copies)), 0.0
+// costs returns how many seconds of slots the task is expected to use as it is, and with one more copy.
+func (v *view) costs(t *Task) (keep, another float64) {
+	fresh, c := points(&t.Fresh), float64(len(t.Copies))
 	for i := range leftPoints {
 		left := point(v.left, i, leftPoints)
+		keep += float64(c * left / leftPoints)
 		for _, f := range fresh {
-			if less -= min(f, left); f < left {
-				less += float64(c * (left - f))
-			}
+			another += float64((c + 1) * min(f, left) / (leftPoints * freshPoints))
 		}
 	}
-	return less > 0
+	return keep, another
 }

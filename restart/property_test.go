@@ -137,7 +137,7 @@ func TestLimitsCountWhatWasResumed(t *testing.T) {
 	}
 	task.Restarts = 3
 	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(restart.Decision{Action: restart.Kill}, task).Reason)
-	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotEligible, restart.Duplicate: restart.NotEligible} {
+	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotRestartable, restart.Duplicate: restart.NotEligible} {
 		one := restart.Task{Copies: task.Copies[:1], NoRestart: true, NoDuplicate: true}
 		assert.Equal(t, want, restart.Limits{}.Hold(restart.Decision{Action: action, Reason: restart.FreshSooner}, one).Reason)
 	}

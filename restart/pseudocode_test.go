@@ -60,10 +60,17 @@ func copies(remaining ...float64) (copies []restart.Copy) {
 	return copies
 }
 
+// slower is the decision to kill a copy for which two others are faster.
+func slower(copy int) restart.Decision {
+	return restart.Decision{
+		Action: restart.Kill, Reason: restart.SlowerCopy, Copy: copy, Comparison: restart.Compare(restart.FasterCopies, 2, 2),
+	}
+}
+
 func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 	task := restart.Task{Copies: copies(20, 50, 10)}
 	d := byMantri(task, scarce)
-	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, d)
+	assert.Equal(t, slower(1), d)
 	assert.Equal(t, d, byMantri(task, idle), "periodically, whatever the slots do")
 	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
 	assert.Equal(t, []int{1}, pruned(restart.Mantri{FastestKept: 1}, task.Copies), "copy 0 has run longest")
@@ -95,7 +102,7 @@ func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
 	task.Copies[2].Elapsed = 2*delta - 1
 	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
 	task.Copies[2].Elapsed = 2 * delta
-	assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}, byMantri(task, scarce))
+	assert.Equal(t, slower(2), byMantri(task, scarce))
 }
 
 // By age alone the older of two copies always seems the slower: it is not killed for that, since that is when most end.
@@ -108,7 +115,7 @@ func TestMantri51Line3KillsNoneByAge(t *testing.T) {
 	assert.Empty(t, pruned(restart.Mantri{FastestKept: 1}, task.Copies))
 	for _, basis := range []restart.Basis{restart.NoBasis, restart.ByProgress} {
 		task.Copies[1].Basis = basis
-		assert.Equal(t, restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}, byMantri(task, scarce))
+		assert.Equal(t, slower(1), byMantri(task, scarce))
 	}
 	// One that is slower by its age does not hide one that is slower by what it has reported.
 	task.Copies = copies(20, 50, 10, 90)
@@ -273,7 +280,7 @@ func TestMantri51NoSecondCopySoon(t *testing.T) {
 func TestMantriEligibility(t *testing.T) {
 	task := one(41*time.Second, 30)
 	task.NoRestart = true
-	assert.Equal(t, restart.NotEligible, byMantri(task, scarce).Reason)
+	assert.Equal(t, restart.NotRestartable, byMantri(task, scarce).Reason)
 	task = one(time.Hour, 30)
 	task.NoDuplicate = true
 	assert.Equal(t, restart.Restart, byMantri(task, scarce).Action, "a killed copy does not run beside the new one")
@@ -377,3 +384,44 @@ func TestMantriDefaultsAreTheTable(t *testing.T) {
 }
 
 func byMantri(t restart.Task, p restart.Phase) restart.Decision { return restart.Mantri{}.Decide(t, p) }
+
+// A refusal has the comparison that refused, not one that passed before.
+func TestMantriSaysWhatRefused(t *testing.T) {
+	type facts func(*restart.Task)
+	slow := func(with facts) restart.Task {
+		task := one(time.Hour, 30)
+		task.NoRestart = true
+		with(&task)
+		return task
+	}
+	second := restart.Copy{Elapsed: minute, Remaining: time.Hour}
+	for want, task := range map[restart.Comparison]restart.Task{
+		restart.Compare(restart.RunSeconds, 4, 10): slow(func(t *restart.Task) { t.Copies[0].Elapsed = 4 * time.Second }),
+		restart.Compare(restart.RunSeconds, 15, 20): slow(func(t *restart.Task) {
+			t.Copies[0].Elapsed = 4 * time.Second
+			t.Copies = append(t.Copies, restart.Copy{Elapsed: 15 * time.Second, Remaining: estimate.Unknown})
+		}),
+		restart.Compare(restart.SinceCopySeconds, 19, 20): slow(func(t *restart.Task) { t.SinceCopy = 19 * time.Second }),
+		restart.Compare(restart.SinceCopySeconds, 12, 20): slow(func(t *restart.Task) {
+			t.SinceCopy = 30 * time.Second
+			t.Copies = append(t.Copies, restart.Copy{Elapsed: 12 * time.Second, Remaining: time.Hour})
+		}),
+		restart.Compare(restart.RunningCopies, 3, 3): slow(func(t *restart.Task) {
+			t.Copies = append(t.Copies, second, restart.Copy{Elapsed: 5 * time.Second, Remaining: time.Hour})
+		}),
+		restart.Compare(restart.PastCopies, 9, 8): slow(func(t *restart.Task) { t.Duplicates = 9 }),
+		{}: slow(func(t *restart.Task) { t.NoDuplicate = true }),
+	} {
+		for _, p := range []restart.Phase{idle, scarce} {
+			d := byMantri(task, p)
+			assert.Equal(t, restart.Keep, d.Action, "%v", d)
+			assert.Equal(t, want, d.Comparison, "%v", d)
+		}
+	}
+	// Why it is not restarted stands where no copy is worth it.
+	task := one(41*time.Second, 30)
+	task.Restarts = 3
+	d := byMantri(task, scarce)
+	assert.Equal(t, restart.RestartsSpent, d.Reason)
+	assert.Equal(t, restart.Compare(restart.PastRestarts, 3, 3), d.Comparison)
+}

@@ -28,7 +28,7 @@ func TestMantri51Line7UsesLess(t *testing.T) {
 	assert.Equal(t, restart.SavesResources, d.Reason, "%v", d)
 	d = restart.Mantri{}.Decide(spread(left, values(49.5)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
-	assert.Equal(t, []float64{0.3125, 0.25}, []float64{d.Value, d.Threshold})
+	assert.Equal(t, restart.Compare(restart.SlotSeconds, 511./16, 517./16), d.Comparison, "and not the chance, which is enough")
 }
 
 // Line 10 where t_rem is uncertain: E(max(0, t_rem - t_new)) is held against ρΔ, 30 s, and P(t_rem > E(t_new) + ρΔ)
@@ -46,7 +46,12 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 		d := restart.Mantri{}.Decide(spread(c.left, c.fresh), idle)
 		assert.Equal(t, c.want, d.Action, "%v", d)
 		assert.Equal(t, 50*time.Second, d.Bar)
+		assert.True(t, decides(d), "the numbers do not say so: %v", d)
 	}
+	d := restart.Mantri{}.Decide(spread(values(10, 80), values(20)), idle)
+	assert.Equal(t, restart.Compare(restart.SavedSeconds, 30, 30), d.Comparison)
+	d = restart.Mantri{DuplicateThreshold: restart.Off}.Decide(spread(values(49), values(20)), idle)
+	assert.Equal(t, restart.Compare(restart.Probability, 0, 0), d.Comparison)
 }
 
 // Line 6 where t_rem is uncertain: P(t_rem > bar) >= Confidence, or, since a few long ones stretch E(t_new), by the
@@ -65,6 +70,11 @@ func TestMantri51Line6IsSure(t *testing.T) {
 	d = no.Decide(spread(values(20, 20, 60, 60, 60, 60, 60, 1000), stretched), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 
+	// Surely beyond E(t_new), 36.4 s, and Δ, and yet later in most cases.
+	d = no.Decide(spread(values(50), values(1, 1, 1, 1, 60, 60, 60, 60, 60, 60)), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Equal(t, restart.Compare(restart.Probability, .4, .5), d.Comparison)
+
 	// Surely beyond the median and Δ, 20 s, but with P(t_rem - Δ > t_new) = (12 x .5 + 2 x .9)/16 = .4875.
 	often := values(10, 10, 10, 10, 10, 65, 65, 65, 65, 1000)
 	d = no.Decide(spread(values(20, 60, 60, 60, 60, 60, 60, 1000), often), scarce)
@@ -79,7 +89,7 @@ func TestMantriMaxDuplicates(t *testing.T) {
 		task.Duplicates = 7
 		assert.Equal(t, restart.Duplicate, spent.Decide(task, p).Action)
 		task.Duplicates = 8
-		assert.Equal(t, restart.EnoughCopies, spent.Decide(task, p).Reason)
+		assert.Equal(t, restart.DuplicatesSpent, spent.Decide(task, p).Reason)
 	}
 	// The limits hold for any policy.
 	task := one(10*time.Minute, 30)
@@ -93,12 +103,16 @@ func TestMantriMaxDuplicates(t *testing.T) {
 // The chance of line 7 is that of half of t_rem: of 16 points two are 100 s and the others 60 s, of which half is less
 // than 40 s.
 func TestMantri51Line7OfHalfOfTheRest(t *testing.T) {
-	d := restart.Mantri{MaxRestarts: restart.Off}.Decide(spread(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(40)), scarce)
-	assert.Equal(t, 2./16, d.Value, "%v", d)
-
-	left, m := values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), restart.Mantri{MaxRestarts: restart.Off}
-	assert.Equal(t, 1./16, m.Decide(spread(left, values(40, 120)), scarce).Value, "of two points each second one")
-	assert.Equal(t, .25, m.Decide(spread(left, values(40, 200, 200, 200)), scarce).Value, "the longest alone is not above δ")
+	chance := func(fresh ...float64) restart.Comparison {
+		task := spread(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(fresh...))
+		task.Restarts = 1
+		d := restart.Mantri{RaisedBar: 10}.Decide(task, scarce) // so that no restart is wanted
+		assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
+		return d.Comparison
+	}
+	assert.Equal(t, restart.Compare(restart.Probability, 2./16, .25), chance(40))
+	assert.Equal(t, restart.Compare(restart.Probability, 1./16, .25), chance(40, 120), "of two points each second one")
+	assert.Equal(t, restart.Compare(restart.Probability, .25, .25), chance(40, 200, 200, 200), "the longest alone is not above δ")
 }
 
 // Nothing is known of t_rem in a phase that never reports; where it is known, t_new is what is missing.

@@ -45,7 +45,7 @@ func ExampleWindow() {
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 5 * time.Second, Slots: 4, FreeSlots: 3}))
 	// Output:
-	// duplicate idle-slot basis=age remaining=180s fresh=59s value=458.383 threshold=262.349 gain=121s
+	// duplicate idle-slot basis=age remaining=180s fresh=59s slot-seconds=458.383 threshold=262.349 gain=121s
 }
 
 func TestWindow(t *testing.T) {

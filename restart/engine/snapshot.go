@@ -18,7 +18,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 7
+const phaseVersion = 8
 
 // AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
 // it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task. Between snapshots keep what
@@ -284,6 +284,7 @@ func codeDecision(c *snapshot.Codec, d *restart.Decision) {
 	for _, t := range []*time.Duration{&d.Remaining, &d.Fresh, &d.Bar, &d.Gain} {
 		c.Duration(t)
 	}
+	snapshot.Small(c, &d.Measure, 0, math.MaxUint8)
 	c.Real(&d.Value)
 	c.Real(&d.Threshold)
 	c.Number(&d.Tried, 0, snapshot.Any)
@@ -353,7 +354,7 @@ func (l *changes) note(p *Phase) {
 	l.lines = l.lines[:0]
 }
 
-const recordVersion = 3
+const recordVersion = 4
 
 // mark stands before each record, so that the next one is found behind one that was cut short.
 const mark = "\xffSG\xfe"

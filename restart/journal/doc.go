@@ -10,7 +10,7 @@
 //
 //	# Task 2 has fallen silent. Three times the median of its peers is 30 s.
 //	31s decide task=2
-//	    duplicate beyond-peers value=31 threshold=30 gain=1s avoid=2
+//	    duplicate beyond-peers run-seconds=31 threshold=30 gain=1s avoid=2
 //
 // A [Recorder] watches a tracker and writes such a text. [Replay] feeds a new tracker with the events of a text and
 // writes the answers anew; where nothing has changed, the text comes back as it was. [Restore] returns the tracker, for

@@ -50,7 +50,7 @@ func ExampleRecorder() {
 	// 10s report task=1 attempt=0 done=0.25
 	//     keep no-estimate basis=progress fresh=?
 	// 10s report task=2 attempt=0 done=0.25
-	//     keep not-slow basis=progress fresh=40s bar=50s value=0 threshold=0.25
+	//     keep not-slow basis=progress fresh=40s bar=50s probability=0 threshold=0.25
 	// 10s report task=3 attempt=0 remaining=480s
 	//     restart fresh-sooner attempt=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
 }
@@ -83,7 +83,7 @@ func ExampleReplay() {
 	// 10s finish task=1
 	// # Task 2 has fallen silent.
 	// 31s decide task=2
-	//     duplicate beyond-peers value=31 threshold=30 gain=1s
+	//     duplicate beyond-peers run-seconds=31 threshold=30 gain=1s
 }
 
 // The second phase of a cluster starts with what the first has taught. Its journal replays with the record and the budget as they

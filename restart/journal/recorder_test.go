@@ -227,13 +227,13 @@ func TestRecordedSweep(t *testing.T) {
 	assert.Equal(t, []int{1}, visited)
 	assert.Equal(t, `since 1970-01-01T00:00:00Z
 2s sweep
-    task=1 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=1 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=2 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
 2s start task=1
     attempt=1
 slots 3
 2s decide task=2
-    keep no-free-slot value=2 threshold=1
+    keep no-free-slot
 `, string(r.Bytes()))
 
 	// A visit that tells nothing sees what the sweep saw.
@@ -242,7 +242,7 @@ slots 3
 	r.Reset()
 	tr.Sweep(now, func(a tracker.Answer) { visited = append(visited, a.Task) })
 	assert.Equal(t, []int{2}, visited)
-	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s\n", string(r.Bytes()))
+	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s\n", string(r.Bytes()))
 }
 
 // Nothing is allocated for an event except for the text of the decision that follows it: one piece.

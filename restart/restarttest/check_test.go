@@ -20,13 +20,13 @@ const sweep = `phase tasks=8 slots=9 interval=1s policy=dryad,min-finished=1
 0s start task=7
 1s finish task=0
 2s sweep
-    task=1 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=2 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=3 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=4 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=5 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=6 duplicate beyond-peers value=2 threshold=1 gain=1s
-    task=7 duplicate beyond-peers value=2 threshold=1 gain=1s
+    task=1 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=2 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=3 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=4 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=5 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=6 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=7 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
 `
 
 func checkText(text string) string { return check("x.txt", []byte(text), journal.Options{}, whole) }
@@ -43,15 +43,15 @@ func TestCheckNamesTheLine(t *testing.T) {
 	wrong := checkText(strings.Replace(sweep, "task=3 duplicate beyond-peers", "task=3 duplicate near-end", 1))
 	assert.Contains(t, wrong, `x.txt:14: the answer differs
   event: 2s sweep
-  got:   task=3 duplicate beyond-peers value=2 threshold=1 gain=1s
-  want:  task=3 duplicate near-end value=2 threshold=1 gain=1s
-  the policy answered duplicate beyond-peers value=2 threshold=1 gain=1s
+  got:   task=3 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+  want:  task=3 duplicate near-end run-seconds=2 threshold=1 gain=1s
+  the policy answered duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
 `)
 	assert.Equal(t, 5, strings.Count(wrong, "the policy answered"), "what one event asks for is cut")
 	assert.Contains(t, wrong, "  and 2 more\n")
 	assert.Contains(t, wrong, "    peers:  durations 1/1/1,")
 
-	missing := checkText(strings.Replace(sweep, "    task=7 duplicate beyond-peers value=2 threshold=1 gain=1s\n", "", 1))
+	missing := checkText(strings.Replace(sweep, "    task=7 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s\n", "", 1))
 	assert.Contains(t, missing, "x.txt:11: the answer differs\n  event: 2s sweep\n  got:   task=7 ")
 	assert.Contains(t, missing, "  want:  (nothing)\n")
 

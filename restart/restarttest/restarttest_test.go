@@ -68,9 +68,9 @@ func TestRunFailsAtTheFirstDifference(t *testing.T) {
 	assert.Contains(t, out, "--- FAIL: TestHost/broken.txt")
 	assert.Contains(t, out, file+`:11: the answer differs
           event: 20s report task=3 done=0.5
-          got:   duplicate beyond-peers value=20 threshold=10 gain=10s avoid=3
-          want:  keep not-slow value=20 threshold=10 gain=10s avoid=3
-          the policy answered duplicate beyond-peers value=20 threshold=10 gain=10s avoid=3
+          got:   duplicate beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
+          want:  keep not-slow run-seconds=20 threshold=10 gain=10s avoid=3
+          the policy answered duplicate beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
             copy 0: machine=3 elapsed=20s remaining=20s score=0.5 done=0.5
             task:   work=1 fresh=`)
 	assert.Contains(t, out, `

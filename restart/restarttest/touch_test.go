@@ -158,8 +158,8 @@ func TestRunActions(t *testing.T) {
 	assert.NotEqual(t, actions("task=1 kill slower-copy attempt=1"), actions("task=1 kill slower-copy attempt=2"))
 	assert.NotEqual(t, actions("task=1 kill slower-copy attempt=1"), actions("task=2 kill slower-copy attempt=1"))
 	var a tracker.Answer
-	require.NoError(t, a.UnmarshalText([]byte("keep not-slow value=2 threshold=3")))
-	assert.Equal(t, actions("keep not-slow value=2 threshold=3"), actions("keep too-young"))
+	require.NoError(t, a.UnmarshalText([]byte("keep not-slow run-seconds=2 threshold=3")))
+	assert.Equal(t, actions("keep not-slow run-seconds=2 threshold=3"), actions("keep too-young"))
 }
 
 // Nor is such a journal rewritten as if the other policy had found nothing.

@@ -44,15 +44,15 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: reason}
 	}
 	if p.Finished < y.MinFinished {
-		return restart.Decision{Reason: restart.TooFewFinished, Value: float64(p.Finished), Threshold: float64(y.MinFinished)}
+		return refuse(restart.TooFewFinished, restart.FinishedTasks, float64(p.Finished), float64(y.MinFinished))
 	}
 	if p.Peers.Durations == nil {
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
 	bar := p.Peers.Durations.Quantile(y.Percentile)
-	d := beyond(t.Copies[0].Elapsed.Seconds(), bar, false)
+	d := beyond(restart.RunSeconds, t.Copies[0].Elapsed.Seconds(), bar, false)
 	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
-		return restart.Decision{Reason: restart.NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
+		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	return placed(d, t, p)
 }
@@ -121,35 +121,32 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	c := &t.Copies[0]
 	elapsed := c.Elapsed.Seconds()
-	enough := max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
+	enough := math.Inf(1) // a phase of one task has none to compare it with
+	if p.Tasks > 1 {
+		enough = max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
+	}
 	var d restart.Decision
 	switch {
-	case p.Tasks > 1 && float64(p.Finished) >= enough:
+	case float64(p.Finished) >= enough:
 		if p.Peers.Durations == nil {
 			return restart.Decision{Reason: restart.NoEstimate}
 		}
 		median := middle(p.Peers.Durations, p.Finished, p.Finished)
 		threshold := max(s.Multiplier*median, max(s.MinRuntime, 0).Seconds())
-		d = beyond(elapsed, threshold, false)
-		if d.Action == restart.Duplicate && !(elapsed > s.LongRun*threshold) && !s.inefficient(c, p) {
-			d = restart.Decision{Reason: restart.NotSlow, Value: d.Value, Threshold: d.Threshold}
+		d = beyond(restart.RunSeconds, elapsed, threshold, false)
+		efficient := s.SlowRate != restart.Off && p.Peers.Throughput > 0 && !(elapsed > s.LongRun*threshold)
+		if rate, bar := c.Done/elapsed, p.Peers.Throughput*s.SlowRate; d.Action == restart.Duplicate && efficient && !(rate < bar) {
+			d = refuse(restart.NotSlow, restart.WorkRate, rate, bar)
 		}
 	case s.Duration > 0 && p.Tasks <= s.ExecutorSlots:
-		d = beyond(elapsed, s.Duration.Seconds(), false)
+		d = beyond(restart.RunSeconds, elapsed, s.Duration.Seconds(), false)
 	default:
-		return restart.Decision{Reason: restart.TooFewFinished, Value: float64(p.Finished), Threshold: enough}
+		return refuse(restart.TooFewFinished, restart.FinishedTasks, float64(p.Finished), enough)
 	}
 	if reason := slot(p); d.Action == restart.Duplicate && reason != restart.NoReason {
-		return restart.Decision{Reason: reason, Value: d.Value, Threshold: d.Threshold}
+		return restart.Decision{Reason: reason}
 	}
 	return placed(d, t, p)
-}
-
-func (s Spark) inefficient(c *restart.Copy, p restart.Phase) bool {
-	if s.SlowRate == restart.Off || !(p.Peers.Throughput > 0) {
-		return true
-	}
-	return c.Done/c.Elapsed.Seconds() < p.Peers.Throughput*s.SlowRate
 }
 
 // Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults.
@@ -195,28 +192,28 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: reason}
 	}
 	elapsed := t.Copies[0].Elapsed
-	keys, key := p.Peers.Durations, elapsed.Seconds()
+	of, keys, key := restart.RunSeconds, p.Peers.Durations, elapsed.Seconds()
 	weighed := p.Peers.UnitTimes != nil && t.Work > 0
 	if weighed {
-		keys, key = p.Peers.UnitTimes, elapsed.Seconds()/t.Work
+		of, keys, key = restart.UnitSeconds, p.Peers.UnitTimes, elapsed.Seconds()/t.Work
 	}
 	if share := finishedShare(p); share <= 0 || share < f.Ratio {
-		return restart.Decision{Reason: restart.TooFewFinished, Value: share, Threshold: f.Ratio}
+		return refuse(restart.TooFewFinished, restart.FinishedShare, share, f.Ratio)
 	}
 	if keys == nil {
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
 	if elapsed < f.LowerBound {
-		return restart.Decision{Reason: restart.TooYoung, Value: elapsed.Seconds(), Threshold: f.LowerBound.Seconds()}
+		return refuse(restart.TooYoung, restart.RunSeconds, elapsed.Seconds(), f.LowerBound.Seconds())
 	}
 	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
 	k := min(math.Floor(smallest+0.5), float64(p.Finished))
-	d := beyond(key, f.Multiplier*middle(keys, int(k), p.Finished), true)
+	d := beyond(of, key, f.Multiplier*middle(keys, int(k), p.Finished), true)
 	if d.Action == restart.Duplicate && weighed {
 		d.Gain, _ = num.Duration((d.Value - d.Threshold) * t.Work)
 	}
 	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
-		return restart.Decision{Reason: restart.NoFreeSlot, Value: d.Value, Threshold: d.Threshold}
+		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	return placed(d, t, p)
 }

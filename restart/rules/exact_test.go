@@ -24,9 +24,9 @@ func TestRulesAtTheEdge(t *testing.T) {
 	phase.Peers.Durations = &tens
 	weighed, empty := phase, phase
 	weighed.Peers.UnitTimes, empty.Tasks = &tens, 0
-	beyond := restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers, Value: 100, Threshold: 15, Gain: 85 * time.Second}
+	beyond := restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers, Comparison: restart.Compare(restart.RunSeconds, 100, 15), Gain: 85 * time.Second}
 	unit := beyond
-	unit.Value, unit.Gain = 50, 70*time.Second // 35 s a unit, and two of them
+	unit.Measure, unit.Value, unit.Gain = restart.UnitSeconds, 50, 70*time.Second // 35 s a unit, and two of them
 	for _, c := range []struct {
 		policy restart.Policy
 		task   restart.Task
@@ -37,7 +37,7 @@ func TestRulesAtTheEdge(t *testing.T) {
 		{rules.Flink{}, task(2), phase, beyond},
 		{rules.Flink{}, task(2), weighed, unit},
 		{rules.Flink{}, task(5e-324), weighed, restart.Decision{Reason: restart.NoEstimate}},
-		{rules.Flink{}, task(0), empty, restart.Decision{Reason: restart.TooFewFinished, Threshold: .75}},
+		{rules.Flink{}, task(0), empty, restart.Decision{Reason: restart.TooFewFinished, Comparison: restart.Compare(restart.FinishedShare, 0, .75)}},
 		{rules.LATE{UseRemaining: true, SlowTask: restart.Off}, task(0), phase, restart.Decision{
 			Action: restart.Duplicate, Reason: restart.LongestToEnd, Gain: 100 * time.Second, Remaining: 100 * time.Second,
 		}},

@@ -32,21 +32,18 @@ func slot(p restart.Phase) restart.Reason {
 	return restart.NoReason
 }
 
-// num0 keeps what is not a finite number out of decisions.
-func num0(x float64) float64 {
-	if !num.Finite(x) {
-		return 0
-	}
-	return x
+// refuse keeps a task because of two numbers.
+func refuse(why restart.Reason, of restart.Measure, value, threshold float64) restart.Decision {
+	return restart.Decision{Reason: why, Comparison: restart.Compare(of, value, threshold)}
 }
 
 // beyond compares what a task has run with what its peers took, in seconds or in seconds per unit of work. An equal
 // value is beyond only if orEqual is set.
-func beyond(value, threshold float64, orEqual bool) restart.Decision {
-	if !num.Finite(value) || !num.Finite(threshold) {
+func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.Decision {
+	d := refuse(restart.NotSlow, of, value, threshold)
+	if d.Measure == restart.NoMeasure {
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
-	d := restart.Decision{Reason: restart.NotSlow, Value: value, Threshold: threshold}
 	if value > threshold || orEqual && value == threshold {
 		d.Action, d.Reason = restart.Duplicate, restart.BeyondPeers
 		d.Gain, _ = num.Duration(value - threshold)

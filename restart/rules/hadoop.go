@@ -43,18 +43,19 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	c := &t.Copies[0]
 	if c.Elapsed < h.MinAge {
-		return restart.Decision{Reason: restart.TooYoung, Value: c.Elapsed.Seconds(), Threshold: h.MinAge.Seconds()}
+		return refuse(restart.TooYoung, restart.RunSeconds, c.Elapsed.Seconds(), h.MinAge.Seconds())
 	}
 	if !num.Finite(c.Score) || !num.Finite(p.Peers.MeanScore) {
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
-	d := restart.Decision{Reason: restart.NotSlow, Value: c.Score, Threshold: p.Peers.MeanScore - h.ScoreLag}
+	d := refuse(restart.NotSlow, restart.ProgressScore, c.Score, p.Peers.MeanScore-h.ScoreLag)
 	if !(d.Threshold-d.Value >= -scoreNoise) {
 		return d
 	}
-	if d.Reason = slot(p); d.Reason == restart.NoReason {
-		d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.BehindAverage, restart.Avoid(t, p)
+	if reason := slot(p); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
 	}
+	d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.BehindAverage, restart.Avoid(t, p)
 	return d
 }
 
@@ -87,12 +88,13 @@ func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	d := restart.Decision{Reason: restart.TooFewFinished, Value: finishedShare(p), Threshold: m.NearEnd}
+	d := refuse(restart.TooFewFinished, restart.FinishedShare, finishedShare(p), m.NearEnd)
 	if d.Value < d.Threshold {
 		return d
 	}
-	if d.Reason = slot(p); d.Reason == restart.NoReason {
-		d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.NearEnd, restart.Avoid(t, p)
+	if reason := slot(p); reason != restart.NoReason {
+		return restart.Decision{Reason: reason}
 	}
+	d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.NearEnd, restart.Avoid(t, p)
 	return d
 }

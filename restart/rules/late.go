@@ -65,7 +65,7 @@ func (l LATE) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	c := &t.Copies[0]
 	if c.Elapsed < l.MinAge {
-		return restart.Decision{Reason: restart.TooYoung, Value: c.Elapsed.Seconds(), Threshold: l.MinAge.Seconds()}
+		return refuse(restart.TooYoung, restart.RunSeconds, c.Elapsed.Seconds(), l.MinAge.Seconds())
 	}
 	if p.Waiting > 0 && !l.Early {
 		return restart.Decision{Reason: restart.TasksWaiting}
@@ -87,12 +87,12 @@ func (l LATE) refuse(p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	// A quotient is right on the boundary where the product is not: 0.07*100 is more than 7.
-	if share := float64(p.Speculative) / float64(p.Slots); p.Slots <= 0 || !(share < l.SpeculativeCap) {
-		return restart.Decision{Reason: restart.CapReached, Value: num0(share), Threshold: num0(l.SpeculativeCap)}
+	if share := float64(p.Speculative) / float64(max(p.Slots, 0)); p.Slots <= 0 || !(share < l.SpeculativeCap) {
+		return refuse(restart.CapReached, restart.CopyShare, share, l.SpeculativeCap)
 	}
 	if m := p.Peers.Machine; m.Of != nil && l.SlowNode != restart.Off {
 		if bar := m.Of.Quantile(l.SlowNode); m.Total < bar {
-			return restart.Decision{Reason: restart.SlowMachine, Value: num0(m.Total), Threshold: num0(bar)}
+			return refuse(restart.SlowMachine, restart.MachineScore, m.Total, bar)
 		}
 	}
 	return restart.Decision{}
@@ -114,7 +114,8 @@ func (l LATE) rank(c *restart.Copy, t restart.Task, p restart.Phase) restart.Dec
 		if p.Peers.ProgressRates == nil {
 			return d
 		}
-		d.Value, d.Threshold = num0(c.Score/c.Elapsed.Seconds()), num0(p.Peers.ProgressRates.Quantile(l.SlowTask))
+		rate, bar := c.Score/c.Elapsed.Seconds(), p.Peers.ProgressRates.Quantile(l.SlowTask)
+		d.Comparison = restart.Compare(restart.ProgressRate, rate, bar)
 		if !(d.Value < d.Threshold) {
 			d.Reason = restart.NotSlow
 			return d

@@ -39,8 +39,13 @@ func TestLATEThresholds(t *testing.T) {
 		p.Speculative--
 		assert.Equal(t, restart.Duplicate, l.Decide(rate(1), p).Action, "%+v", c)
 	}
-	p.Slots, p.Speculative = 0, 0
-	assert.Equal(t, restart.CapReached, l.Decide(rate(1), p).Reason)
+	assert.Equal(t, restart.Compare(restart.CopyShare, .1, .1), l.Decide(rate(1), restart.Phase{
+		Slots: 100, FreeSlots: 1, Speculative: 10, Peers: p.Peers,
+	}).Comparison)
+	for _, slots := range []int{0, -1} {
+		p.Slots, p.Speculative = slots, 0
+		assert.Equal(t, restart.Decision{Reason: restart.CapReached, Remaining: d.Remaining}, l.Decide(rate(1.99), p), "no share of no slots")
+	}
 	p.Slots = 100
 
 	// SlowNodeThreshold: a machine below the 25th percentile of total progress gets nothing; one at it does.

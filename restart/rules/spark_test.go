@@ -68,6 +68,7 @@ func TestSparkSingleTaskAndDuration(t *testing.T) {
 	p := restart.Phase{Tasks: 1, FreeSlots: 1}
 	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), p).Reason, "a single task is left alone")
 	again := restart.Phase{Tasks: 1, Finished: 1, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
+	assert.Zero(t, rules.Spark{}.Decide(aged(10), again).Comparison, "no count is enough")
 	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), again).Reason, "even if it has run before")
 	set := rules.Spark{Duration: time.Minute}
 	onBothSides(t, set, p, 60, true)

@@ -88,10 +88,7 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 		j.withAvoid(d, &view, p)
 	}
 	if d.Action == restart.Duplicate && j.budget != nil && !j.budget.Allows() {
-		*d = restart.Decision{
-			Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar, Value: d.Value,
-			Threshold: d.Threshold,
-		}
+		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
 	}
 	if ends(d) {
 		v.attempt = j.book.attemptOf(s, d.Copy)
@@ -175,9 +172,7 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 	if d.Reason >= reasons {
 		d.Reason = restart.NoReason
 	}
-	if !num.Finite(d.Value) || !num.Finite(d.Threshold) {
-		d.Value, d.Threshold = 0, 0
-	}
+	d.Comparison = restart.Compare(d.Measure, d.Value, d.Threshold)
 	if d.Basis > restart.ByAge {
 		d.Basis = restart.NoBasis
 	}
@@ -286,7 +281,8 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
-		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: restart.ByProgress, Value: value, Threshold: threshold,
+		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: restart.ByProgress,
+		Comparison: restart.Compare(restart.SlotSeconds, value, threshold),
 	}
 	d.Won, d.Tried = p.Trials.Counts()
 	return true
@@ -387,7 +383,8 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	if !v.Avoid() || j.pays(machine, v) {
 		return d, false
 	}
-	return restart.Decision{Reason: restart.SlowMachine, Value: v.ClassFactor, Threshold: v.Threshold}, true
+	d.Reason, d.Comparison = restart.SlowMachine, restart.Compare(restart.SlowFactor, v.ClassFactor, v.Threshold)
+	return d, true
 }
 
 // pays reports whether a task that starts on a slow machine now is expected to end there before the phase does.

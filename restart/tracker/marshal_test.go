@@ -26,7 +26,7 @@ func TestAnswersAsJSON(t *testing.T) {
 	text, err := json.Marshal(tr.Report(at(10), 1, 0, tracker.Report{Done: 0.02, Remaining: 490 * time.Second}))
 	require.NoError(t, err)
 	assert.Equal(t, `{"task":1,"attempt":0,"action":"restart","reason":"fresh-sooner","copy":0,"remaining":490,"fresh":1.5,`+
-		`"value":735,"threshold":2.25,"gain":488.5,"avoid":[7]}`, string(text))
+		`"measure":"slot-seconds","value":735,"threshold":2.25,"gain":488.5,"avoid":[7]}`, string(text))
 	text, err = json.Marshal(tr.Next(at(10), 7))
 	require.NoError(t, err)
 	assert.Equal(t, `{"task":0,"action":"start","reason":"largest-work"}`, string(text))
@@ -77,7 +77,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	answers := []tracker.Answer{
 		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
 		{Task: 7, Attempt: 3, Decision: restart.Decision{
-			Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1, Remaining: estimate.Unknown, Bar: 1234567891, Value: 0.125, Threshold: 1,
+			Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1, Remaining: estimate.Unknown, Bar: 1234567891, Comparison: restart.Compare(restart.FasterCopies, 0.125, 1),
 		}},
 		{Task: -1, Found: []tracker.Answer{{Task: 2, Decision: restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}}}},
 		{Task: 4, Ignored: true, Overtaken: []int{2, 1}}, {Task: -1, Waiting: []int{5, 6}},

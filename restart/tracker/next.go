@@ -132,19 +132,14 @@ type ranking struct {
 
 // refusal is what a decision says of the slot, without the numbers of the task that happened to be asked about.
 type refusal struct {
-	reason           restart.Reason
-	value, threshold float64
+	reason   restart.Reason
+	compared restart.Comparison
 }
 
-func refusalOf(d *restart.Decision) refusal {
-	if d.Reason == restart.BudgetSpent {
-		return refusal{reason: d.Reason}
-	}
-	return refusal{d.Reason, d.Value, d.Threshold}
-}
+func refusalOf(d *restart.Decision) refusal { return refusal{d.Reason, d.Comparison} }
 
 func (r refusal) decision() restart.Decision {
-	return restart.Decision{Reason: r.reason, Value: r.value, Threshold: r.threshold}
+	return restart.Decision{Reason: r.reason, Comparison: r.compared}
 }
 
 type ranked struct {

@@ -26,7 +26,10 @@ func (r rogue) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	gains := []time.Duration{0, time.Second, -time.Second, math.MaxInt64, math.MinInt64}
 	return restart.Decision{
 		Action: restart.Action(r.rng.IntN(7)), Reason: restart.Reason(r.rng.IntN(256)), Copy: r.rng.IntN(7) - 2,
-		Value: odd[r.rng.IntN(len(odd))], Threshold: odd[r.rng.IntN(len(odd))], Basis: basis[r.rng.IntN(len(basis))],
+		Comparison: restart.Comparison{
+			Measure: restart.Measure(r.rng.IntN(256)), Value: odd[r.rng.IntN(len(odd))], Threshold: odd[r.rng.IntN(len(odd))],
+		},
+		Basis:     basis[r.rng.IntN(len(basis))],
 		Remaining: gains[r.rng.IntN(len(gains))], Gain: gains[r.rng.IntN(len(gains))], Avoid: restart.Avoid(t, p),
 	}
 }

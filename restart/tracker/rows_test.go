@@ -178,7 +178,8 @@ func TestAnswersOutOfRange(t *testing.T) {
 		assert.Equal(t, restart.Decision{Reason: restart.BadAnswer}, a.Decision)
 		assert.Equal(t, 1, tr.Ledger().BadAnswers)
 	}
-	odd := answers{Reason: restart.NotSlow, Value: math.NaN(), Threshold: math.Inf(1)}
+	odd := answers{Reason: restart.NotSlow}
+	odd.Measure, odd.Value, odd.Threshold = restart.SlotSeconds, math.NaN(), math.Inf(1)
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Policy: odd})
 	tr.Start(at(0), 0, 0)
 	assert.Equal(t, restart.Decision{Reason: restart.NotSlow}, tr.Decide(at(1), 0).Decision)
@@ -378,7 +379,7 @@ func TestNextSaysNotOnThisMachine(t *testing.T) {
 	tr.Start(at(0), 0, 2e9)
 	a := tr.Next(at(0), 2e9+3)
 	assert.Equal(t, -1, a.Task)
-	assert.Equal(t, restart.Decision{Reason: restart.SlowMachine, Value: 5, Threshold: 2}, a.Decision)
+	assert.Equal(t, restart.Decision{Reason: restart.SlowMachine, Comparison: restart.Compare(restart.SlowFactor, 5, 2)}, a.Decision)
 	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+1).Action)
 	assert.Equal(t, restart.Start, tr.Next(at(0), -1).Action)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 13
+const snapshotVersion = 14
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -216,8 +216,9 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	c.Duration(&r.at)
 	c.Bool(&r.allowed)
 	snapshot.Small(c, &r.refusal.reason, 0, int(reasons)-1)
-	c.Real(&r.refusal.value)
-	c.Real(&r.refusal.threshold)
+	snapshot.Small(c, &r.refusal.compared.Measure, 0, math.MaxUint8)
+	c.Real(&r.refusal.compared.Value)
+	c.Real(&r.refusal.compared.Threshold)
 	snapshot.List(c, &r.list, func(x *ranked) {
 		c.Duration(&x.gain)
 		c.Index(&x.task, tasks)

@@ -50,11 +50,11 @@ func ExampleHost() {
 	h.End(120*time.Second, copied, true, false)
 	fmt.Println("trials won and lost:", h.Trials.Won, h.Trials.Lost, "risk:", h.Trials.AtRisk)
 	// Output:
-	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s value=250.145 threshold=295.475
-	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s value=235.256 threshold=278.802
-	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s value=266.602 threshold=310.235
-	// task 3 duplicate idle-slot basis=progress remaining=815.902s fresh=275.125s value=2438.92 threshold=930.105 gain=540.776s avoid=3
-	// task 3 kill slower-copy copy=0 basis=progress remaining=83.6822s fresh=240.1s value=84.5876 threshold=20 on machine 3
+	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s slot-seconds=250.145 threshold=295.475
+	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s slot-seconds=235.256 threshold=278.802
+	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s slot-seconds=266.602 threshold=310.235
+	// task 3 duplicate idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=2438.92 threshold=930.105 gain=540.776s avoid=3
+	// task 3 kill not-worth-slot copy=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5876 threshold=20 on machine 3
 	// trials won and lost: 1 0 risk: 0s
 }
 

@@ -97,19 +97,20 @@ func settle(
 
 func TestBets(t *testing.T) {
 	const s = time.Second
+	chance := func(p float64) restart.Comparison { return restart.Compare(restart.Probability, p, 0.25) }
 	left, fresh := distuv.Uniform{Min: 0, Max: 100}, estimate.Fresh{UnitTime: distuv.Uniform{Min: 0, Max: 50}, Work: 1}
 	w := calibrate.NewWatch(nil)
 	w.Begins(nil)
-	restarted := restart.Decision{Action: restart.Restart, Remaining: 50 * s, Fresh: 25 * s, Bar: 30 * s, Value: 0.7}
+	restarted := restart.Decision{Action: restart.Restart, Remaining: 50 * s, Fresh: 25 * s, Bar: 30 * s, Comparison: chance(0.7)}
 	settle(w, restarted, left, fresh, 40*s, 45*s) // the bar is met, and yet the new copy takes longer
 	settle(w, restarted, left, fresh, 29*s, 20*s)
 	saves := restart.Decision{
-		Action: restart.Duplicate, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Value: 0.5,
+		Action: restart.Duplicate, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Comparison: chance(0.5),
 	}
 	settle(w, saves, left, fresh, 40*s, 19*s) // less than half
 	settle(w, saves, left, fresh, 40*s, 21*s)
 	idle := restart.Decision{
-		Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Value: 0.45,
+		Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Comparison: chance(0.45),
 	}
 	settle(w, idle, left, fresh, 60*s, 10*s)
 	w.Launched(7, s) // which was not launched by a decision
