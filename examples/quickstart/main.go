@@ -48,7 +48,7 @@ func main() {
 				Fresh:  estimate.Fresh{UnitTime: times, Work: 1}, Restarts: t.restarts,
 			}, restart.Phase{Interval: interval, Waiting: len(waiting), FreeSlots: free, Machines: len(speed)})
 			if d.Reason != t.said { // only what is new
-				fmt.Printf("%3.0fs  task %d  %v\n", now.Seconds(), t.id, d)
+				fmt.Printf("%3.0fs  task %d  %v\n", now.Seconds(), t.id, d.Sentence())
 			}
 			// A task has one copy here: there is none to kill, and a host that makes more launches them for restart.Duplicate.
 			if t.said = d.Reason; d.Action == restart.Restart {

@@ -62,6 +62,18 @@ func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
+// Sentence is that of the decision, with the task, and with the attempt to kill.
+func (a Answer) Sentence() string {
+	switch text := a.Decision.Sentence(); {
+	case a.Task < 0:
+		return text
+	case a.ends():
+		return "attempt " + strconv.Itoa(a.Attempt) + " of task " + strconv.Itoa(a.Task) + " " + text
+	default:
+		return "task " + strconv.Itoa(a.Task) + " " + text
+	}
+}
+
 // LogValue returns the answer as a group of fields, for log/slog: the task, the attempt, and those of the decision.
 func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 

@@ -1,0 +1,138 @@
+package restart
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// Sentence returns the decision as one sentence for people, with its numbers and their units:
+//
+//	kept: all trials together must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
+//
+// "It" is the task, or the attempt that is killed. A sentence has three digits of each number; a program reads the line.
+func (d Decision) Sentence() string {
+	text := enumText(verbs[:], d.Action) + ": " + enumText(causes[:], d.Reason)
+	if compared := enumText(measures[:], d.Measure); compared != "" {
+		text += "; " + compared
+	} else if d.Reason == NotSlow && d.Bar != 0 {
+		text += "; it still needs {remaining}, and the limit is {bar}"
+	}
+	return strings.NewReplacer(
+		"{value}", digits(d.Value), "{value%}", percent(d.Value), "{threshold}", digits(d.Threshold),
+		"{threshold%}", percent(d.Threshold), "{remaining}", span(d.Remaining), "{fresh}", span(d.Fresh), "{bar}", span(d.Bar),
+	).Replace(text)
+}
+
+// enumText returns the text of a value, and of one that does not exist that of the zero value.
+func enumText[E ~uint8](texts []string, e E) string {
+	if int(e) >= len(texts) {
+		e = 0
+	}
+	return texts[e]
+}
+
+// verbs say what is done.
+var verbs = [...]string{Keep: "kept", Duplicate: "copied", Restart: "restarted", Kill: "killed", Start: "started"}
+
+// causes say why.
+var causes = [...]string{
+	NoReason:        "no reason is given",
+	FreshSooner:     "it still needs {remaining}, and a new attempt takes {fresh}",
+	SavesResources:  "it still needs {remaining}, and a copy takes {fresh}, so that the two probably use less in all",
+	IdleSlot:        "it still needs {remaining}, and a copy on an idle slot takes {fresh}",
+	SlowerCopy:      "other attempts of the task are faster",
+	LongestToEnd:    "it is slow, and of the slow tasks it needs the most time, {remaining}",
+	BehindAverage:   "it has done far less than the others have on average",
+	NearEnd:         "nearly all tasks have finished",
+	BeyondPeers:     "it has run for far longer than other tasks took",
+	LargestWork:     "of the tasks that wait it has the most work",
+	NotSlow:         "it is not slow enough",
+	NoEstimate:      "too little is known of the time that it still needs, or that a new attempt takes",
+	TooYoung:        "it has not run for long enough to be judged",
+	TooFewFinished:  "too few tasks have finished to compare it with",
+	TasksWaiting:    "tasks that wait for a slot go first",
+	NoFreeSlot:      "no slot is free for a copy",
+	EnoughCopies:    "enough attempts of it run at once",
+	CopyTooRecent:   "its last copy must first show how fast it is",
+	RestartsSpent:   "it must not be restarted again",
+	CapReached:      "enough copies run at once",
+	BudgetSpent:     "the budget for copies is spent",
+	NotEligible:     "two attempts of it must not run at once",
+	SlowMachine:     "the machine that is free is too slow",
+	SameMachine:     "an attempt of it runs on the machine that is free, or ran there",
+	NothingToDo:     "no task needs the free slot",
+	NotRunning:      "no attempt of it has begun to run",
+	Disabled:        "the policy does nothing here",
+	Overtaken:       "another attempt of the task has ended first",
+	NoProgress:      "no attempt reports progress, and the policy needs that",
+	BadUnits:        "its progress cannot be right: it has other units than the work",
+	Unlikely:        "it is too doubtful that a new attempt ends sooner",
+	Leaving:         "its machine goes before it can end there",
+	Cloned:          "one more first attempt of it is wanted",
+	BadAnswer:       "the policy has answered something impossible",
+	FurthestOn:      "this attempt has run longest or has done most",
+	Unproven:        "a restart without a copy first is not trusted yet",
+	Held:            "nothing has begun or ended for long, and it can get no copy",
+	TrialRuns:       "its last copy still has time to show whether it is faster",
+	LossBound:       "all trials together must not lose too much",
+	NotWorthSlot:    "beside the other attempt of the task it is not worth its slot",
+	TimeSpent:       "it reports nothing, and has used up the time in which it might have been faster",
+	NotRestartable:  "it must not be killed and run again",
+	DuplicatesSpent: "it must not be copied again",
+	SeveralRun:      "it is not restarted while several attempts of it run",
+	NoTaskWaits:     "no task waits for its slot, so that a restart would only lose what it has done",
+}
+
+// measures say what was compared.
+var measures = [...]string{
+	NoMeasure:        "",
+	SlotSeconds:      "to let it run costs {value} s of slot time, and the cheapest change {threshold} s",
+	SavedSlotSeconds: "that saves {value} s of slot time, and must save {threshold} s",
+	LostSlotSeconds:  "this trial might lose {value} s of slot time, and trials may lose {threshold} s more",
+	SavedSeconds:     "a copy saves {value} s, and must save more than {threshold} s",
+	RunSeconds:       "it has run for {value} s, and the limit is {threshold} s",
+	SinceCopySeconds: "its last copy began or was killed {value} s ago, and {threshold} s must pass",
+	UnitSeconds:      "it has run for {value} s for each unit of its work, and the limit is {threshold} s",
+	Probability:      "the chance that a change pays is {value%}, and must be {threshold%}",
+	WonTrials:        "{value} of the earlier trials won, and {threshold} must have",
+	PastRestarts:     "it has used {value} of {threshold} restarts",
+	PastCopies:       "it has used {value} of {threshold} copies",
+	RunningCopies:    "the number of its attempts is {value}, and at most {threshold} may run",
+	FasterCopies:     "the number of faster attempts is {value}, and {threshold} is enough",
+	FinishedTasks:    "the number of finished tasks is {value}, and must be {threshold}",
+	FinishedShare:    "{value%} of the tasks have finished, and {threshold%} must have",
+	CopyShare:        "copies hold {value%} of the slots, and may hold {threshold%}",
+	ProgressScore:    "its progress is {value}, and the limit is {threshold}",
+	ProgressRate:     "it does {value%} of the task each second, and the limit is {threshold%}",
+	WorkRate:         "it does {value} units of work each second, and the limit is {threshold}",
+	MachineScore:     "the machine has done the work of {value} tasks, and the limit is {threshold}",
+	SlowFactor:       "the machine takes {value} times as long as others, and the limit is {threshold}",
+}
+
+const wholeFrom = 999.5 // three digits of such a number would have an exponent
+
+// digits writes a number with three digits, or with all before the point.
+func digits(x float64) string {
+	if x >= wholeFrom || x <= -wholeFrom {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// percent writes a share.
+func percent(x float64) string { return digits(float64(100*x)) + " %" }
+
+// span writes a length of time in seconds.
+func span(d time.Duration) string {
+	switch d {
+	case estimate.Unknown:
+		return "an unknown time"
+	case num.MaxDuration:
+		return "for ever"
+	}
+	return digits(d.Seconds()) + " s"
+}

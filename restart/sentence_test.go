@@ -1,0 +1,84 @@
+package restart_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// A line is for programs and for who knows the names; a sentence is for everybody.
+func ExampleDecision_Sentence() {
+	d := restart.Decision{
+		Reason: restart.LossBound, Remaining: 15 * time.Minute, Fresh: 100 * time.Second,
+		Comparison: restart.Compare(restart.LostSlotSeconds, 40, 12),
+	}
+	fmt.Println(d)
+	fmt.Println(d.Sentence())
+	// Output:
+	// keep loss-bound remaining=900s fresh=100s lost-slot-seconds=40 threshold=12
+	// kept: all trials together must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
+}
+
+// Each action, each reason and each measure has words of its own, and a sentence holds all numbers with their units and no
+// name of the code.
+func TestEverythingHasASentence(t *testing.T) {
+	plain := regexp.MustCompile(`^(kept|copied|restarted|killed|started): [a-z][a-zA-Z0-9 ,;:.%]*$`)
+	seen := map[string]bool{}
+	look := func(d restart.Decision) {
+		text := d.Sentence()
+		assert.Regexp(t, plain, text)
+		assert.False(t, seen[text], text)
+		seen[text] = true
+	}
+	for a := restart.Keep; a <= restart.Start; a++ {
+		look(restart.Decision{Action: a})
+	}
+	for r := restart.NoReason + 1; r <= restart.NoTaskWaits; r++ {
+		look(restart.Decision{Reason: r})
+	}
+	for m := restart.NoMeasure + 1; m <= restart.SlowFactor; m++ {
+		d := restart.Decision{Comparison: restart.Compare(m, 0.125, 1234.5)}
+		look(d)
+		assert.Regexp(t, `0\.125|12\.5 %`, d.Sentence())
+		assert.Regexp(t, `1234|123450 %`, d.Sentence())
+	}
+	odd := restart.Decision{Action: 9, Reason: 99, Comparison: restart.Comparison{Measure: 99, Value: 1}}
+	assert.Equal(t, "kept: no reason is given", odd.Sentence())
+}
+
+func TestSentences(t *testing.T) {
+	for want, d := range map[string]restart.Decision{
+		"restarted: it still needs 41 s, and a new attempt takes 30 s": {
+			Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 41 * time.Second, Fresh: 30 * time.Second, Bar: minute,
+		},
+		"kept: it is not slow enough; it still needs 41.2 s, and the limit is 3600 s": {
+			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
+		},
+		"kept: the budget for copies is spent": {Reason: restart.BudgetSpent, Remaining: time.Hour, Bar: minute},
+		"killed: beside the other attempt of the task it is not worth its slot; that saves 1000 s of slot time, and must save 0.5 s": {
+			Action: restart.Kill, Reason: restart.NotWorthSlot, Comparison: restart.Compare(restart.SavedSlotSeconds, 999.7, .5),
+		},
+	} {
+		assert.Equal(t, want, d.Sentence())
+	}
+	d := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: estimate.Unknown, Fresh: 1<<63 - 1}
+	assert.Equal(t, "copied: it still needs an unknown time, and a copy on an idle slot takes for ever", d.Sentence())
+}
+
+// Two numbers without a unit are none, nor are numbers that are not finite.
+func TestCompare(t *testing.T) {
+	assert.Equal(t, restart.Comparison{Measure: restart.RunSeconds, Value: 1, Threshold: 2}, restart.Compare(restart.RunSeconds, 1, 2))
+	for _, c := range []restart.Comparison{
+		restart.Compare(restart.NoMeasure, 1, 2), restart.Compare(restart.SlowFactor+1, 1, 2),
+		restart.Compare(restart.RunSeconds, math.NaN(), 2), restart.Compare(restart.RunSeconds, 1, math.Inf(1)),
+	} {
+		assert.Zero(t, c)
+	}
+}
