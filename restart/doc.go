@@ -17,25 +17,61 @@
 // # The rule
 //
 // The default policy is [LeastCost]: of the actions that are open to a task it takes the one that is expected to cost
-// least. Its five sentences:
+// least. Its five sentences are below. Each has two answers of the default: in the first an action won, in the second it was
+// refused or lost. They are from the journals of that name in testdata/default, which explain the numbers.
 //
-//   - A slow attempt has met a long task, or bad luck; how probable each is, earlier copies and restarts have shown.
-//   - If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
-//   - The action is taken that costs least, in seconds of slots and a price for each second until the task ends.
-//   - The first trial is a copy, for two attempts of one task show which of the two causes it is; attempts are killed
-//     without a copy once three trials were won, or one where progress runs evenly and tasks wait.
-//   - All trials together may lose no more slot time than a stated bound.
+// 1. A slow attempt has met a long task, or bad luck. How probable each is, earlier trials have shown: copies and restarts. If
+// the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
 //
-// Each refusal has its own reason, and Value and Threshold are the two numbers that refused:
+//	1_luck          duplicate saves-resources slot-seconds=264.83 threshold=237.95
+//	1_long          keep not-slow slot-seconds=257.671 threshold=288.38
 //
-//	reason       Value                                          Threshold
-//	not-slow     the cost of keeping the task                   the cost of the best action, and two report periods
-//	unlikely     the probability that a new attempt is sooner   what that must be
-//	unproven     trials that were won                           trials that must be won before a restart
-//	loss-bound   seconds of slots that trials might lose        seconds of slots that they may lose
-//	trial-runs   seconds that a silent copy has run             seconds that it may run before it must have ended
+// 2. The action is taken that costs least, in seconds of slots and a price for each second until the task ends.
 //
-// Where a decision acts, Value is the cost of keeping the task and Threshold the cost of the action, in seconds of slots.
+//	2_idle          duplicate idle-slot slot-seconds=398.523 threshold=371.56
+//	2_waiting       keep not-slow slot-seconds=199.262 threshold=220.169
+//
+// 3. The first trial is a copy, for two attempts of one task show which of the two causes it is. The slower one is killed.
+//
+//	3_copy_faster   kill not-worth-slot saved-slot-seconds=82.8697 threshold=20
+//	3_copy_as_slow  kill not-worth-slot saved-slot-seconds=772.315 threshold=20
+//
+// 4. Attempts are killed without a copy once three trials were won, or one where progress runs evenly and tasks wait.
+//
+//	4_proven        restart fresh-sooner slot-seconds=1087.71 threshold=273.771
+//	4_unproven      keep unproven won-trials=2 threshold=3
+//
+// 5. All trials together may lose no more slot time than a stated bound.
+//
+//	5_within_bound  duplicate idle-slot slot-seconds=509.314 threshold=395.603
+//	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=8
+//
+// Two more journals: a hung attempt gets a copy, and a long task is left alone after one copy.
+//
+//	hung            duplicate saves-resources slot-seconds=551.014 threshold=330.253
+//	long            keep not-slow slot-seconds=224.998 threshold=271.228
+//
+// Each refusal has its own reason, and prints the two numbers that refused, the first under the name of what both measure:
+//
+//	not-slow             slot-seconds        to keep the task; the cheapest action, and two report periods
+//	unlikely             probability         that a new attempt is sooner; what that must be
+//	unproven             won-trials          that there were; that there must be before a restart without a copy
+//	loss-bound           lost-slot-seconds   that this trial might lose; that trials may still lose
+//	trial-runs           run-seconds         that a silent copy has run; that it may run before it must have ended
+//	too-young            run-seconds         that the attempt has run; that it must have
+//	copy-too-recent      since-copy-seconds  since the task's last copy; that must have passed
+//	restarts-spent       past-restarts       of the task; that it may have
+//	duplicates-spent     past-copies         of the task; that it may have
+//	enough-copies        running-copies      of the task; that may run
+//	several-run          running-copies      of the task; 1, for a restart
+//
+// These refuse without numbers: no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate, no-progress. Where a
+// copy is killed, not-worth-slot has the seconds of slots that this saves and must save, time-spent how long a silent copy has
+// run and may, and slower-copy how many copies are faster and are enough. Where a task is restarted or copied, the numbers are
+// the cost of keeping it and of the action. [Measure] has the measures of all policies. [Decision.Sentence] says it in words:
+//
+//	kept: all trials together must not lose too much; this trial might lose 75 s of slot time, and trials may lose 8 s more
+//
 // "Why was my task killed?" in docs/why.md explains six such lines.
 //
 // [Mantri] is the paper's rule [Mantri §5.1, Pseudocode 1]. With t_rem the time a running copy still

@@ -1,15 +1,58 @@
 package restart_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/restarttest"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The journals of testdata are worked examples of the policies; read them. After a change that is meant to change
+// The journals of testdata are worked examples of the policies, those of testdata/default of the default; read them. After a change that is meant to change
 // decisions, rewrite them with
 //
 //	go test ./restart -run TestFixtures -restart.rewrite
 //
 // and commit only differences that you can explain.
-func TestFixtures(t *testing.T) { restarttest.Run(t, "testdata/*.txt") }
+func TestFixtures(t *testing.T) {
+	restarttest.Run(t, "testdata/*.txt")
+	restarttest.Run(t, "testdata/default/*.txt")
+}
+
+// Each of the twelve journals of the default has the sentence of the answer that it is about in a comment, and the page of the
+// package names it and shows that answer.
+func TestTheDefaultIsExplained(t *testing.T) {
+	page, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	files, err := filepath.Glob("testdata/default/*.txt")
+	require.NoError(t, err)
+	assert.Len(t, files, 12)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		phases, err := journal.Parse(text)
+		require.NoError(t, err)
+		phase, err := tracker.New(phases[0].Config)
+		require.NoError(t, err)
+		comments := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "\n#", "")), " ")
+		explained := ""
+		for _, e := range phases[0].Events {
+			if a := phase.Apply(e); a.Reason != restart.NoReason && strings.Contains(comments, a.Sentence()) {
+				d := restart.Decision{Action: a.Action, Reason: a.Reason, Copy: a.Copy, Comparison: a.Comparison}
+				explained = strings.Replace(d.String(), " copy="+strconv.Itoa(a.Copy), "", 1)
+			}
+		}
+		require.NotEmpty(t, explained, "%s: no sentence", file)
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		assert.Contains(t, string(page), fmt.Sprintf("%-16s%s\n", name, explained))
+	}
+}
