@@ -20,8 +20,8 @@
 // least. Its five sentences are below. Each has two answers of the default: in the first an action won, in the second it was
 // refused or lost. They are from the journals of that name in testdata/default, which explain the numbers.
 //
-// 1. A slow attempt has met a long task, or bad luck. How probable each is, earlier trials have shown: copies and restarts. If
-// the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
+// 1. A slow attempt has met a long task, or bad luck. How probable each is, trials have shown: earlier copies and restarts.
+// If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
 //
 //	1_luck          duplicate saves-resources slot-seconds=264.83 threshold=237.95
 //	1_long          keep not-slow slot-seconds=257.671 threshold=288.38
@@ -53,24 +53,28 @@
 //
 // Each refusal has its own reason, and prints the two numbers that refused, the first under the name of what both measure:
 //
-//	not-slow             slot-seconds        to keep the task; the cheapest action, and two report periods
-//	unlikely             probability         that a new attempt is sooner; what that must be
-//	unproven             won-trials          that there were; that there must be before a restart without a copy
-//	loss-bound           lost-slot-seconds   that this trial might lose; that trials may still lose
-//	trial-runs           run-seconds         that a silent copy has run; that it may run before it must have ended
-//	too-young            run-seconds         that the attempt has run; that it must have
-//	copy-too-recent      since-copy-seconds  since the task's last copy; that must have passed
-//	restarts-spent       past-restarts       of the task; that it may have
-//	duplicates-spent     past-copies         of the task; that it may have
-//	enough-copies        running-copies      of the task; that may run
-//	several-run          running-copies      of the task; 1, for a restart
+//	reason            measure             first number; second number
+//	not-slow          slot-seconds        cost of keeping the task; cost of the cheapest action, and two report periods
+//	unlikely          probability         that a new attempt ends sooner; the least that is enough
+//	unproven          won-trials          won so far; to be won before a restart without a copy
+//	loss-bound        lost-slot-seconds   what this trial might lose; what trials may still lose
+//	trial-runs        run-seconds         age of a silent copy; age at which it has shown whether it gains
+//	too-young         run-seconds         age of the attempt; age at which it is judged
+//	copy-too-recent   since-copy-seconds  since the task's last copy; least that must have passed
+//	restarts-spent    past-restarts       restarts of the task so far; most
+//	duplicates-spent  past-copies         copies of the task so far; most
+//	enough-copies     running-copies      copies that run; most
+//	several-run       running-copies      copies that run; 1, for a restart
 //
-// These refuse without numbers: no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate, no-progress. Where a
-// copy is killed, not-worth-slot has the seconds of slots that this saves and must save, time-spent how long a silent copy has
-// run and may, and slower-copy how many copies are faster and are enough. Where a task is restarted or copied, the numbers are
-// the cost of keeping it and of the action. [Measure] has the measures of all policies. [Decision.Sentence] says it in words:
+// These refuse without numbers: no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress.
 //
-//	kept: all trials together must not lose too much; this trial might lose 75 s of slot time, and trials may lose 8 s more
+// Where a task is restarted or copied, the numbers are the cost of keeping it and the cost of the action. A kill has one of
+// three reasons: not-worth-slot (saved-slot-seconds: what the kill saves; what it must save), time-spent (run-seconds: age
+// of a silent copy; most), and slower-copy (faster-copies: copies that are faster; enough of them).
+//
+// [Measure] lists the measures of all policies. [Decision.Sentence] says a decision in words:
+//
+//	kept: trials must not lose too much; this trial might lose 75 s of slot time, and trials may lose 8 s more
 //
 // "Why was my task killed?" in docs/why.md explains six such lines.
 //

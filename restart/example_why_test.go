@@ -46,9 +46,9 @@ func Example_why() {
 	// duplicate saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
 	// copied: it still needs 900 s, and a copy takes 100 s, so that the two probably use less in all; to let it run costs 1350 s of slot time, and the cheapest change 530 s
 	// kill not-worth-slot copy=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
-	// killed: beside the other attempt of the task it is not worth its slot; that saves 70.8 s of slot time, and must save 20 s
+	// killed: it is not worth its slot beside the other attempt; that saves 70.8 s of slot time, and must save 20 s
 	// kill not-worth-slot copy=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
-	// killed: beside the other attempt of the task it is not worth its slot; that saves 870 s of slot time, and must save 20 s
+	// killed: it is not worth its slot beside the other attempt; that saves 870 s of slot time, and must save 20 s
 	// restart fresh-sooner copy=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
 	// restarted: it still needs 900 s, and a new attempt takes 100 s; to let it run costs 1350 s of slot time, and the cheapest change 285 s
 	// keep not-slow basis=progress remaining=60s fresh=100s slot-seconds=90 threshold=130
@@ -56,5 +56,5 @@ func Example_why() {
 	// keep unproven basis=progress remaining=900s fresh=100s won-trials=1 threshold=4 won=1 tried=3
 	// kept: a restart without a copy first is not trusted yet; 1 of the earlier trials won, and 4 must have
 	// keep loss-bound basis=progress remaining=900s fresh=100s lost-slot-seconds=20 threshold=0 won=2 tried=7
-	// kept: all trials together must not lose too much; this trial might lose 20 s of slot time, and trials may lose 0 s more
+	// kept: trials must not lose too much; this trial might lose 20 s of slot time, and trials may lose 0 s more
 }

@@ -56,3 +56,19 @@ func TestTheDefaultIsExplained(t *testing.T) {
 		assert.Contains(t, string(page), fmt.Sprintf("%-16s%s\n", name, explained))
 	}
 }
+
+// The lines of docs/why.md are those that the example prints, as far as they go.
+func TestWhyQuotesTheExample(t *testing.T) {
+	page, err := os.ReadFile("../docs/why.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("example_why_test.go")
+	require.NoError(t, err)
+	quoted := 0
+	for line := range strings.Lines(string(page)) {
+		if text, is := strings.CutPrefix(line, "    "); is {
+			assert.Contains(t, string(example), "\t// "+strings.TrimSpace(text))
+			quoted++
+		}
+	}
+	assert.Equal(t, 12, quoted)
+}

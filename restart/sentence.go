@@ -11,7 +11,7 @@ import (
 
 // Sentence returns the decision as one sentence for people, with its numbers and their units:
 //
-//	kept: all trials together must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
+//	kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 //
 // "It" is the task, or the attempt that is killed. A sentence has three digits of each number; a program reads the line.
 func (d Decision) Sentence() string {
@@ -78,8 +78,8 @@ var causes = [...]string{
 	Unproven:        "a restart without a copy first is not trusted yet",
 	Held:            "nothing has begun or ended for long, and it can get no copy",
 	TrialRuns:       "its last copy still has time to show whether it is faster",
-	LossBound:       "all trials together must not lose too much",
-	NotWorthSlot:    "beside the other attempt of the task it is not worth its slot",
+	LossBound:       "trials must not lose too much",
+	NotWorthSlot:    "it is not worth its slot beside the other attempt",
 	TimeSpent:       "it reports nothing, and has used up the time in which it might have been faster",
 	NotRestartable:  "it must not be killed and run again",
 	DuplicatesSpent: "it must not be copied again",

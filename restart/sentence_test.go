@@ -23,7 +23,7 @@ func ExampleDecision_Sentence() {
 	fmt.Println(d.Sentence())
 	// Output:
 	// keep loss-bound remaining=900s fresh=100s lost-slot-seconds=40 threshold=12
-	// kept: all trials together must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
+	// kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 }
 
 // Each action, each reason and each measure has words of its own, and a sentence holds all numbers with their units and no
@@ -62,7 +62,7 @@ func TestSentences(t *testing.T) {
 			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
 		},
 		"kept: the budget for copies is spent": {Reason: restart.BudgetSpent, Remaining: time.Hour, Bar: minute},
-		"killed: beside the other attempt of the task it is not worth its slot; that saves 1000 s of slot time, and must save 0.5 s": {
+		"killed: it is not worth its slot beside the other attempt; that saves 1000 s of slot time, and must save 0.5 s": {
 			Action: restart.Kill, Reason: restart.NotWorthSlot, Comparison: restart.Compare(restart.SavedSlotSeconds, 999.7, .5),
 		},
 	} {

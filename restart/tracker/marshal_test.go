@@ -132,3 +132,16 @@ func must(text []byte, err error) []byte {
 	}
 	return text
 }
+
+// A sentence names the task, and the attempt that is killed; an answer about no task names none.
+func TestSentenceOfAnAnswer(t *testing.T) {
+	held := restart.Decision{Action: restart.Restart, Reason: restart.Held}
+	for want, a := range map[string]tracker.Answer{
+		"attempt 2 of task 7 restarted: ": {Task: 7, Attempt: 2, Decision: held},
+		"task 7 kept: ":                   {Task: 7, Attempt: 2},
+		"kept: ":                          {Task: -1},
+	} {
+		assert.Equal(t, want, a.Sentence()[:len(want)])
+		assert.True(t, strings.HasSuffix(a.Sentence(), a.Decision.Sentence()))
+	}
+}
