@@ -64,10 +64,12 @@ func Example() {
 	}
 	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 
+	fmt.Println(d.Sentence())
 	// Output:
 	// kill attempt 0 of 325
 	// queue 325 again, not on 7: true
 	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
+	// restarted: it still needs 110 s, and a new attempt takes 55 s; to let it run costs 165 s of slot time, and the cheapest change 82.5 s
 }
 
 // The README quotes the example above, line by line.
@@ -88,6 +90,10 @@ func TestReadmeExampleIsCompiled(t *testing.T) {
 	require.True(t, found)
 	assert.Contains(t, string(code), "// task 325 - "+says, "what it says that it prints is what the example prints")
 	assert.LessOrEqual(t, strings.Count(block, "\n"), 25, "one screen")
+	_, sentence, found := strings.Cut(string(readme), "`d.Sentence()` says it in words:\n\n> ")
+	require.True(t, found)
+	sentence, _, _ = strings.Cut(sentence, "\n\n")
+	assert.Contains(t, string(code), "// "+strings.ReplaceAll(sentence, "\n> ", " "))
 }
 
 // unindented leaves out indentation and blank lines.
