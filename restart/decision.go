@@ -247,6 +247,9 @@ const (
 	SeveralRun
 	// NoTaskWaits: a restart would cost least, and is not made where no task waits for the slot.
 	NoTaskWaits
+	// BeatenMachine: the last attempt that ended on the machine that asks was the slower of two of its task, and few tasks
+	// wait. A tracker's reason.
+	BeatenMachine
 )
 
 var reasonNames = [...]string{
@@ -256,7 +259,7 @@ var reasonNames = [...]string{
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
 	"unproven", "held", "trial-runs", "loss-bound", "not-worth-slot", "time-spent", "not-restartable", "duplicates-spent",
-	"several-run", "no-task-waits",
+	"several-run", "no-task-waits", "beaten-machine",
 }
 
 // String returns the reason's name.

@@ -28,17 +28,17 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.NoTaskWaits; r++ {
+	for r := restart.NoReason; r <= restart.BeatenMachine; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], r.String())
 		seen[r.String()] = true
 	}
-	for m := restart.NoMeasure; m <= restart.SlowFactor; m++ {
+	for m := restart.NoMeasure; m <= restart.WaitingTasks; m++ {
 		assert.Regexp(t, `^[a-z-]+$`, m.String())
 		assert.False(t, seen[m.String()], m.String())
 		seen[m.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.NoTaskWaits)+1)+")", (restart.NoTaskWaits + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.BeatenMachine)+1)+")", (restart.BeatenMachine + 1).String())
 }
 
 // Names and values are stable: hosts log and store them.
@@ -96,7 +96,7 @@ func TestDecisionsReadBack(t *testing.T) {
 			task.Tried = append(task.Tried, int(rng.Int64()>>rng.IntN(63)))
 		}
 		d := restart.Decision{
-			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.NoTaskWaits) + 1)),
+			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BeatenMachine) + 1)),
 			Basis: restart.Basis(rng.IntN(3)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}
@@ -104,7 +104,7 @@ func TestDecisionsReadBack(t *testing.T) {
 			d.Copy = rng.IntN(3)
 		}
 		if rng.IntN(2) == 0 {
-			of := restart.Measure(1 + rng.IntN(int(restart.SlowFactor)))
+			of := restart.Measure(1 + rng.IntN(int(restart.WaitingTasks)))
 			d.Comparison = restart.Compare(of, rng.NormFloat64(), rng.ExpFloat64())
 		}
 		text, err := json.Marshal(d)

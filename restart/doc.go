@@ -43,8 +43,8 @@
 //
 // 5. All trials together may lose no more slot time than a stated bound.
 //
-//	5_within_bound  duplicate idle-slot slot-seconds=509.314 threshold=395.603
-//	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=8
+//	5_within_bound  duplicate idle-slot slot-seconds=1266.77 threshold=651.232
+//	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=24
 //
 // Two more journals: a hung attempt gets a copy, and a long task is left alone after one copy.
 //
@@ -74,7 +74,7 @@
 //
 // [Measure] lists the measures of all policies. [Decision.Sentence] says a decision in words:
 //
-//	kept: trials must not lose too much; this trial might lose 75 s of slot time, and trials may lose 8 s more
+//	kept: trials must not lose too much; this trial might lose 75 s of slot time, and trials may lose 24 s more
 //
 // "Why was my task killed?" in docs/why.md explains six such lines.
 //

@@ -53,15 +53,15 @@ type LeastCost struct {
 	IdlePrice float64
 	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
 	FreeTrials int
-	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.01.
+	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.03.
 	LossShare float64
 }
 
 // The numbers of the default are choices: docs/decisions/19-least-cost.md has what other numbers did.
 const (
 	marginPeriods = 2    // report periods that an action saves at least
-	likely        = 0.6  // the probability to end sooner that a trial needs while tasks wait, and a restart always
-	evenOdds      = 0.5  // the same of a copy on an idle slot, where attempts report
+	likely        = 0.6  // the probability to end sooner that a trial needs while tasks wait, where attempts report
+	evenOdds      = 0.5  // the same where attempts are silent, or of a copy on an idle slot
 	killPeriods   = 2    // report periods that it saves to end one attempt of several
 	alike         = 1.3  // two times that differ by less than this factor are the same, for a pair of attempts
 	lowerQuarter  = 0.25 // the quantile by which it is seen how far t_new spreads below its median
@@ -74,7 +74,7 @@ const (
 	usualPrice     = 0.5  // seconds of a slot for a second of a task's time, while tasks wait
 	usualIdlePrice = 2    // the same while none does
 	usualFree      = 3    // trials that may be lost before one was won
-	usualLossShare = 0.01 // of the phase's slot time that trials may lose
+	usualLossShare = 0.03 // of the phase's slot time that trials may lose
 )
 
 // Effective returns the policy with its defaults filled in, for logs.
@@ -183,8 +183,8 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	bound, risk := c.bound(p, &w), num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
 	if restartPays && v.left != nil {
 		switch loses := float64(min(1, 2*w.long) * t.Copies[v.slowest].Elapsed.Seconds()); {
-		case sooner < likely:
-			d.because(Unlikely, Probability, sooner, likely)
+		case sooner < w.likely():
+			d.because(Unlikely, Probability, sooner, w.likely())
 			restartPays = false
 		case p.Trials.Won < w.mustWin(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
 			d.because(Unproven, WonTrials, p.Trials.Won, w.mustWin(p))
@@ -195,11 +195,12 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		}
 	}
 	if copyPays && v.left != nil {
-		bar := evenOdds
-		if p.Waiting > 0 {
-			bar = likely
-		} else if w.silent {
+		bar := w.likely()
+		switch {
+		case p.Waiting <= 0 && w.silent:
 			bar = 0
+		case p.Waiting <= 0:
+			bar = evenOdds
 		}
 		switch loses := float64(min(1, 2*w.long) * w.shows); {
 		case sooner < bar:
@@ -368,6 +369,14 @@ func (w *weights) cost(fresh, left float64) (restart, another float64) {
 		return restart, (w.copies + 1 + w.price) * fresh
 	}
 	return restart, float64((w.copies+w.price)*left) + min(left, w.shows)
+}
+
+// likely is the probability to end sooner that a trial needs while tasks wait, and a restart always.
+func (w *weights) likely() float64 {
+	if w.silent {
+		return evenOdds
+	}
+	return likely
 }
 
 // sooner returns the probability that a new attempt ends before the task does, if the task is not long.

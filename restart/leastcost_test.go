@@ -152,13 +152,13 @@ func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 	assert.NotEqual(t, restart.Restart, decide(task, phase).Action)
 }
 
-// All trials together may lose three trials, or a hundredth of the phase, or what the task still takes.
+// All trials together may lose three trials, or three hundredths of the phase, or what the task still takes.
 func TestTheBoundOnLosses(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
 	task.Copies[0].Basis = restart.ByAge
-	// A hundredth of 60 tasks of 96 s, and three copies of 144 s, which the next copy of 72 s at risk may reach.
-	most := .01*60*96 + 3*144.
+	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s, which the next copy of 72 s at risk may reach.
+	most := .03*60*96 + 3*144.
 	for _, at := range []struct {
 		lost   float64
 		action restart.Action
@@ -312,7 +312,7 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 
 func TestLeastCostFields(t *testing.T) {
 	assert.Equal(t, restart.LeastCost{
-		MaxRestarts: 3, MaxDuplicates: 8, Price: .5, IdlePrice: 2, FreeTrials: 3, LossShare: .01,
+		MaxRestarts: 3, MaxDuplicates: 8, Price: .5, IdlePrice: 2, FreeTrials: 3, LossShare: .03,
 	}, restart.LeastCost{}.Effective())
 	for field, bad := range map[string]restart.LeastCost{
 		"MaxRestarts": {MaxRestarts: -2}, "MaxDuplicates": {MaxDuplicates: -2}, "Price": {Price: -1},

@@ -71,13 +71,15 @@ const (
 	MachineScore
 	// SlowFactor: how many times as long as others the machine takes, and the limit.
 	SlowFactor
+	// WaitingTasks: how many tasks wait for a slot, and the limit.
+	WaitingTasks
 )
 
 var measureNames = [...]string{
 	"no-measure", "slot-seconds", "saved-slot-seconds", "lost-slot-seconds", "saved-seconds", "run-seconds",
 	"since-copy-seconds", "unit-seconds", "probability", "won-trials", "past-restarts", "past-copies", "running-copies",
 	"faster-copies", "finished-tasks", "finished-share", "copy-share", "progress-score", "progress-rate", "work-rate",
-	"machine-score", "slow-factor",
+	"machine-score", "slow-factor", "waiting-tasks",
 }
 
 // String returns the measure's name.

@@ -85,6 +85,7 @@ var causes = [...]string{
 	DuplicatesSpent: "it must not be copied again",
 	SeveralRun:      "it is not restarted while several attempts of it run",
 	NoTaskWaits:     "no task waits for its slot, so that a restart would only lose what it has done",
+	BeatenMachine:   "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
 }
 
 // measures say what was compared.
@@ -111,6 +112,7 @@ var measures = [...]string{
 	WorkRate:         "it does {value} units of work each second, and the limit is {threshold}",
 	MachineScore:     "the machine has done the work of {value} tasks, and the limit is {threshold}",
 	SlowFactor:       "the machine takes {value} times as long as others, and the limit is {threshold}",
+	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
 }
 
 const wholeFrom = 999.5 // three digits of such a number would have an exponent

@@ -40,10 +40,10 @@ func TestEverythingHasASentence(t *testing.T) {
 	for a := restart.Keep; a <= restart.Start; a++ {
 		look(restart.Decision{Action: a})
 	}
-	for r := restart.NoReason + 1; r <= restart.NoTaskWaits; r++ {
+	for r := restart.NoReason + 1; r <= restart.BeatenMachine; r++ {
 		look(restart.Decision{Reason: r})
 	}
-	for m := restart.NoMeasure + 1; m <= restart.SlowFactor; m++ {
+	for m := restart.NoMeasure + 1; m <= restart.WaitingTasks; m++ {
 		d := restart.Decision{Comparison: restart.Compare(m, 0.125, 1234.5)}
 		look(d)
 		assert.Regexp(t, `0\.125|12\.5 %`, d.Sentence())
@@ -76,7 +76,7 @@ func TestSentences(t *testing.T) {
 func TestCompare(t *testing.T) {
 	assert.Equal(t, restart.Comparison{Measure: restart.RunSeconds, Value: 1, Threshold: 2}, restart.Compare(restart.RunSeconds, 1, 2))
 	for _, c := range []restart.Comparison{
-		restart.Compare(restart.NoMeasure, 1, 2), restart.Compare(restart.SlowFactor+1, 1, 2),
+		restart.Compare(restart.NoMeasure, 1, 2), restart.Compare(restart.WaitingTasks+1, 1, 2),
 		restart.Compare(restart.RunSeconds, math.NaN(), 2), restart.Compare(restart.RunSeconds, 1, math.Inf(1)),
 	} {
 		assert.Zero(t, c)

@@ -14,7 +14,7 @@ import (
 // a tail. Until half of the tasks have ended by the curve, that is a Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which
 // a task of the age a >= L is expected to need a/2 more. From then on one of the age L is either of the body, which
 // ends about as much later as the body's times spread, or one of the few outliers, which are expected to need as long
-// again as they have run. The older it is than that spread explains, the more it is an outlier. So the expected total
+// again as they have run, or four times as long where all are Silent. The older it is than that spread explains, the more it is an outlier. So the expected total
 // E(T | T > a) never falls with a, and one that is a little older than many others, which took about the same, is not
 // taken for half done.
 //
@@ -22,10 +22,13 @@ import (
 // which nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe
 // for concurrent use while it is changed.
 type Curve struct {
-	values []value
-	n      int   // of them at the last Fit
+	// Silent says that the tasks report nothing, so that an outlier shows only by its age. Its tail is then that of
+	// [SilentIndex], from the next Fit on.
+	Silent bool
+	n      int32 // values at the last Fit
 	ends   int32 // of which ended
 	fits   int32 // how often it was fitted
+	values []value
 	// After Fit, by distinct time of an end:
 	at    []float64 // the time, ascending
 	above []float64 // P(T > at)
@@ -96,10 +99,11 @@ func (c *Curve) Fit() {
 		c.aboveOthers, c.areaOthers = append(c.aboveOthers, others), append(c.areaOthers, areaOthers)
 	}
 	c.divide()
-	c.n, c.second = len(c.values), c.longest
-	if n := c.n; n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
+	c.n, c.second = int32(len(c.values)), c.longest
+	if n := len(c.values); n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
 		c.second = c.values[n-2].x()
 	}
+	c.beyond = tail{silent: c.Silent}
 	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
@@ -208,7 +212,7 @@ func (c *Curve) divide() {
 }
 
 // Len returns the number of values.
-func (c *Curve) Len() int { return c.n }
+func (c *Curve) Len() int { return int(c.n) }
 
 // Ends returns how many of them are of tasks that ended.
 func (c *Curve) Ends() int { return int(c.ends) }

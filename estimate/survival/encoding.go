@@ -89,17 +89,19 @@ func (t *Trail) code(c *snapshot.Codec) {
 	c.Check(t.done <= 1, "has done more than all")
 }
 
+const curveVersion = 3 // of the snapshot of a curve
+
 // AppendBinary appends a snapshot of the curve to dst, as of its last Fit if nothing was added since. It never fails.
 // O(n), 9 bytes a value.
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
-	out := snapshot.Codec{Dst: append(dst, snapshotVersion)}
+	out := snapshot.Codec{Dst: append(dst, curveVersion)}
 	c.code(&out)
 	return snapshot.Seal(out.Dst, len(dst)), nil
 }
 
 // UnmarshalBinary takes a snapshot, and fits. What is not a snapshot is an error, and changes nothing. O(n log n).
 func (c *Curve) UnmarshalBinary(data []byte) error {
-	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", snapshotVersion, data)}
+	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", curveVersion, data)}
 	var read Curve
 	read.code(&in)
 	if err := in.In.Close(); err != nil {
@@ -112,6 +114,7 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 }
 
 func (c *Curve) code(to *snapshot.Codec) {
+	to.Bool(&c.Silent)
 	snapshot.List(to, &c.values, func(v *value) {
 		x, ended := v.x(), v.ended()
 		to.Amount(&x)
@@ -120,7 +123,7 @@ func (c *Curve) code(to *snapshot.Codec) {
 	})
 }
 
-const windowVersion = 3 // of the snapshot of a window
+const windowVersion = 4 // of the snapshot of a window
 
 // AppendBinary appends a snapshot of the window to dst. It never fails. O(n), some 30 bytes a run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {

@@ -7,9 +7,11 @@ const (
 	// one that has run for a is expected to run for a/(TailIndex-1) more, which is half of it.
 	TailIndex = 3
 	// OutlierIndex is that of outliers: one that has run for a is expected to run for as long again. It is a choice
-	// between TailIndex and the 1.2 that fits the tenth of the outliers that take over 10 medians [Mantri §4.1], by
-	// which it would need five times its age.
+	// between TailIndex and the 1.2 that fits the tenth of the outliers that take over 10 medians [Mantri §4.1].
 	OutlierIndex = 2
+	// SilentIndex is that of outliers among tasks that report nothing: one that has run for a is expected to run for four
+	// times as long again. It is next to that 1.2, and of a number its power by two square roots is the same everywhere.
+	SilentIndex = 1.25
 	// OutlierFrom is how many medians an outlier takes at least [Mantri §4.1].
 	OutlierFrom = 1.5
 	// OutlierShare is how many of all tasks are expected to be outliers, before any is seen: a choice.
@@ -26,21 +28,35 @@ const quarterLeft = 3
 type tail struct {
 	from    float64 // L
 	outlier float64 // the probability that one that has run for L is an outlier
-	index   int     // of the body
+	index   int32   // of the body
+	silent  bool    // outliers are of SilentIndex
 }
 
-// plain is the tail before anything is known of the body.
-func plain(longest float64) tail { return tail{from: longest, index: TailIndex} }
+// outliers returns the index of outliers.
+func (t tail) outliers() float64 {
+	if t.silent {
+		return SilentIndex
+	}
+	return OutlierIndex
+}
+
+// slope returns q to the power of one less than that index.
+func (t tail) slope(q float64) float64 {
+	if t.silent {
+		return math.Sqrt(math.Sqrt(q))
+	}
+	return q
+}
 
 // newTail weighs both by the times beyond which three quarters, half and a quarter are left; 0 if there is none. The
 // body is taken to be log-logistic, P(T > t) = 1 / (1 + (t/median)^index), which ends in a Pareto tail of that index.
 // The index is the one by which the quarter below the median is as wide as it is, or the quarter above it if that is
 // wider.
-func newTail(longest, lower, median, upper float64) tail {
-	t := plain(longest)
+func newTail(longest, lower, median, upper float64, silent bool) tail {
+	t := tail{from: longest, index: TailIndex, silent: silent}
 	if median > 0 {
-		t.index = indexOf(max(median/lower, upper/median))
-		t.outlier = Body{median, t.index}.Outlier(longest)
+		body := Body{median, indexOf(max(median/lower, upper/median))}
+		t.index, t.outlier = int32(body.index), body.Outlier(longest)
 	}
 	return t
 }
@@ -104,7 +120,7 @@ func power(x float64, n int) float64 {
 // parts returns what of P(T > t) is the outliers' and what the body's.
 func (t tail) parts(x float64) (outlier, body float64) {
 	q := t.from / x
-	return float64(t.outlier * (q * q)), float64((1 - t.outlier) * power(q, t.index))
+	return float64(t.outlier * (q * t.slope(q))), float64((1 - t.outlier) * power(q, int(t.index)))
 }
 
 // above returns P(T > x). x must be at least L.
@@ -126,7 +142,7 @@ func (t tail) at(a float64) tail {
 
 // mean returns E(T - L).
 func (t tail) mean() float64 {
-	return t.from * (t.outlier/(OutlierIndex-1) + (1-t.outlier)/float64(t.index-1))
+	return t.from * (t.outlier/(t.outliers()-1) + (1-t.outlier)/float64(t.index-1))
 }
 
 // root returns no less than the n-th root of a share for an n of 3 or more, and hardly more: the bits of a float64 are its
@@ -145,13 +161,17 @@ func (t tail) quantile(share float64) float64 {
 	if share <= 0 {
 		return math.Inf(1)
 	}
-	q := min(1, math.Sqrt(share/t.outlier), root(share/(1-t.outlier), t.index)) // either of them alone is no more
-	const steps = 500                                                           // far more than it takes
+	far := math.Sqrt(share / t.outlier) // 1 or more if it is none
+	if t.silent {
+		far *= math.Sqrt(min(far, 1)) // the power 3/4, which is no less than 1/SilentIndex of a share
+	}
+	q := min(1, far, root(share/(1-t.outlier), int(t.index))) // either of them alone is no more
+	const steps = 500                                         // far more than it takes
 	for range steps {
-		power := power(q, t.index-1)
-		outlier, body := float64(t.outlier*q), float64((1-t.outlier)*power)
+		power := power(q, int(t.index)-1)
+		outlier, body := float64(t.outlier*t.slope(q)), float64((1-t.outlier)*power)
 		over := float64((outlier+body)*q) - share
-		next := q - over/(float64(OutlierIndex*outlier)+float64(float64(t.index)*body))
+		next := q - over/(float64(t.outliers()*outlier)+float64(float64(t.index)*body))
 		if !(next > 0 && next < q) {
 			break
 		}

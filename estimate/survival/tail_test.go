@@ -1,6 +1,7 @@
 package survival_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,6 +110,27 @@ func TestTailQuantiles(t *testing.T) {
 		}
 		assert.Zero(t, left.Quantile(0))
 	}
+}
+
+// By its age alone, an outlier is expected to run for four times as long again among tasks that are silent, and for as long
+// again among others. Of a curve that has become silent that holds from its next Fit on, and a snapshot keeps it.
+func TestSilentOutliers(t *testing.T) {
+	c := evenly(38, 2, 1e6)
+	assert.InEpsilon(t, 1e6, survival.Residual{Curve: c, Age: 1e6}.Mean(), 1e-9)
+	c.Silent = true
+	assert.InEpsilon(t, 1e6, survival.Residual{Curve: c, Age: 1e6}.Mean(), 1e-9)
+	c.Fit()
+	left := survival.Residual{Curve: c, Age: 1e6}
+	assert.InEpsilon(t, 4e6, left.Mean(), 1e-9)
+	for _, share := range []float64{0.999, 0.9, 0.5, 0.1, 1e-3, 1e-6} {
+		assert.InEpsilon(t, math.Pow(share, -1/survival.SilentIndex)*1e6-1e6, left.Quantile(1-share), 1e-9, "%v", share)
+		assert.InEpsilon(t, share, 1-left.CDF(left.Quantile(1-share)), 1e-9, "%v", share)
+	}
+	data, err := c.AppendBinary(nil)
+	require.NoError(t, err)
+	var restored survival.Curve
+	require.NoError(t, restored.UnmarshalBinary(data))
+	assert.Equal(t, left.Mean(), survival.Residual{Curve: &restored, Age: 1e6}.Mean())
 }
 
 // A time that is beyond all others by more than a float64 tells makes no NaN.

@@ -101,7 +101,7 @@ func (r rest) tail() tail {
 	if r.beyond.index > 0 {
 		return r.beyond
 	}
-	return newTail(r.longest, r.share(threeQuarters), r.share(half), r.share(quarter))
+	return newTail(r.longest, r.share(threeQuarters), r.share(half), r.share(quarter), r.curve.beyond.silent)
 }
 
 // Mean returns E(T). O(log n).

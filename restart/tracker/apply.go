@@ -330,6 +330,7 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 // overtake ends the copies of a task except one, or all, and returns their attempts.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
+	byExtra := winner != none && x.book.isExtra(s, &x.book.copies.all[winner])
 	for i := s.copies; i != none; {
 		c := &x.book.copies.all[i]
 		next := c.next
@@ -337,6 +338,8 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 			overtaken = append(overtaken, int(c.attempt))
 			if x.book.isExtra(s, c) {
 				x.ledger.Lost++
+			} else if byExtra && c.machine != none {
+				x.fleet.list[c.machine].beaten = true
 			}
 			x.end(s, i, wasKilled)
 		}

@@ -71,8 +71,8 @@ func TestKindsOfWorks(t *testing.T) {
 	for i := range 4 {
 		runs(stage(t, x, 0, 10, 20), 1000*float64(i), 100, 200)
 	}
-	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5200).Reason, "600 s are usual")
-	assert.Equal(t, restart.Duplicate, asked(stage(t, x, 0, 6), 6000, 6200).Action, "60 s are")
+	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5180).Reason, "600 s are usual")
+	assert.Equal(t, restart.Duplicate, asked(stage(t, x, 0, 6), 6000, 6180).Action, "60 s are")
 	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "nothing is known of what has no work")
 }
 

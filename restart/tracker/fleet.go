@@ -60,6 +60,7 @@ type machine struct {
 	ended   int32         // copies that have ended on it with success
 	overdue int32         // copies on it that run longer than usual
 	behind  bool          // too many are overdue for chance
+	beaten  bool          // a copy elsewhere ended before an attempt here, and none has ended here since
 	due     time.Duration // when the own record may be told of machines.MostRunning copies at once again
 }
 
@@ -152,6 +153,12 @@ func (f *fleet) refusedSlots(slots int) int {
 		return 0
 	}
 	return f.refuses * max(1, slots/max(f.known, len(f.list))) // those heard of, if nobody has said how many there are
+}
+
+// wasBeaten reports whether the last attempt that ended on a machine was the slower of two of its task.
+func (f *fleet) wasBeaten(number int) bool {
+	place := f.seen(number)
+	return place != none && f.list[place].beaten
 }
 
 // leave notes when a machine leaves; noTime takes it back.

@@ -322,6 +322,7 @@ func (f *forecast) refresh() {
 			}
 		})
 	}
+	m.curve.Silent = !f.reported
 	m.curve.Fit()
 	f.separate()
 }
@@ -452,7 +453,9 @@ func (f *forecast) finished(s *taskState, c *copyState) {
 	w, age := s.stint(c.resumed), f.book.age(c)
 	f.lived(w, c, age, true)
 	if c.machine != none {
-		f.fleet.list[c.machine].ended++
+		m := &f.fleet.list[c.machine]
+		m.ended++
+		m.beaten = false
 	}
 	f.weigh(w, c, age)
 	if c.readAll != noTime {
@@ -759,7 +762,7 @@ func (f *forecast) separate() {
 		return
 	}
 	if m.elsewhere == nil {
-		m.elsewhere = new(survival.Curve)
+		m.elsewhere = &survival.Curve{Silent: true}
 	}
 	m.elsewhere.Reset()
 	f.over(m.elsewhere)

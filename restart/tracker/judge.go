@@ -365,7 +365,8 @@ func distinct(list []int, copies []restart.Copy) (n int) {
 }
 
 // unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
-// leaves. Nothing is unwanted where nothing runs: one bad machine is better than none.
+// leaves. In the last wave a machine is unwanted, too, where an attempt was the slower of two: the machine may be the cause,
+// and other slots come free soon. Nothing is unwanted where nothing runs: one bad machine is better than none.
 func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
 	if machine < 0 || j.book.running == 0 {
 		return d, false
@@ -378,6 +379,11 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	}
 	if j.fleet.record == nil {
 		return d, false
+	}
+	if waits := j.book.waiting.waits; j.trials.on && waits <= j.book.slots && j.fleet.wasBeaten(machine) {
+		d.Reason = restart.BeatenMachine
+		d.Comparison = restart.Compare(restart.WaitingTasks, float64(waits), float64(j.book.slots))
+		return d, true
 	}
 	v := j.fleet.record.Judge(machine)
 	if !v.Avoid() || j.pays(machine, v) {

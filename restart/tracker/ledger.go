@@ -96,7 +96,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*
 func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }
 
 // reasons is how many reasons there are.
-const reasons = restart.NoTaskWaits + 1
+const reasons = restart.BeatenMachine + 1
 
 // counts is how often each answer was given, by action and reason: only those that ever were, in this order.
 type counts []count

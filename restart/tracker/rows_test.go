@@ -458,3 +458,33 @@ func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	assert.True(t, a.Avoid.Has(4), "nothing has finished on machine 4: %v", a)
 	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
 }
+
+// In the last wave no task starts on a machine where an attempt was the slower of two, until one has ended there. Before the
+// last wave one does: there the slot is worth more than what may be lost.
+func TestMachineThatWasBeaten(t *testing.T) {
+	for _, tasks := range []int{8, 12} {
+		tr := newTracker(t, tracker.Config{Tasks: tasks, Slots: 4, Machines: 4, Interval: 10 * time.Second})
+		for task := range 4 {
+			tr.Start(at(0), task, task)
+		}
+		tr.Finish(at(100), 1, 0)
+		tr.Start(at(100), 0, 1)
+		tr.Finish(at(190), 0, 1)
+		assert.True(t, tr.Phase().Waiting == tasks-4)
+		a := tr.Next(at(190), 0)
+		if tasks == 12 {
+			assert.Equal(t, restart.Start, a.Action, "two waves are left")
+			continue
+		}
+		assert.Equal(t, "keep beaten-machine waiting-tasks=4 threshold=4", a.Decision.String())
+		assert.Equal(t, restart.Start, tr.Next(at(190), 1).Action, "it was not slower there")
+		data, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		restored, err := tracker.Restore(tracker.Config{}, data)
+		require.NoError(t, err)
+		assert.Equal(t, restart.BeatenMachine, restored.Next(at(190), 0).Reason)
+		tr.Start(at(190), 4, 0)
+		tr.Finish(at(290), 4, 0)
+		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "an attempt has ended there since")
+	}
+}
