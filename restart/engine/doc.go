@@ -92,12 +92,13 @@
 //
 // A task that was killed, lost, or failed on a host does not go back there as long as there is another one that may get
 // something new. A host that loses an attempt rests: it gets nothing new for a while, and what waits in its queue is
-// cancelled and submitted elsewhere. A host that the record of machines calls slow ([HostsConfig.Record], package
-// estimate/machines) gets nothing new as long as there are others, and neither does one that leaves at a known time
-// ([Hosts.SetLeaving]); what would not end there by then is copied. The paper's policies judge copies one at a time;
-// without this a bad host would take one waiting task after the other, which Hadoop and Spark prevent by their lists of
-// excluded nodes. All that holds under [restart.Never], too. A race that a clone or a copy loses says no more about its
-// host than the time that it had run. [Hosts] may be shared by the phases of one cluster, one after another or at once.
+// cancelled and submitted elsewhere. A host that went down and is back ([Hosts.SetDown]) rests no longer. A host that
+// the record of machines calls slow ([HostsConfig.Record], package estimate/machines) gets nothing new as long as there
+// are others, and neither does one that leaves at a known time ([Hosts.SetLeaving]); what would not end there by then is
+// copied. The paper's policies judge copies one at a time; without this a bad host would take one waiting task after the
+// other, which Hadoop and Spark prevent by their lists of excluded nodes. All that holds under [restart.Never], too. A
+// race that a clone or a copy loses says no more about its host than the time that it had run. [Hosts] may be shared by
+// the phases of one cluster, one after another or at once.
 //
 // # Cost and concurrency
 //

@@ -15,7 +15,9 @@ import (
 type Host struct {
 	// Name is what Attempt.Host and Action.Host say.
 	Name string
-	// Slots is how many attempts run on it at once. 0: the engine's own scheduler knows, and places.
+	// Slots is how many attempts run on it at once. 0: the engine's own scheduler knows, and places. Where a worker takes
+	// its next attempt by itself, say one more than it runs: this attempt waits at the worker, and begins as soon as another
+	// ends. Otherwise each slot stands idle until a poll has seen the end and the next attempt has arrived.
 	Slots int
 }
 
@@ -28,7 +30,8 @@ type HostsConfig struct {
 	// as long as there are others. Nil: a record of their own. It lasts as long as the Hosts, so give a cluster's
 	// phases the same. One with an Origin is told the hosts' names, by which other schedulers know them.
 	Record tracker.MachineRecord
-	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled. 0 means a minute.
+	// Rest is for how long a host gets nothing new after it lost an attempt that was not cancelled, unless [Hosts.SetDown]
+	// says before that it is back. 0 means a minute.
 	Rest time.Duration
 }
 
@@ -170,7 +173,8 @@ func (h *Hosts) SetSlots(name string, slots int) {
 
 // SetDown says that the engine knows a host to be out of order, or to be back. It gets nothing new, and does not count
 // as a host that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets
-// it. Names that are not known are learned, if the engine places.
+// it. A host that is back gets new attempts at once: the rest after what it lost before is over. Names that are not known
+// are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
 	if i := h.fill().Number(name); i != hosts.Nowhere {
 		h.set.SetDown(i, down)

@@ -48,6 +48,25 @@ func TestHostsThatCome(t *testing.T) {
 	}
 }
 
+// A host that loses an attempt rests, for a minute unless it is said to be down and back before.
+func TestBackAfterALoss(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+		require.NoError(t, err)
+		p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Hosts: hosts, Policy: restart.Never{}})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on b"}, lines(p.Push(at(0), nil)))
+		hosts.SetDown("a", back)
+		p.Push(at(1), []engine.Attempt{
+			{ID: "0.0", Task: 0, Host: "a", State: engine.Lost}, {ID: "1.0", Task: 1, Host: "b", State: engine.Running},
+		})
+		assert.Equal(t, []string{"a"}, hosts.Resting(at(1)))
+		hosts.SetDown("a", false)
+		assert.Equal(t, back, slices.Contains(lines(p.Push(at(2), nil)), "submit 2.0 on a"))
+		assert.Equal(t, !back, len(hosts.Resting(at(2))) > 0)
+	}
+}
+
 // A host with more slots gets more at the next call, and one with fewer nothing until what runs there has ended.
 func TestSlotsThatChange(t *testing.T) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}}})

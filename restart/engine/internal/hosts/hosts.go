@@ -131,13 +131,17 @@ func (s *Set) SetSlots(i, slots int) {
 	}
 }
 
-// SetDown says that a host is out of order, or is back.
+// SetDown says that a host is out of order, or is back. A host that is back has no rest left from before.
 func (s *Set) SetDown(i int, down bool) {
-	if s.list[i].down != down {
-		s.list[i].down = down
-		s.Losses++
-		s.touch(i)
+	h := &s.list[i]
+	if h.down == down {
+		return
 	}
+	if h.down = down; !down {
+		h.restUntil = time.Time{} // the next Settle ends the rest
+	}
+	s.Losses++
+	s.touch(i)
 }
 
 // SetLeaving says when a host leaves; the zero time, that it stays.

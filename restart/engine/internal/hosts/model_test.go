@@ -107,7 +107,9 @@ func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
 	case 3:
 		if down := r.IntN(2) == 0; down != h.down {
 			h.down = down
-			m.losses++
+			if m.losses++; !down {
+				h.restUntil = time.Time{}
+			}
 		}
 		s.SetDown(i, h.down)
 	case 4:
