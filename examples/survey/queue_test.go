@@ -30,7 +30,7 @@ func TestQueueTable(t *testing.T) {
 	assert.Equal(t, text, table())
 	assert.Contains(t, text, "\n| healthy | ")
 	assert.Contains(t, text, " lost | ", "the plain queue loses what ran on a worker that dies")
-	assert.Contains(t, text, "slots+1 in 2 scenarios: over 1.03 of naive's time in ")
+	assert.Contains(t, text, "straggler in 2 scenarios: over 1.03 of naive's time in ")
 	assert.NotContains(t, text, "dryad")
 	assert.Contains(t, table("-policies", "dryad"), "| dryad |")
 	lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -11,11 +11,10 @@ import (
 
 // Player is a rule in the table. One that is neither Naive nor Engine does nothing.
 type Player struct {
-	Name     string
-	Naive    bool
-	Engine   bool           // restart/engine is the coordinator
-	Policy   restart.Policy // of the engine; nil: the library's default
-	Prefetch int            // attempts that the engine lets wait at each worker
+	Name   string
+	Naive  bool
+	Engine bool           // restart/engine is the coordinator
+	Policy restart.Policy // of the engine; nil: the library's default
 	// Watch is called for each action of the engine, if it is not nil.
 	Watch func(now time.Duration, a engine.Action)
 }
@@ -26,12 +25,9 @@ const (
 	Naive
 )
 
-// Players lists nothing, naive, straggler, and straggler with one attempt that waits at each worker.
+// Players lists nothing, naive, and straggler.
 func Players() []Player {
-	return []Player{
-		{Name: "nothing"}, {Name: "naive", Naive: true}, {Name: "straggler", Engine: true},
-		{Name: "slots+1", Engine: true, Prefetch: 1},
-	}
+	return []Player{{Name: "nothing"}, {Name: "naive", Naive: true}, {Name: "straggler", Engine: true}}
 }
 
 // Run plays a scenario with a seed.
@@ -40,7 +36,7 @@ func (p Player) Run(s Scenario, seed int) (o Outcome, err error) {
 	case p.Naive:
 		return play(&s, naive{}, seed)
 	case p.Engine:
-		c := &coordinator{policy: p.Policy, prefetch: p.Prefetch, watch: p.Watch}
+		c := &coordinator{policy: p.Policy, watch: p.Watch}
 		if o, err = play(&s, c, seed); err == nil {
 			err = c.err
 		}

@@ -9,9 +9,8 @@ import (
 
 // coordinator is restart/engine as the coordinator of the queue.
 type coordinator struct {
-	policy   restart.Policy // nil: the library's default
-	prefetch int            // attempts that may wait at a worker, beyond its slots
-	watch    func(now time.Duration, a engine.Action)
+	policy restart.Policy // nil: the library's default
+	watch  func(now time.Duration, a engine.Action)
 
 	saved saved
 	own   *process // that polls now; nil: none
@@ -71,7 +70,7 @@ func (c *coordinator) begin(q *queue) {
 func (p *process) load(c *coordinator, q *queue) (err error) {
 	var hosts []engine.Host
 	for i := range Workers {
-		hosts = append(hosts, engine.Host{Name: name(i), Slots: Slots + c.prefetch})
+		hosts = append(hosts, engine.Host{Name: name(i), Slots: Slots + Waiting})
 	}
 	if p.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts}); err != nil {
 		return err

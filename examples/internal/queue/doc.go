@@ -19,8 +19,8 @@
 //
 // Straggler is restart/engine as the coordinator of the queue. It polls each [Interval], and [Notice] after an attempt
 // has ended. It puts each attempt as a job of one try into a queue that one worker alone reads. [DispatchMedian] and
-// [DispatchMean] say how long the way from there to a free slot takes. Prefetch tells the engine of one slot more than
-// a worker has, so that one attempt waits there.
+// [DispatchMean] say how long the way from there to a free slot takes. The engine is told of one slot more than a worker
+// has ([Waiting]), so that a slot that becomes free need not wait for that way.
 //
 // # What the engine lacks
 //
@@ -60,6 +60,7 @@ const (
 // dispatch. TestWay holds the simulation to the median and the mean of a dispatch.
 const (
 	Interval       = 250 * time.Millisecond
+	Waiting        = 1                      // attempts that may wait at each worker, beyond its slots
 	Notice         = 12 * time.Millisecond  // from the end of an attempt to the poll that sees it
 	DispatchMedian = 31 * time.Millisecond  // from a submit to a begin, if a slot is free
 	DispatchMean   = 74 * time.Millisecond  // the same in the mean; the time is log-normal
