@@ -1,16 +1,79 @@
 package main
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"runtime"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/restart"
 )
+
+// comparison is what the policies make of each log, by model of progress.
+type comparison struct {
+	options
+	entries []compare.Entry
+	logs    []logRow
+}
+
+type logRow struct {
+	name string
+	of   map[string][]figures // by model as in options, and policy
+}
+
+// replay replays a log under each model of progress that differs there.
+func (c *comparison) replay(_ io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
+	l := logRow{name, map[string][]figures{}}
+	for _, text := range c.modelsFor(phases(1)) {
+		model, err := sim.ParseProgress(text)
+		if err != nil {
+			return err
+		}
+		if l.of[text], err = c.row(entries, model, phases); err != nil {
+			return err
+		}
+	}
+	c.entries, c.logs = entries, append(c.logs, l)
+	return nil
+}
+
+// write writes a table for each policy: a line for each log, a column for each model of progress, and how often no action
+// had been better.
+func (c *comparison) write(w io.Writer) {
+	models := strings.Split(c.models, ",")
+	for i, e := range c.entries {
+		fmt.Fprintf(w, "\n### %s\n\n| log | %s |\n|---|%s\n", e.Name, strings.Join(models, " | "), strings.Repeat("---|", len(models)))
+		means, counts := make([]figures, len(models)), make([]float64, len(models))
+		all, worse := 0, 0
+		for _, l := range c.logs {
+			fmt.Fprintf(w, "| %s |", l.name)
+			for k, m := range models {
+				if l.of[m] == nil {
+					fmt.Fprint(w, " |")
+					continue
+				}
+				f := l.of[m][i]
+				fmt.Fprintf(w, " %v |", f)
+				means[k].time += f.time
+				means[k].slots += f.slots
+				counts[k]++
+				if all++; f.worse() {
+					worse++
+				}
+			}
+			fmt.Fprintln(w)
+		}
+		fmt.Fprint(w, "| *mean* |")
+		for k, f := range means {
+			fmt.Fprintf(w, " %v |", figures{f.time / max(counts[k], 1), f.slots / max(counts[k], 1)})
+		}
+		fmt.Fprintf(w, "\n\nOf %d cells %d are over +%v %% of the time, or over +%v %% of the slots' time.\n", all, worse, moreTime, moreSlots)
+	}
+}
 
 // row replays under all policies and seeds, on all processors.
 func (o options) row(entries []compare.Entry, model sim.Progress, phases func(seed uint64) []*sim.Phase) ([]figures, error) {
@@ -31,12 +94,8 @@ func (o options) row(entries []compare.Entry, model sim.Progress, phases func(se
 	for k := range o.seeds {
 		for i, f := range all[k] {
 			r := &row[i]
-			r.p50 += f.p50 / n
-			r.p75 += f.p75 / n
-			r.all += f.all / n
-			r.used += f.used / n
-			r.copies += f.copies / n
-			r.restarts += f.restarts / n
+			r.time += f.time / n
+			r.slots += f.slots / n
 		}
 	}
 	return row, errors.Join(errs...)
@@ -64,45 +123,34 @@ func replay(phases []*sim.Phase, e compare.Entry, seed uint64) ([]sim.Result, er
 	return results, err
 }
 
-type weighted struct{ value, weight float64 }
-
-func figuresOf(none, results []sim.Result) (f figures) {
-	var before, after, usedBefore, usedAfter, tasks float64
-	changes := make([]weighted, 0, len(results))
+func figuresOf(none, results []sim.Result) figures {
+	var before, after, usedBefore, usedAfter float64
 	for i, r := range results {
-		time := none[i].Time.Seconds()
-		before += time
+		before += none[i].Time.Seconds()
 		after += r.Time.Seconds()
 		usedBefore += none[i].Used.Seconds()
 		usedAfter += r.Used.Seconds()
-		tasks += float64(r.Tasks)
-		f.copies += float64(r.Copies)
-		f.restarts += float64(r.Restarts)
-		if time > 0 {
-			changes = append(changes, weighted{100 * (r.Time.Seconds() - time) / time, time})
-		}
 	}
-	f.p50, f.p75 = quantile(changes, 0.5), quantile(changes, 0.25)
-	f.all, f.used = 100*(after-before)/max(before, 1e-9), 100*(usedAfter-usedBefore)/max(usedBefore, 1e-9)
-	f.copies /= max(tasks, 1)
-	f.restarts /= max(tasks, 1)
-	return f
+	return figures{100 * (after - before) / max(before, 1e-9), 100 * (usedAfter - usedBefore) / max(usedBefore, 1e-9)}
 }
 
-// quantile returns the largest value above which at most the share 1-p of the weight lies.
-func quantile(values []weighted, p float64) float64 {
-	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(b.value, a.value) })
-	var all, sum float64
-	for _, v := range values {
-		all += v.weight
-	}
-	for _, v := range values {
-		if sum += v.weight; sum >= (1-p)*all {
-			return v.value
-		}
-	}
-	return 0
-}
+// figures are the changes of the phases' time and of the slots' time in use against no action, in percent.
+type figures struct{ time, slots float64 }
 
-// figures are the changes of time and use against no action, in percent, and what was done about a task.
-type figures struct{ p50, p75, all, used, copies, restarts float64 }
+// worse reports whether no action had been better, by more than rounding.
+func (f figures) worse() bool { return f.time > moreTime || f.slots > moreSlots }
+
+const (
+	moreTime  = 0.5 // % of the phases' time; a policy that takes more than that does harm
+	moreSlots = 1   // % of the slots' time
+)
+
+func (f figures) String() string { return change(f.time) + " " + change(f.slots) }
+
+func change(percent float64) string {
+	text := fmt.Sprintf("%+.1f", percent)
+	if text == "+0.0" || text == "-0.0" {
+		return "0"
+	}
+	return text
+}

@@ -1,5 +1,5 @@
 // Command survey compares the policies under every model of what copies report of their progress: on the generated workload,
-// and on each log that it is given. It writes a table in Markdown.
+// and on each log that it is given. It writes a table in Markdown for each policy, with a row for each log.
 //
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
@@ -52,7 +52,8 @@ func run(args []string, w io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
 	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "models of progress")
-	flags.StringVar(&o.policies, "policy", "least-cost,mantri,late,hadoop,mapreduce,dryad,spark,flink", "policies")
+	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink",
+		"policies")
 	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
 	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
@@ -105,7 +106,8 @@ func run(args []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table, end := o.rows, func(io.Writer) {}
+	all := &comparison{options: o}
+	table, end := all.replay, all.write
 	if o.calibrates {
 		c := &calibration{options: o}
 		table, end = c.rows, c.end
@@ -143,31 +145,6 @@ func (o options) batch(flags *flag.FlagSet) queues {
 	return q
 }
 
-// rows writes a table of one log: a line for each model, a column for each policy.
-func (o options) rows(w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
-	fmt.Fprintf(w, "\n### %s\n\n| progress |", name)
-	for _, e := range entries {
-		fmt.Fprintf(w, " %s |", e.Name)
-	}
-	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", len(entries)))
-	for _, text := range o.modelsFor(phases(1)) {
-		model, err := sim.ParseProgress(text)
-		if err != nil {
-			return err
-		}
-		row, err := o.row(entries, model, phases)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "| %v |", model)
-		for _, f := range row {
-			fmt.Fprintf(w, " %s/%s/%s %s |", change(f.p50), change(f.p75), change(f.all), change(f.used))
-		}
-		fmt.Fprintln(w)
-	}
-	return nil
-}
-
 // modelsFor returns the models of progress that differ: where no attempt's progress was recorded, recorded is typical.
 func (o options) modelsFor(phases []*sim.Phase) []string {
 	models := strings.Split(o.models, ",")
@@ -184,12 +161,4 @@ func (o options) modelsFor(phases []*sim.Phase) []string {
 		models = slices.DeleteFunc(models, func(m string) bool { return m == sim.Recorded.String() })
 	}
 	return models
-}
-
-func change(percent float64) string {
-	text := fmt.Sprintf("%+.1f", percent)
-	if text == "+0.0" || text == "-0.0" {
-		return "0"
-	}
-	return text
 }
