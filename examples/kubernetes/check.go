@@ -45,7 +45,7 @@ func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 			t.note(fmt.Errorf("index %d has %d winners", i, len(names)))
 			continue
 		}
-		n := units
+		n := t.scenario.units()
 		if i >= t.scenario.long {
 			n *= 5
 		}

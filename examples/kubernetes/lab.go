@@ -34,16 +34,30 @@ func newLab(ctx context.Context) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{dir: dir, ctx: ctx, nodes: make([]*node.Node, nodeCount)}
+	l := &lab{dir: dir, ctx: ctx}
 	if l.plane, err = plane.Start(ctx, dir); err != nil {
 		return nil, err
 	}
-	for i := range l.nodes {
-		if err := l.start(i); err != nil {
-			return nil, err
+	return l, l.resize(ctx, nodeCount)
+}
+
+// resize has nodes join, or takes the last ones out, until there are so many.
+func (l *lab) resize(ctx context.Context, count int) error {
+	for len(l.nodes) > count {
+		last := l.nodes[len(l.nodes)-1]
+		last.Die()
+		if err := last.Remove(ctx); err != nil {
+			return err
+		}
+		l.nodes = l.nodes[:len(l.nodes)-1]
+	}
+	for len(l.nodes) < count {
+		l.nodes = append(l.nodes, nil)
+		if err := l.start(len(l.nodes) - 1); err != nil {
+			return err
 		}
 	}
-	return l, l.ready(ctx)
+	return l.ready(ctx)
 }
 
 func (l *lab) stop() {
@@ -86,7 +100,7 @@ func (l *lab) ready(ctx context.Context) error {
 				free++
 			}
 		}
-		if free == nodeCount && len(list.Items) == nodeCount {
+		if free == len(l.nodes) && len(list.Items) == free {
 			return nil
 		}
 	}

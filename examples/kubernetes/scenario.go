@@ -12,6 +12,8 @@ import (
 type scenario struct {
 	name, title string
 	tasks       int
+	spare       int      // nodes beyond four
+	twice       bool     // a pod takes twice as long
 	args        []string // of the workload
 	long        int      // the index from which on there is five times as much to do
 	told        bool     // the Job says how much there is
@@ -23,6 +25,16 @@ type scenario struct {
 }
 
 const never = 1 << 30
+
+// usualUnits is how much there is to do for a pod: three seconds.
+const usualUnits = 60
+
+func (s *scenario) units() int {
+	if s.twice {
+		return 2 * usualUnits
+	}
+	return usualUnits
+}
 
 // These two go without the controller that is shown, or with a part of it.
 const (
@@ -44,6 +56,11 @@ var scenarios = []scenario{
 		name: kit.Slow, title: "One node of four is 10 times slower; 16 indexes", tasks: 16, long: never,
 		policies: everybody, cap: 2 * time.Minute,
 		happens: slowNode,
+	},
+	{
+		name: "spare", title: "One node of five is 10 times slower; 16 indexes, so that four slots are idle", tasks: 16,
+		long: never, spare: 1, twice: true, args: []string{"-every", "1s"}, cap: 2 * time.Minute,
+		policies: []string{builtIn, "naive", "mantri", "default"}, happens: slowNode,
 	},
 	{
 		name: kit.Hang, title: "One pod of 16 hangs half way", tasks: 16, long: never, args: []string{"-hang", "5"},

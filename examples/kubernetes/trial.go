@@ -18,9 +18,6 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// units is how much there is to do for a pod: three seconds.
-const units = 60
-
 // trial is one Job under one policy.
 type trial struct {
 	lab      *lab
@@ -63,6 +60,9 @@ func (t *trial) run(ctx context.Context) error {
 	if err := os.Mkdir(t.lab.out(), 0o700); err != nil {
 		return err
 	}
+	if err := t.lab.resize(ctx, nodeCount+t.scenario.spare); err != nil {
+		return err
+	}
 	if t.policy != builtIn {
 		if err := t.startControllers(); err != nil {
 			return err
@@ -99,10 +99,10 @@ func (t *trial) run(ctx context.Context) error {
 func (t *trial) job() *batchv1.Job {
 	self, _ := os.Executable() // without it the pods fail, and say so
 	n, mode, grace := int32(t.scenario.tasks), batchv1.IndexedCompletion, int64(1)
-	slotCount := min(n, nodeCount*slots)
+	slotCount := int32(len(t.lab.nodes) * slots)
 	says := map[string]string{jobs.IntervalAnnotation: "300ms"}
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: t.name, Annotations: says}}
-	args := append([]string{self, "work", "-units", strconv.Itoa(units)}, t.scenario.args...)
+	args := append([]string{self, "work", "-units", strconv.Itoa(t.scenario.units())}, t.scenario.args...)
 	j.Spec = batchv1.JobSpec{Completions: &n, Parallelism: &slotCount, CompletionMode: &mode,
 		Template: v1.PodTemplateSpec{Spec: v1.PodSpec{
 			RestartPolicy: v1.RestartPolicyNever, TerminationGracePeriodSeconds: &grace,

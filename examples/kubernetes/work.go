@@ -20,8 +20,9 @@ import (
 // It says how far it is on its pod, as a container with a service account that may patch pods would.
 func work(args []string) error {
 	f := flag.NewFlagSet("work", flag.ContinueOnError)
-	units := f.Int("units", 60, "how much there is to do")
+	units := f.Int("units", usualUnits, "how much there is to do")
 	from := f.Int("from", 1<<30, "the index from which on there is five times as much")
+	every := f.Duration("every", 400*time.Millisecond, "how long from one report to the next, at least")
 	share := f.Bool("share", false, "say what share is done, and not of how much")
 	hang := f.Int("hang", -1, "the index of which the first pod hangs half way")
 	if err := f.Parse(args); err != nil {
@@ -49,7 +50,7 @@ func work(args []string) error {
 				select {}
 			}
 		}
-		if time.Since(last) > 400*time.Millisecond {
+		if time.Since(last) > *every {
 			last = time.Now()
 			text := fmt.Sprintf("%d/%d", i+1, n)
 			if *share {

@@ -122,8 +122,13 @@ func (n *Node) keepLease(ctx context.Context) {
 	}
 }
 
-// period is that of stopping and going on. It is longer than the workload sleeps, or sleeps would pass while it stands.
-const period = 500 * time.Millisecond
+// period is that of stopping and going on. It is longer than the workload sleeps, or sleeps would pass while it stands. A
+// sleep that begins once a process goes on must not end before the process is stopped: two sleeps a period would make the
+// node half as slow. So the process goes on for less than its part of the period.
+const (
+	period = 500 * time.Millisecond
+	less   = 10 * time.Millisecond
+)
 
 // keepPace stops and continues the processes of a slow node.
 func (n *Node) keepPace(ctx context.Context) {
@@ -131,7 +136,7 @@ func (n *Node) keepPace(ctx context.Context) {
 		n.mu.Lock()
 		slow := max(n.slow, 1)
 		n.mu.Unlock()
-		on := time.Duration(float64(period) / slow)
+		on := time.Duration(float64(period)/slow) - less
 		time.Sleep(on)
 		if slow > 1 {
 			n.signal(syscall.SIGSTOP)
