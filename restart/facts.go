@@ -16,7 +16,8 @@ type Copy struct {
 	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
 	Remaining time.Duration
 	// Location is how many times longer than usual an attempt of the task takes where this copy runs; 0 counts as 1. It is
-	// the same factor as Location of Task.Fresh. Read by LeastCost.
+	// the same factor as Location of Task.Fresh. Where it is three times that or more, the machine is known to be bad:
+	// then it is no guess that a new attempt is faster. Read by LeastCost and [Hold].
 	Location float64
 	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
 	// certain. Read by Mantri. Package estimate/survival makes some.
@@ -57,18 +58,11 @@ type Task struct {
 	SinceCopy time.Duration
 	// Tried are machines on which attempts of the task ran, latest first. Those of Copies may stand there as well.
 	Tried []int
-	// Lost is how many trials of the task were lost: copies and restarts that showed that the task is long by itself. Read
-	// by LeastCost.
-	Lost int
-	// Trying is how long the task's latest trial has run without coming out; 0 if none runs. See [Trials]. Read by LeastCost.
-	Trying time.Duration
-	// Behind says that all its copies run on machines on which more attempts are overdue than chance explains, and that a new
-	// one would not: then it is the machine that is slow, and not the task that is long. Read by LeastCost.
-	Behind bool
-	// Stuck says that no copy of the phase has begun or ended for four times as long as the longest took that has ended,
-	// of its kind, too, and each by its work: if a new one would need a slot, none will come free. Read by LeastCost: if
-	// no host says so, an attempt that hangs while all slots hang is never restarted.
-	Stuck bool
+	// Trial is what [Trials] has made of it when it was told of the task's trials. Read by LeastCost.
+	Trial Trial
+	// Longest is how long the longest attempt of the phase has taken that has ended, had it been of this task's work; 0 if none
+	// has ended. Read by LeastCost and [Hold].
+	Longest time.Duration
 	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
 	NoDuplicate bool
 	// NoRestart says that the task must not be killed and run again.
@@ -89,12 +83,18 @@ type Phase struct {
 	Speculative int
 	// Silent says that no copy of the phase has ever reported progress.
 	Silent bool
+	// Idle is how long ago an attempt of the phase last began or ended. If that is far longer than Task.Longest, no slot
+	// will come free. Read by LeastCost and [Hold]: if no host says so, an attempt that hangs while all slots hang is
+	// never restarted.
+	Idle time.Duration
 	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
 	Machines int
 	// Stream says that there are other phases, whose tasks may want the slots that are idle now. Read by LeastCost.
 	Stream bool
-	// Trials is what copies and restarts of slow tasks have come to. Read by LeastCost.
+	// Trials is what copies and restarts of slow tasks have come to. Read by LeastCost and [Hold].
 	Trials Trials
+	// Limits are what the host allows. The zero value protects. Read by LeastCost and [Hold].
+	Limits Limits
 	// Peers is what the engines' rules compare with. Mantri reads none of it.
 	Peers Peers
 }

@@ -1,8 +1,8 @@
 package restart
 
 import (
+	"cmp"
 	"math"
-	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
@@ -28,33 +28,19 @@ import (
 //   - Attempts are killed without a copy once three trials were won, and twice as many as were lost; one is enough for an
 //     attempt that moves evenly ([Copy].Even) while tasks wait for slots. A task that may have no copy ([Task].NoDuplicate)
 //     need not wait for that: there a restart is the trial, once the attempt has run for as long as a silent copy may.
-//   - No trial begins if all trials together, this one too, might then have lost more than a bound: FreeTrials times what
-//     a copy costs that shows nothing, a share of the phase, or what the task itself still takes, whichever is most.
+//   - No trial begins if all trials together, this one too, might then have lost more than the bound of [Limits].
 //
-// Where the machine is slow for all ([Task].Behind), the task is not taken to be long, and there is no bound, unless more
-// trials were lost than won.
-//
-// The bound, for a host that keeps [Phase].Trials: let S be the stakes of the trials that run and L what lost trials cost
-// less what won trials saved, with at most four typical times for each of these. Whenever a copy is made, L+S <= B, where
-// S includes the copy, and B is the bound at that moment. Proof: the policy compares exactly this sum with B, S grows by no
-// other event than the begin of a trial, and L only takes over from S what a trial has cost. So L exceeds B by no more than
-// trials cost beyond their stakes.
+// Where the machine is known to be bad ([Copy].Location), an attempt is killed without proof, and there is no bound.
 //
 // Every field is a choice of the operator, and 0 stands for the default. It is immutable in use and safe for concurrent
 // use. Sources: t_rem and t_new [Mantri §5.1]; the model of luck and size, the criterion and the bound are this library's,
 // and docs/worlds.md has what they do.
 type LeastCost struct {
-	// MaxRestarts and MaxDuplicates are those of [Limits].
-	MaxRestarts, MaxDuplicates int
 	// Price is how many seconds of a slot a second of the task's time is worth while tasks wait. 0 means 0.5.
 	Price float64
 	// IdlePrice is the same while no task waits. 0 means 2: a copy may use two seconds of idle slots for each second that
 	// it saves.
 	IdlePrice float64
-	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
-	FreeTrials int
-	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.03.
-	LossShare float64
 }
 
 // The numbers of the default are choices: docs/decisions/19-least-cost.md has what other numbers did.
@@ -71,53 +57,27 @@ const (
 // The defaults of the fields are choices, too: half and twice each price made no difference of more than a few tenths of a
 // percent of the time.
 const (
-	usualPrice     = 0.5  // seconds of a slot for a second of a task's time, while tasks wait
-	usualIdlePrice = 2    // the same while none does
-	usualFree      = 3    // trials that may be lost before one was won
-	usualLossShare = 0.03 // of the phase's slot time that trials may lose
+	usualPrice     = 0.5 // seconds of a slot for a second of a task's time, while tasks wait
+	usualIdlePrice = 2   // the same while none does
 )
 
 // Effective returns the policy with its defaults filled in, for logs.
 func (c LeastCost) Effective() LeastCost {
-	limits := Limits{c.MaxRestarts, c.MaxDuplicates}.Effective()
-	c.MaxRestarts, c.MaxDuplicates = limits.Restarts, limits.Duplicates
 	c.Price, c.IdlePrice = check.Or(c.Price, usualPrice), check.Or(c.IdlePrice, usualIdlePrice)
-	c.LossShare = check.Or(c.LossShare, usualLossShare)
-	if c.FreeTrials == 0 {
-		c.FreeTrials = usualFree
-	}
 	return c
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (c LeastCost) Validate() error {
 	const place = "restart: LeastCost"
-	if err := check.Count(place, "MaxRestarts", c.MaxRestarts, true); err != nil {
-		return err
-	}
-	if err := check.Count(place, "MaxDuplicates", c.MaxDuplicates, true); err != nil {
-		return err
-	}
-	if err := check.Count(place, "FreeTrials", c.FreeTrials, true); err != nil {
-		return err
-	}
-	if err := check.Factor(place, "Price", c.Price); err != nil {
-		return err
-	}
-	if err := check.Factor(place, "IdlePrice", c.IdlePrice); err != nil {
-		return err
-	}
-	if !(c.LossShare >= 0 && c.LossShare <= 1) {
-		return check.Bad(place, "LossShare", c.LossShare, "a share in (0, 1], or 0 for the default")
-	}
-	return nil
+	return cmp.Or(check.Factor(place, "Price", c.Price), check.Factor(place, "IdlePrice", c.IdlePrice))
 }
 
 // Decide says what to do about a running task. O(len(t.Copies)), and some thirty looks at t.Fresh and at each Copy.Left;
 // no allocation.
 func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
-	c = c.Effective()
-	m := Mantri{MaxRestarts: c.MaxRestarts, MaxDuplicates: c.MaxDuplicates}
+	c, p.Limits = c.Effective(), p.Limits.Effective()
+	m := Mantri{MaxRestarts: p.Limits.Restarts, MaxDuplicates: p.Limits.Duplicates}
 	m.fill()
 	d.Reason = NotRunning
 	if len(t.Copies) == 0 {
@@ -132,7 +92,7 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 		c.cheapest(&d, &t, &p, &m, v)
 	}
 	canCopy := p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off
-	if t.Stuck && d.Action != Kill && !canCopy && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
+	if p.Stuck(t.Longest) && d.Action != Kill && !canCopy && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
 		(v.left != nil || v.remaining == estimate.Unknown) && m.mayRestart(&t, v) == NoReason {
 		d.Action, d.Reason, d.Copy, d.Comparison = Restart, Held, v.slowest, Comparison{}
 	}
@@ -147,12 +107,18 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) {
 	var w weights
 	w.fill(c, t, p, v)
-	if w.vain(d, t, c.MaxRestarts) {
+	if w.vain(d, t, p.Limits.Restarts) {
 		return
 	}
-	if w.silent && t.Trying > 0 && t.Trying.Seconds() < w.patience {
-		d.because(TrialRuns, RunSeconds, t.Trying.Seconds(), w.patience)
-		return
+	if w.silent && t.Trial.Action != Keep {
+		ran := v.youngest
+		if t.Trial.Action == Duplicate && t.SinceCopy > 0 {
+			ran = t.SinceCopy
+		}
+		if ran < w.patience {
+			d.because(TrialRuns, RunSeconds, ran.Seconds(), w.patience.Seconds())
+			return
+		}
 	}
 	keep, restart, another := w.costs()
 	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
@@ -179,18 +145,17 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		d.because(NotSlow, SlotSeconds, keep, min(restart, another)+margin)
 		return
 	}
-	sooner, guess := w.sooner(), v.left != nil && !w.machine
-	bound, risk := c.bound(p, &w), num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
+	sooner := w.sooner()
 	if restartPays && v.left != nil {
-		switch loses := float64(min(1, 2*w.long) * t.Copies[v.slowest].Elapsed.Seconds()); {
+		switch loses, most := w.mayLose(&p.Limits, t, p, Restart); {
 		case sooner < w.likely():
 			d.because(Unlikely, Probability, sooner, w.likely())
 			restartPays = false
-		case p.Trials.Won < w.mustWin(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience)):
+		case w.guess && p.Trials.Won < w.mustWin(p) && !(noCopy == NotEligible && (!w.silent || w.age >= w.patience.Seconds())):
 			d.because(Unproven, WonTrials, p.Trials.Won, w.mustWin(p))
 			restartPays = false
-		case guess && risk+loses > bound:
-			d.because(LossBound, LostSlotSeconds, loses, max(0, bound-risk))
+		case loses >= most:
+			d.because(LossBound, LostSlotSeconds, loses, max(0, most))
 			restartPays = false
 		}
 	}
@@ -202,12 +167,12 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		case p.Waiting <= 0:
 			bar = evenOdds
 		}
-		switch loses := float64(min(1, 2*w.long) * w.shows); {
+		switch loses, most := w.mayLose(&p.Limits, t, p, Duplicate); {
 		case sooner < bar:
 			d.because(Unlikely, Probability, sooner, bar)
 			copyPays = false
-		case guess && risk+loses > bound:
-			d.because(LossBound, LostSlotSeconds, loses, max(0, bound-risk))
+		case loses >= most:
+			d.because(LossBound, LostSlotSeconds, loses, max(0, most))
 			copyPays = false
 		}
 	}
@@ -224,76 +189,42 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	}
 }
 
-// bound returns how many seconds of slots all trials together may lose.
-func (c *LeastCost) bound(p *Phase, w *weights) float64 {
-	share := float64(c.LossShare * float64(max(p.Tasks, 0)) * w.typical)
-	most := share + float64(float64(max(c.FreeTrials, 0))*w.shows)
-	if !w.silent {
-		most = max(most, w.mean())
-	}
-	return most
-}
-
 // weights are the numbers that the costs of actions are made of, in seconds.
 type weights struct {
-	left     [leftPoints]float64  // t_rem of the fastest copy
-	fresh    [freshPoints]float64 // t_new, if the task is not long
-	age      float64              // of the copy that has run longest
-	moved    float64              // by what an attempt takes longer where the new one would run than where that copy does
+	left  [leftPoints]float64  // t_rem of the fastest copy
+	fresh [freshPoints]float64 // t_new, if the task is not long
+	stakes
+	age      float64 // of the copy that has run longest
+	moved    float64 // by what an attempt takes longer where the new one would run than where that copy does
 	lag      float64
 	long     float64             // the probability that the task is long, whatever its time
 	longs    [leftPoints]float64 // the same if the fastest copy takes so long in all
 	copied   [leftPoints]float64 // the same for a copy
-	typical  float64
-	patience float64 // after which a copy has shown whether it gains
-	shows    float64 // what a copy costs that does not gain
-	price    float64 // of a second until the task ends
+	price    float64             // of a second until the task ends
 	copies   float64
 	interval float64
-	silent   bool // t_rem is by ages
 	even     bool // the copy's progress runs evenly
-	machine  bool // it is the machine that is slow
 }
 
 func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
-	w.silent, w.copies, w.interval = v.basis == ByAge, float64(len(t.Copies)), v.interval.Seconds()
+	w.stakes, w.copies, w.interval = stakesOf(t, p), float64(len(t.Copies)), v.interval.Seconds()
 	for i := range w.left {
 		if w.left[i] = v.remaining.Seconds(); v.left != nil {
 			w.left[i] = bounded(point(v.left, i, leftPoints))
 		}
 	}
-	oldest := &t.Copies[0]
-	for i := range t.Copies {
-		if t.Copies[i].Elapsed > oldest.Elapsed {
-			oldest = &t.Copies[i]
-		}
-	}
-	w.age, w.moved, w.lag = oldest.Elapsed.Seconds(), place(t.Fresh.Location)/place(oldest.Location), max(t.Fresh.Lag, 0).Seconds()
-	w.even = oldest.Even
-	typical := Typical(&t.Fresh)
-	w.typical = typical.Seconds()
-	w.patience = Patience(v.interval, typical, oldest.Elapsed, w.silent).Seconds()
-	w.shows = w.patience + w.lag
+	w.age, w.lag = w.oldest.Elapsed.Seconds(), max(t.Fresh.Lag, 0).Seconds()
+	w.moved, w.even = place(t.Fresh.Location)/place(w.oldest.Location), w.oldest.Even
 	w.fresh = points(&t.Fresh)
 	for j, f := range w.fresh { // an attempt that turns out slow is replaced in turn
-		w.fresh[j] = min(f, w.shows+w.typical)
+		w.fresh[j] = min(f, (w.shows + w.typical).Seconds())
 	}
-	w.machine = t.Behind && p.Trials.Won >= p.Trials.Lost
-	if v.left != nil && !w.machine { // otherwise it is known that the task is not long
-		w.mayBeLong(&p.Trials, stillLost(t, oldest.Elapsed), &t.Fresh)
+	if v.left != nil { // otherwise it is known that the task is not long
+		w.mayBeLong(&p.Trials, stillLost(t, w.oldest.Elapsed), &t.Fresh)
 	}
 	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
 		w.price = c.IdlePrice
 	}
-}
-
-// stillLost returns how many of the lost trials of a task still count: none once it has run for twice as long as when its
-// last copy was launched. So an attempt that hangs gets its next copy in the end, whatever the others showed.
-func stillLost(t *Task, age time.Duration) int {
-	if t.SinceCopy > age/2 {
-		return 0
-	}
-	return t.Lost
 }
 
 // mayBeLong finds out how probable it is that the task is long, for each time that it may still take. A time that the
@@ -339,14 +270,6 @@ func place(factor float64) float64 {
 // same is what a new attempt takes if the task is long, given what the old one still takes.
 func (w *weights) same(left float64) float64 { return float64(w.moved*(w.age+left)) + w.lag }
 
-// mean is E(t_rem).
-func (w *weights) mean() (seconds float64) {
-	for _, l := range w.left {
-		seconds += float64(l / leftPoints)
-	}
-	return seconds
-}
-
 // costs returns what it costs to keep the task, to restart it, and to copy it.
 func (w *weights) costs() (keep, restart, another float64) {
 	for i, l := range w.left {
@@ -368,7 +291,7 @@ func (w *weights) cost(fresh, left float64) (restart, another float64) {
 	if restart = (1 + w.price) * fresh; fresh < left {
 		return restart, (w.copies + 1 + w.price) * fresh
 	}
-	return restart, float64((w.copies+w.price)*left) + min(left, w.shows)
+	return restart, float64((w.copies+w.price)*left) + min(left, w.shows.Seconds())
 }
 
 // likely is the probability to end sooner that a trial needs while tasks wait, and a restart always.
@@ -403,10 +326,10 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 		c := &t.Copies[i]
 		reports := c.Basis == ByProgress
 		switch {
-		case c.Left == nil || c.Elapsed.Seconds() < w.patience:
+		case c.Left == nil || c.Elapsed < w.patience:
 		case kept(t.Copies, i) && !(reports && replaced(t, i, mostRestarts)):
 		case !reports:
-			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience)
+			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience.Seconds())
 			d.Action, d.Copy = Kill, i
 			return true
 		default:

@@ -122,7 +122,7 @@ func TestPatienceOfSilentCopies(t *testing.T) {
 	task.Copies[0].Basis = restart.ByAge
 	task.Copies = append(task.Copies, attempt(1, 140, 60))
 	task.Copies[1].Basis, task.Copies[0].Done, task.Copies[1].Done = restart.ByAge, 0, 0
-	task.Trying = 140 * second
+	task.Trial = restart.Trial{Action: restart.Duplicate, Copies: 1}
 	d := decide(task, lastWave)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, restart.TrialRuns, d.Reason)
@@ -180,9 +180,11 @@ func TestTheBoundOnLosses(t *testing.T) {
 	task.Copies[0].Basis = restart.ByProgress
 	assert.Equal(t, restart.Duplicate, decide(task, phase).Action, "progress says that 900 s are left")
 
-	none := restart.LeastCost{FreeTrials: restart.Off, LossShare: 1e-9}
-	task.Copies[0].Basis = restart.ByAge
-	assert.Equal(t, restart.LossBound, none.Decide(task, lastWave).Reason)
+	task.Copies[0].Basis, phase = restart.ByAge, lastWave
+	phase.Limits = restart.Limits{FreeTrials: restart.Off, LossShare: 1e-9}
+	assert.Equal(t, restart.LossBound, decide(task, phase).Reason)
+	phase.Limits.LossShare, phase.Trials.Cost = restart.Off, time.Hour
+	assert.Equal(t, restart.Duplicate, decide(task, phase).Action, "the bound is off")
 }
 
 // Each trial that a task has lost doubles the odds that the task is long.
@@ -191,8 +193,7 @@ func TestLostTrialsOfATask(t *testing.T) {
 	assert.InDelta(t, .25, trials.Long(0, 0), 1e-15)
 	assert.InDelta(t, .4, trials.Long(1, 0), 1e-15)
 	assert.InDelta(t, 4./7, trials.Long(2, 0), 1e-15)
-	trials.Lose(0, 0)
-	trials.Win(0, 0)
+	trials.Won, trials.Lost = 1, 1
 	assert.InDelta(t, 1.5/4, trials.Long(0, 0), 1e-15)
 	assert.InDelta(t, trials.Long(40, 0), trials.Long(1000, 0), 1e-9)
 
@@ -202,8 +203,8 @@ func TestLostTrialsOfATask(t *testing.T) {
 
 	task := alike(100, 200)
 	assert.Equal(t, restart.Duplicate, decide(task, lastWave).Action)
-	for task.Lost = 1; decide(task, lastWave).Action == restart.Duplicate; task.Lost++ {
-		assert.Less(t, task.Lost, 20)
+	for task.Trial.Lost = 1; decide(task, lastWave).Action == restart.Duplicate; task.Trial.Lost++ {
+		assert.Less(t, task.Trial.Lost, 20)
 	}
 	assert.Equal(t, restart.NotSlow, decide(task, lastWave).Reason)
 }
@@ -217,6 +218,23 @@ func TestAFasterPlaceHelpsALongTask(t *testing.T) {
 	task.Copies[0].Location, task.Fresh.Location = 8, 1
 	phase.Trials.Cost = 0
 	assert.Equal(t, restart.Duplicate, decide(task, phase).Action)
+}
+
+// Where a machine is known to be bad, that is no guess: nothing is to be proved, and there is no bound.
+func TestABadMachineIsNoGuess(t *testing.T) {
+	task, phase := alike(100, 300), waiting
+	phase.Trials = restart.Trials{Lost: 20, Cost: time.Hour}
+	for _, at := range []struct {
+		location float64
+		want     restart.Action
+	}{{2.9, restart.Keep}, {3.1, restart.Restart}} {
+		task.Copies[0].Location = at.location
+		assert.Equal(t, at.want, decide(task, phase).Action, "%v", at.location)
+		d := restart.Hold(restart.Decision{Action: restart.Duplicate}, task, phase)
+		assert.Equal(t, at.want == restart.Restart, d.Action == restart.Duplicate)
+	}
+	task.Fresh.Location = 1.5
+	assert.Equal(t, restart.Keep, decide(task, phase).Action, "the new attempt's machine is slow as well")
 }
 
 // While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .6.
@@ -245,7 +263,10 @@ func TestCertainTimesNeedNoTrials(t *testing.T) {
 // A task that is stuck is restarted where it can't be copied, whatever the trials have cost.
 func TestStuckTasksAreRestarted(t *testing.T) {
 	task, phase := alike(2000, 1), waiting
-	task.Copies[0].Basis, task.Stuck, phase.FreeSlots = restart.ByAge, true, 0
+	task.Copies[0].Basis, phase.FreeSlots = restart.ByAge, 0
+	task.Longest, phase.Idle = 100*second, 400*second-1
+	assert.Equal(t, restart.Keep, decide(task, phase).Action)
+	phase.Idle++
 	phase.Trials = restart.Trials{Lost: 50, Cost: time.Hour}
 	d := decide(task, phase)
 	assert.Equal(t, restart.Restart, d.Action)
@@ -257,17 +278,6 @@ func TestStuckTasksAreRestarted(t *testing.T) {
 	task.Restarts = 3
 	task.Copies[0].Basis = restart.ByAge
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
-}
-
-// A trial counts at most four typical times as saved.
-func TestWinningsAreCapped(t *testing.T) {
-	var trials restart.Trials
-	trials.Begin(50 * second)
-	assert.Equal(t, 50*second, trials.AtRisk)
-	trials.Drop(50 * second)
-	trials.Win(time.Hour, 100*second)
-	trials.Lose(30*second, 200*second)
-	assert.Equal(t, restart.Trials{Won: 1, Lost: 1, Cost: -370 * second, Longest: 200 * second}, trials)
 }
 
 // Of whatever it is told, it answers what can be carried out; and nothing is done that costs more than to keep the task.
@@ -283,11 +293,11 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 		phase.Waiting, phase.FreeSlots, phase.Stream = rng.IntN(2)*5, rng.IntN(3), rng.IntN(2) == 0
 		phase.Trials = restart.Trials{Won: float64(rng.IntN(5)), Lost: float64(rng.IntN(5))}
 		task.Restarts, task.Duplicates, task.NoDuplicate = rng.IntN(4), rng.IntN(9), rng.IntN(5) == 0
-		task.Lost, task.NoRestart = rng.IntN(4), rng.IntN(5) == 0
+		task.Trial.Lost, task.NoRestart = rng.IntN(4), rng.IntN(5) == 0
 		d := decide(task, phase)
 		acted[d.Action]++
 		reasons[d.Reason]++
-		assert.Equal(t, d, restart.Limits{}.Hold(d, task), "limits change nothing")
+		assert.Equal(t, d, restart.Hold(d, task, phase), "limits change nothing")
 		assert.True(t, decides(d), "the numbers do not say so: %v", d)
 		assert.True(t, d.Copy >= 0 && d.Copy < len(task.Copies))
 		switch d.Action {
@@ -311,16 +321,10 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 }
 
 func TestLeastCostFields(t *testing.T) {
-	assert.Equal(t, restart.LeastCost{
-		MaxRestarts: 3, MaxDuplicates: 8, Price: .5, IdlePrice: 2, FreeTrials: 3, LossShare: .03,
-	}, restart.LeastCost{}.Effective())
-	for field, bad := range map[string]restart.LeastCost{
-		"MaxRestarts": {MaxRestarts: -2}, "MaxDuplicates": {MaxDuplicates: -2}, "Price": {Price: -1},
-		"IdlePrice": {IdlePrice: -1}, "FreeTrials": {FreeTrials: -2}, "LossShare": {LossShare: 1.5},
-	} {
+	assert.Equal(t, restart.LeastCost{Price: .5, IdlePrice: 2}, restart.LeastCost{}.Effective())
+	for field, bad := range map[string]restart.LeastCost{"Price": {Price: -1}, "IdlePrice": {IdlePrice: -1}} {
 		assert.ErrorContains(t, bad.Validate(), field)
 	}
-	assert.NoError(t, restart.LeastCost{FreeTrials: restart.Off}.Validate())
 	free := restart.LeastCost{IdlePrice: 10}
 	assert.Equal(t, restart.Duplicate, free.Decide(alike(20, 120), lastWave).Action)
 	dear := restart.LeastCost{IdlePrice: .1}
@@ -367,7 +371,7 @@ func probablyLong(task restart.Task, trials restart.Trials, whole float64) (agai
 		outlier = 0
 	}
 	by := func(lost float64) float64 {
-		odds := (lost + .5) / (trials.Won + 1.5) * float64(int(1)<<task.Lost)
+		odds := (lost + .5) / (trials.Won + 1.5) * float64(int(1)<<task.Trial.Lost)
 		return outlier*odds/(1+odds) + (1-outlier)*9*odds/(1+9*odds)
 	}
 	return by(trials.Lost), by(trials.Lost * min(1, math.Pow(trials.Longest.Seconds()/whole, 2)))
@@ -379,7 +383,7 @@ func TestLeastCostByEachPair(t *testing.T) {
 	seen := map[restart.Action]int{}
 	for range 10000 {
 		task := spread(random(rng, 30, 60), random(rng, 30, 30))
-		task.Fresh.Lag, task.Lost = time.Duration(rng.IntN(3))*second, rng.IntN(3)
+		task.Fresh.Lag, task.Trial.Lost = time.Duration(rng.IntN(3))*second, rng.IntN(3)
 		p := restart.Phase{
 			Interval: time.Duration(rng.IntN(5)) * second, FreeSlots: 9, Waiting: rng.IntN(2), Tasks: 1e6,
 			Trials: restart.Trials{

@@ -6,48 +6,64 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Limits bound what may be done about one task, whatever is reported of it and whatever a policy answers, so that it
-// ends. A tracker holds every answer against them; a host that asks a policy itself may do so by [Limits.Hold]. Mantri
-// keeps them by itself.
+// Limits bound what may be done about the tasks of a phase, whatever is reported and whatever a policy answers. They stand
+// in [Phase].Limits. LeastCost keeps them by itself. [Hold] holds the answer of any policy against them, and so do package
+// tracker and [Next]. The zero value protects.
 //
-// A task is restarted at most Restarts times, at most Duplicates copies are launched beside another, and of several
-// copies neither the one that has run longest is killed nor the one that has done most. So there is always a copy, the
-// oldest, that only a restart ends while it is the only one: a task that is given a slot when it waits for one has
-// ended after at most Restarts+1 times what the longest of its attempts takes by itself, and the delays until a
-// restarted task runs again. Where all of its attempts take the same, that is Restarts+1 times what its first one would
-// have taken. That says nothing of attempts that hang for ever: give each a hard timeout of your own. Attempts that
-// fail, or are lost with their machine, are the host's to bound as well. A task of NoDuplicate gets no copy, and one of
-// NoRestart no restart.
+// Every task ends. A task is restarted at most Restarts times, at most Duplicates copies are launched beside another,
+// and of several copies neither the one that has run longest is killed nor the one that has done most. So there is
+// always a copy, the oldest, that only a restart ends while it is the only one: a task that is given a slot when it
+// waits for one has ended after at most Restarts+1 times what the longest of its attempts takes by itself, and the
+// delays until a restarted task runs again. Where all of its attempts take the same, that is Restarts+1 times what its
+// first one would have taken. That says nothing of attempts that hang for ever: give each a hard timeout of your own.
+// Attempts that fail, or are lost with their machine, are the host's to bound as well. A task of NoDuplicate gets no
+// copy, and one of NoRestart no restart.
+//
+// Trials lose no more than a bound. [Trials] states it, and FreeTrials and LossShare are its numbers.
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int
 	// Duplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
 	Duplicates int
+	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
+	FreeTrials int
+	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.03; Off: trials may lose
+	// any amount.
+	LossShare float64
 }
+
+// The defaults of the limits are choices.
+const (
+	usualRestarts   = 3    // of a task
+	usualDuplicates = 8    // of a task
+	usualFree       = 3    // trials that may be lost before one was won
+	usualLossShare  = 0.03 // of the phase's slot time that trials may lose
+)
 
 // Validate reports the first field that is out of range, with its value and its range.
 func (l Limits) Validate() error {
+	const place = "restart: Limits"
 	return cmp.Or(
-		check.Count("restart: Limits", "Restarts", l.Restarts, true),
-		check.Count("restart: Limits", "Duplicates", l.Duplicates, true),
+		check.Count(place, "Restarts", l.Restarts, true),
+		check.Count(place, "Duplicates", l.Duplicates, true),
+		check.Count(place, "FreeTrials", l.FreeTrials, true),
+		check.Share(place, "LossShare", l.LossShare, true),
 	)
 }
 
 // Effective returns the limits with their defaults filled in.
 func (l Limits) Effective() Limits {
-	if l.Restarts == 0 {
-		l.Restarts = 3
+	return Limits{
+		check.Or(l.Restarts, usualRestarts), check.Or(l.Duplicates, usualDuplicates),
+		check.Or(l.FreeTrials, usualFree), check.Or(l.LossShare, usualLossShare),
 	}
-	if l.Duplicates == 0 {
-		l.Duplicates = 8
-	}
-	return l
 }
 
-// Hold returns the decision, or one to keep the task where a limit forbids it, with the limit. O(len(t.Copies)), no
-// allocation.
-func (l Limits) Hold(d Decision, t Task) Decision {
-	l = l.Effective()
+// Hold returns the decision of a policy, or one to keep the task where a limit of the phase forbids it, with the limit.
+// Where that is what trials may lose, the numbers are what this one might lose, and what trials may still lose, in seconds
+// of slots. O(len(t.Copies)), and one look at t.Fresh; no allocation.
+func Hold(d Decision, t Task, p Phase) Decision {
+	l := p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
 	switch d.Action {
 	case Restart:
@@ -67,6 +83,14 @@ func (l Limits) Hold(d Decision, t Task) Decision {
 			reason = NotEligible
 		} else if max(t.Duplicates, 0) >= l.Duplicates {
 			reason, compared = DuplicatesSpent, spent(PastCopies, t.Duplicates, l.Duplicates)
+		}
+	default:
+		return d
+	}
+	if reason == NoReason && d.Action != Kill && len(t.Copies) > 0 {
+		s := stakesOf(&t, &p)
+		if loses, most := s.mayLose(&l, &t, &p, d.Action); loses >= most {
+			reason, compared = LossBound, Compare(LostSlotSeconds, loses, max(0, most))
 		}
 	}
 	if reason == NoReason {

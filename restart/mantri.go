@@ -63,7 +63,7 @@ func (m Mantri) Effective() Mantri {
 
 // fill fills the defaults in, in place: a copy of the policy takes as long as a tenth of a decision.
 func (m *Mantri) fill() {
-	limits := Limits{m.MaxRestarts, m.MaxDuplicates}.Effective()
+	limits := Limits{Restarts: m.MaxRestarts, Duplicates: m.MaxDuplicates}.Effective()
 	m.MaxRestarts, m.MaxDuplicates = limits.Restarts, limits.Duplicates
 	m.Confidence = check.Or(m.Confidence, 0.75)
 	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy

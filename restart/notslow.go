@@ -15,15 +15,15 @@ type Outline struct {
 	// Age is how long the attempt has run, and Location the factor of the place where it runs; see [Copy].
 	Age      time.Duration
 	Location float64
-	// Fresh is t_new, and Behind says that the machine is slow; see [Task].
-	Fresh  estimate.Fresh
-	Behind bool
+	// Fresh is t_new; see [Task].
+	Fresh estimate.Fresh
 }
 
-// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The task is not Stuck,
-// and no trial of it runs or was lost. If sure is true, Decide keeps such a task for the reason [NotSlow]. If sure is false,
-// ask Decide. Value and threshold stand for the numbers that Decide would compare, in seconds of slots: to keep the task
-// costs at most value, and if it did cost that, the cheapest action with the margin would cost at least threshold.
+// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The phase is not
+// stuck, and no trial of the task runs or was lost. If sure is true, Decide keeps such a task for the reason [NotSlow].
+// If sure is false, ask Decide. Value and threshold stand for the numbers that Decide would compare, in seconds of
+// slots: to keep the task costs at most value, and if it did cost that, the cheapest action with the margin would cost
+// at least threshold.
 //
 // Decide looks at t_rem in sixteen points, of which the last is the quantile 31/32, and at t_new in eight. Let p be the
 // price, l one of the sixteen and f one of the eight. A restart saves (1+p)(l-f). A copy saves (1+p)l - (2+p)f if f < l, and
@@ -41,9 +41,7 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 	}
 	fresh := &o.Fresh
 	b := slowBound{left: o.Left, age: o.Age.Seconds(), moved: place(fresh.Location) / place(o.Location)}
-	if !o.Behind || p.Trials.Won < p.Trials.Lost { // otherwise it is the machine
-		b.long, b.copied = p.Trials.Long(0, 0), p.Trials.Long(0, b.age+b.left)
-	}
+	b.long, b.copied = p.Trials.Long(0, 0), p.Trials.Long(0, b.age+b.left)
 	if b.price = check.Or(c.Price, usualPrice); p.Waiting <= 0 && !p.Stream {
 		b.price = check.Or(c.IdlePrice, usualIdlePrice)
 	}

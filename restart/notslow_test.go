@@ -45,8 +45,7 @@ func TestNotSlowIsDecided(t *testing.T) {
 			},
 		}
 		most := left.Quantile(31. / 32)
-		task.Behind = rng.IntN(4) == 0
-		outline := restart.Outline{Left: most, Age: age, Location: location, Fresh: task.Fresh, Behind: task.Behind}
+		outline := restart.Outline{Left: most, Age: age, Location: location, Fresh: task.Fresh}
 		value, threshold, is := policy.NotSlow(&outline, &phase)
 		d := policy.Decide(task, phase)
 		if !is {

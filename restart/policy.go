@@ -33,14 +33,15 @@ func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 // tells which: [Start] refers to waiting, [Keep] to nothing (index -1), all others to running.
 //
 // Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
-// waiting task is started. A nil policy is LeastCost{}. O(len(running)*len(Copies) + len(waiting)), no allocation.
+// waiting task is started. [Hold] holds each answer against p.Limits. A nil policy is LeastCost{}.
+// O(len(running)*len(Copies) + len(waiting)), no allocation.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
 	if policy == nil {
 		policy = LeastCost{}
 	}
 	best, decision := -1, Decision{Reason: NothingToDo}
 	for i := range running {
-		d := policy.Decide(running[i], p)
+		d := Hold(policy.Decide(running[i], p), running[i], p)
 		if (d.Action == Duplicate || d.Action == Restart) && (best < 0 || d.Gain > decision.Gain) {
 			best, decision = i, d
 		}

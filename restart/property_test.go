@@ -133,12 +133,14 @@ func TestLimitsCountWhatWasResumed(t *testing.T) {
 		{Elapsed: 30 * time.Second, Done: 0.7}, {Elapsed: 20 * time.Second, Done: 0.2, Resumed: 0.6}, {Elapsed: 10 * time.Second, Done: 0.3},
 	}}
 	for i, want := range []restart.Action{restart.Kill, restart.Keep, restart.Kill} {
-		assert.Equal(t, want, restart.Limits{}.Hold(restart.Decision{Action: restart.Kill, Copy: i}, task).Action, "copy %d", i)
+		d := restart.Hold(restart.Decision{Action: restart.Kill, Copy: i}, task, restart.Phase{})
+		assert.Equal(t, want, d.Action, "copy %d", i)
 	}
 	task.Restarts = 3
-	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(restart.Decision{Action: restart.Kill}, task).Reason)
+	assert.Equal(t, restart.FurthestOn, restart.Hold(restart.Decision{Action: restart.Kill}, task, restart.Phase{}).Reason)
 	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotRestartable, restart.Duplicate: restart.NotEligible} {
 		one := restart.Task{Copies: task.Copies[:1], NoRestart: true, NoDuplicate: true}
-		assert.Equal(t, want, restart.Limits{}.Hold(restart.Decision{Action: action, Reason: restart.FreshSooner}, one).Reason)
+		d := restart.Hold(restart.Decision{Action: action, Reason: restart.FreshSooner}, one, restart.Phase{})
+		assert.Equal(t, want, d.Reason)
 	}
 }

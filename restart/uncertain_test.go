@@ -96,7 +96,7 @@ func TestMantriMaxDuplicates(t *testing.T) {
 	launch := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: time.Minute}
 	for launched, want := range map[int]restart.Action{7: restart.Duplicate, 8: restart.Keep} {
 		task.Duplicates = launched
-		assert.Equal(t, want, restart.Limits{}.Hold(launch, task).Action, "%d launched", launched)
+		assert.Equal(t, want, restart.Hold(launch, task, restart.Phase{}).Action, "%d launched", launched)
 	}
 }
 
@@ -130,13 +130,13 @@ func TestMantriNoProgress(t *testing.T) {
 func TestLimitsKillOneOfTwo(t *testing.T) {
 	task := restart.Task{Copies: copies(10, 20)}
 	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}
-	assert.Equal(t, kill, restart.Limits{}.Hold(kill, task))
+	assert.Equal(t, kill, restart.Hold(kill, task, restart.Phase{}))
 	again := restart.Decision{Action: restart.Restart}
 	for restarts, want := range map[int]restart.Action{2: restart.Restart, 3: restart.Keep} {
-		assert.Equal(t, want, restart.Limits{}.Hold(again, restart.Task{Copies: copies(10), Restarts: restarts}).Action)
+		assert.Equal(t, want, restart.Hold(again, restart.Task{Copies: copies(10), Restarts: restarts}, restart.Phase{}).Action)
 	}
 	kill.Copy, task.Copies = 0, task.Copies[:1]
-	assert.Equal(t, restart.FurthestOn, restart.Limits{}.Hold(kill, task).Reason)
+	assert.Equal(t, restart.FurthestOn, restart.Hold(kill, task, restart.Phase{}).Reason)
 }
 
 // random returns up to so many times, most of them near one another and a few far beyond.

@@ -37,6 +37,8 @@ type Config struct {
 
 	// Policy decides; nil means restart.LeastCost{}.
 	Policy restart.Policy
+	// Limits hold around every policy. The zero value protects.
+	Limits restart.Limits
 	// Clones is how many first copies each task may have. 0 means 1.
 	Clones int
 	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
@@ -108,7 +110,7 @@ func (c *Config) fill() error {
 func (c *Config) tracker() tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
-		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy,
+		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
 		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}

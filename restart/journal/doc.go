@@ -54,7 +54,7 @@
 //
 // The fields of a phase are those of tracker.Config, left out where they are zero: tasks, work=W,W,..., slots,
 // machines, interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and
-// keep-first-wave of its UnitTimes.
+// keep-first-wave of its UnitTimes; restarts, duplicates, free-trials and loss-share of its Limits, Off as off.
 //
 //	policy=mantri                                as rules.Parse reads it
 //	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off

@@ -39,7 +39,7 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 
 // configFields are the facts and choices that have a text; tasks is always written.
 func configFields(c *tracker.Config) []wire.Field {
-	return []wire.Field{
+	return append([]wire.Field{
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
 		{Key: "interval", Value: &c.Interval}, {Key: "lag", Value: &c.Lag}, {Key: "clones", Value: &c.Clones},
 		{Key: "window", Value: &c.Model.Window}, {Key: "grace", Value: &c.Model.Grace}, {Key: "wrap-up", Value: &c.Model.WrapUp},
@@ -54,7 +54,7 @@ func configFields(c *tracker.Config) []wire.Field {
 		hostsOwn("path", c.Path != nil, func() { c.Path = noPath }),
 		hostsOwn("shape", c.Shape != nil, func() { c.Shape = new(survival.Shape) }),
 		hostsOwn("experience", c.Experience != nil, func() { c.Experience = new(tracker.Experience) }),
-	}
+	}, wire.Choices(&c.Limits)...)
 }
 
 // parsed is a field that has a text of its own.

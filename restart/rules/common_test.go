@@ -13,3 +13,6 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // idle is a phase of which all tasks have begun, with a slot to spare.
 var idle = restart.Phase{Interval: 10 * time.Second, FreeSlots: 1}
+
+// published are the limits of a policy as it was published: its trials may lose any amount.
+var published = restart.Limits{LossShare: restart.Off}

@@ -49,8 +49,8 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Lost, Task.Trying, Task.Behind, Task.Stuck, Copy.Location and Phase.Trials, and a t_new in which the exchange of slots
-	// counts.
+	// Trials: Task.Trial, Task.Longest, Copy.Location, Phase.Trials and Phase.Idle, and a t_new in which the exchange of slots
+	// counts. While trials are bounded, a tracker keeps them for every policy.
 	Trials
 
 	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host. Nor is Trials: it
@@ -71,12 +71,12 @@ type Description struct {
 	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to
 	// none: by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
 	CopiesOnly bool
-	// Limits are those that it keeps, for a tracker to hold it to.
+	// Limits are those that it keeps by itself. A tracker takes each of them that its own configuration leaves 0.
 	Limits restart.Limits
 }
 
 // Describe returns what a policy says of itself. A nil policy is LeastCost{}. One that says nothing is taken to read all
-// facts, and is held to the default limits: so it decides as the policy that it may wrap. It allocates.
+// facts: so it decides as the policy that it may wrap. It allocates.
 func Describe(policy restart.Policy) Description {
 	i, v := find(policy)
 	if i < 0 {
@@ -88,7 +88,7 @@ func Describe(policy restart.Policy) Description {
 	d := Description{Facts: table[i].reads, CopiesOnly: true}
 	switch p := v.Interface().(type) {
 	case restart.LeastCost:
-		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
+		d.CopiesOnly = false
 	case restart.Mantri:
 		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
 	case LATE:

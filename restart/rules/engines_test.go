@@ -182,7 +182,7 @@ func TestEnginesOnATrackersFacts(t *testing.T) {
 				work[i] = 10
 			}
 			tr, err := tracker.New(tracker.Config{
-				Work: work, Slots: 10, Machines: 20, Interval: 10 * time.Second, Policy: c.policy,
+				Work: work, Slots: 10, Machines: 20, Interval: 10 * time.Second, Policy: c.policy, Limits: published,
 			})
 			require.NoError(t, err)
 			for i := range work {

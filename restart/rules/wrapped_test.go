@@ -32,17 +32,8 @@ func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 			require.Equal(t, name != "never", acted, "%s, silent %v", name, silent)
 			got, _ := phaseOf(t, saying{logged{policy}}, silent)
 			require.Equal(t, want, got, "%s, silent %v", name, silent)
-			switch p := policy.(type) {
-			case restart.Mantri:
-				if p.MaxRestarts != 0 { // a tracker holds the wrapper to the default limits
-					continue
-				}
-			case restart.LeastCost: // of trials only one is told that says so
+			if p, ok := policy.(restart.Mantri); ok && p.MaxRestarts != 0 { // a tracker holds the wrapper to the default limits
 				continue
-			case rules.LATE:
-				if p.UseRemaining { // the wrapper is shown a t_rem with its spread
-					continue
-				}
 			}
 			got, _ = phaseOf(t, logged{policy}, silent)
 			for i := range want {

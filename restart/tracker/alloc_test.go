@@ -81,7 +81,7 @@ func liveBytes(keep ...any) uint64 {
 	return m.HeapAlloc
 }
 
-// An open phase of ten tasks, of which five run, takes 5.3 kB: there may be many such.
+// An open phase of ten tasks, of which five run, takes 5.7 kB: there may be many such.
 func TestAnOpenPhaseIsSmall(t *testing.T) {
 	const phases = 1000
 	var before, after runtime.MemStats
@@ -94,7 +94,7 @@ func TestAnOpenPhaseIsSmall(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/phases, uint64(5400))
+	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/phases, uint64(5800))
 	runtime.KeepAlive(open)
 }
 

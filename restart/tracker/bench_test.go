@@ -37,7 +37,7 @@ func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
 	}
 	s := &steady{tasks: tasks, now: start, step: 10 * time.Second / time.Duration(tasks), rng: rng}
 	tr, err := tracker.New(tracker.Config{
-		Work: work, Slots: tasks, Machines: 100, Interval: 10 * time.Second, Policy: policy,
+		Work: work, Slots: tasks, Machines: 100, Interval: 10 * time.Second, Policy: policy, Limits: asPublished(policy),
 	})
 	require.NoError(tb, err)
 	s.tracker = tr

@@ -8,6 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/heap"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
 )
 
 // book is the account of the tasks and their copies: who waits, who runs, where a copy was tried, and what was done. It
@@ -223,7 +224,7 @@ type history struct {
 	killedOn   int32 // the place of its machine, or none
 	lost       int32 // how many attempts the task had when its output was lost last; 0 if it never was
 	saved      part  // of its work, that a checkpoint holds
-	trial      trial
+	trial      restart.Trial
 }
 
 type taskFlags uint16

@@ -137,7 +137,9 @@ func TestCheckpointUnits(t *testing.T) {
 
 // A task says how much of its work a checkpoint holds. So a copy counts for what it would cost: the rest.
 func ExampleReport() {
-	t, err := tracker.New(tracker.Config{Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}})
+	t, err := tracker.New(tracker.Config{
+		Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}, Limits: published,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

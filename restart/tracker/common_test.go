@@ -1,6 +1,11 @@
 package tracker_test
 
-import "time"
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
+)
 
 // start is an arbitrary instant: the package reads no clock.
 var start = time.Unix(0, 0)
@@ -8,3 +13,14 @@ var start = time.Unix(0, 0)
 const minute = time.Minute
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// published are the limits of a policy as it was published: its trials may lose any amount.
+var published = restart.Limits{LossShare: restart.Off}
+
+// asPublished returns them, or none for a policy that reads what trials came to.
+func asPublished(policy restart.Policy) (l restart.Limits) {
+	if !rules.Describe(policy).Has(rules.Trials) {
+		l = published
+	}
+	return l
+}

@@ -47,9 +47,13 @@ type Config struct {
 	// that were submitted and have begun: from then on it is their mean delay [Mantri §5.5].
 	Lag time.Duration
 
-	// Policy decides; nil means restart.LeastCost{}. What a policy of your own answers is held against [restart.Limits]; an
-	// answer that can't be meant, such as to kill a copy that does not exist, counts as Keep and in Ledger.BadAnswers.
+	// Policy decides; nil means restart.LeastCost{}. An answer that can't be meant, such as to kill a copy that does not exist,
+	// counts as Keep and in Ledger.BadAnswers.
 	Policy restart.Policy
+	// Limits hold around every policy: how often a task may be restarted and copied, and what trials may lose. The zero value
+	// protects. While trials are bounded, the tracker keeps their account and fills all facts of package restart for every
+	// policy. A LossShare of Off turns that bound off: then a policy is asked and obeyed as it was published.
+	Limits restart.Limits
 	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2. Its WrapUp is learned.
 	Model estimate.Linear
 	// UnitTimes says how t_new is learned. A Floor of 0 means a tenth of the mean work here.
@@ -58,7 +62,7 @@ type Config struct {
 	// run, for where no waiting task should start, and for what a copy should avoid. Share one among the phases of a
 	// cluster: a bad machine is known after three to six attempts there, for which the first phase pays, and those
 	// after it do not; docs/worlds.md says what that is worth. Nil: what the phase itself has seen of them, if Machines is
-	// above 0 and the policy is the default; else all machines are alike.
+	// above 0 and trials are bounded; else all machines are alike.
 	Record MachineRecord
 	// Experience is what phases of this kind have shown: how long tasks take, how their progress runs, and what came of
 	// restarts and copies. It learns from this phase too: share one among the phases of a kind. Phases of few tasks know
@@ -164,6 +168,7 @@ func (c *Config) wire(w *wire.Codec) {
 	w.Duration("interval", &c.Interval)
 	w.Duration("lag", &c.Lag)
 	w.When(c.Policy != nil).Enum("policy", named{&c.Policy})
+	wire.Struct(&c.Limits, w)
 	w.Duration("window", &c.Model.Window)
 	w.Duration("grace", &c.Model.Grace)
 	w.Duration("wrap-up", &c.Model.WrapUp)

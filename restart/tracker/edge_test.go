@@ -59,7 +59,7 @@ func TestZeroTracker(t *testing.T) {
 
 // Work that can't be added up and work that is next to nothing leave a snapshot that can be restored.
 func TestSnapshotOfExtremeReports(t *testing.T) {
-	huge := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: rules.Spark{}})
+	huge := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: rules.Spark{}, Limits: published})
 	for task := range 2 {
 		huge.Start(at(0), task, task)
 		huge.Report(at(1), task, 0, tracker.Report{Done: 1.7e308})

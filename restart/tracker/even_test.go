@@ -165,7 +165,7 @@ func TestLongestOfAKindIsUnknown(t *testing.T) {
 	kind := new(Experience)
 	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
 	require.NoError(t, err)
-	tr.judge.trials.Lose(time.Second, 100*time.Second)
+	tr.judge.trials.Longest = 100 * time.Second
 	assert.Equal(t, 100*time.Second, tr.Phase().Trials.Longest)
 	kind.lost = 1
 	assert.Zero(t, tr.Phase().Trials.Longest)

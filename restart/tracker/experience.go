@@ -40,7 +40,7 @@ type Experience struct {
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[lesson]
-	stakes total // what trials may cost that have not come out, of the phases of this process; in no snapshot
+	stakes time.Duration // what trials may cost that have not come out, of the phases of this process; in no snapshot
 
 	// Of what was seen:
 	known     []merge.Observation[lesson]
@@ -134,10 +134,10 @@ type pupil struct {
 type tally struct {
 	won, lost float64
 	cost      time.Duration
-	stakes    total
+	stakes    time.Duration
 }
 
-func (r *trials) tally() tally { return tally{r.Won, r.Lost, r.Cost, r.stakes} }
+func (r *trials) tally() tally { return tally{r.Won, r.Lost, r.Cost, r.AtRisk} }
 
 func newPupil(c *Config, sized bool) *pupil {
 	if c.Experience == nil {
@@ -163,6 +163,14 @@ func (p *pupil) lives(own *ages) []life {
 		return nil
 	}
 	p.listen(own)
+	return p.kept(own)
+}
+
+// kept returns the lives of other phases that count, as of when it listened last.
+func (p *pupil) kept(own *ages) []life {
+	if p == nil {
+		return nil
+	}
 	return p.kin[:max(len(p.kin)-int(own.ended), 0)]
 }
 
@@ -201,7 +209,8 @@ func (p *pupil) tell(now time.Time, r *trials) {
 		return
 	}
 	is, was := r.tally(), p.told
-	p.told, p.of.stakes = is, p.of.stakes.plus(is.stakes).minus(was.stakes)
+	p.told, p.of.stakes = is, num.Sub(num.Add(p.of.stakes, is.stakes), was.stakes)
+	r.own = r.own || is.won != was.won || is.lost != was.lost
 	if is.won != was.won || is.lost != was.lost || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
 		p.of.learn(now, lesson{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
@@ -212,16 +221,16 @@ func (p *pupil) tell(now time.Time, r *trials) {
 // from any snapshot, or trials of phases that never came back would be held against the kind for ever.
 func (p *pupil) resume(r *trials) {
 	if p != nil {
-		p.told, p.of.stakes = r.tally(), p.of.stakes.plus(r.stakes)
+		p.told, p.of.stakes = r.tally(), num.Add(p.of.stakes, r.AtRisk)
 	}
 }
 
 // all returns what the trials of all phases of the kind have cost, and the stakes of those that run.
-func (p *pupil) all(r *trials) (cost time.Duration, stakes total) {
+func (p *pupil) all(r *trials) (cost time.Duration, stakes time.Duration) {
 	if p == nil {
-		return r.Cost, r.stakes
+		return r.Cost, r.AtRisk
 	}
-	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), p.of.stakes.plus(r.stakes).minus(p.told.stakes)
+	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), num.Sub(num.Add(p.of.stakes, r.AtRisk), p.told.stakes)
 }
 
 // How an experience is written, and passed on.

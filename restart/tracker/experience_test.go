@@ -122,11 +122,11 @@ func tries(t *testing.T, x *Experience, from, killed float64) {
 	tr := stage(t, x, 1)
 	require.Equal(t, restart.Duplicate, asked(tr, from, from+250).Action)
 	tr.Start(second(from+250), 0, 1)
-	require.Positive(t, x.stakes.duration())
+	require.Positive(t, x.stakes)
 	tr.Kill(second(from+250+killed), 0, 1)
 	tr.Finish(second(from+900), 0, 0)
 	tr.Close(second(from + 900))
-	require.Zero(t, x.stakes.duration())
+	require.Zero(t, x.stakes)
 }
 
 // What trials of one phase have lost, the next may not lose again, until the kind has seen many tasks.
@@ -177,11 +177,11 @@ func TestPhasesRiskTogether(t *testing.T) {
 		copies += tr.Ledger().Copies
 	}
 	assert.Equal(t, 3, copies, "a fourth could cost more than four times what one usually may")
-	assert.Positive(t, x.stakes.duration())
+	assert.Positive(t, x.stakes)
 	for _, tr := range open {
 		tr.Close(second(6260))
 	}
-	assert.Zero(t, x.stakes.duration())
+	assert.Zero(t, x.stakes)
 }
 
 // What was open in phases that never come back is not held against the kind, nor does one that comes back to another
@@ -204,20 +204,20 @@ func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
 		open[i], err = tr.MarshalBinary()
 		require.NoError(t, err)
 	}
-	risk := x.stakes.duration()
+	risk := x.stakes
 	require.Positive(t, risk)
 	for _, x := range []*Experience{snapshottest.Through[Experience](t, x), learned()} {
-		require.Zero(t, x.stakes.duration())
+		require.Zero(t, x.stakes)
 		cut := append([]byte(nil), open[0]...)
 		cut[len(cut)-1]++
 		_, err := Restore(Config{Experience: x}, cut)
 		require.Error(t, err)
-		require.Zero(t, x.stakes.duration())
+		require.Zero(t, x.stakes)
 		tr, err := Restore(Config{Experience: x}, open[0])
 		require.NoError(t, err)
-		assert.Equal(t, risk/2, x.stakes.duration(), "the other phase has not come back")
+		assert.Equal(t, risk/2, x.stakes, "the other phase has not come back")
 		tr.Close(second(6260))
-		assert.Zero(t, x.stakes.duration())
+		assert.Zero(t, x.stakes)
 	}
 }
 
@@ -368,7 +368,6 @@ func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	}
 	tr := stage(t, x, 400)
 	for i := range 400 {
-		tr.Start(second(1000), i, i)
 		tr.Start(second(1000), i, i)
 	}
 	task, now := 0, 1300.

@@ -423,27 +423,17 @@ func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duratio
 	return max(num.Sub(long, age), age)
 }
 
-// stuckTimes is how many times the longest time of a copy that has ended must pass without that one begins or ends,
-// for the phase to be stuck. A choice: far beyond what attempts that are only slow take.
-const stuckTimes = 4
-
-// stuck reports whether no copy has begun or ended for longer than a task of some work ever took, by far, of this phase
-// and of its kind: few have ended of a small phase, and by chance soon.
-func (f *forecast) stuck(w stint) bool {
-	idle, long := num.Sub(f.book.now, f.book.moved), f.ages.long
-	held := func() bool {
-		most, _ := num.Duration(stuckTimes * long * f.scale(float64(w)))
-		return idle >= most
-	}
-	if !held() { // the kind makes it no shorter
-		return false
-	}
-	for _, l := range f.pupil.lives(&f.ages) {
+// longest returns how long a task of some work would have taken as the longest copy that has ended, of this phase and of its
+// kind: few have ended of a small phase, and by chance soon. It is 0 before any has ended.
+func (f *forecast) longest(w stint) time.Duration {
+	long := f.ages.long
+	for _, l := range f.pupil.kept(&f.ages) {
 		if l.ended {
 			long = max(long, float64(l.seconds)/f.scale(l.work))
 		}
 	}
-	return long > 0 && held()
+	d, _ := num.Duration(long * f.scale(float64(w)))
+	return d
 }
 
 // What the forecast learns from the ends of copies.

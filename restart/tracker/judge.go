@@ -22,7 +22,6 @@ type judge struct {
 	policy   restart.Policy
 	whole    bool // every decision is a full one; for tests
 	reads    rules.Description
-	limits   restart.Limits
 	budget   Limiter // nil: no bound
 	facts    restart.Phase
 	bad      int // answers that could not be meant
@@ -51,7 +50,7 @@ func (j *judge) phase() *restart.Phase {
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
 	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
 	if j.trials.on {
-		p.Trials = j.account()
+		p.Trials, p.Idle = j.account(), num.Sub(b.now, b.moved)
 	}
 	p.Peers = restart.Peers{}
 	j.peers.fill(&p.Peers, b.working+b.finished)
@@ -62,8 +61,8 @@ func (j *judge) phase() *restart.Phase {
 const askNone = none - 1
 
 // decide decides about a running task as of now, for a machine that asks, if one does: what the policy answers, as far
-// as it can be meant and the limits allow it; else a copy, if the task's machines leave; then where that should not run;
-// and last whether there is a budget for it. What each stage takes away it gives a reason for.
+// as it can be meant and the limits of the phase allow it; else a copy, if the task's machines leave; then where that
+// should not run; and last whether there is a budget for it. What each stage takes away it gives a reason for.
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	v := verdict{task: int(task)}
 	s := &j.book.tasks[task]
@@ -79,10 +78,9 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	d := &v.Decision
 	*d = j.policy.Decide(view, *p)
 	j.sane(d, len(view.Copies))
-	if j.hold(d, &view); d.Action == restart.Keep {
+	if *d = restart.Hold(*d, view, *p); d.Action == restart.Keep {
 		j.explain(s, d)
 		j.rescue(s, d, &view, p)
-		j.hold(d, &view)
 	}
 	if d.Action == restart.Duplicate || d.Action == restart.Restart {
 		j.withAvoid(d, &view, p)
@@ -103,8 +101,8 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
 	f.ages.doubts = float32(j.mayMislead())
-	view.Behind = j.fleet.leavesBehind(b, s, machine)
-	f.ages.apart = view.Behind && f.ages.sure()
+	behind := j.fleet.leavesBehind(b, s, machine)
+	f.ages.apart = behind && f.ages.sure()
 	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
 	var samples [mostAhead]int
 	for i := s.copies; i != none; i = b.copies.all[i].next {
@@ -143,20 +141,33 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, view.Behind, samples[:min(len(copies), len(samples))], &j.others)
+	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, behind, samples[:min(len(copies), len(samples))], &j.others)
 	if j.trials.on {
-		view.Stuck = f.stuck(s.stint(b.saved(s)))
-		if x := j.trying(s); x != nil {
-			view.Trying = max(num.Sub(b.now, x.began), 1)
+		view.Longest = f.longest(s.stint(b.saved(s)))
+		for i := range copies {
+			if c := &copies[i]; behind && c.Remaining != estimate.Unknown {
+				c.Location = j.blamed(c.Location, num.Add(c.Elapsed, c.Remaining).Seconds(), view.Fresh)
+			}
 		}
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Duplicates, view.Lost = int(h.restarts), int(h.duplicates), int(h.trial.lost)
+		view.Restarts, view.Duplicates, view.Trial = int(h.restarts), int(h.duplicates), h.trial
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
 	}
+}
+
+// blamed returns the location factor of a copy that takes so many seconds in all, on a machine on which too many others are
+// overdue: the machine is as slow as the copy.
+func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
+	fresh.Location = 1
+	typical := restart.Typical(&fresh).Seconds()
+	if j.trials.Won < j.trials.Lost || !(typical > 0) {
+		return location
+	}
+	return max(location, whole/typical)
 }
 
 // sane replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
@@ -178,13 +189,6 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 	}
 	if d.Won < 0 || d.Tried < d.Won {
 		d.Won, d.Tried = 0, 0
-	}
-}
-
-// hold holds a decision against the limits.
-func (j *judge) hold(d *restart.Decision, view *restart.Task) {
-	if d.Action != restart.Keep {
-		*d = j.limits.Hold(*d, *view)
 	}
 }
 
@@ -232,7 +236,7 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
 	policy, is := j.policy.(restart.LeastCost)
-	if !is || j.whole || j.fleet.leaving > 0 || f.expects || b.several(s) || j.suspected(s) {
+	if !is || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) {
 		return false
 	}
 	c := &b.copies.all[s.copies]
@@ -248,12 +252,12 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		return false
 	}
 	m.doubts = float32(j.mayMislead())
-	o := restart.Outline{Age: age, Behind: j.fleet.leavesBehind(b, s, askNone)}
+	o, behind := restart.Outline{Age: age}, j.fleet.leavesBehind(b, s, askNone)
 	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
 	if m.evenSoFar && m.evenly(&c.trail) { // as foresee has it
 		prediction.Even, prediction.Expected = true, true
 	}
-	if o.Behind && m.sure() { // as foresee has it, too
+	if behind && m.sure() { // as foresee has it, too
 		prediction.Expected, curve = true, nil
 	}
 	known := false
@@ -261,17 +265,20 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 		prediction.Even = true // which makes AtMost know more, and tell the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
-	if !known || o.Left > 0 && p.Tasks < plainFrom || f.stuck(s.stint(b.saved(s))) {
+	if !known || o.Left > 0 && p.Tasks < plainFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
 		return false
 	}
 	if machine := j.fleet.number(c.machine); machine >= 0 {
 		o.Location = j.fleet.location(b, task, machine)
 	}
 	own, location := [1]int{int(c.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
-	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, o.Behind, own[:], &j.others)
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, behind, own[:], &j.others)
 	fresh := o.Fresh.Expected()
 	if fresh == estimate.Unknown {
 		return false
+	}
+	if behind { // t_rem is at most o.Left, so the machine is taken to be as slow at least
+		o.Location = j.blamed(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
 	value, threshold, sure := policy.NotSlow(&o, p)
 	if !sure {
@@ -296,7 +303,7 @@ func (f *forecast) doubtful(w stint) float64 {
 
 // suspected reports whether a trial of the task runs, or was lost.
 func (j *judge) suspected(s *taskState) bool {
-	return s.history != none && (j.trying(s) != nil || j.book.histories[s.history].trial.lost > 0)
+	return s.history != none && j.book.histories[s.history].trial != restart.Trial{}
 }
 
 // rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
@@ -324,6 +331,9 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 		return
 	}
 	d.Action, d.Gain, d.Avoid = restart.Duplicate, num.MaxDuration, restart.Avoid(*view, *p)
+	certain := *p
+	certain.Limits.LossShare = restart.Off // that a machine leaves is no guess
+	*d = restart.Hold(*d, *view, certain)
 }
 
 // withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
@@ -380,7 +390,7 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	if j.fleet.record == nil {
 		return d, false
 	}
-	if waits := j.book.waiting.waits; j.trials.on && waits <= j.book.slots && j.fleet.wasBeaten(machine) {
+	if waits := j.book.waiting.waits; j.reads.Has(rules.Trials) && waits <= j.book.slots && j.fleet.wasBeaten(machine) {
 		d.Reason = restart.BeatenMachine
 		d.Comparison = restart.Compare(restart.WaitingTasks, float64(waits), float64(j.book.slots))
 		return d, true

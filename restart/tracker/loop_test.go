@@ -49,7 +49,7 @@ func TestMantriClosedLoop(t *testing.T) {
 	var all tracker.Ledger
 	for seed := range uint64(150) {
 		restarts, changed := map[int]int{}, map[int]time.Duration{}
-		config := tracker.Config{Policy: restart.Mantri{}}
+		config := tracker.Config{Policy: restart.Mantri{}, Limits: restart.Limits{LossShare: restart.Off}}
 		if seed%3 == 0 {
 			config.Policy = restart.Mantri{MaxRestarts: restart.Off} // so that duplicates have to do
 		}

@@ -28,7 +28,9 @@ func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
 func TestIdleMachinesCountAsIfListed(t *testing.T) {
 	for _, machines := range []int{0, 4, 5, 13, 100} {
 		var of estimate.Distribution
-		tr := newTracker(t, tracker.Config{Tasks: 7, Slots: 20, Machines: machines, Interval: time.Second, Policy: seenBy{of: &of}})
+		tr := newTracker(t, tracker.Config{
+			Tasks: 7, Slots: 20, Machines: machines, Interval: time.Second, Policy: seenBy{of: &of}, Limits: published,
+		})
 		var all estimate.Empirical
 		for task := range 7 {
 			tr.Start(at(0), task, task)

@@ -138,6 +138,7 @@ func (o *oracle) wrapUp() time.Duration {
 func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRates, totals []float64) {
 	p = restart.Phase{
 		Interval: o.config.Interval, Tasks: len(o.tasks), Slots: o.config.Slots, Machines: o.config.Machines,
+		Limits: o.config.Limits,
 	}
 	p.Silent = !o.spoke && !o.tiny
 	if p.Machines > 0 {

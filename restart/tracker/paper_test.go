@@ -16,7 +16,7 @@ import (
 // late543 is the example of LATE §5.4.3: ten fast machines that need a minute a task, X that needs 2.9 and Y that needs
 // 10; 32 tasks, one slot each.
 func late543(t *testing.T, policy restart.Policy) time.Duration {
-	s := newSim(t, tracker.Config{Tasks: 32, Machines: 12, Interval: 6 * time.Second, Policy: policy},
+	s := newSim(t, tracker.Config{Tasks: 32, Machines: 12, Interval: 6 * time.Second, Policy: policy, Limits: published},
 		func(_, _, machine int) time.Duration {
 			switch machine {
 			case 10:
@@ -42,7 +42,7 @@ func TestLATE543SlowNodeThreshold(t *testing.T) {
 // which counts a third of the score. The finished ones' slots are free.
 func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tracker, copies int) {
 	tr, err := tracker.New(tracker.Config{
-		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy,
+		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy, Limits: published,
 	})
 	require.NoError(t, err)
 	for i := range 100 {
@@ -84,7 +84,9 @@ func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 // none less than the others. With one they are of all phases, and there it has done the least.
 func TestLATE4SlowNodesOfARecord(t *testing.T) {
 	for _, shared := range []bool{false, true} {
-		c := tracker.Config{Tasks: 10, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}}
+		c := tracker.Config{
+			Tasks: 10, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
+		}
 		if shared {
 			c.Record = new(machines.Record)
 		}
@@ -110,7 +112,9 @@ func TestLATE4SlowNodesOfARecord(t *testing.T) {
 // one machine changes no answer of LATE; Mantri's t_new knows it.
 func TestLATE4CopiesDisregardLocality(t *testing.T) {
 	answers := func(policy restart.Policy, path func(task, machine int) float64) (all []restart.Decision) {
-		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 20, Machines: 10, Interval: time.Second, Policy: policy, Path: path})
+		tr := newTracker(t, tracker.Config{
+			Tasks: 8, Slots: 20, Machines: 10, Interval: time.Second, Policy: policy, Limits: published, Path: path,
+		})
 		for task := range 8 {
 			tr.Start(at(0), task, task)
 		}
@@ -134,7 +138,9 @@ func TestLATE4CopiesDisregardLocality(t *testing.T) {
 // ten times as long as the others, at first or wherever it runs; nothing tells which.
 func TestMantri5ClosedLoop(t *testing.T) {
 	run := func(policy restart.Policy, repeats bool) (time.Duration, tracker.Ledger) {
-		s := newSim(t, tracker.Config{Tasks: 12, Machines: 12, Slots: 12, Interval: time.Second, Policy: policy},
+		s := newSim(t, tracker.Config{
+			Tasks: 12, Machines: 12, Slots: 12, Interval: time.Second, Policy: policy, Limits: published,
+		},
 			func(task, attempt, _ int) time.Duration {
 				if task == 0 && (attempt == 0 || repeats) {
 					return 200 * time.Second

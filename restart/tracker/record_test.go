@@ -27,7 +27,7 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 	for range phases {
 		there = 0
 		s := newSim(t, tracker.Config{
-			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Record: record,
+			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Limits: published, Record: record,
 		}, func(task, _, machine int) time.Duration {
 			if machine == 9 {
 				there++

@@ -147,7 +147,9 @@ func TestNoProgress(t *testing.T) {
 
 // LATE in a phase without progress takes the oldest for the slowest, and not the lowest number.
 func TestLATEWithoutProgress(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 20, Machines: 20, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}})
+	tr := newTracker(t, tracker.Config{
+		Tasks: 10, Slots: 20, Machines: 20, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
+	})
 	for task := range 8 {
 		tr.Start(at(0), task, task)
 	}
@@ -444,7 +446,9 @@ func TestAMachineLeaves(t *testing.T) {
 
 // LATE's slow nodes are to be avoided also by a host that acts on a report.
 func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 12, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}})
+	tr := newTracker(t, tracker.Config{
+		Tasks: 12, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
+	})
 	for task := range 8 {
 		tr.Start(at(0), task, task%4)
 		tr.Finish(at(0).Add(time.Minute), task, 0)

@@ -28,7 +28,9 @@ func (w watcher) Describe() rules.Description { return rules.Description{} }
 // A task of no work, such as one with nothing to read, has still run for a share of its time when it says so.
 func TestScoreOfATaskWithoutWork(t *testing.T) {
 	var saw restart.Task
-	tr := newTracker(t, tracker.Config{Work: []float64{0, 5}, Slots: 2, Interval: time.Second, Policy: watcher{&saw}})
+	tr := newTracker(t, tracker.Config{
+		Work: []float64{0, 5}, Slots: 2, Interval: time.Second, Policy: watcher{&saw}, Limits: published,
+	})
 	tr.Start(at(0), 0, 0)
 	tr.Report(at(10), 0, 0, tracker.Report{Score: 0.25})
 	assert.InDelta(t, 30, saw.Copies[0].Remaining.Seconds(), 0.1, "a quarter in 10 s")

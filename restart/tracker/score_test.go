@@ -20,7 +20,10 @@ func TestScoreAlone(t *testing.T) {
 		acted := 0
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 8))
-			c := tracker.Config{Work: make([]float64, 12), Slots: 10 + rng.IntN(8), Machines: 10, Interval: 5 * time.Second, Policy: policy}
+			c := tracker.Config{
+				Work: make([]float64, 12), Slots: 10 + rng.IntN(8), Machines: 10, Interval: 5 * time.Second,
+				Policy: policy, Limits: published,
+			}
 			for i := range c.Work {
 				c.Work[i] = []float64{4, 8, 16}[rng.IntN(3)] // a score times one of them is exact
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 15
+const snapshotVersion = 16
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -103,6 +103,10 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Number(&config.Machines, 0, maxTasks)
 	c.Bool(&config.Stream)
 	c.Number(&config.Clones, 1, maxClones)
+	for _, n := range []*int{&config.Limits.Restarts, &config.Limits.Duplicates, &config.Limits.FreeTrials} {
+		c.Number(n, restart.Off, snapshot.Any)
+	}
+	c.Real(&config.Limits.LossShare)
 	for _, d := range []*time.Duration{
 		&config.Interval, &config.Lag, &config.Model.Window, &config.Model.Grace, &config.Model.WrapUp,
 	} {
@@ -336,7 +340,7 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)
 	if trials {
-		h.trial.code(c)
+		codeTrial(c, &h.trial)
 	}
 }
 
@@ -393,13 +397,14 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	}
 }
 
-func (x *trial) code(c *snapshot.Codec) {
-	snapshot.Small(c, &x.kind, 0, int(byRestart))
-	c.Index(&x.lost, anyIndex)
-	c.Amount32(&x.implied)
-	c.Duration(&x.began)
-	c.Duration(&x.left)
-	c.Duration(&x.stake)
+func codeTrial(c *snapshot.Codec, x *restart.Trial) {
+	snapshot.Small(c, &x.Action, 0, int(restart.Kill))
+	c.Number(&x.Lost, 0, anyIndex)
+	c.Number(&x.Copies, 0, anyIndex)
+	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
+		c.Duration(d)
+	}
+	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds a trial that is none")
 }
 
 func (r *trials) code(c *snapshot.Codec, b *book) {
@@ -413,7 +418,7 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 	c.Duration(&r.Longest)
 	if c.In != nil {
 		for i := range b.histories {
-			r.stakes = r.stakes.plus(totalOf(b.histories[i].trial.stake))
+			r.AtRisk = num.Add(r.AtRisk, b.histories[i].trial.Stake)
 		}
 	}
 }

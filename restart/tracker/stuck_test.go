@@ -11,13 +11,13 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// spyPolicy keeps every task, and notes whether one is stuck.
+// spyPolicy keeps every task, and notes whether the phase is stuck.
 type spyPolicy struct{ stuck bool }
 
 func (*spyPolicy) Describe() rules.Description { return rules.Describe(restart.LeastCost{}) }
 
-func (p *spyPolicy) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	p.stuck = p.stuck || t.Stuck
+func (p *spyPolicy) Decide(t restart.Task, phase restart.Phase) restart.Decision {
+	p.stuck = p.stuck || phase.Stuck(t.Longest)
 	return restart.Decision{}
 }
 

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"iter"
@@ -68,6 +69,18 @@ func open(c Config) (*Tracker, error) {
 		return nil, err
 	}
 	reads := rules.Describe(c.Policy)
+	limits := restart.Limits{
+		Restarts:   cmp.Or(c.Limits.Restarts, reads.Limits.Restarts),
+		Duplicates: cmp.Or(c.Limits.Duplicates, reads.Limits.Duplicates),
+		FreeTrials: cmp.Or(c.Limits.FreeTrials, reads.Limits.FreeTrials),
+		LossShare:  cmp.Or(c.Limits.LossShare, reads.Limits.LossShare),
+	}
+	if err := limits.Validate(); err != nil {
+		return nil, fmt.Errorf("restart/tracker: Config.Limits: %w", err)
+	}
+	if limits.LossShare != restart.Off { // the bound reads what the default reads
+		reads.Facts |= rules.Fresh | rules.Left | rules.Trials
+	}
 	record, own := c.Record, (*machines.Record)(nil)
 	if record == nil && c.Machines > 0 && reads.Has(rules.Trials|rules.Left) {
 		own, _ = machines.New(machines.Config{MaxMachines: min(c.Machines, mostOwn)})
@@ -76,9 +89,6 @@ func open(c Config) (*Tracker, error) {
 	rates, err := estimate.NewUnitTimes(c.UnitTimes)
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Config.UnitTimes: %w", err)
-	}
-	if err := reads.Limits.Validate(); err != nil {
-		return nil, err
 	}
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
 	t := &Tracker{config: c}
@@ -96,13 +106,13 @@ func open(c Config) (*Tracker, error) {
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
-		limits: reads.Limits.Effective(), budget: c.Budget,
+		budget: c.Budget,
 	}
 	t.judge.trials.on = reads.Has(rules.Trials)
 	x.forecast.ages.even = t.judge.trials.on
 	t.judge.trials.pupil = x.forecast.pupil
 	x.book.tries = t.judge.trials.on
-	t.judge.facts.Interval, t.judge.facts.Tasks, t.judge.facts.Stream = c.Interval, c.Tasks, c.Stream
+	t.judge.facts = restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}
 	return t, nil
 }
 

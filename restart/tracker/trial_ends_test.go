@@ -18,9 +18,6 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 	for name, of := range map[string]struct {
 		try, end func(tr *tracker.Tracker, now func(int) time.Time)
 	}{
-		"the killed attempt ends it while it waits": {restarted, func(tr *tracker.Tracker, now func(int) time.Time) {
-			tr.Finish(now(201), 10, 0)
-		}},
 		"it is given up":           {restarted, func(tr *tracker.Tracker, now func(int) time.Time) { tr.GiveUp(now(201), 10) }},
 		"the phase is closed":      {copied, func(tr *tracker.Tracker, now func(int) time.Time) { tr.Close(now(201)) }},
 		"the closed one waits":     {restarted, func(tr *tracker.Tracker, now func(int) time.Time) { tr.Close(now(201)) }},
@@ -41,6 +38,11 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 	}
 
 	tr, now := silentPhase(t)
+	restarted(tr, now)
+	tr.Finish(now(201), 10, 0)
+	assert.Equal(t, [3]int{0, 1, 200}, tried(tr), "the restarted attempt had ended: the restart was in vain")
+
+	tr, now = silentPhase(t)
 	tr.Start(now(200), 10, 12)
 	before := atRisk(tr)
 	tr.Fail(now(201), 10, 0) // the copy goes on

@@ -51,7 +51,7 @@ func TestCopiesAreTrials(t *testing.T) {
 	assert.Equal(t, [3]int{0, 1, 257}, tried(tr), "it has cost 110 s")
 	tr.Finish(now(320), 10, 1)
 	assert.Equal(t, 2, tried(tr)[1])
-	assert.InDelta(t, 110-400, atRisk(tr).Seconds(), 15, "a trial saves at most four typical times")
+	assert.InDelta(t, 110-392, atRisk(tr).Seconds(), 5, "a trial saves at most four typical times")
 
 	tr, now = silentPhase(t)
 	tr.Start(now(200), 10, 12)

@@ -25,7 +25,9 @@ func reporting(
 		for i := range work {
 			work[i] = 100 + 50*rng.Float64()
 		}
-		s := newSim(t, tracker.Config{Work: work, Machines: 10, Interval: 10 * time.Second, Policy: policy}, func(task, _, _ int) time.Duration {
+		s := newSim(t, tracker.Config{
+			Work: work, Machines: 10, Interval: 10 * time.Second, Policy: policy, Limits: published,
+		}, func(task, _, _ int) time.Duration {
 			d := seconds(work[task] * (0.9 + 0.2*rng.Float64()))
 			if slow && rng.IntN(20) == 0 {
 				d *= 6
@@ -115,7 +117,7 @@ func TestUnitThatIsMended(t *testing.T) {
 // One report in another unit says nothing, and the next one counts again.
 func TestOneReportInAnotherUnit(t *testing.T) {
 	policy := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: true}
-	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Policy: policy})
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Policy: policy, Limits: published})
 	tr.Start(at(0), 0, 0)
 	var a tracker.Answer
 	for _, r := range [][2]float64{{20, 0.2}, {30, 30}, {40, 0.4}, {50, 0.5}} { // seconds, and what is done

@@ -100,7 +100,7 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 		return a
 	}
 	view := w.oracle.task(task)
-	a.Decision = rules.Describe(w.policy).Limits.Hold(w.policy.Decide(view, facts), view)
+	a.Decision = restart.Hold(w.policy.Decide(view, facts), view, facts)
 	if late, ok := w.policy.(rules.LATE); ok && a.Action == restart.Duplicate {
 		if bad := w.oracle.behind(late.Effective().SlowNode); len(bad) > 0 {
 			all := map[int]bool{}

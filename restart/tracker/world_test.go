@@ -60,8 +60,11 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 	for i := range work {
 		work[i] = float64(1 + rng.IntN(4)) // equal works are common
 	}
+	limits := rules.Describe(policy).Limits
+	limits.LossShare = restart.Off
 	config := tracker.Config{
-		Work: work, Slots: 1 + rng.IntN(8), Machines: rng.IntN(7), Interval: 5 * time.Second, Lag: time.Second, Policy: policy,
+		Work: work, Slots: 1 + rng.IntN(8), Machines: rng.IntN(7), Interval: 5 * time.Second, Lag: time.Second,
+		Policy: policy, Limits: limits,
 	}
 	if w.small { // so that some are found out
 		config.Interval = time.Second / 4

@@ -1,14 +1,14 @@
 // Package byhand is a host that keeps the facts of a phase itself, and asks [restart.Decide] about a task at each
-// report. It does not use package tracker. It keeps the attempts, how far they are, how long they took, and a
-// [restart.Trials]. Beside the tracker it plays by survey -worlds -list reference (or own) -seeds 30 -policies
-// default,by-hand.
+// report. It does not use package tracker. It keeps the attempts, how far they are, how long they took, a
+// [restart.Trials], and a [restart.Trial] of each task. Beside the tracker it plays by survey -worlds -list reference
+// (or own) -seeds 30 -policies default,by-hand.
 //
 // The remaining time of an attempt that reports is what its speed lets it take, give or take a third. The remaining
 // time of a silent attempt is what is left of the attempts that have run for longer. So the host believes what attempts
 // report: where progress stalls for a while it makes copies in vain, and the tracker does not.
 //
-// The host leaves unknown what is hard to keep by hand: sizes of tasks, slow machines (Task.Behind, the locations),
-// ways to data, and whether the phase is stuck.
+// The host leaves unknown what is hard to keep by hand: sizes of tasks, slow machines and ways to data (the
+// locations), and for how long the phase was idle.
 package byhand
 
 import (
@@ -33,18 +33,17 @@ type Host struct {
 	took     survival.Curve
 }
 
-// Task is what is kept of a task: the counts that [restart.Decide] reads, and the latest copy, which is on trial as
-// long as atRisk is not 0.
+// Task is what is kept of a task: the counts that [restart.Decide] reads, and when its latest copy began.
 type Task struct {
 	restart.Task
-	copy                                *Attempt
-	since, left, typical, atRisk, whole time.Duration
+	copied time.Duration
 }
 
-// Attempt is an attempt. Ended is in the future while it runs.
+// Attempt is an attempt. Ended is in the future while it runs. Copy says that it began beside another.
 type Attempt struct {
 	Task, Number, Machine int
 	Begun, Ended          time.Duration
+	Copy                  bool
 	progress              estimate.Progress
 }
 
@@ -75,7 +74,7 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 	}
 	t.Fresh = estimate.Fresh{UnitTime: &h.took, Work: 1, Lag: h.Lag}
 	if t.Duplicates > 0 {
-		t.SinceCopy = now - h.Tasks[i].since
+		t.SinceCopy = now - h.Tasks[i].copied
 	}
 	return restart.Decide(t, h.Phase), t, of
 }
@@ -84,11 +83,8 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	t, a := &h.Tasks[i], &Attempt{Task: i, Machine: machine, Begun: now, Ended: forever}
 	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
-		c, typical := facts.Copies[0], restart.Typical(&facts.Fresh)
-		h.Trials.Drop(t.atRisk)
-		t.copy, t.since, t.left, t.typical, t.whole = a, now, c.Remaining, typical, c.Elapsed+c.Remaining
-		t.atRisk = restart.Patience(h.Interval, typical, c.Elapsed, c.Basis == restart.ByAge) + h.Lag
-		h.Trials.Begin(t.atRisk)
+		h.Trials.Begin(&t.Trial, &facts, &h.Phase, restart.Duplicate)
+		a.Copy, t.copied = true, now
 		t.Duplicates++
 	}
 	t.Tried, h.attempts = slices.Insert(t.Tried, 0, machine), append(h.attempts, a)
@@ -100,22 +96,26 @@ func (h *Host) Report(now time.Duration, a *Attempt, done float64) {
 	h.Model.Report(&a.progress, now-a.Begun, done)
 }
 
-// End notes that an attempt has won, or was killed by a decision, or neither. If it has won, end the others of its
-// task, too. Count in Restarts each restart that is carried out.
-func (h *Host) End(now time.Duration, a *Attempt, won, killed bool) {
+// Finish notes that an attempt has ended its task. Then kill the others.
+func (h *Host) Finish(now time.Duration, a *Attempt) {
+	h.Report(now, a, 1)
+	h.Trials.Finish(&h.Tasks[a.Task].Trial, now-a.Begun, !a.Copy)
+	a.Ended = now
+}
+
+// End notes that an attempt has ended without success. The action says what the host did: Kill for one of several attempts,
+// Restart, or Keep if the attempt has failed.
+func (h *Host) End(now time.Duration, a *Attempt, action restart.Action) {
 	t := &h.Tasks[a.Task]
-	if a.Ended = now; won {
-		h.Report(now, a, 1)
+	switch {
+	case action == restart.Kill:
+		h.Trials.Kill(&t.Trial, now-a.Begun, !a.Copy)
+	case action == restart.Restart:
+		_, facts, _ := h.Decide(now, a.Task)
+		h.Trials.Begin(&t.Trial, &facts, &h.Phase, action)
+		t.Restarts++
+	case a.Copy:
+		h.Trials.Fail(&t.Trial)
 	}
-	if t.atRisk == 0 || a != t.copy && !won {
-		return
-	}
-	if won && a == t.copy {
-		h.Trials.Win(t.left-(now-t.since), t.typical)
-	} else if won || killed {
-		h.Trials.Lose(now-t.since, t.whole)
-		t.Lost++
-	}
-	h.Trials.Drop(t.atRisk)
-	t.atRisk = 0
+	a.Ended = now
 }

@@ -45,9 +45,9 @@ func ExampleHost() {
 	h.Report(at, copied, .2)
 	d, _, of := h.Decide(at, 3)
 	fmt.Println("task 3", d, "on machine", of[d.Copy].Machine)
-	h.End(at, of[d.Copy], false, true)
+	h.End(at, of[d.Copy], d.Action)
 
-	h.End(120*time.Second, copied, true, false)
+	h.Finish(120*time.Second, copied)
 	fmt.Println("trials won and lost:", h.Trials.Won, h.Trials.Lost, "risk:", h.Trials.AtRisk)
 	// Output:
 	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s slot-seconds=250.145 threshold=295.475
@@ -64,13 +64,16 @@ func TestTrials(t *testing.T) {
 		end       func(h *Host, old, copied *Attempt)
 		won, lost float64
 	}{
-		"the copy wins":      {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, true, false) }, 1, 0},
-		"the old one wins":   {func(h *Host, old, _ *Attempt) { h.End(90e9, old, true, false) }, 0, 1},
-		"the copy is killed": {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, true) }, 0, 1},
-		"the copy fails":     {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, false, false) }, 0, 0},
+		"the copy wins": {func(h *Host, _, copied *Attempt) { h.Finish(90e9, copied) }, 1, 0},
+		"the old one wins": {func(h *Host, old, copied *Attempt) {
+			h.Finish(90e9, old)
+			h.End(90e9, copied, restart.Kill)
+		}, 0, 1},
+		"the copy is killed": {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, restart.Kill) }, 0, 1},
+		"the copy fails":     {func(h *Host, _, copied *Attempt) { h.End(90e9, copied, restart.Keep) }, 0, 0},
 		"the old one is lost": {func(h *Host, old, copied *Attempt) {
-			h.End(50e9, old, false, false)
-			h.End(90e9, copied, true, false)
+			h.End(50e9, old, restart.Keep)
+			h.Finish(90e9, copied)
 		}, 1, 0},
 	} {
 		h := newHost(1)
@@ -82,11 +85,11 @@ func TestTrials(t *testing.T) {
 		assert.Equal(t, c.won, h.Trials.Won, name)
 		assert.Equal(t, c.lost, h.Trials.Lost, name)
 		assert.Zero(t, h.Trials.AtRisk, name)
-		assert.Equal(t, int(c.lost), h.Tasks[0].Lost, name)
+		assert.Equal(t, int(c.lost), h.Tasks[0].Trial.Lost, name)
 	}
 }
 
-// The host is 80 lines of code, without the package's clause and what it imports.
+// The host is 79 lines of code, without the package's clause and what it imports.
 func TestLines(t *testing.T) {
 	f, err := os.Open("host.go")
 	require.NoError(t, err)
@@ -99,5 +102,5 @@ func TestLines(t *testing.T) {
 			n++
 		}
 	}
-	assert.LessOrEqual(t, n, 80+1, "the bracket behind what it imports is one more")
+	assert.LessOrEqual(t, n, 79+1, "the bracket behind what it imports is one more")
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
 // watch keeps package restart in step with one phase: it tells a tracker what happens to the copies, and carries out
@@ -36,7 +38,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
-		Policy: s.c.Restart, Record: s.learned.record, Budget: s.shared.limiter,
+		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Record: s.learned.record, Budget: s.shared.limiter,
 	})
 	if err != nil {
 		s.err = err

@@ -5,6 +5,8 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+
+	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
 // coordinator is restart/engine as the coordinator of the queue.
@@ -76,7 +78,8 @@ func (p *process) load(c *coordinator, q *queue) (err error) {
 		return err
 	}
 	config := engine.Config{
-		Tasks: q.tasks(), Interval: Interval, Hosts: p.hosts, Policy: c.policy, MaxFailures: Tries,
+		Tasks: q.tasks(), Interval: Interval, Hosts: p.hosts, Policy: c.policy,
+		Limits: published.Limits(c.policy), MaxFailures: Tries,
 	}
 	if q.Told {
 		config.Work = q.sizes

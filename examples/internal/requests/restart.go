@@ -7,6 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
 // watch asks package restart about requests by their age. Requests come and go, so there is no phase: a window of the
@@ -108,7 +110,8 @@ func (w *watch) look(s *sim, r int32) {
 	}
 	to, free := s.freeReplica(q)
 	task := w.task(s, q)
-	d := restart.Limits{}.Hold(s.c.Restart.Decide(task, w.phase(s, free)), task)
+	phase := w.phase(s, free)
+	d := restart.Hold(s.c.Restart.Decide(task, phase), task, phase)
 	if d.Action == restart.Duplicate && !w.budget.Allows() {
 		d.Action, d.Reason = restart.Keep, restart.BudgetSpent
 	}
@@ -147,6 +150,7 @@ func (w *watch) phase(s *sim, free int) restart.Phase {
 	return restart.Phase{
 		Interval: s.c.Interval, Tasks: w.response.Len(), Finished: w.response.Ends(), Slots: s.c.Servers, FreeSlots: free,
 		Speculative: w.extra, Silent: true, Machines: s.c.Servers, Peers: restart.Peers{Durations: w.response},
+		Limits: published.Limits(s.c.Restart),
 	}
 }
 

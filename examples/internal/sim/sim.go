@@ -8,6 +8,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
 // Options say how to replay.
@@ -121,7 +123,7 @@ func Run(phase *Phase, options Options) (Result, error) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: 0, Machines: phase.Machines, Interval: phase.Interval,
-		Policy: options.Policy, Shape: options.Shape, Budget: budget,
+		Policy: options.Policy, Limits: published.Limits(options.Policy), Shape: options.Shape, Budget: budget,
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("%s %s: %w", phase.Job, phase.Name, err)

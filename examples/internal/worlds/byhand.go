@@ -75,37 +75,43 @@ func (h *hand) decide(now time.Time, task int) tracker.Answer {
 	return a
 }
 
-func (h *hand) end(now time.Time, task, attempt int, won, killed bool) {
+// end takes an attempt off its task, and tells the host what became of it.
+func (h *hand) end(now time.Time, task, attempt int, action restart.Action) {
 	a := h.find(task, attempt)
 	h.runs[task] = slices.DeleteFunc(h.runs[task], func(o *byhand.Attempt) bool { return o == a })
 	h.FreeSlots++
-	if h.finished[task] = h.finished[task] || won; !h.finished[task] && len(h.runs[task]) == 0 {
+	if action == restart.Start {
+		h.finished[task] = true
+		h.Host.Finish(sinceStart(now), a)
+	} else {
+		h.Host.End(sinceStart(now), a, action)
+	}
+	if !h.finished[task] && len(h.runs[task]) == 0 {
 		h.Waiting++
 	}
-	h.End(sinceStart(now), a, won, killed)
 }
 
 func (h *hand) Finish(now time.Time, task, attempt int) (overtaken []int) {
-	h.end(now, task, attempt, true, false)
+	h.end(now, task, attempt, restart.Start) // which stands for success
 	for _, a := range slices.Clone(h.runs[task]) {
 		overtaken = append(overtaken, a.Number)
-		h.end(now, task, a.Number, false, false)
+		h.end(now, task, a.Number, restart.Kill)
 	}
 	return overtaken
 }
 
-func (h *hand) Fail(now time.Time, task, attempt int) { h.end(now, task, attempt, false, false) }
-func (h *hand) Kill(now time.Time, task, attempt int) { h.end(now, task, attempt, false, true) }
+func (h *hand) Fail(now time.Time, task, attempt int) { h.end(now, task, attempt, restart.Keep) }
+func (h *hand) Kill(now time.Time, task, attempt int) { h.end(now, task, attempt, restart.Kill) }
+
 func (h *hand) Restart(now time.Time, task, attempt int) {
-	h.Tasks[task].Restarts++
-	h.end(now, task, attempt, false, true)
+	h.end(now, task, attempt, restart.Restart)
 }
 
 func (h *hand) LoseMachine(now time.Time, machine int) (waiting []int) {
 	for task := range h.Tasks {
 		for _, a := range slices.Clone(h.runs[task]) {
 			if a.Machine == machine {
-				h.end(now, task, a.Number, false, false)
+				h.end(now, task, a.Number, restart.Keep)
 				waiting = append(waiting, task)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
 // job is a phase under way.
@@ -30,7 +32,7 @@ func (h *host) open(number int) error {
 	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
 	c := tracker.Config{
 		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
-		Stream: h.Load > 0,
+		Limits: published.Limits(h.Policy), Stream: h.Load > 0,
 	}
 	if h.Phases > 1 {
 		c.Experience = &h.kind

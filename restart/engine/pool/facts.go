@@ -14,14 +14,11 @@ func (p *pool) task(now time.Time, d *disputed) restart.Task {
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
 		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
-		NoRestart: p.deaf, Lost: d.lost,
-		Stuck: now.Sub(p.moved) >= stuckTimes*p.most,
+		NoRestart: p.deaf, Trial: d.trial,
+		Longest: p.most,
 	}
 	if !d.newest.IsZero() {
 		task.SinceCopy = max(now.Sub(d.newest), 1)
-	}
-	if d.trial.action != restart.Keep {
-		task.Trying = max(now.Sub(d.trial.began), 1)
 	}
 	for _, r := range d.runs {
 		task.Copies = append(task.Copies, p.copyOf(now, r))
@@ -41,12 +38,15 @@ func seconds(s float64) time.Duration {
 }
 
 // phase is what is known of all items.
-func (p *pool) phase() restart.Phase {
+func (p *pool) phase(now time.Time) restart.Phase {
 	left := int(p.left.Load())
 	waiting := max(0, p.items-int(p.next.Load()))
+	trials := p.trials
+	trials.AtRisk += p.asked.AtRisk
 	return restart.Phase{
 		Interval: p.delta, Tasks: p.items, Finished: p.items - left, Waiting: waiting, Slots: len(p.workers),
-		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true, Peers: restart.Peers{Durations: &p.curve},
-		Trials: p.trials.account(),
+		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true,
+		Idle: now.Sub(p.moved), Peers: restart.Peers{Durations: &p.curve},
+		Trials: trials, Limits: p.limits,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/straggler-go/straggler/restart"
 )
 
 // Map calls f for each item and returns the results in the items' order, or the first error, and no results. An error of a
@@ -73,7 +75,8 @@ type pool struct {
 	done     bool
 	account  Ledger
 	deaf     bool // a run went on for long after its context had ended: restarts gain nothing
-	trials   trials
+	trials   restart.Trials
+	asked    restart.Trials // of the copies that wait for a goroutine
 	watched
 }
 
@@ -126,8 +129,7 @@ type disputed struct {
 	newest     time.Time // when a copy began last, or was dropped
 	again      bool      // it is to run once more when the dropped run has returned
 	over       bool
-	trial      trial
-	lost       int // trials of the item that were lost
+	trial      restart.Trial
 }
 
 var errGoexit = errors.New("pool: the function has called runtime.Goexit")

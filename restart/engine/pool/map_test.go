@@ -266,6 +266,21 @@ func TestCopiesThatFail(t *testing.T) {
 	assert.Positive(t, l.Failed, l)
 }
 
+// The limits hold around every policy.
+func TestLimitsHold(t *testing.T) {
+	slow := func(ctx context.Context, i int) (int, error) {
+		return i, sleep(ctx, time.Duration(10+290*(i/99))*time.Millisecond)
+	}
+	var l pool.Ledger
+	options := []pool.Option{pool.Goroutines(20), pool.Copies(), pool.Account(&l)}
+	_, err := pool.Map(t.Context(), upTo(100), slow, append(options, pool.Policy(restart.Mantri{MaxRestarts: restart.Off}),
+		pool.Limits(restart.Limits{Duplicates: restart.Off}))...)
+	require.NoError(t, err)
+	assert.Zero(t, l.Copies)
+	_, err = pool.Map(t.Context(), upTo(1), slow, pool.Limits(restart.Limits{LossShare: 2}))
+	assert.ErrorContains(t, err, "pool: Limits: restart: Limits.LossShare is 2")
+}
+
 // A copy that is later than the first run wins nothing.
 func TestCopiesThatLose(t *testing.T) {
 	var tries [100]atomic.Int64

@@ -16,6 +16,7 @@ type config struct {
 	copies     bool // a run may begin while another of the same item goes on
 	restarts   bool // a run may begin when another of the same item has ended
 	policy     restart.Policy
+	limits     restart.Limits
 	interval   time.Duration // 0: by the mean time of a run
 	tell       func(item int, d restart.Decision)
 	ledger     *Ledger
@@ -36,8 +37,12 @@ func Copies() Option { return func(c *config) { c.copies, c.restarts = true, tru
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
 // Policy says what to do about a run by its age, once the function was said to bear it. Nil, the default, is
-// restart.LeastCost{}. What it answers is held against restart.Limits.
+// restart.LeastCost{}.
 func Policy(p restart.Policy) Option { return func(c *config) { c.policy = p } }
+
+// Limits hold around every policy: how often an item may be run again, and what copies and restarts may lose. The zero value, the
+// default, protects.
+func Limits(l restart.Limits) Option { return func(c *config) { c.limits = l } }
 
 // Interval is how often the pool looks at what runs, and Δ of the policy. 0, the default, is a tenth of the mean time of
 // a run, and at least a millisecond.
@@ -76,6 +81,9 @@ func configure(options []Option) (c config, err error) {
 		return c, fmt.Errorf("pool: Goroutines is %d, want 1 or more, or 0 for as many as run at once", c.goroutines)
 	case c.interval < 0:
 		return c, fmt.Errorf("pool: Interval is %v, want a positive duration, or 0 for one by the runs' times", c.interval)
+	}
+	if err := c.limits.Validate(); err != nil {
+		return c, fmt.Errorf("pool: Limits: %w", err)
 	}
 	if v, checks := c.policy.(interface{ Validate() error }); checks {
 		if err := v.Validate(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/restart"
 )
 
 // Why the context of a run has ended, as context.Cause says it.
@@ -78,7 +80,7 @@ func (p *pool) takeAgain(w *worker) int {
 		p.wanted = p.wanted[1:]
 		if p.accept(o) {
 			d := o.disputed
-			p.trials.begin(d, o.trial, now)
+			p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Duplicate)
 			d.duplicates++
 			d.newest = now
 			p.account.Copies++
@@ -146,7 +148,7 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 		w.ctx, w.cancel = context.WithCancelCause(p.ctx)
 		w.mu.Unlock()
 		if err == nil && !d.over { // the function has finished its work all the same
-			p.trials.needless(d, now)
+			p.result(d, none, now)
 			p.conclude(w, item, d)
 			return
 		}
@@ -158,9 +160,10 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 		return
 	}
 	if err == nil {
-		p.trials.result(d, at, now, p.copyOf(now, d.runs[0]).Remaining)
+		p.result(d, at, now)
+	} else if at > 0 {
+		p.trials.Fail(&d.trial)
 	}
-	p.trials.drop(d)
 	d.runs = slices.Delete(d.runs, at, at+1)
 	first := d.first && at == 0
 	d.first = d.first && !first

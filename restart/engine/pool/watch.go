@@ -15,7 +15,6 @@ const (
 	perMean       = 10                    // looks in the mean time of a run, if that is long
 	enough        = 3                     // runs that must have ended before any is judged
 	mostTimes     = 1024                  // in the curve, beside those of what runs
-	stuckTimes    = 4                     // times the longest run that has ended, without that one begins or ends
 	longest       = 1e6 * time.Hour
 	leastDeaf     = 10 * time.Millisecond // for which a run may go on when its context has ended, however short runs are
 )
@@ -57,7 +56,7 @@ func (p *pool) look(now time.Time) {
 		return
 	}
 	p.looks++
-	p.wanted, p.trials.wanted = p.wanted[:0], 0 // what no goroutine was free for is asked again
+	p.wanted, p.asked = p.wanted[:0], restart.Trials{} // what no goroutine was free for is asked again
 	for _, w := range p.byAge {
 		if w.age <= p.mean {
 			break
@@ -149,8 +148,8 @@ func (p *pool) fit() {
 // judge asks the policy about an item, and carries out what it says.
 func (p *pool) judge(now time.Time, item int, d *disputed) {
 	task := p.task(now, d)
-	o := wish{item: item, disputed: d}
-	o.decision = restart.Limits{}.Hold(p.policy.Decide(task, p.phase()), task)
+	o := wish{item: item, disputed: d, task: task, phase: p.phase(now)}
+	o.decision = restart.Hold(p.policy.Decide(task, o.phase), task, o.phase)
 	action := o.decision.Action
 	if i := o.decision.Copy; action != restart.Duplicate && (i < 0 || i >= len(task.Copies)) {
 		return // the policy names a run that does not exist
@@ -158,22 +157,18 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 	switch action {
 	case restart.Duplicate:
 		if p.still(d) {
-			o.trial = newTrial(&task, o.decision)
-			p.trials.wanted += o.trial.stake
+			p.asked.Begin(new(restart.Trial), &task, &o.phase, restart.Duplicate)
 			p.wanted = append(p.wanted, o)
 			p.urgent.Store(true)
 			p.wake.Signal()
 		}
 	case restart.Restart:
 		if p.still(d) && p.accept(o) {
-			p.restart(now, o, newTrial(&task, o.decision))
+			p.restart(now, o)
 		}
 	case restart.Kill:
 		if p.accept(o) {
-			if d.trial.action == restart.Duplicate {
-				p.trials.lose(d, now.Sub(d.runs[o.decision.Copy].begun))
-			}
-			p.trials.drop(d)
+			p.trials.Kill(&d.trial, now.Sub(d.runs[o.decision.Copy].begun), o.decision.Copy == 0)
 			p.dismiss(now, d, o.decision.Copy, errOvertaken)
 		}
 	}
@@ -191,14 +186,11 @@ func (p *pool) still(d *disputed) bool {
 }
 
 // restart ends a run of an item, and has the item run again.
-func (p *pool) restart(now time.Time, o wish, x trial) {
+func (p *pool) restart(now time.Time, o wish) {
 	d := o.disputed
 	d.restarts++
 	p.account.Restarts++
-	if d.trial.action == restart.Restart {
-		p.trials.lose(d, d.trial.stake)
-	}
-	p.trials.begin(d, x, now)
+	p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Restart)
 	p.dismiss(now, d, o.decision.Copy, errRestarted)
 	if d.again = !p.copies; !d.again {
 		p.enqueue(o.item, d)
@@ -209,8 +201,9 @@ func (p *pool) restart(now time.Time, o wish, x trial) {
 type wish struct {
 	item     int
 	disputed *disputed
+	task     restart.Task // and the facts of it
+	phase    restart.Phase
 	decision restart.Decision
-	trial    trial
 }
 
 // accept has the item's runs settled with each other when they return, unless it was done meanwhile.

@@ -25,6 +25,8 @@ type Config struct {
 	Interval time.Duration
 	// Policy decides about the Jobs that name none. Nil is the default of package restart.
 	Policy restart.Policy
+	// Limits hold around every policy. The zero value protects; see restart.Limits.
+	Limits restart.Limits
 	// ParsePolicy reads [PolicyAnnotation]. Nil means [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
 	// Record is what is known of the nodes, whose numbers are the controller's: a node that is gone keeps its own. Nil:

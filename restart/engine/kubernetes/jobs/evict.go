@@ -28,7 +28,8 @@ func (c *Controller) evicts(job *batchv1.Job) bool {
 func (c *Controller) syncEvicting(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
-	s, wrong := readSpec(job, spec{policy: c.config.Policy, interval: c.config.Interval}, c.config.ParsePolicy)
+	defaults := spec{policy: c.config.Policy, limits: c.config.Limits, interval: c.config.Interval}
+	s, wrong := readSpec(job, defaults, c.config.ParsePolicy)
 	if wrong != nil {
 		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}

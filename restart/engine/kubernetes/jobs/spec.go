@@ -19,6 +19,7 @@ import (
 type spec struct {
 	tasks, slots int
 	policy       restart.Policy
+	limits       restart.Limits
 	policyText   string
 	interval     time.Duration
 	work         []float64
@@ -141,7 +142,7 @@ func replacesFailed(job *batchv1.Job) bool {
 func (s *spec) config(hosts *engine.Hosts) engine.Config {
 	return engine.Config{
 		Tasks: s.tasks, Work: s.work, Interval: s.interval, Hosts: hosts, Slots: s.slots, Policy: s.policy,
-		MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
+		Limits: s.limits, MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
 	}
 }
 

@@ -24,6 +24,7 @@ type Options struct {
 	Sbatch []string // options for sbatch, such as --array=0-63
 
 	Policy   restart.Policy // nil: LeastCost
+	Limits   restart.Limits // around every policy; the zero value protects
 	Interval time.Duration  // the period of polls, and of the scripts' reports; 0 means 10 s
 	Lag      time.Duration  // how long a new job usually waits in the queue of a cluster that has room for it
 	Slots    int            // how many tasks may run at once; 0: those that do, and as many as there are idle CPUs for

@@ -156,7 +156,7 @@ func (r *run) plan(nodes []Node) (err error) {
 	}
 	r.phase, err = engine.New(engine.Config{
 		Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
-		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy,
+		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy, Limits: r.options.Limits,
 		Hosts: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
 	})
 	return err

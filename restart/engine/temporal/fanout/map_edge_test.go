@@ -24,6 +24,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"Options.Slots is 0":                                {},
 		"Options.MaxFailures is -1, want a positive number": {Slots: 1, MaxFailures: -1},
 		"Options.Clone.Straggler is 1, want a probability":  {Slots: 1, Clone: &fanout.Clone{Straggler: 1}},
+		"Limits.Restarts is -7":                             {Slots: 1, Limits: restart.Limits{Restarts: -7}},
 		"Mantri.MaxRestarts is -7":                          {Slots: 1, Policy: restart.Mantri{MaxRestarts: -7}},
 		"AcceptableRisk is 2":                               {Slots: 1, Clone: &fanout.Clone{Config: risky}},
 	} {

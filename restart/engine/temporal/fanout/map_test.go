@@ -180,7 +180,7 @@ func TestMapAvoidsTheSlowHost(t *testing.T) {
 	assert.NoError(t, out.err)
 	assert.Equal(t, 64, out.status.Ledger.Finished)
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
-	assert.Contains(t, out.status.Journal, "duplicate saves-resources", "no size is known, so a copy comes before a kill")
+	assert.Contains(t, out.status.Journal, "restart fresh-sooner", "the host is known to be bad, so nothing is to be proved")
 	kinds := map[string]int{}
 	for _, e := range out.status.Events {
 		kinds[e.Kind]++

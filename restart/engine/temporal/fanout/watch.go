@@ -24,6 +24,8 @@ type WatchOptions struct {
 	Type string
 	// Policy says what to do about a running activity. Nil: restart.LeastCost{}.
 	Policy restart.Policy
+	// Limits hold around every policy. The zero value protects; see restart.Limits.
+	Limits restart.Limits
 	// Hosts are the workers: their names are both their identities and task queues of their own, which they poll
 	// besides the workflow's. Required, with slots. Two Watches that run at once need their own.
 	Hosts *engine.Hosts
@@ -138,7 +140,7 @@ func badDuration(field string, d time.Duration, zero string) error {
 
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
-		Work: work, Interval: w.Interval, Policy: w.Policy, Hosts: w.Hosts, Preloaded: true,
+		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Hosts: w.Hosts, Preloaded: true,
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal gives up, not we
 	})
 }

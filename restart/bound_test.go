@@ -1,0 +1,198 @@
+package restart_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// history is a phase of whose tasks a policy wants to copy or restart one at every step, whatever is reported. It keeps
+// the books of the theorem on [restart.Trials] by itself, in seconds.
+type history struct {
+	t     *testing.T
+	rng   *rand.Rand
+	phase restart.Phase
+	tasks []restart.Task
+	bound float64 // B, of the latest trial that was a guess
+	stake float64 // s, of that trial
+	over  float64 // e, since it began
+	began [2]int  // copies and restarts on a guess
+	held  int     // that the bound has refused
+}
+
+func newHistory(t *testing.T, seed uint64) *history {
+	h := &history{t: t, rng: rand.New(rand.NewPCG(seed, 5)), tasks: make([]restart.Task, 12)}
+	h.phase = restart.Phase{
+		Interval: time.Duration(h.rng.IntN(20)) * second, Tasks: 12 + h.rng.IntN(500), FreeSlots: 3,
+		Limits: restart.Limits{Restarts: 1000, Duplicates: 1000, FreeTrials: h.rng.IntN(5) - 1, LossShare: h.rng.Float64() / 20},
+	}
+	for i := range h.tasks {
+		h.tasks[i].Copies = []restart.Copy{{}}
+	}
+	return h
+}
+
+// look sets what is known of a task: nothing; what its attempts report; or their ages alone.
+func (h *history) look(task *restart.Task) {
+	typical := 20 + 100*h.rng.Float64()
+	task.Fresh = estimate.Fresh{Lag: time.Duration(h.rng.IntN(3)) * second}
+	if h.rng.IntN(4) > 0 {
+		task.Fresh.UnitTime, task.Fresh.Work = distuv.Uniform{Min: typical, Max: 2 * typical}, 1
+	}
+	knows := h.rng.IntN(4)
+	for i := range task.Copies {
+		c := &task.Copies[i]
+		left := 1 + 900*h.rng.Float64()
+		c.Remaining, c.Left, c.Basis = estimate.Unknown, nil, restart.NoBasis
+		if knows > 0 {
+			c.Remaining, c.Left = time.Duration(left*1e9), distuv.Uniform{Min: left / 2, Max: 3 * left / 2}
+			c.Basis = []restart.Basis{restart.ByAge, restart.ByProgress}[h.rng.IntN(2)]
+		}
+	}
+}
+
+// may returns B, and what a copy or a restart puts at risk, as the theorem states them.
+func (h *history) may(task *restart.Task, action restart.Action) (bound, stake float64) {
+	p, fastest, age := &h.phase, (*restart.Copy)(nil), time.Duration(0)
+	for i := range task.Copies {
+		c := &task.Copies[i]
+		age = max(age, c.Elapsed)
+		if c.Remaining != estimate.Unknown && (fastest == nil || c.Remaining < fastest.Remaining) {
+			fastest = c
+		}
+	}
+	typical := max(age, p.Interval).Seconds()
+	if d, ok := task.Fresh.UnitTime.(distuv.Uniform); ok {
+		typical = d.Min + .3*(d.Max-d.Min) + task.Fresh.Lag.Seconds()
+	}
+	reports := fastest != nil && fastest.Basis == restart.ByProgress
+	shows := task.Fresh.Lag.Seconds() + max(1.5*typical, age.Seconds()/4)
+	if reports {
+		shows = task.Fresh.Lag.Seconds() + 2*p.Interval.Seconds()
+	}
+	l := p.Limits.Effective()
+	bound = l.LossShare*float64(p.Tasks)*typical + float64(max(l.FreeTrials, 0))*shows
+	if reports {
+		bound = max(bound, fastest.Remaining.Seconds())
+	}
+	if action == restart.Restart {
+		return bound, age.Seconds()
+	}
+	return bound, shows
+}
+
+func (h *history) atRisk() float64 { return (h.phase.Trials.Cost + h.phase.Trials.AtRisk).Seconds() }
+
+// try lets a policy copy or restart a task, if the limits do.
+func (h *history) try(task *restart.Task) {
+	h.look(task)
+	want := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+	if len(task.Copies) == 1 && h.rng.IntN(2) == 0 {
+		want = restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
+	}
+	bound, stake := h.may(task, want.Action)
+	d := restart.Hold(want, *task, h.phase)
+	if d.Action == restart.Keep {
+		h.held++
+		require.Equal(h.t, restart.LossBound, d.Reason)
+		require.GreaterOrEqual(h.t, d.Value, d.Threshold)
+		require.InDelta(h.t, max(0, bound-h.atRisk()), d.Threshold, 1e-6)
+		require.GreaterOrEqual(h.t, h.atRisk()+stake, bound-1e-6, "it could not have lost more than the bound")
+		return
+	}
+	require.Equal(h.t, want, d)
+	require.Less(h.t, h.atRisk(), bound+1e-6)
+	before, trial := h.atRisk(), task.Trial
+	h.phase.Trials.Begin(&task.Trial, task, &h.phase, want.Action)
+	require.InDelta(h.t, before+stake, h.atRisk(), 1e-6, "%v after %v", want, trial)
+	h.bound, h.stake, h.over = bound, stake, 0
+	if want.Action == restart.Restart {
+		h.began[1]++
+		task.Copies[0] = restart.Copy{}
+	} else {
+		h.began[0]++
+		task.Copies = append(task.Copies, restart.Copy{})
+	}
+}
+
+// comesOut tells of the end of a copy, or of an old attempt, and counts what trials have cost beyond what they put at risk.
+func (h *history) comesOut(task *restart.Task) {
+	a, x := &h.phase.Trials, &task.Trial
+	part := x.Stake.Seconds() / float64(max(x.Copies, 1))
+	i := h.rng.IntN(len(task.Copies))
+	ran := task.Copies[i].Elapsed
+	old := i == 0 && x.Action == restart.Duplicate
+	lost := func(ran time.Duration) { h.over += max(ran.Seconds()-part, 0) }
+	switch h.rng.IntN(5) {
+	case 0, 1:
+		a.Finish(x, ran, old)
+		for j, c := range task.Copies {
+			if j != i {
+				if x.Action == restart.Kill && j > 0 {
+					lost(c.Elapsed)
+				}
+				a.Kill(x, c.Elapsed, j == 0)
+			}
+		}
+		task.Copies = []restart.Copy{{}} // another task takes its place
+		*x = restart.Trial{Lost: h.rng.IntN(2)}
+	case 2, 3:
+		if len(task.Copies) > 1 {
+			if x.Action == restart.Duplicate && !old {
+				lost(ran)
+			}
+			a.Kill(x, ran, old)
+			task.Copies = append(task.Copies[:i], task.Copies[i+1:]...)
+		}
+	default:
+		if len(task.Copies) > 1 && i > 0 {
+			a.Fail(x)
+			task.Copies = append(task.Copies[:i], task.Copies[i+1:]...)
+		}
+	}
+}
+
+// play goes through so many steps, and holds the theorem against each.
+func (h *history) play(steps int) {
+	for step := range steps {
+		for i := range h.tasks {
+			for j := range h.tasks[i].Copies {
+				h.tasks[i].Copies[j].Elapsed += time.Duration(h.rng.Float64() * 30e9)
+			}
+		}
+		task := &h.tasks[h.rng.IntN(len(h.tasks))]
+		if h.rng.IntN(3) > 0 {
+			h.try(task)
+		} else {
+			h.comesOut(task)
+		}
+		require.LessOrEqual(h.t, h.atRisk(), h.bound+h.stake+h.over+1e-6, "step %d", step)
+	}
+}
+
+// The theorem on Trials, at every prefix of random histories in which a policy wants to act at every report.
+func TestTheBoundOfAnyPolicy(t *testing.T) {
+	began, held := [2]int{}, 0
+	for seed := range uint64(300) {
+		h := newHistory(t, seed)
+		h.play(400)
+		began[0], began[1], held = began[0]+h.began[0], began[1]+h.began[1], held+h.held
+	}
+	assert.Greater(t, began[0], 3000)
+	assert.Greater(t, began[1], 1000)
+	assert.Greater(t, held, 10_000)
+}
+
+func FuzzTheBoundOfAnyPolicy(f *testing.F) {
+	for seed := range uint64(5) {
+		f.Add(seed, uint16(300))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, steps uint16) { newHistory(t, seed).play(int(steps)) })
+}

@@ -1,0 +1,250 @@
+package tracker_test
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/journal"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// greedy wants to copy or to restart every task at every report. It says nothing of itself. Of the task that it was
+// asked about last it notes whether a trial is a guess, the bound, and what the trial puts at risk, as the page of
+// restart.Trials has them.
+type greedy struct {
+	guess        bool
+	bound, stake float64
+}
+
+func (g *greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
+	d.Action, d.Reason, d.Gain = restart.Duplicate, restart.IdleSlot, time.Second
+	if len(t.Copies) == 1 && int(t.Copies[0].Elapsed/time.Second)%3 == 0 {
+		d.Action, d.Reason = restart.Restart, restart.FreshSooner
+	}
+	fastest, oldest := (*restart.Copy)(nil), t.Copies[0]
+	for i, c := range t.Copies {
+		if c.Elapsed > oldest.Elapsed {
+			oldest = c
+		}
+		if c.Remaining != estimate.Unknown && (fastest == nil || c.Remaining < fastest.Remaining) {
+			fastest = &t.Copies[i]
+		}
+	}
+	typical := restart.Typical(&t.Fresh)
+	if math.IsInf(t.Fresh.Quantile(.5), 1) {
+		typical = max(oldest.Elapsed, p.Interval)
+	}
+	silent := fastest == nil || fastest.Basis == restart.ByAge
+	shows := t.Fresh.Lag.Seconds() + max(1.5*typical.Seconds(), oldest.Elapsed.Seconds()/4)
+	if !silent {
+		shows = (2*p.Interval + t.Fresh.Lag).Seconds()
+	}
+	g.bound, g.stake = .03*float64(p.Tasks)*typical.Seconds()+3*shows, shows
+	if !silent {
+		g.bound = max(g.bound, fastest.Remaining.Seconds())
+	}
+	stuck := false
+	if d.Action == restart.Restart {
+		g.stake, stuck = oldest.Elapsed.Seconds(), p.Stuck(t.Longest)
+	}
+	bad := max(oldest.Location, 1) >= 3*max(t.Fresh.Location, 1)
+	g.guess = (fastest == nil || fastest.Left != nil) && !bad && !stuck
+	return d
+}
+
+// bounded tells a tracker of a history, carries out all that a greedy policy is allowed, and holds the theorem on
+// restart.Trials against each event.
+type bounded struct {
+	t          *testing.T
+	greedy     greedy
+	tr         *tracker.Tracker
+	now        time.Time
+	runs       map[int][]int        // the attempts of a task that run
+	began      map[[2]int]time.Time // when an attempt of a task began
+	most       float64              // B + s of the latest guess
+	over       float64              // e, at most: what attempts have run that ended since then
+	acted      map[restart.Action]int
+	held, seen int
+}
+
+func newBounded(t *testing.T, c tracker.Config) *bounded {
+	b := &bounded{t: t, runs: map[int][]int{}, began: map[[2]int]time.Time{}, acted: map[restart.Action]int{}}
+	c.Policy, c.Limits, c.Budget = &b.greedy, restart.Limits{Restarts: 1000, Duplicates: 1000}, nil
+	b.tr = newTracker(t, c)
+	return b
+}
+
+// apply tells of an event, and does what is answered.
+func (b *bounded) apply(e tracker.Event) {
+	b.now = e.Time
+	before := b.risk()
+	a := b.tr.Apply(e)
+	b.check()
+	if a.Reason == restart.LossBound {
+		b.held++
+		require.GreaterOrEqual(b.t, before+b.greedy.stake, b.greedy.bound*(1-1e-9))
+	}
+	switch a.Action {
+	case restart.Duplicate:
+		b.allowed(a)
+		b.start(a.Task)
+	case restart.Restart:
+		b.allowed(a)
+		b.ends(a.Task, a.Attempt)
+		b.tr.Restart(b.now, a.Task, a.Attempt)
+		b.check()
+		b.start(a.Task)
+	}
+}
+
+// allowed notes what the bound was when it has allowed a trial.
+func (b *bounded) allowed(a tracker.Answer) {
+	b.acted[a.Action]++
+	if b.greedy.guess {
+		require.Less(b.t, b.risk(), b.greedy.bound*(1+1e-9))
+		b.most, b.over = b.greedy.bound+b.greedy.stake, 0
+	}
+}
+
+func (b *bounded) risk() float64 {
+	p := b.tr.Phase()
+	return (p.Trials.Cost + p.Trials.AtRisk).Seconds()
+}
+
+func (b *bounded) check() {
+	b.seen++
+	require.LessOrEqual(b.t, b.risk(), (b.most+b.over)*(1+1e-9)+1e-6)
+}
+
+func (b *bounded) start(task int) {
+	if attempt := b.tr.Start(b.now, task, -1); attempt >= 0 {
+		b.runs[task] = append(b.runs[task], attempt)
+		b.began[[2]int{task, attempt}] = b.now
+	}
+	b.check()
+}
+
+// ends takes an attempt off the books.
+func (b *bounded) ends(task, attempt int) {
+	b.over += b.now.Sub(b.began[[2]int{task, attempt}]).Seconds()
+	b.runs[task] = slices.DeleteFunc(b.runs[task], func(a int) bool { return a == attempt })
+}
+
+// finish ends a task by the first of its attempts, or by the last.
+func (b *bounded) finish(now time.Time, task int, last bool) {
+	runs := b.runs[task]
+	if len(runs) == 0 {
+		return
+	}
+	winner := runs[0]
+	if b.now = now; last {
+		winner = runs[len(runs)-1]
+	}
+	for len(b.runs[task]) > 0 {
+		b.ends(task, b.runs[task][0])
+	}
+	b.tr.Finish(now, task, winner)
+	b.check()
+}
+
+// The theorem on restart.Trials holds at every prefix of the journals that are kept as tests, if a policy that is greedy
+// decides.
+func TestTheBoundInJournals(t *testing.T) {
+	files, err := filepath.Glob("../testdata/*.txt")
+	require.NoError(t, err)
+	queues, err := filepath.Glob("../engine/testdata/queue/*.txt")
+	require.NoError(t, err)
+	acted, held := 0, 0
+	for _, file := range append(files, queues...) {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		phases, err := journal.Parse(data)
+		require.NoError(t, err)
+		for _, phase := range phases {
+			b := newBounded(t, phase.Config)
+			for _, e := range phase.Events {
+				runs := b.runs[e.Task]
+				switch e.Kind {
+				case tracker.Started, tracker.Submitted:
+					if b.now = e.Time; len(runs) == 0 {
+						b.start(e.Task)
+					}
+				case tracker.Begun, tracker.Killed, tracker.Restarted, tracker.Failed: // greedy's attempts go on
+				case tracker.Finished:
+					b.finish(e.Time, e.Task, false)
+				case tracker.Reported, tracker.Recorded:
+					if len(runs) > 0 {
+						e.Kind, e.Attempt = tracker.Reported, runs[0]
+						b.apply(e)
+					}
+				default:
+					b.apply(e)
+				}
+				for _, task := range slices.Sorted(maps.Keys(b.runs)) {
+					if !e.Time.IsZero() && len(b.runs[task]) > 0 {
+						b.apply(tracker.Event{Kind: tracker.Asked, Time: e.Time, Task: task})
+					}
+				}
+			}
+			acted, held = acted+b.acted[restart.Duplicate]+b.acted[restart.Restart], held+b.held
+		}
+	}
+	assert.Greater(t, acted, 100)
+	assert.Greater(t, held, 100)
+}
+
+// The same of random histories: attempts report or do not, take all times, fail, and lose their machines.
+func TestTheBoundOnRandomHistories(t *testing.T) {
+	acted, held := map[restart.Action]int{}, 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		b := newBounded(t, tracker.Config{Tasks: 30, Slots: 40, Machines: 10, Interval: time.Second, Lag: time.Second})
+		took := make([]float64, 30)
+		for i := range took {
+			took[i] = 30 * math.Exp(rng.NormFloat64())
+			b.now = at(0)
+			b.start(i)
+		}
+		for s := 1; s < 200; s++ {
+			for task := range took {
+				runs := b.runs[task]
+				switch {
+				case len(runs) == 0:
+				case float64(s) > took[task]:
+					b.finish(at(float64(s)), task, rng.IntN(3) == 0)
+				case seed%2 == 0:
+					b.apply(tracker.Event{
+						Kind: tracker.Reported, Time: at(float64(s)), Task: task, Attempt: runs[0],
+						Report: tracker.Report{Done: float64(s) / took[task]},
+					})
+				default:
+					b.apply(tracker.Event{Kind: tracker.Asked, Time: at(float64(s)), Task: task})
+				}
+				if runs = b.runs[task]; len(runs) > 1 && rng.IntN(20) == 0 {
+					attempt := runs[rng.IntN(len(runs))]
+					b.ends(task, attempt)
+					b.apply(tracker.Event{
+						Kind: []tracker.Kind{tracker.Failed, tracker.Killed}[rng.IntN(2)], Time: at(float64(s)), Task: task, Attempt: attempt,
+					})
+				}
+			}
+		}
+		held += b.held
+		acted[restart.Duplicate] += b.acted[restart.Duplicate]
+		acted[restart.Restart] += b.acted[restart.Restart]
+	}
+	assert.Greater(t, acted[restart.Duplicate], 300)
+	assert.Greater(t, acted[restart.Restart], 30)
+	assert.Greater(t, held, 3000)
+}

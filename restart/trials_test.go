@@ -1,0 +1,117 @@
+package restart_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/restart"
+)
+
+// begun is an account of one trial that has begun: of a task whose attempt has run for 100 s, reports, and has about
+// 900 s left, while others took some 96 s.
+func begun(action restart.Action) (a restart.Trials, x restart.Trial) {
+	task := alike(100, 900)
+	a.Begin(&x, &task, &waiting, action)
+	return a, x
+}
+
+// A copy puts two report periods at risk, and a restart what it throws away.
+func TestBeginPutsAStakeAtRisk(t *testing.T) {
+	a, x := begun(restart.Duplicate)
+	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
+	assert.Equal(t, restart.Trial{
+		Action: restart.Duplicate, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second, Typical: 96 * second,
+	}, x)
+	a, x = begun(restart.Restart)
+	assert.Equal(t, 100*second, a.AtRisk)
+	assert.Equal(t, 100*second, x.Stake)
+
+	var unknown restart.Trial
+	a = restart.Trials{}
+	silent := restart.Task{Copies: []restart.Copy{{Elapsed: 40 * second, Remaining: estimate.Unknown}}}
+	a.Begin(&unknown, &silent, &waiting, restart.Duplicate)
+	assert.Equal(t, 60*second, a.AtRisk, "one and a half of the least that an attempt takes")
+	a.Begin(&unknown, &restart.Task{}, &waiting, restart.Duplicate)
+	assert.Equal(t, 60*second, a.AtRisk, "there is nothing to copy")
+}
+
+// Each trial comes out once: it is won, lost, or says nothing. Nothing is at risk then, and the task's trial is over.
+func TestTrialsComeOutOnce(t *testing.T) {
+	const copied, again = restart.Duplicate, restart.Restart
+	for name, c := range map[string]struct {
+		action    restart.Action
+		end       func(a *restart.Trials, x *restart.Trial)
+		won, lost int
+		cost      time.Duration
+	}{
+		"the copy wins": {copied, func(a *restart.Trials, x *restart.Trial) {
+			a.Finish(x, 800*second, false)
+		}, 1, 0, -100 * second},
+		"at most four typical times are saved": {
+			copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 100*second, false) }, 1, 0, -4 * 96 * second,
+		},
+		"it saves nothing": {copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 1e4*second, false) }, 1, 0, 0},
+		"the old attempt wins": {copied, func(a *restart.Trials, x *restart.Trial) {
+			a.Finish(x, 130*second, true)
+			a.Kill(x, 30*second, false)
+		}, 0, 1, 30 * second},
+		"the copy is killed": {copied, func(a *restart.Trials, x *restart.Trial) {
+			a.Kill(x, 25*second, false)
+		}, 0, 1, 25 * second},
+		"the copy fails": {copied, func(a *restart.Trials, x *restart.Trial) { a.Fail(x) }, 0, 0, 0},
+		"it is dropped":  {copied, func(a *restart.Trials, x *restart.Trial) { a.Drop(x) }, 0, 0, 0},
+		"the copy takes the place of the old attempt, and is fast": {copied, func(a *restart.Trials, x *restart.Trial) {
+			a.Kill(x, 120*second, true)
+			a.Finish(x, 499*second, false)
+		}, 1, 0, -4 * 96 * second},
+		"the copy takes the place of the old attempt, and is slow": {copied, func(a *restart.Trials, x *restart.Trial) {
+			a.Kill(x, 120*second, true)
+			a.Finish(x, 500*second, false)
+		}, 0, 1, 20 * second},
+		"the new attempt takes less than half": {again, func(a *restart.Trials, x *restart.Trial) {
+			a.Finish(x, 499*second, false)
+		}, 1, 0, -4 * 96 * second},
+		"the new attempt takes half": {again, func(a *restart.Trials, x *restart.Trial) {
+			a.Finish(x, 500*second, false)
+		}, 0, 1, 100 * second},
+		"the old attempt had ended": {again, func(a *restart.Trials, x *restart.Trial) {
+			a.Finish(x, 0, true)
+		}, 0, 1, 100 * second},
+		"the new attempt fails": {again, func(a *restart.Trials, x *restart.Trial) {
+			a.Fail(x) // the task is as slow as it was
+			a.Finish(x, 600*second, false)
+		}, 0, 1, 100 * second},
+		"the restart is restarted": {again, func(a *restart.Trials, x *restart.Trial) {
+			task := alike(60, 900)
+			a.Begin(x, &task, &waiting, restart.Restart)
+			assert.Equal(t, 60*second, a.AtRisk)
+			a.Finish(x, 100*second, false)
+		}, 1, 1, 100*second - 4*96*second},
+		"one of two copies wins": {copied, func(a *restart.Trials, x *restart.Trial) {
+			task := alike(130, 870)
+			a.Begin(x, &task, &waiting, restart.Duplicate)
+			assert.Equal(t, 40*second, a.AtRisk)
+			a.Finish(x, 830*second, false)
+			assert.Equal(t, 20*second, a.AtRisk)
+			a.Kill(x, 80*second, false)
+		}, 1, 1, 80*second - 40*second},
+	} {
+		a, x := begun(c.action)
+		c.end(&a, &x)
+		assert.Equal(t, float64(c.won), a.Won, name)
+		assert.Equal(t, float64(c.lost), a.Lost, name)
+		assert.Equal(t, c.cost, a.Cost, name)
+		assert.Zero(t, a.AtRisk, name)
+		assert.Equal(t, restart.Trial{Lost: c.lost}, x, name)
+		assert.Equal(t, time.Duration(min(c.lost, 1))*1000*second, a.Longest, name)
+		before := a
+		a.Finish(&x, second, false)
+		a.Kill(&x, second, false)
+		a.Fail(&x)
+		a.Drop(&x)
+		assert.Equal(t, before, a, "%s: nothing runs", name)
+	}
+}
