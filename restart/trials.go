@@ -95,6 +95,8 @@ type Trial struct {
 	Action Action
 	// Copies is how many copies are on trial; 1 for a restart.
 	Copies int
+	// Counted says that the account counts what runs as won: the old attempt was killed for a copy that was further on.
+	Counted bool
 	// Stake is the slot time that is at risk.
 	Stake time.Duration
 	// Left and Whole are how long the old attempt still needed when the trial began, and how long it would have taken in all; 0
@@ -127,7 +129,9 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
 		t.lose(x, x.Stake)
 	case x.Action == Restart || x.Action == Duplicate && !old:
-		t.Won++
+		if !x.Counted {
+			t.Won++
+		}
 		t.Cost = num.Sub(t.Cost, max(min(num.Sub(x.Left, ran), num.Times(x.Typical, paidTimes)), 0))
 		t.settle(x)
 	}
@@ -137,11 +141,13 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 }
 
 // Kill notes that one of several attempts of the task, which has run so long, was killed or overtaken. If it was an old
-// one, and the task goes on, the copy takes its place.
+// one, and the task goes on, the copy takes its place, and counts as won: two attempts have shown which is faster. If it
+// ends late all the same, it counts as lost in the end.
 func (t *Trials) Kill(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Duplicate && old:
-		x.Action = Restart
+		x.Action, x.Counted = Restart, true
+		t.Won++
 	case (x.Action == Duplicate || x.Action == Kill) && !old:
 		t.lose(x, ran)
 	}
@@ -165,6 +171,9 @@ func (t *Trials) Drop(x *Trial) {
 func (t *Trials) lose(x *Trial, cost time.Duration) {
 	x.Lost++
 	t.Lost++
+	if x.Counted {
+		t.Won = max(t.Won-1, 0)
+	}
 	t.Cost = num.Add(t.Cost, max(cost, 0))
 	t.Longest = max(t.Longest, x.Whole)
 	t.settle(x)

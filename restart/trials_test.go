@@ -115,3 +115,30 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		assert.Equal(t, before, a, "%s: nothing runs", name)
 	}
 }
+
+// A copy for which the old attempt was killed counts as won from then on. It counts as lost in the end if it takes over half
+// of what the old attempt would have taken, or is given up in turn.
+func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
+	replaced := func() (restart.Trials, restart.Trial) {
+		a, x := begun(restart.Duplicate)
+		a.Kill(&x, 130*second, true)
+		assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost})
+		assert.True(t, x.Counted)
+		return a, x
+	}
+	a, x := replaced()
+	a.Finish(&x, 499*second, false)
+	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "it is counted once")
+	a, x = replaced()
+	a.Finish(&x, 501*second, false)
+	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
+	assert.Equal(t, restart.Trial{Lost: 1}, x)
+	a, x = replaced()
+	task := alike(50, 900)
+	a.Begin(&x, &task, &waiting, restart.Duplicate)
+	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
+	assert.False(t, x.Counted)
+	a, x = replaced()
+	a.Drop(&x)
+	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "nothing speaks against it")
+}

@@ -50,10 +50,9 @@ func (p *Prediction) total(ratio float64) float64 {
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
 // all that was predicted is long over.
 //
-// While fewer than three tasks have ended, all that looks slow may only have begun slowly. There is no answer then
-// where predictions are known to be far off. Where too little is known of how far they are, a tenth of the prediction
-// stands for it: that is a choice, with room beyond the factor of 4 by which one in twenty is too long in public
-// traces.
+// While fewer than three tasks have ended, all that looks slow may only have begun slowly. A tenth of the prediction stands
+// for it then: that is a choice, with room beyond the factor of 4 by which one in twenty is too long in public traces. It is
+// not so where times like it are expected, or at least three errors were seen, and all lie within a factor of 1.5.
 //
 // Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a
 // factor of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. A total that is over
@@ -65,17 +64,11 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 		scale = 1
 	}
 	stage := min(max(p.Stage, 1), Parts)
-	if !p.Expected && curve.Ends() < fewEnds {
-		switch s.precision(o, stage) {
-		case unclear:
-			a := adder{o: o}
-			a.put(max(0, float64(p.Total*early)-p.Age), 1)
-			return a.close()
-		case poor:
-			return false
-		}
-	}
 	a := adder{o: o, p: p, scale: scale}
+	if !p.Expected && curve.Ends() < fewEnds && !s.precise(stage) {
+		a.put(max(0, float64(p.Total*early)-p.Age), 1)
+		return a.close()
+	}
 	a.by(curve)
 	a.all(s, stage)
 	return a.close()
@@ -159,7 +152,7 @@ const (
 const (
 	fewEnds   = 3   // before them all that looks slow may only have begun slowly
 	fewErrors = 3   // that say nothing of how far apart the next will be
-	tooWide   = 1.5 // the ratio of the deciles
+	tooWide   = 1.5 // the ratio of the longest and the shortest error
 	early     = 0.1 // of what is predicted counts before anything is known
 	halfEnd   = 0.5 // the weight of a total that the curve knows nothing of, in ends
 	evenGuess = .05 // the most weight of errors that nobody has seen, for a copy that moves evenly
@@ -217,16 +210,29 @@ func (a *adder) seen(own, kind *ring) {
 // unlike returns the weight left for errors not yet seen: the closer together those seen lie, and the more there are,
 // the smaller.
 func unlike(own, kind *ring) float64 {
-	least, most, n := float32(math.MaxFloat32), float32(0), own.kept()+kind.kept()
+	least, most, n := spread(own, kind)
+	if n == 0 {
+		return 1
+	}
+	return min(1, 1-float64(least/most)+1/float64(1+n))
+}
+
+// spread returns the least and the most of the errors that were seen, and how many there are.
+func spread(own, kind *ring) (least, most float32, n int) {
+	least = math.MaxFloat32
 	for _, r := range [...]*ring{own, kind} {
 		for i := range r.kept() {
 			least, most = min(least, r.ratio[i]), max(most, r.ratio[i])
 		}
 	}
-	if n == 0 {
-		return 1
-	}
-	return min(1, 1-float64(least/most)+1/float64(1+n))
+	return least, most, own.kept() + kind.kept()
+}
+
+// precise reports whether predictions at a stage are known to be about as far off as each other.
+func (s *Shape) precise(stage int) bool {
+	own, kind, _ := s.errorsAt(stage)
+	least, most, n := spread(own, kind)
+	return n >= fewErrors && most <= least*tooWide
 }
 
 func (a *adder) ring(r *ring, weight float64) {

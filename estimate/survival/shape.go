@@ -184,33 +184,6 @@ func (s *Shape) errorsAt(stage int) (own, kind *ring, guess float64) {
 	return own, kind, firstGuess * guessHalves / (guessHalves + float64(kind.all()))
 }
 
-// precision is what is known of how far predictions are off.
-type precision uint8
-
-const (
-	unclear precision = iota // nothing, or little
-	poor                     // far
-	fair
-)
-
-// lowDecile and highDecile are the quantiles that [tooWide] is a ratio of.
-const lowDecile, highDecile = 0.1, 0.9
-
-// precision looks at the errors that were seen at a stage. It uses o.
-func (s *Shape) precision(o *Outlook, stage int) precision {
-	own, kind, _ := s.errorsAt(stage)
-	if own.all()+kind.kept() < fewErrors {
-		return unclear
-	}
-	a := adder{o: o, p: Prediction{Total: 1}, scale: 1}
-	o.n = 0
-	a.seen(own, kind)
-	if a.close(); o.Quantile(highDecile) > tooWide*o.Quantile(lowDecile) {
-		return poor
-	}
-	return fair
-}
-
 // Bias returns the mean of the errors seen at a stage, which is a number of parts passed; 1 if none was. A prediction
 // of the mean time of many tasks is to be multiplied by it. O(1), no allocation.
 func (s *Shape) Bias(stage int) float64 {

@@ -203,7 +203,8 @@ func (p *pupil) hear(r *trials) {
 // knowsLosses reports whether the kind knows of lost trials: how long their tasks take is not passed on.
 func (p *pupil) knowsLosses() bool { return p != nil && p.of.lost > 0 }
 
-// tell tells what trials have come to since.
+// tell tells what trials have come to since. A win that turned out as a loss in the end stays a win for the kind, beside the
+// loss.
 func (p *pupil) tell(now time.Time, r *trials) {
 	if p == nil || r.tally() == p.told {
 		return
