@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding"
 	"fmt"
+	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 )
@@ -126,6 +127,27 @@ func (c *Codec) size(n, bytes int) int {
 		return 0
 	}
 	return int(items)
+}
+
+// All codes fields one by one: truth values, numbers from 0, durations, times and texts. With a field of another type nothing
+// can be read.
+func (c *Codec) All(fields ...any) {
+	for _, field := range fields {
+		switch v := field.(type) {
+		case *bool:
+			c.Bool(v)
+		case *int:
+			c.Number(v, 0, Any)
+		case *time.Duration:
+			c.Duration(v)
+		case *time.Time:
+			c.Time(v)
+		case *string:
+			c.Text(v)
+		default:
+			c.Check(false, "has a field of a type that has no form")
+		}
+	}
 }
 
 // List codes a slice, item by item. An item takes a byte at least, so a hostile number claims no more items than there are

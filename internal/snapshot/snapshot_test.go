@@ -25,6 +25,9 @@ type all struct {
 	span          time.Duration
 	yes, no       bool
 	now, zero     time.Time
+	long          time.Duration
+	sent          string
+	from          int
 	clock, unset  clock.Clock
 	text, empty   string
 	sum           num.Sum
@@ -44,10 +47,7 @@ func (v *all) code(c *Codec) {
 	c.Share(&v.share)
 	c.Amount(&v.amount)
 	c.Span(&v.span)
-	c.Bool(&v.yes)
-	c.Bool(&v.no)
-	c.Time(&v.now)
-	c.Time(&v.zero)
+	c.All(&v.yes, &v.no, &v.now, &v.zero, &v.long, &v.sent, &v.from)
 	c.Clock(&v.clock)
 	c.Clock(&v.unset)
 	c.Text(&v.text)
@@ -65,6 +65,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		uint: math.MaxUint64, least: math.MinInt64, any: -3, number: -3, items: 2, real: math.Inf(1), share: .25, amount: 1e300,
 		span: time.Minute, yes: true, now: now.In(time.FixedZone("x", 60)), text: "part", sum: num.Sum{High: 3, Low: -1e-20},
 		clock: clock.Clock{Begun: true, Last: now, Since: time.Hour, Steps: 3}, small: 9, narrow: .5, count: math.MaxInt64, index: -1,
+		long: -time.Hour, sent: "whole", from: 5,
 	}
 	kept := want
 	data, err := Append([]byte("other"), 7, want.code)
@@ -120,6 +121,14 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 	}
 	assert.EqualError(t, NewReader("a: B", 1, nil).Close(), "a: B: snapshot: want a snapshot, got no bytes")
 	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1")
+}
+
+// A field that All has no form for is the programmer's fault; a number that is negative is the snapshot's.
+func TestAllRefusesWhatHasNoForm(t *testing.T) {
+	least := -1
+	data, _ := Append(nil, 1, func(c *Codec) { c.Number(&least, -1, 1) })
+	assert.ErrorContains(t, Restore(data, 1, new(float64), func(x *float64, c *Codec) { c.All(x) }), "a type that has no form")
+	assert.ErrorContains(t, Restore(data, 1, new(int), func(n *int, c *Codec) { c.All(n) }), "holds -1 where 0")
 }
 
 // The polynomial finds whatever changes within 32 bits in a row; and a snapshot may follow other bytes.

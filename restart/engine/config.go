@@ -9,7 +9,6 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -99,15 +98,12 @@ func (c *Config) fill() error {
 	}
 	c.MaxFailures = check.Or(c.MaxFailures, defaultMaxFailures)
 	c.MaxLost = check.Or(c.MaxLost, defaultMaxLost)
-	if c.Hosts == nil {
-		c.Hosts = &Hosts{}
-	}
-	c.Hosts.fill()
+	c.Hosts = c.Hosts.fill()
 	return nil
 }
 
-// tracker returns the configuration of the phase's tracker, except its observer.
-func (c *Config) tracker() tracker.Config {
+// tracker returns the configuration of the phase's tracker, whose events are observed if anybody wants them.
+func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
 		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
@@ -117,20 +113,8 @@ func (c *Config) tracker() tracker.Config {
 	if c.Hosts.set.Placing() {
 		t.Slots = c.Hosts.set.Slots()
 	}
+	if c.Journal || c.OnEvent != nil {
+		t.OnEvent = observe
+	}
 	return t
-}
-
-// watch lets a recorder, if any, and OnEvent see the tracker's events.
-func (c *Config) watch(t *tracker.Config, record *journal.Recorder) {
-	t.OnEvent = c.OnEvent
-	if record == nil {
-		return
-	}
-	told := c.OnEvent
-	t.OnEvent = func(e tracker.Event, a tracker.Answer) {
-		record.OnEvent(e, a)
-		if told != nil {
-			told(e, a)
-		}
-	}
 }

@@ -117,13 +117,12 @@ type scheduler struct {
 	phase  *engine.Phase
 	left   int // points until it dies; never if negative
 	disk   []saved
-	log    []byte
 }
 
 // saved is what is on a disk after a save.
 type saved struct{ phase, hosts []byte }
 
-func (s *scheduler) start(state saved, log []byte) {
+func (s *scheduler) start(state saved) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: s.q.hosts})
 	require.NoError(s.t, err)
 	config := s.config
@@ -132,13 +131,11 @@ func (s *scheduler) start(state saved, log []byte) {
 		s.phase, err = engine.New(config)
 	} else {
 		require.NoError(s.t, hosts.UnmarshalBinary(state.hosts))
-		s.phase, err = engine.Restore(config, engine.Saved{Snapshot: state.phase, Changes: log})
+		s.phase, err = engine.Restore(config, engine.Saved{Snapshot: state.phase})
 	}
 	require.NoError(s.t, err)
-	s.config.Hosts, s.log = hosts, log
-	s.log = s.phase.AppendChanges(s.log)
-	if state.phase == nil || log != nil {
-		s.save(true)
+	if s.config.Hosts = hosts; state.phase == nil {
+		s.save()
 	}
 }
 
@@ -148,29 +145,24 @@ func (s *scheduler) dies() bool {
 	return s.left == -1
 }
 
-// save appends what has changed to the log, or writes a snapshot.
-func (s *scheduler) save(whole bool) {
-	if !whole {
-		s.log = s.phase.AppendChanges(s.log)
-		return
-	}
+// save writes a snapshot.
+func (s *scheduler) save() {
 	phase, err := s.phase.MarshalBinary()
 	require.NoError(s.t, err)
 	hosts, err := s.config.Hosts.MarshalBinary()
 	require.NoError(s.t, err)
 	s.disk = append(s.disk, saved{phase, hosts})
-	s.log = nil
 }
 
 // run polls until the phase is done, and returns false if the scheduler has died before.
-func (s *scheduler) run(saveFirst, logged bool) bool {
-	for k := 0; !s.phase.Done(); k++ {
+func (s *scheduler) run(saveFirst bool) bool {
+	for !s.phase.Done() {
 		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
 		if s.dies() {
 			return false
 		}
 		if saveFirst {
-			s.save(!logged || k%16 == 0)
+			s.save()
 			if s.dies() {
 				return false
 			}
@@ -185,7 +177,7 @@ func (s *scheduler) run(saveFirst, logged bool) bool {
 			}
 		}
 		if !saveFirst {
-			s.save(!logged || k%16 == 0)
+			s.save()
 			if s.dies() {
 				return false
 			}
@@ -218,11 +210,11 @@ func TestCrashMatrix(t *testing.T) {
 			q.slow["h0"] = 10
 		}
 		s := &scheduler{t: t, q: q, config: engine.Config{Tasks: len(q.took), Interval: time.Second}}
-		saveFirst, logged := rng.IntN(2) == 0, rng.IntN(2) == 0
+		saveFirst := rng.IntN(2) == 0
 		s.left = rng.IntN(120)
-		s.start(saved{}, nil)
+		s.start(saved{})
 		crashes := 0
-		for ; !s.run(saveFirst, logged); crashes++ {
+		for ; !s.run(saveFirst); crashes++ {
 			for range rng.IntN(4) * rng.IntN(20) { // it takes a while to come back
 				q.step(200 * time.Millisecond)
 			}
@@ -232,12 +224,12 @@ func TestCrashMatrix(t *testing.T) {
 			}
 			switch state := rng.IntN(3); {
 			case state == 0 && len(s.disk) > 0:
-				s.start(s.disk[len(s.disk)-1], s.log)
+				s.start(s.disk[len(s.disk)-1])
 			case state == 1 && len(s.disk) > 0:
-				s.start(s.disk[rng.IntN(len(s.disk))], nil) // an old one, without its log
+				s.start(s.disk[rng.IntN(len(s.disk))]) // an old one
 			default:
 				s.disk = nil
-				s.start(saved{}, nil)
+				s.start(saved{})
 			}
 		}
 		for task := range q.took {
@@ -262,7 +254,7 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 	for half := range 80 {
 		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })
 		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
-		first.start(saved{}, nil)
+		first.start(saved{})
 		for q.now.Before(at(float64(half)/2)) && !first.phase.Done() {
 			for _, a := range first.phase.Poll(q.now, q.list()) {
 				q.carryOut(t, a)
@@ -270,8 +262,8 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 			q.step(500 * time.Millisecond)
 		}
 		second := &scheduler{t: t, q: q, config: first.config, left: -1}
-		second.start(saved{}, nil)
-		require.True(t, second.run(true, false))
+		second.start(saved{})
+		require.True(t, second.run(true))
 		assert.Len(t, q.attempts, 48, "attached after %d s", half/2)
 		assert.Zero(t, second.phase.Ledger().Restarts+second.phase.Ledger().Copies)
 		if mean := second.phase.UnitTimes().Mean(); half > 20 {
@@ -287,7 +279,7 @@ func TestAttachedWithClocksThatAreOff(t *testing.T) {
 			q := newQueue(200, 4, 8, func(int) time.Duration { return 8 * time.Second })
 			q.skew["h1"] = skew
 			first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 200, Interval: time.Second}, left: -1}
-			first.start(saved{}, nil)
+			first.start(saved{})
 			for q.now.Before(at(moment)) {
 				for _, a := range first.phase.Poll(q.now, q.list()) {
 					q.carryOut(t, a)
@@ -295,8 +287,8 @@ func TestAttachedWithClocksThatAreOff(t *testing.T) {
 				q.step(500 * time.Millisecond)
 			}
 			second := &scheduler{t: t, q: q, config: first.config, left: -1}
-			second.start(saved{}, nil)
-			require.True(t, second.run(true, false))
+			second.start(saved{})
+			require.True(t, second.run(true))
 			assert.LessOrEqual(t, len(q.attempts), 201, "%v, attached after %v s: %v", skew, moment, second.phase.Ledger())
 		}
 	}
@@ -312,7 +304,7 @@ func TestAttemptsThatTurnUpLate(t *testing.T) {
 		q.step(200 * time.Millisecond)
 	}
 	s := &scheduler{t: t, q: q, config: engine.Config{Tasks: 32, Interval: time.Second, Preloaded: true, Journal: true}, left: -1}
-	s.start(saved{}, nil)
+	s.start(saved{})
 	for k := 0; !s.phase.Done() && k < 100; k++ {
 		if u := s.phase.UnitTimes(); u.Known() {
 			require.InDelta(t, 8, u.Mean(), 0.7, "poll %d", k)
@@ -377,7 +369,7 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	q := newQueue(8, 3, 2, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
 	s := &scheduler{t: t, q: q, config: engine.Config{Tasks: 8, Interval: time.Second}, left: -1}
-	s.start(saved{}, nil)
+	s.start(saved{})
 	asked := map[string]int{}
 	for range 60 {
 		for _, a := range s.phase.Poll(q.now, q.list()) {
@@ -452,7 +444,7 @@ func TestSubmitWithoutATrace(t *testing.T) {
 	assert.Equal(t, []string{"submit 0.0 on a", "submit 0.0 on a", "submit 0.0 on a", "cancel 0.0 on a", "submit 0.1 on b not on a", "submit 0.1 on b not on a"}, all)
 	open := p.Outstanding()
 	require.Len(t, open, 1)
-	assert.Equal(t, engine.Request{Op: engine.Submit, ID: "0.1", Host: "b", Since: at(10)}, open[0])
+	assert.Equal(t, engine.Action{Op: engine.Submit, ID: "0.1", Host: "b", Avoid: []string{"a"}}, open[0])
 	actions := p.Poll(at(15), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "0.1", State: engine.Running, Host: "b"},
 	})

@@ -16,8 +16,8 @@ func (p *Phase) decide(all bool) {
 	p.stranded()
 	p.tellSlots()
 	if all && !p.sight.isBlind(p.time.now) {
-		p.moves.decided = p.time.clock.Since
-		p.sweep()
+		p.decided = p.time.clock.Since
+		p.tracker.Sweep(p.time.now, func(a tracker.Answer) { p.giveUpCopy(a) })
 		p.copies()
 	}
 	p.starts()
@@ -45,16 +45,6 @@ func (p *Phase) leavings() {
 	}
 }
 
-// sweep carries out what the policy wants to end. A decision changes the facts for those behind it, which are asked
-// anew.
-func (p *Phase) sweep() {
-	p.tracker.Sweep(p.time.now, func(a tracker.Answer) {
-		if (a.Action == restart.Restart || a.Action == restart.Kill) && p.giveUpCopy(a) {
-			p.tellSlots()
-		}
-	})
-}
-
 // stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
 // and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue:
 // hosts that go down and come back do not have it submitted for ever.
@@ -78,11 +68,11 @@ func (p *Phase) stranded() {
 
 // canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
 // was submitted to a host waits for that alone.
-func (v *view) canRun(a *attempt) bool {
+func (p *Phase) canRun(a *attempt) bool {
 	if a.host != nowhere {
-		return v.hosts.set.Eligible(a.host)
+		return p.hosts.set.Eligible(a.host)
 	}
-	return v.hosts.set.AnyUp(a.avoid)
+	return p.hosts.set.AnyUp(a.avoid)
 }
 
 // tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
@@ -102,13 +92,18 @@ func (p *Phase) tellSlots() {
 
 func (p *Phase) free() int { return p.told - p.book.live }
 
-// giveUpCopy carries a decision to restart or to kill out. It reports false if there is no such copy.
+// giveUpCopy carries a decision to restart or to kill out. It reports false if it is none, or there is no such copy.
 func (p *Phase) giveUpCopy(answer tracker.Answer) bool {
-	a := p.book.tasks[answer.Task].numbered(answer.Attempt)
-	if a == nil {
+	if answer.Action != restart.Restart && answer.Action != restart.Kill {
 		return false
 	}
-	p.drop(a, answer.Decision)
+	live := p.book.tasks[answer.Task].live
+	i := slices.IndexFunc(live, func(a *attempt) bool { return a.number == answer.Attempt })
+	if i < 0 {
+		return false
+	}
+	p.drop(live[i], answer.Decision)
+	p.tellSlots()
 	return true
 }
 
@@ -121,30 +116,22 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 	}
 	kept := because(why)
 	p.cancel(a, kept)
-	if len(p.book.tasks[a.task].live) == 0 {
-		p.book.wait(a.task, kept)
-	}
+	p.book.wait(a.task, kept)
 }
 
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies() {
-	p.offer(func() bool { return true }, func(a tracker.Answer, host int) (taken, over bool) {
-		switch {
-		case a.Action == restart.Duplicate && p.submitCopy(a.Task, host, a.Decision):
-		case (a.Action == restart.Restart || a.Action == restart.Kill) && p.giveUpCopy(a):
-			p.tellSlots()
-		default:
-			return false, p.refused(a.Reason)
-		}
-		return true, false
+	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
+		taken = a.Action == restart.Duplicate && p.submitCopy(a.Task, host, a.Decision) || p.giveUpCopy(a)
+		return taken, !taken && p.refused(a.Reason)
 	})
 }
 
-// offer asks the tracker about the free slots, one host after the other, as long as more are wanted. A host whose answer
-// is not taken is asked no more, unless it is over with all.
-func (p *Phase) offer(wants func() bool, take func(a tracker.Answer, host int) (taken, over bool)) {
+// offer asks the tracker about the free slots, one host after the other, until it is over with all. A host whose answer is
+// not taken is asked no more.
+func (p *Phase) offer(take func(a tracker.Answer, host int) (taken, over bool)) {
 	p.scratch.served = p.scratch.served[:0]
-	for wants() && p.free() > 0 {
+	for p.free() > 0 {
 		host := nowhere
 		if p.hosts.set.Placing() {
 			if host, _ = p.hosts.set.Pick(func(int) bool { return false }, false); host == nowhere {
@@ -152,7 +139,7 @@ func (p *Phase) offer(wants func() bool, take func(a tracker.Answer, host int) (
 			}
 		}
 		taken, over := take(p.tracker.Next(p.time.now, host), host)
-		if !taken && (over || host == nowhere) {
+		if over || !taken && host == nowhere {
 			break
 		}
 		if !taken {
@@ -204,23 +191,18 @@ func (p *Phase) starts() {
 			break
 		}
 		t := &p.book.tasks[task]
-		if t.alone && t.dying > 0 {
-			continue
+		if host, ok := p.place(task); ok && !(t.alone && t.dying > 0) {
+			p.submit(task, host, t.why)
 		}
-		host, ok := p.place(task)
-		if !ok {
-			continue
-		}
-		p.submit(task, host, t.why)
 	}
 }
 
 // arrange puts the waiting tasks in order, unless they stand in it but for those that do not wait any more.
-func (v *view) arrange() {
-	b := &v.book
+func (p *Phase) arrange() {
+	b := &p.book
 	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
 	if !b.sorted {
-		work := v.config.Work
+		work := p.config.Work
 		slices.SortFunc(b.waiting, func(x, y int) int {
 			if work != nil && work[x] != work[y] {
 				return cmp.Compare(work[y], work[x])
@@ -229,26 +211,28 @@ func (v *view) arrange() {
 		})
 		b.waiting, b.sorted = slices.Compact(b.waiting), true
 	}
-	if v.config.Order != nil && len(b.waiting) > 1 {
-		v.follow()
+	if p.config.Order != nil && len(b.waiting) > 1 {
+		p.follow()
 	}
 }
 
 // follow puts the waiting tasks in the caller's order. One that does more than exchange places is not followed.
-func (v *view) follow() {
-	b, s := &v.book, &v.scratch
+func (p *Phase) follow() {
+	b, s := &p.book, &p.scratch
 	s.order = append(s.order[:0], b.waiting...)
-	v.config.Order(v.time.wall, s.order)
+	p.config.Order(p.time.wall, s.order)
+	ok := true
 	for _, task := range s.order {
-		if task < 0 || task >= len(b.tasks) || !b.tasks[task].waits {
-			v.ignored++
-			return
+		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok { // or it stands there twice
+			break
 		}
+		b.tasks[task].waits = false
 	}
-	s.numbers = append(s.numbers[:0], s.order...)
-	slices.Sort(s.numbers)
-	if len(slices.Compact(s.numbers)) != len(b.waiting) {
-		v.ignored++
+	for _, task := range b.waiting {
+		b.tasks[task].waits = true
+	}
+	if !ok {
+		p.ignored++
 		return
 	}
 	b.waiting, s.order, b.sorted = s.order, b.waiting, false
@@ -256,27 +240,31 @@ func (v *view) follow() {
 
 // place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
 // is better to wait for another one.
-func (v *view) place(task int) (host int, ok bool) {
-	if !v.hosts.set.Placing() {
+func (p *Phase) place(task int) (host int, ok bool) {
+	if !p.hosts.set.Placing() {
 		return nowhere, true
 	}
-	t := &v.book.tasks[task]
-	host, open := v.hosts.set.Pick(t.wasOn, v.config.Preloaded)
+	t := &p.book.tasks[task]
+	host, open := p.hosts.set.Pick(t.wasOn, p.config.Preloaded)
 	if !open {
-		host, _ = v.hosts.set.Pick(t.isOn, v.config.Preloaded)
+		host, _ = p.hosts.set.Pick(t.isOn, p.config.Preloaded)
 	}
 	return host, host != nowhere
 }
 
 // clones submits the clones that tasks lack, while there is room and no task waits for it.
 func (p *Phase) clones() {
-	lacks := func() bool { return p.cloned < len(p.book.tasks)*(p.config.Clones-1) }
-	p.offer(lacks, func(a tracker.Answer, host int) (taken, over bool) {
-		if taken = a.Action == restart.Start && a.Reason == restart.Cloned; taken {
+	lacking := len(p.book.tasks)*(p.config.Clones-1) - p.tracker.Ledger().Clones
+	if lacking <= 0 {
+		return
+	}
+	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
+		taken = a.Action == restart.Start && a.Reason == restart.Cloned
+		if taken {
 			p.submit(a.Task, host, because(a.Decision))
-			p.cloned++
+			lacking--
 		}
-		return taken, false // the tasks that lack a clone have been there
+		return taken, lacking == 0 // not taken: the tasks that lack a clone have been there
 	})
 }
 
@@ -284,123 +272,96 @@ func (p *Phase) clones() {
 func (p *Phase) submit(task, host int, why *restart.Decision) {
 	avoid := p.avoid(task, host)
 	number := p.tracker.Submit(p.time.now, task, host)
-	p.enter(attempt{
-		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid, seen: never,
-	}, why)
-}
-
-// enter takes a new attempt to the books, and asks for it.
-func (v *view) enter(one attempt, why *restart.Decision) {
-	one.submitted = v.time.clock.Since
-	a := v.book.add(one)
-	v.book.enter(a)
-	v.hold(a.host, 1)
-	v.ask(a, Submit, why)
+	a := p.add(attempt{
+		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid,
+		submitted: p.time.clock.Since, seen: never,
+	})
+	p.enter(a)
+	p.ask(a, Submit, why)
 }
 
 // avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen: those
 // where the task was tried, unless no other is left that may get something new; those that may not; and those where it is.
 // O(hosts that rest, or were tried).
-func (v *view) avoid(task, chosen int) []string {
-	t, s := &v.book.tasks[task], &v.scratch
-	s.unwanted = v.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
-	if names, left := v.hosts.set.Names(s.unwanted, chosen); left {
+func (p *Phase) avoid(task, chosen int) []string {
+	t, s := &p.book.tasks[task], &p.scratch
+	s.unwanted = p.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	s.unwanted = v.hosts.set.Unwanted(t.on(s.unwanted[:0]))
-	if names, left := v.hosts.set.Names(s.unwanted, chosen); left {
+	s.unwanted = p.hosts.set.Unwanted(t.on(s.unwanted))
+	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	names, _ := v.hosts.set.Names(t.on(s.unwanted[:0]), chosen)
+	names, _ := p.hosts.set.Names(t.on(s.unwanted), chosen)
 	return names
 }
 
 // remind compares what was asked for with what was seen, and asks again for what is missing.
-func (v *view) remind() {
-	open := v.book.pending
-	v.book.pending = nil // what is asked for from now on comes behind
-	kept := open[:0]
-	for _, a := range open {
-		if a.pending = v.remindOf(a); a.pending {
-			kept = append(kept, a)
-		}
-	}
-	v.book.pending = append(kept, v.book.pending...)
+func (p *Phase) remind() {
+	p.book.pending = slices.DeleteFunc(p.book.pending, func(a *attempt) bool {
+		a.pending = p.remindOf(a)
+		return !a.pending
+	})
 }
 
 // remindOf asks again for what is missing of an attempt, and reports whether it is still open. A request is repeated
 // after twice the lag that was seen lately, then after twice that, and so on.
-func (v *view) remindOf(a *attempt) bool {
-	op, open := a.request(&v.book.tasks[a.task])
+func (p *Phase) remindOf(a *attempt) bool {
+	op, open := a.request(&p.book.tasks[a.task])
 	if !open {
 		return false
 	}
-	now := v.time.clock.Since
+	now, trace := p.time.clock.Since, p.sight.trace(&p.config)
+	if op == Submit {
+		trace <<= min(p.book.tasks[a.task].untraced, maxDoublings)
+	}
 	switch {
 	case a.asked == now:
-		return true
-	case op == Publish && v.restored: // it is not known whether it was carried out
-		v.say(a, op)
-		return true
-	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= v.missable(a) && !v.sight.isBlind(v.time.now):
-		v.miss(a)
+	case a.asked == never, op == Publish && p.restored: // then it is not known whether it was carried out
+		p.say(a, op)
+	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= trace && !p.sight.isBlind(p.time.now):
+		p.miss(a)
 		return false
-	}
-	if a.asked == never || now-a.asked >= v.sight.patience(op, a.again) {
-		if a.asked != never {
-			a.again = min(a.again+1, maxDoublings)
-		}
-		v.say(a, op)
+	case now-a.asked >= p.sight.patience(op, a.again):
+		a.again = min(a.again+1, maxDoublings)
+		p.say(a, op)
 	}
 	return true
 }
 
-// missable is for how long an attempt may be missing.
-func (v *view) missable(a *attempt) time.Duration {
-	trace := v.sight.trace(&v.config)
-	if !a.dying {
-		trace <<= min(v.book.tasks[a.task].untraced, maxDoublings)
-	}
-	return trace
-}
-
 // miss takes an attempt to be over that is missing: one that was told to end has done so; one that never arrived is
 // withdrawn, and its task goes on elsewhere.
-func (v *view) miss(a *attempt) {
-	t := &v.book.tasks[a.task]
-	v.hold(a.host, -1)
-	wasDying := a.dying
-	v.book.end(a)
+func (p *Phase) miss(a *attempt) {
+	p.retire(a)
 	a.gone = true
-	if wasDying {
+	if a.dying {
 		return
 	}
 	a.why = nil
-	v.scratch.actions = append(v.scratch.actions, v.action(a, Cancel))
+	p.say(a, Cancel)
 	if a.seen != never {
-		v.lose(v.time.now, a, false, Lost)
+		p.lose(p.time.now, a, Lost)
 		return
 	}
-	t.untraced++
-	v.tracker.Kill(v.time.now, a.task, a.number)
-	if len(t.live) == 0 {
-		v.book.wait(a.task, nil)
-	}
+	p.book.tasks[a.task].untraced++
+	p.tracker.Kill(p.time.now, a.task, a.number)
+	p.book.wait(a.task, nil)
 }
 
 // searchMissing looks for attempts that were seen to go on, and are in no list any more, while others are: once in a
 // quarter of the time that they may be missing. O(attempts) then.
-func (v *view) searchMissing() {
-	now, trace := v.time.clock.Since, v.sight.trace(&v.config)
-	if now-v.sight.checked < trace/4 || v.sight.isBlind(v.time.now) {
+func (p *Phase) searchMissing() {
+	now, trace := p.time.clock.Since, p.sight.trace(&p.config)
+	if now-p.sight.checked < trace/4 || p.sight.isBlind(p.time.now) {
 		return
 	}
-	v.sight.checked = now
-	for i := range v.book.tasks {
-		t := &v.book.tasks[i]
+	p.sight.checked = now
+	for i := range p.book.tasks {
+		t := &p.book.tasks[i]
 		for k := len(t.live) - 1; k >= 0; k-- {
-			if a := t.live[k]; a.seen != never && v.sight.listed-a.seen >= trace {
-				v.miss(a)
+			if a := t.live[k]; a.seen != never && p.sight.listed-a.seen >= trace {
+				p.miss(a)
 			}
 		}
 	}

@@ -53,9 +53,7 @@
 // It may die at any point, and start again with a snapshot of then, with one that is old, or with none: every task
 // ends, and each result is published once. A snapshot saves learning anew what machines and run times are like, and
 // what of a task has failed and how often. It may be taken before the actions are carried out, or after. Save [Hosts]
-// with it. A snapshot takes some 200 bytes a task; [Phase.AppendChanges] gives what has changed, some 50 bytes for each
-// begin, end and action. Append that to a file after each Poll, and write a snapshot when the file is as large as one:
-// then ten saves a second cost what has changed. Who saves nothing but a snapshot should do so every minute or so.
+// with it, every minute or so: a snapshot takes some 200 bytes a task. What has happened since, the engine's list shows.
 //
 // # Whose clock
 //
@@ -79,7 +77,7 @@
 //
 // An engine may be away for a while. After a gap of more than five times what usually lies between two polls that see
 // attempts run, all of them look silent. Then no copy is made, restarted or killed for twice what is usual between
-// polls, in which they report. Whether anything moves at all, says [Phase.Moving].
+// polls, in which they report.
 //
 // Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
 // exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names

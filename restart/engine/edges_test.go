@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -28,31 +27,6 @@ func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
 		}
 		assert.Equal(t, want, all, "%d free slots on b", slots)
 	}
-}
-
-// The largest task may take as long as its work says before nothing moves.
-func TestUsualPauseOfTheLargestTask(t *testing.T) {
-	work := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 100}
-	p, _ := newPhase(t, engine.Config{Work: work, Slots: 10, Policy: restart.Never{}}, engine.HostsConfig{})
-	p.Poll(epoch, nil)
-	list := func(state engine.State) (all []engine.Attempt) {
-		for task := range work[1:] {
-			all = append(all, engine.Attempt{ID: fmt.Sprint(task, ".0"), Task: task, State: state})
-		}
-		return append(all, engine.Attempt{ID: "9.0", Task: 9, State: engine.Running})
-	}
-	p.Poll(at(1), list(engine.Running))
-	p.Poll(at(6), list(engine.Succeeded))
-	assert.InDelta(t, 500, p.Moving().Usual.Seconds(), 50, "5 s for a hundredth of it")
-}
-
-// Without a slot there is no room, whatever else there is.
-func TestNoRoomIsNotNotGone(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}}, engine.HostsConfig{})
-	for s := range 40 {
-		p.Poll(at(float64(s)), nil)
-	}
-	assert.Equal(t, engine.NoRoom, p.Moving().Why)
 }
 
 // asked counts how often a policy is asked.

@@ -130,19 +130,7 @@ func (a Action) String() string {
 	return line
 }
 
-// Request is what a phase has asked for and not seen to have happened.
-type Request struct {
-	Op   Op
-	Task int
-	ID   string
-	// Host is that of the Action.
-	Host string
-	// Since is when it was first asked for, by the clock of the caller of Poll.
-	Since time.Time
-}
-
-// What a host stores, sends and logs has one list of fields a type.
-
+// wire lists the fields.
 func (a *Action) wire(c *wire.Codec) {
 	c.Word("op", &a.Op)
 	c.When(true).Int("task", &a.Task)
@@ -162,41 +150,3 @@ func (a Action) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
 // UnmarshalJSON reads what MarshalJSON writes: the very same action.
 func (a *Action) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Action).wire) }
-
-func (r *Request) wire(c *wire.Codec) {
-	c.Word("op", &r.Op)
-	c.When(true).Int("task", &r.Task)
-	c.When(true).Text("id", &r.ID)
-	c.Text("host", &r.Host)
-	c.Time("since", &r.Since)
-}
-
-// String returns the request as one line.
-func (r Request) String() string { return wire.Line(r.wire) }
-
-// LogValue returns the request as a group of fields, for log/slog.
-func (r Request) LogValue() slog.Value { return wire.Log(r.wire) }
-
-// MarshalJSON returns the request as an object.
-func (r Request) MarshalJSON() ([]byte, error) { return wire.JSON(r.wire) }
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (r *Request) UnmarshalJSON(data []byte) error { return wire.Read(data, r, (*Request).wire) }
-
-func (m *Movement) wire(c *wire.Codec) {
-	c.Word("why", &m.Why)
-	c.When(true).Duration("still", &m.Still)
-	c.When(true).Duration("usual", &m.Usual)
-}
-
-// String returns the verdict as one line.
-func (m Movement) String() string { return wire.Line(m.wire) }
-
-// LogValue returns the verdict as a group of fields, for log/slog.
-func (m Movement) LogValue() slog.Value { return wire.Log(m.wire) }
-
-// MarshalJSON returns the verdict as an object, durations in seconds.
-func (m Movement) MarshalJSON() ([]byte, error) { return wire.JSON(m.wire) }
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (m *Movement) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*Movement).wire) }

@@ -23,34 +23,28 @@ func TestFormOfThisVersion(t *testing.T) {
 	}, "submit 17.2 on n1 not on n3,n4: restart fresh-sooner copy=0 remaining=60s",
 		`{"op":"submit","task":17,"id":"17.2","host":"n1","avoid":["n3","n4"],`+
 			`"decision":{"action":"restart","reason":"fresh-sooner","copy":0,"remaining":60}}`)
-	wiretest.Same(t, engine.Request{Op: engine.Publish, Task: 3, ID: "3.1", Host: "n2", Since: epoch},
-		"publish task=3 id=3.1 host=n2 since=2026-01-01T00:00:00Z",
-		`{"op":"publish","task":3,"id":"3.1","host":"n2","since":"2026-01-01T00:00:00Z"}`)
-	wiretest.Same(t, engine.Movement{Why: engine.NoRoom, Still: time.Minute, Usual: 1500 * time.Millisecond},
-		"no-room still=60s usual=1.5s", `{"why":"no-room","still":60,"usual":1.5}`)
 }
 
-// The snapshots that are committed, of the hosts, of a phase, and of what has changed since, are restored, and go on; or
+// The snapshots that are committed, of the hosts and of a phase, are restored, and go on; or
 // the version says by its number that it does not read them any more.
 func TestSnapshotsOfThisVersion(t *testing.T) {
 	text, err := os.ReadFile("testdata/snapshots.hex")
 	require.NoError(t, err)
-	var kept [3][]byte
+	var kept [2][]byte
 	for i, line := range strings.Fields(string(text)) {
 		kept[i], err = hex.DecodeString(line)
 		require.NoError(t, err)
 	}
-	hosts, p, now := stopped(t)
-	want := p.Poll(at(9), nil)
+	hosts, p, list, now := stopped(t)
+	want := p.Poll(at(9), list)
 	assert.Len(t, want, 3)
 	for i := range kept {
 		assert.Equal(t, hex.EncodeToString(kept[i]), hex.EncodeToString(now[i]), "another form wants another version")
 	}
 	require.NoError(t, hosts.UnmarshalBinary(kept[0]))
-	restored, err := engine.Restore(engine.Config{Hosts: hosts}, engine.Saved{Snapshot: kept[1], Changes: kept[2]})
+	restored, err := engine.Restore(engine.Config{Hosts: hosts}, engine.Saved{Snapshot: kept[1]})
 	require.NoError(t, err)
-	again := restored.Poll(at(9), nil)
-	assert.Equal(t, "publish 2.0 on n1", again[0].String(), "what may not have been carried out")
+	again := restored.Poll(at(9), list)
 	for i := range want {
 		assert.Equal(t, want[i].String(), again[i].String())
 	}
@@ -58,27 +52,23 @@ func TestSnapshotsOfThisVersion(t *testing.T) {
 	assert.ErrorContains(t, err, "version is 99")
 }
 
-// stopped returns a phase that was saved, its hosts, and what was saved of it.
-func stopped(t *testing.T) (*engine.Hosts, *engine.Phase, [3][]byte) {
+// stopped returns a phase that was saved, its hosts, what has become of its attempts since, and what was saved.
+func stopped(t *testing.T) (*engine.Hosts, *engine.Phase, []engine.Attempt, [2][]byte) {
 	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "n1", Slots: 2}, {Name: "n2", Slots: 2}}})
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 6, Work: []float64{1, 2, 3, 1, 2, 3}, Interval: time.Second, Hosts: hosts})
 	require.NoError(t, err)
-	p.AppendChanges(nil)
 	var list []engine.Attempt
 	for _, a := range p.Poll(at(0), nil) {
 		list = append(list, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: a.Host, Begun: at(0)})
 	}
 	p.Poll(at(1), list)
-	var saved [3][]byte
+	var saved [2][]byte
 	saved[0], err = hosts.MarshalBinary()
 	require.NoError(t, err)
 	saved[1], err = p.MarshalBinary()
 	require.NoError(t, err)
 	list[0].State, list[0].Ended = engine.Succeeded, at(4)
 	list[1].State, list[1].Ended = engine.Failed, at(5)
-	p.AppendChanges(nil)
-	p.Poll(at(5), list)
-	saved[2] = p.AppendChanges(nil)
-	return hosts, p, saved
+	return hosts, p, list, saved
 }

@@ -55,21 +55,18 @@ func NewHosts(c HostsConfig) (*Hosts, error) {
 		return nil, err
 	}
 	h := &Hosts{set: hosts.New(check.Or(c.Rest, defaultRest)), record: c.Record}
-	h.fill()
-	for i, host := range c.Hosts {
-		if err := h.check(i, hosts.Host(host)); err != nil {
+	for _, host := range c.Hosts {
+		if err := h.Add(host); err != nil {
 			return nil, err
 		}
-		h.set.Add(hosts.Host(host))
 	}
-	h.tellNames()
 	return h, nil
 }
 
 // Add adds a host that has come, or returns an error that names the field that is out of range: what holds for those of
 // HostsConfig holds for it. Phases see it at their next call. O(log hosts).
 func (h *Hosts) Add(host Host) error {
-	set := h.fill()
+	set := h.fill().set
 	if err := h.check(set.Len(), hosts.Host(host)); err != nil {
 		return err
 	}
@@ -80,7 +77,7 @@ func (h *Hosts) Add(host Host) error {
 
 // number returns the number of a host that was seen, which the set's Number learns if it may.
 func (h *Hosts) number(name string) int {
-	i := h.set.Number(name)
+	i := h.fill().set.Number(name)
 	h.tellNames()
 	return i
 }
@@ -99,15 +96,18 @@ func (h *Hosts) tellNames() {
 	}
 }
 
-// fill makes a zero Hosts usable, and returns the set.
-func (h *Hosts) fill() *hosts.Set {
+// fill makes a zero Hosts usable, and a new one of none.
+func (h *Hosts) fill() *Hosts {
+	if h == nil {
+		h = new(Hosts)
+	}
 	if h.set == nil {
 		h.set = hosts.New(defaultRest)
 	}
 	if h.record == nil {
-		h.record, _ = machines.New(machines.Config{}) // its defaults are valid
+		h.record = new(machines.Record)
 	}
-	return h.set
+	return h
 }
 
 // check holds the host that is to be the next against those before it.
@@ -130,10 +130,7 @@ func (h *Hosts) check(i int, host hosts.Host) error {
 
 // Record returns what is known of the machines, whose numbers are the hosts': the host's own, or the one that stands
 // for nil. To replay the journal of a phase, keep a snapshot of it from when the phase began.
-func (h *Hosts) Record() tracker.MachineRecord {
-	h.fill()
-	return h.record
-}
+func (h *Hosts) Record() tracker.MachineRecord { return h.fill().record }
 
 // Resting returns the names of the hosts that get nothing new for a while since they lost an attempt, in the order of
 // their numbers. O(hosts).
@@ -146,7 +143,7 @@ func (h *Hosts) Resting(now time.Time) []string {
 func (h *Hosts) Slow() []string { return h.names(func(i int) bool { return h.set.IsSlow(i) }) }
 
 func (h *Hosts) names(is func(i int) bool) (names []string) {
-	for i := range h.fill().Len() {
+	for i := range h.fill().set.Len() {
 		if is(i) {
 			names = append(names, h.set.Name(i))
 		}
@@ -157,7 +154,7 @@ func (h *Hosts) names(is func(i int) bool) (names []string) {
 // ClockOffset returns what a host's clock is taken to show more than that of the caller of Poll, by the reports
 // themselves; 0 for one that may be right, or is not known. See the package's page on clocks.
 func (h *Hosts) ClockOffset(name string) time.Duration {
-	if i, ok := h.fill().Known(name); ok {
+	if i, ok := h.fill().set.Known(name); ok {
 		return h.set.Clock(i).Offset()
 	}
 	return 0
@@ -166,7 +163,7 @@ func (h *Hosts) ClockOffset(name string) time.Duration {
 // SetSlots changes how many attempts run on a host at once. What runs there goes on. A name that is not known, or fewer
 // than 1, changes nothing, and so if the engine places.
 func (h *Hosts) SetSlots(name string, slots int) {
-	if i, ok := h.fill().Known(name); ok && slots > 0 && h.set.Placing() {
+	if i, ok := h.fill().set.Known(name); ok && slots > 0 && h.set.Placing() {
 		h.set.SetSlots(i, slots)
 	}
 }
@@ -176,7 +173,7 @@ func (h *Hosts) SetSlots(name string, slots int) {
 // it. A host that is back gets new attempts at once: the rest after what it lost before is over. Names that are not known
 // are learned, if the engine places.
 func (h *Hosts) SetDown(name string, down bool) {
-	if i := h.fill().Number(name); i != hosts.Nowhere {
+	if i := h.number(name); i != hosts.Nowhere {
 		h.set.SetDown(i, down)
 	}
 }
@@ -185,15 +182,15 @@ func (h *Hosts) SetDown(name string, down bool) {
 // would not end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The
 // zero time says that it stays after all. A name that is not known is passed over if the hosts have slots.
 func (h *Hosts) SetLeaving(name string, at time.Time) {
-	if i := h.fill().Number(name); i != hosts.Nowhere {
+	if i := h.number(name); i != hosts.Nowhere {
 		h.set.SetLeaving(i, inRange(at))
 	}
 }
 
 // Slots returns how many attempts the hosts may run in all; 0 if the engine knows. O(hosts).
-func (h *Hosts) Slots() int { return h.fill().Slots() }
+func (h *Hosts) Slots() int { return h.fill().set.Slots() }
 
-const hostsVersion = 5
+const hostsVersion = 6
 
 // AppendBinary appends a snapshot of the hosts to dst: what is known of them, their record of machines included unless
 // it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(hosts).

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -36,46 +35,6 @@ func TestATaskWaitsOnce(t *testing.T) {
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
 	p.book.wait(0, nil)
 	assert.False(t, p.book.tasks[0].waits, "it is over")
-}
-
-// Nobody pays for changes that nobody asks for.
-func TestChangesAreKeptOnceAsked(t *testing.T) {
-	p := begun(t, Config{Tasks: 2, Slots: 2}, HostsConfig{})
-	assert.Empty(t, p.log.records, "the call had actions")
-	p.AppendChanges(nil)
-	p.Poll(time.Unix(1001, 0), nil)
-	assert.Empty(t, p.log.records, "the call changed nothing")
-	p.Poll(time.Unix(1002, 0), []Attempt{{ID: "0.0", State: Running}})
-	assert.NotEmpty(t, p.log.records)
-}
-
-// Half of a record at the end of the changes is what a crash leaves. Anything else is an error.
-func TestWhatTheChangesMayEndWith(t *testing.T) {
-	other := errors.New("other")
-	for _, c := range []struct {
-		rest string
-		err  error
-		torn bool
-	}{
-		{mark + "abc", errCut, true}, {mark[:2], errCut, true}, {"", errCut, true},
-		{"abc", errCut, false}, {mark + "abc", other, false}, {"abc", other, false},
-	} {
-		err := new(Phase).torn([]byte(c.rest), c.err)
-		assert.Equal(t, c.torn, err == nil, "%q after %v", c.rest, c.err)
-	}
-}
-
-// What was asked for again counts as asked for once more, also in a phase that hears of it from the changes.
-func TestAnActionThatIsRedone(t *testing.T) {
-	p := begun(t, Config{Tasks: 1, Slots: 1}, HostsConfig{})
-	a := p.book.attempts["0.0"]
-	require.NotNil(t, a)
-	for want := range uint8(maxDoublings + 2) {
-		assert.Equal(t, min(want, maxDoublings), a.again)
-		a.asked = p.time.clock.Since - 1
-		p.redoAction(&Action{Op: Submit, ID: "0.0"})
-		assert.Equal(t, p.time.clock.Since, a.asked)
-	}
 }
 
 // A snapshot whose parts do not fit is refused.

@@ -15,32 +15,24 @@ import (
 // Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase without
 // tasks. Not safe for concurrent use.
 type Phase struct {
-	view
+	config   Config
+	hosts    *Hosts
+	tracker  *tracker.Tracker
 	recorder *journal.Recorder // watches the tracker; nil without a journal
 	recorded []byte            // the journal before the recorder's
 
-	slots  int   // what SetSlots says, if the hosts do not say
-	told   int   // the slots that the tracker was told of
-	cloned int   // clones that were submitted
-	heard  heard // of the hosts
-}
-
-// view is what a phase knows of its engine: what it was told, and what it has asked for.
-type view struct {
-	config  Config
-	hosts   *Hosts
-	tracker *tracker.Tracker
-
-	book  book
-	time  timeline
-	sight sight
-	moves moves
-	log   changes
-	held  []int // attempts by host, until they are known to have ended
+	book    book
+	time    timeline
+	sight   sight
+	heard   heard         // of the hosts
+	slots   int           // what SetSlots says, if the hosts do not say
+	told    int           // the slots that the tracker was told of
+	ignored int           // what Poll was told and could make no sense of
+	decided time.Duration // when all was last decided about; never if it was not
 
 	restored bool // and not called since
 	closed   bool
-	ignored  int
+	released bool // and holds nothing of the hosts
 	scratch  scratch
 }
 
@@ -55,7 +47,6 @@ type scratch struct {
 	actions  []Action
 	events   []event
 	chosen   map[int]string // attempts by task whose results are published, of tasks that are not over
-	numbers  []int
 	order    []int
 	served   []int // hosts that no copy gains from
 	unwanted []int // hosts
@@ -68,29 +59,34 @@ func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	config := c.tracker()
-	var record *journal.Recorder
+	p := &Phase{config: c, hosts: c.Hosts, sight: sight{usual: c.Interval}, decided: never}
+	config := c.tracker(p.observe)
+	p.slots, p.told = config.Slots, config.Slots
 	if c.Journal {
-		record = journal.NewRecorder(config)
+		p.recorder = journal.NewRecorder(config)
 	}
-	c.watch(&config, record)
-	t, err := tracker.New(config)
-	if err != nil {
+	var err error
+	if p.tracker, err = tracker.New(config); err != nil {
 		return nil, err
 	}
-	n := max(c.Tasks, len(c.Work))
-	p := &Phase{recorder: record, slots: config.Slots, told: config.Slots, view: view{
-		config: c, hosts: c.Hosts, tracker: t,
-		book:  book{tasks: make([]task, n), attempts: make(map[string]*attempt, n)},
-		sight: sight{usual: c.Interval}, moves: moves{decided: never},
-	}}
+	p.book = newBook(max(c.Tasks, len(c.Work)))
 	if !c.Preloaded {
-		p.book.waiting = make([]int, 0, n)
+		p.book.waiting = make([]int, 0, len(p.book.tasks))
 		for i := range p.book.tasks {
 			p.book.wait(i, nil)
 		}
 	}
 	return p, nil
+}
+
+// observe takes an event of the tracker.
+func (p *Phase) observe(e tracker.Event, a tracker.Answer) {
+	if p.recorder != nil {
+		p.recorder.OnEvent(e, a)
+	}
+	if p.config.OnEvent != nil {
+		p.config.OnEvent(e, a)
+	}
 }
 
 // ready makes of the zero value what it stands for, and returns the tracker.
@@ -135,8 +131,7 @@ func (p *Phase) Published(id string) {
 
 // GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes
 // after that changes nothing. O(n).
-func (p *Phase) GivenUp() []int {
-	var tasks []int
+func (p *Phase) GivenUp() (tasks []int) {
 	for i := range p.book.tasks {
 		if p.book.tasks[i].givenUp {
 			tasks = append(tasks, i)
@@ -156,11 +151,10 @@ func (p *Phase) Winner(task int) (id string, ok bool) {
 // Outstanding returns what was asked for and not yet seen to have happened: attempts that were submitted and are in no
 // list, cancelled ones that are not known to have ended, and results that are not known to be published.
 // All of it is asked for again in time. O(requests).
-func (p *Phase) Outstanding() (all []Request) {
+func (p *Phase) Outstanding() (all []Action) {
 	for _, a := range p.book.pending {
 		if op, open := a.request(&p.book.tasks[a.task]); open {
-			r := Request{Op: op, Task: a.task, ID: a.id, Host: p.hosts.set.Name(a.host), Since: p.time.asSaid(a.since)}
-			all = append(all, r)
+			all = append(all, p.action(a, op))
 		}
 	}
 	return all
@@ -195,25 +189,20 @@ func (p *Phase) Journal() []byte {
 
 // Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer
 // observed: there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes
-// back by [Phase.Close]. O(hosts).
+// back by [Phase.Close]. O(attempts).
 func (p *Phase) Release() {
-	for host, n := range p.held {
-		p.hosts.set.Load(host, -n)
-		p.held[host] = 0
+	for _, a := range p.book.attempts {
+		if !a.ended {
+			p.hold(a.host, -1)
+		}
 	}
+	p.released = true
 }
 
 // hold counts an attempt on a host, or with -1 takes it away.
-func (v *view) hold(host, n int) {
-	if host == nowhere {
-		return
-	}
-	for len(v.held) <= host {
-		v.held = append(v.held, 0)
-	}
-	if v.held[host]+n >= 0 { // it does not get there once the phase was released
-		v.held[host] += n
-		v.hosts.set.Load(host, n)
+func (p *Phase) hold(host, n int) {
+	if host != nowhere && !p.released {
+		p.hosts.set.Load(host, n)
 	}
 }
 
@@ -234,6 +223,15 @@ type book struct {
 	live     int        // attempts that the tracker takes to run or to be queued
 	dying    int        // attempts that are cancelled and not known to have ended
 	over     int        // tasks that have finished, were given up, or were not done when the phase was closed
+}
+
+func newBook(tasks int) book {
+	b := book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
+	for i := range b.tasks {
+		t := &b.tasks[i]
+		t.live, t.tried = t.oneLive[:0], t.oneTried[:0]
+	}
+	return b
 }
 
 type task struct {
@@ -304,17 +302,19 @@ func because(d restart.Decision) *restart.Decision {
 	return &kept
 }
 
-// wait puts a task among those to submit, because of the decision or, if that is nil, for a reason that is none of the
-// policy's.
+// wait puts a task among those to submit unless an attempt of it goes on, because of the decision or, if that is nil, for a
+// reason that is none of the policy's.
 func (b *book) wait(i int, why *restart.Decision) {
-	if t := &b.tasks[i]; !t.waits && !t.over {
+	if t := &b.tasks[i]; !t.waits && !t.over && len(t.live) == 0 {
 		t.waits, t.why = true, why
 		b.waiting, b.sorted = append(b.waiting, i), false
 	}
 }
 
-// add takes a new attempt to the book. Attempts are allocated many at once, and kept for as long as the phase.
-func (b *book) add(a attempt) *attempt {
+// add takes a new attempt to the book, and its slot on its host. Attempts are allocated many at once, and kept for as long as
+// the phase.
+func (p *Phase) add(a attempt) *attempt {
+	b := &p.book
 	if len(b.room) == 0 {
 		b.room = make([]attempt, min(max(len(b.attempts), 8), 64))
 	}
@@ -323,49 +323,43 @@ func (b *book) add(a attempt) *attempt {
 	*kept = a
 	b.attempts[a.id] = kept
 	b.adopted = b.adopted || a.adopted
+	p.hold(a.host, 1)
 	return kept
 }
 
-// goes puts an attempt among those of its task that go on.
-func (t *task) goes(a *attempt) {
-	if t.live == nil {
-		t.live = t.oneLive[:0]
-	}
-	t.live = append(t.live, a)
-}
-
 // enter counts an attempt in that the tracker has taken.
-func (b *book) enter(a *attempt) {
-	t := &b.tasks[a.task]
-	t.goes(a)
+func (p *Phase) enter(a *attempt) {
+	t := &p.book.tasks[a.task]
+	t.live = append(t.live, a)
 	t.waits = false
 	t.try(a.host)
-	b.live++
+	p.book.live++
 }
 
 // leave takes an attempt out of those that go on.
-func (b *book) leave(a *attempt) {
-	t := &b.tasks[a.task]
+func (p *Phase) leave(a *attempt) {
+	t := &p.book.tasks[a.task]
 	if i := slices.Index(t.live, a); i >= 0 {
 		t.live = slices.Delete(t.live, i, i+1)
-		b.live--
+		p.book.live--
 	}
 }
 
 // die counts an attempt as one that ends some time.
-func (b *book) die(a *attempt) {
+func (p *Phase) die(a *attempt) {
 	a.dying = true
-	b.tasks[a.task].dying++
-	b.dying++
+	p.book.tasks[a.task].dying++
+	p.book.dying++
 }
 
-// end counts an attempt as one that has ended.
-func (b *book) end(a *attempt) {
+// retire counts an attempt as one that has ended.
+func (p *Phase) retire(a *attempt) {
 	a.ended = true
-	b.leave(a)
+	p.leave(a)
+	p.hold(a.host, -1)
 	if a.dying {
-		b.tasks[a.task].dying--
-		b.dying--
+		p.book.tasks[a.task].dying--
+		p.book.dying--
 	}
 }
 
@@ -395,21 +389,8 @@ func (b *book) name(task, number int) string {
 	return name
 }
 
-// numbered returns the attempt of a task that the tracker calls by this number.
-func (t *task) numbered(number int) *attempt {
-	for _, a := range t.live {
-		if a.number == number {
-			return a
-		}
-	}
-	return nil
-}
-
 func (t *task) try(host int) {
 	if host != nowhere && !t.wasOn(host) {
-		if t.tried == nil {
-			t.tried = t.oneTried[:0]
-		}
 		t.tried = append(t.tried, host)
 	}
 }
@@ -417,14 +398,9 @@ func (t *task) try(host int) {
 // wasOn reports whether an attempt of the task was ever on the host or submitted for it.
 func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
 
-// on appends the hosts on which an attempt of the task is that was not cancelled.
+// on returns the hosts on which an attempt of the task is that was not cancelled, in the memory of a list.
 func (t *task) on(list []int) []int {
-	for _, a := range t.live {
-		if a.host != nowhere {
-			list = append(list, a.host)
-		}
-	}
-	return list
+	return slices.DeleteFunc(append(list[:0], t.tried...), func(host int) bool { return !t.isOn(host) })
 }
 
 // isOn reports whether an attempt of the task is there that was not cancelled.

@@ -117,30 +117,6 @@ func TestPublishIsRepeated(t *testing.T) {
 	assert.Empty(t, p.Outstanding())
 }
 
-// Whether anything moves, and why not.
-func TestMoving(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 4, Slots: 2, Policy: restart.Never{}, Trace: time.Hour}, engine.HostsConfig{})
-	still := func(from int, list ...engine.Attempt) engine.Movement {
-		for s := range 40 {
-			p.Poll(at(float64(from+s)), list)
-		}
-		return p.Moving()
-	}
-	assert.Equal(t, engine.NotBegun, still(0).Why)
-	running := []engine.Attempt{{ID: "0.0", State: engine.Running}, {ID: "1.0", Task: 1, State: engine.Running}}
-	p.Poll(at(40), running)
-	assert.Equal(t, engine.Moving, p.Moving().Why)
-	m := still(41, running...)
-	assert.Equal(t, engine.Moving, m.Why, "it was as still before: %+v", m)
-	still(81, running...)
-	still(121, running...)
-	m = still(161, running...)
-	assert.Equal(t, engine.Silent, m.Why, "%+v", m)
-	assert.Equal(t, "silent", m.Why.String())
-	p.Poll(at(210), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}, {ID: "1.0", Task: 1, State: engine.Succeeded}})
-	assert.Equal(t, engine.Moving, p.Moving().Why)
-}
-
 // What was seen to run and is in no list any more, while others are, is lost; while nothing is listed, nothing is.
 func TestSeenAndThenMissing(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})

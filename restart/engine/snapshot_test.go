@@ -13,6 +13,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -167,6 +168,45 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	given.Order = config.Order
 	_, err = engine.Restore(given, engine.Saved{Snapshot: data})
 	assert.NoError(t, err)
+}
+
+// A restored phase goes on with its journal, and the whole of it replays to the letter.
+func TestJournalOfARestoredPhase(t *testing.T) {
+	for seed := range uint64(40) {
+		c, config := randomCluster(t, seed)
+		if _, custom := config.Policy.(eager); custom || len(c.work) == 0 {
+			continue
+		}
+		config.Journal = true
+		p, err := engine.New(config)
+		require.NoError(t, err)
+		r := &reborn{Phase: p, t: t, config: config, rng: rand.New(rand.NewPCG(seed, 14))}
+		drive(t, c, r, period, nil)
+		replayed, err := journal.Replay(r.Journal(), journal.Options{})
+		require.NoError(t, err, "seed %d", seed)
+		assert.Equal(t, string(r.Journal()), string(replayed), "seed %d", seed)
+	}
+}
+
+// reborn is a phase that is restored now and then, with its journal.
+type reborn struct {
+	*engine.Phase
+	t      *testing.T
+	config engine.Config
+	rng    *rand.Rand
+}
+
+func (r *reborn) Poll(now time.Time, list []engine.Attempt) []engine.Action {
+	if r.rng.IntN(10) == 0 {
+		snapshot, err := r.Phase.MarshalBinary()
+		require.NoError(r.t, err)
+		text := append([]byte(nil), r.Phase.Journal()...)
+		r.Phase.Release()
+		r.Phase, err = engine.Restore(engine.Config{Hosts: r.config.Hosts, Order: r.config.Order, Journal: true},
+			engine.Saved{Snapshot: snapshot, Journal: text})
+		require.NoError(r.t, err)
+	}
+	return r.Phase.Poll(now, list)
 }
 
 // Any bytes are a phase or an error, and a phase goes on.

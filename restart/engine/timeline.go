@@ -15,7 +15,6 @@ type timeline struct {
 	earliest time.Duration // where nothing more may be placed before: the call before this one
 	now      time.Time     // of this call, as the tracker is told
 	wall     time.Time     // of this call, as the caller said
-	before   time.Time     // of the call before, as the caller said
 }
 
 // tick takes the time of a call, and returns whether the clock was set back. Instead of the zero time.Time it is that
@@ -28,7 +27,7 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 			l.clock.At(l.epoch)
 		}
 	}
-	l.earliest, l.before = l.clock.Since, l.wall
+	l.earliest = l.clock.Since
 	steps := l.clock.Steps
 	since := l.clock.At(now)
 	l.wall, l.now = l.clock.Last, l.epoch.Add(since)
@@ -47,9 +46,6 @@ func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration 
 	}
 	return min(max(num.Sub(l.clock.Since, ago), l.earliest), limit)
 }
-
-// at returns a time of the line as the tracker is told it.
-func (l *timeline) at(d time.Duration) time.Time { return l.epoch.Add(d) }
 
 // asSaid returns a time of the line by the caller's clock, as it is now.
 func (l *timeline) asSaid(d time.Duration) time.Time { return l.wall.Add(d - l.clock.Since) }

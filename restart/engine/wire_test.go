@@ -53,15 +53,4 @@ func TestFormOfWhatIsLogged(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"op":"cancel","task":3,"id":"3.0","host":"n1"}`, string(text))
 	assert.Equal(t, "[op=cancel task=3 id=3.0 host=n1]", slog.AnyValue(a).Resolve().String())
-	r := engine.Request{Op: engine.Submit, Task: 3, ID: "3.1", Since: epoch}
-	assert.Equal(t, "submit task=3 id=3.1 since=2026-01-01T00:00:00Z", r.String())
-	m := engine.Movement{Why: engine.Silent, Still: time.Minute, Usual: 20 * time.Second}
-	assert.Equal(t, "silent still=60s usual=20s", m.String())
-	for _, v := range []any{&r, &m} {
-		text, err := json.Marshal(v)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, v))
-	}
-	assert.Equal(t, engine.Request{Op: engine.Submit, Task: 3, ID: "3.1", Since: epoch}, r)
-	assert.Equal(t, engine.Silent, m.Why)
 }

@@ -157,16 +157,6 @@ func (b *book) firsts(s *taskState) int {
 	return n
 }
 
-// extras counts the copies of a task that were made because it is slow.
-func (b *book) extras(s *taskState) (n int) {
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		if b.isExtra(s, &b.copies.all[i]) {
-			n++
-		}
-	}
-	return n
-}
-
 // speculative is how many copies run, or are queued, beyond the first ones of their tasks.
 func (b *book) speculative() int { return b.running - b.first }
 

@@ -109,7 +109,7 @@ func TestLongItems(t *testing.T) {
 		with := world(longItems).run(t, 500, 25, how)
 		assert.Less(t, with.took/without.took, 1.03)
 		assert.Less(t, with.used/without.used, 1.03)
-		assert.LessOrEqual(t, with.Copies+with.Restarts, 8*8)
+		assert.LessOrEqual(t, with.Copies+with.Restarts, 8*10, "three trials, and three hundredths of 500 items, each lost one of two")
 	}
 }
 

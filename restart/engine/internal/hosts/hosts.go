@@ -3,7 +3,7 @@
 //
 // A host gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow,
 // and once it is known to leave; if that holds for all that are up, they get something all the same. This is one test,
-// [Set.eligible], and its outcome for each host stands in a tree, in which the roomiest is found in O(log n).
+// [Set.Eligible], and its outcome for each host stands in a tree, in which the roomiest is found in O(log n).
 package hosts
 
 import (
@@ -29,8 +29,8 @@ type Set struct {
 	index map[string]int
 	rest  time.Duration
 
-	resting []int
-	slow    []int
+	resting []int    // since they lost an attempt
+	slow    []int    // as the last Settle says
 	open    roomiest // hosts that may get something new
 	sums    tally    // of all hosts
 	last    bool     // no host is left that should get something new, and so all may that are up
@@ -42,10 +42,9 @@ type Set struct {
 
 type host struct {
 	Host
-	load      int // attempts that were submitted to it or run there, until they are known to have ended
-	restUntil time.Time
+	load      int       // attempts that were submitted to it or run there, until they are known to have ended
+	restUntil time.Time // zero if it does not rest
 	leaves    time.Time // zero if it stays
-	resting   bool
 	slow      bool
 	down      bool
 	hidden    bool // for a while, it is not to be picked
@@ -63,10 +62,15 @@ type tally struct {
 func New(rest time.Duration) *Set { return &Set{index: map[string]int{}, rest: rest} }
 
 // Add adds a host, and returns its number.
-func (s *Set) Add(h Host) int {
+func (s *Set) Add(h Host) int { return s.add(host{Host: h}) }
+
+func (s *Set) add(h host) int {
 	i := len(s.list)
 	s.index[h.Name] = i
-	s.list = append(s.list, host{Host: h})
+	s.list = append(s.list, h)
+	if h.rests() {
+		s.resting = append(s.resting, i)
+	}
 	s.open.grow(i + 1)
 	s.touch(i)
 	return i
@@ -125,10 +129,8 @@ func (s *Set) Hide(i int, hidden bool) {
 
 // SetSlots says how many attempts run on a host at once.
 func (s *Set) SetSlots(i, slots int) {
-	if s.list[i].Slots != slots {
-		s.list[i].Slots = slots
-		s.touch(i)
-	}
+	s.list[i].Slots = slots
+	s.touch(i)
 }
 
 // SetDown says that a host is out of order, or is back. A host that is back has no rest left from before.
@@ -137,8 +139,8 @@ func (s *Set) SetDown(i int, down bool) {
 	if h.down == down {
 		return
 	}
-	if h.down = down; !down {
-		h.restUntil = time.Time{} // the next Settle ends the rest
+	if h.down = down; !down && h.rests() {
+		h.restUntil = time.Unix(0, 0) // the next Settle ends the rest
 	}
 	s.Losses++
 	s.touch(i)
@@ -162,12 +164,11 @@ func (s *Set) IsSlow(i int) bool { return s.list[i].slow }
 // Lose lets a host rest from a time on, since it has lost an attempt. What is heard late does not shorten a rest.
 func (s *Set) Lose(i int, from time.Time) {
 	h := &s.list[i]
-	if until := from.Add(s.rest); !h.resting || until.After(h.restUntil) {
-		h.restUntil = until
-	}
-	if !h.resting {
-		h.resting = true
+	if !h.rests() {
 		s.resting = append(s.resting, i)
+	}
+	if until := from.Add(s.rest); until.After(h.restUntil) {
+		h.restUntil = until
 	}
 	s.Losses++
 	s.touch(i)
@@ -176,7 +177,7 @@ func (s *Set) Lose(i int, from time.Time) {
 // Rests reports whether a host rests. A clock that has stepped back by more than a rest ends it.
 func (s *Set) Rests(i int, now time.Time) bool {
 	left := s.list[i].restUntil.Sub(now)
-	return s.list[i].resting && left > 0 && left/2 <= s.rest
+	return left > 0 && left/2 <= s.rest
 }
 
 // Settle ends the rests that are over, and takes which hosts are slow; numbers of other machines are passed over.
@@ -185,7 +186,7 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		if s.Rests(i, now) {
 			return false
 		}
-		s.list[i].resting = false
+		s.list[i].restUntil = time.Time{}
 		s.touch(i)
 		return true
 	})
@@ -195,11 +196,8 @@ func (s *Set) Settle(now time.Time, slow []int) {
 			s.slow = append(s.slow, i)
 		}
 	}
-	for _, i := range s.slow[:before] {
-		s.list[i].slow = false
-	}
-	for _, i := range s.slow[before:] {
-		s.list[i].slow = true
+	for k, i := range s.slow {
+		s.list[i].slow = k >= before
 	}
 	for _, i := range s.slow {
 		s.touch(i)
@@ -207,18 +205,16 @@ func (s *Set) Settle(now time.Time, slow []int) {
 	s.slow = slices.Delete(s.slow, 0, before)
 }
 
-// eligible says whether a host may get something new, and for how many attempts it has room.
-func (s *Set) eligible(h *host) (room int, ok bool) {
-	return h.Slots - h.load, !h.down && (!h.idles() || s.last)
-}
+// rests reports whether a host rests, or has rested and no Settle has ended that.
+func (h *host) rests() bool { return !h.restUntil.IsZero() }
 
 // idles reports whether a host should get nothing new although it is up.
-func (h *host) idles() bool { return h.resting || h.slow || !h.leaves.IsZero() }
+func (h *host) idles() bool { return h.rests() || h.slow || !h.leaves.IsZero() }
 
 // touch brings all that follows from a host's state up to date after it has changed.
 func (s *Set) touch(i int) {
 	h := &s.list[i]
-	room, ok := s.eligible(h)
+	room, ok := h.Slots-h.load, s.Eligible(i)
 	var t tally
 	if !h.down {
 		t.up = 1
@@ -249,8 +245,8 @@ func (s *Set) Room() int { return s.sums.room }
 
 // Eligible reports whether a host may get something new, full or not.
 func (s *Set) Eligible(i int) bool {
-	_, ok := s.eligible(&s.list[i])
-	return ok
+	h := &s.list[i]
+	return !h.down && (!h.idles() || s.last)
 }
 
 // AnyUp reports whether a host is up whose name is not in the list; also if there are neither hosts nor names. O(n).
@@ -297,29 +293,25 @@ func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 // a tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to
 // skip k hosts O(k log n).
 type roomiest struct {
-	room   []int32 // free slots by host; may be negative
-	member []bool  // by host
-	best   []int32 // by node, the root at 1, host i at len(best)/2 + i; Nowhere if there is none
+	room []int32 // free slots by host, may be negative; none for a host that is not to be found, or that there is not
+	best []int32 // by node, the root at 1, host i at len(room) + i
 }
+
+const none = math.MinInt32
 
 // grow makes room for n hosts.
 func (r *roomiest) grow(n int) {
 	if n <= len(r.room) {
 		return
 	}
-	r.room = append(r.room, make([]int32, n-len(r.room))...)
-	r.member = append(r.member, make([]bool, n-len(r.member))...)
-	leaves := len(r.best) / 2
-	if n <= leaves {
-		return
+	leaves := 1
+	for leaves < n {
+		leaves *= 2
 	}
-	for leaves = max(leaves, 1); leaves < n; leaves *= 2 {
-	}
-	r.best = slices.Repeat([]int32{Nowhere}, 2*leaves)
-	for host, in := range r.member {
-		if in {
-			r.best[leaves+host] = int32(host)
-		}
+	r.room = append(r.room, slices.Repeat([]int32{none}, leaves-len(r.room))...)
+	r.best = make([]int32, 2*leaves)
+	for host := range leaves {
+		r.best[leaves+host] = int32(host)
 	}
 	for node := leaves - 1; node > 0; node-- {
 		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
@@ -328,16 +320,14 @@ func (r *roomiest) grow(n int) {
 
 // set says how much room a host has, and whether it may be found.
 func (r *roomiest) set(host, room int, member bool) {
-	if r.room[host] == int32(room) && r.member[host] == member {
+	if !member {
+		room = none
+	}
+	if r.room[host] == int32(room) {
 		return
 	}
-	r.room[host], r.member[host] = int32(room), member
-	node := len(r.best)/2 + host
-	r.best[node] = Nowhere
-	if member {
-		r.best[node] = int32(host)
-	}
-	for node /= 2; node > 0; node /= 2 {
+	r.room[host] = int32(room)
+	for node := (len(r.room) + host) / 2; node > 0; node /= 2 {
 		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
 	}
 }
@@ -360,10 +350,12 @@ func (r *roomiest) find(skip func(host int) bool) int {
 
 func (r *roomiest) findBelow(node int, skip func(host int) bool) int32 {
 	best := r.best[node]
-	if best == Nowhere || !skip(int(best)) {
+	switch {
+	case r.room[best] == none:
+		return Nowhere
+	case !skip(int(best)):
 		return best
-	}
-	if 2*node >= len(r.best) {
+	case 2*node >= len(r.best):
 		return Nowhere
 	}
 	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
