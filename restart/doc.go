@@ -17,8 +17,8 @@
 // # The rule
 //
 // The default policy is [LeastCost]: of the actions that are open to a task it takes the one that is expected to cost
-// least. Its five sentences are below. Each has two answers of the default: in the first an action won, in the second it was
-// refused or lost. They are from the journals of that name in testdata/default, which explain the numbers.
+// least. Its five sentences are below. Behind each are two answers of the default, from two journals that differ in little and
+// end differently. The journals stand under that name in testdata/default, and explain the numbers.
 //
 // 1. A slow attempt has met a long task, or bad luck. How probable each is, trials have shown: earlier copies and restarts.
 // If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
@@ -36,9 +36,10 @@
 //	3_copy_faster   kill not-worth-slot saved-slot-seconds=82.8697 threshold=20
 //	3_copy_as_slow  kill not-worth-slot saved-slot-seconds=772.315 threshold=20
 //
-// 4. Attempts are killed without a copy once three trials were won, or one where progress runs evenly and tasks wait.
+// 4. Attempts are killed without a copy after three won trials, and two for each lost one. If progress is even and tasks wait,
+// one won trial is enough.
 //
-//	4_proven        restart fresh-sooner slot-seconds=1087.71 threshold=273.771
+//	4_proven        restart fresh-sooner slot-seconds=944.057 threshold=259.406
 //	4_unproven      keep unproven won-trials=2 threshold=3
 //
 // 5. All trials together may lose no more slot time than a stated bound.
@@ -54,10 +55,10 @@
 // Each refusal has its own reason, and prints the two numbers that refused, the first under the name of what both measure:
 //
 //	reason            measure             first number; second number
-//	not-slow          slot-seconds        cost of keeping the task; cost of the cheapest action, and two report periods
+//	not-slow          slot-seconds        cost of keeping the task; cost of the cheapest action plus two report periods
 //	unlikely          probability         that a new attempt ends sooner; the least that is enough
 //	unproven          won-trials          won so far; to be won before a restart without a copy
-//	loss-bound        lost-slot-seconds   what this trial might lose; what trials may still lose
+//	loss-bound        lost-slot-seconds   what this trial costs if it is lost, times twice P(long) at most 1; what trials may still lose
 //	trial-runs        run-seconds         age of a silent copy; age at which it has shown whether it gains
 //	too-young         run-seconds         age of the attempt; age at which it is judged
 //	copy-too-recent   since-copy-seconds  since the task's last copy; least that must have passed
@@ -118,9 +119,8 @@
 //
 // Few hosts know t_rem. Where a copy's Left is given, as a tracker does, Mantri asks its questions of a distribution,
 // and restarts with a stated confidence; the decision's Basis, Value and Threshold say on what it rests and how sure it
-// is. The other policies keep their published rules. Whatever is reported and whatever a policy answers, [Limits] let
-// every task end whose attempts end: within MaxRestarts+1 times what the longest of them takes, after a bounded number
-// of launches.
+// is. The other policies keep their published rules. Whatever is reported and whatever a policy answers: if every attempt
+// ends, every task ends, within Limits.Restarts+1 times what its longest attempt takes, after a bounded number of launches.
 //
 // # When it is wrong
 //

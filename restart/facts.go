@@ -20,7 +20,7 @@ type Copy struct {
 	// then it is no guess that a new attempt is faster. Read by LeastCost and [Hold].
 	Location float64
 	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
-	// certain. Read by Mantri. Package estimate/survival makes some.
+	// certain: then a trial is no guess. Read by Mantri and LeastCost. Package estimate/survival makes some.
 	Left estimate.Distribution
 	// Basis is what Left rests on; the decision names it.
 	Basis Basis
@@ -29,10 +29,11 @@ type Copy struct {
 	Even bool
 	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64
-	// Done is the work that it has done, in the units of the task's Work. Read by Spark.
+	// Done is the work that it has done, in the units of the task's Work. LeastCost and [Hold] see by it which copy of several
+	// is furthest on: only for a copy that is further on may the old attempt be killed. Read by Spark as well.
 	Done float64
 	// Resumed is the work that it found done when it began, since a checkpoint of an earlier copy held it. Done, Score and
-	// Remaining are of the rest. [Limits] count both to see which copy is furthest on.
+	// Remaining are of the rest. [Hold] counts Done and Resumed to see which copy is furthest on.
 	Resumed float64
 }
 

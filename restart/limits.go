@@ -19,7 +19,8 @@ import (
 // Attempts that fail, or are lost with their machine, are the host's to bound as well. A task of NoDuplicate gets no
 // copy, and one of NoRestart no restart.
 //
-// Trials lose no more than a bound. [Trials] states it, and FreeTrials and LossShare are its numbers.
+// No trial begins that might let all trials lose more than a bound. [Trials] states it, and FreeTrials and LossShare are its
+// numbers.
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int

@@ -18,8 +18,8 @@ type Policy interface {
 // Off turns off the rule of a field whose zero value means the published default.
 const Off = check.Off
 
-// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). Where t_rem is certain
-// that is Mantri with the paper's parameters. O(len(t.Copies)), no allocation.
+// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). O(len(t.Copies)), no
+// allocation.
 func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
 
 // Never is the policy that leaves every task alone: the baseline.

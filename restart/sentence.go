@@ -15,7 +15,11 @@ import (
 //
 // "It" is the task, or the attempt that is killed. A sentence has three digits of each number; a program reads the line.
 func (d Decision) Sentence() string {
-	text := enumText(verbs[:], d.Action) + ": " + enumText(causes[:], d.Reason)
+	cause := enumText(causes[:], d.Reason)
+	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
+		cause = "the policy says so" // and compares no times
+	}
+	text := enumText(verbs[:], d.Action) + ": " + cause
 	if compared := enumText(measures[:], d.Measure); compared != "" {
 		text += "; " + compared
 	} else if d.Reason == NotSlow && d.Bar != 0 {

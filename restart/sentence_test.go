@@ -41,7 +41,7 @@ func TestEverythingHasASentence(t *testing.T) {
 		look(restart.Decision{Action: a})
 	}
 	for r := restart.NoReason + 1; r <= restart.BeatenMachine; r++ {
-		look(restart.Decision{Reason: r})
+		look(restart.Decision{Reason: r, Remaining: 2 * time.Second, Fresh: time.Second})
 	}
 	for m := restart.NoMeasure + 1; m <= restart.WaitingTasks; m++ {
 		d := restart.Decision{Comparison: restart.Compare(m, 0.125, 1234.5)}
@@ -58,6 +58,7 @@ func TestSentences(t *testing.T) {
 		"restarted: it still needs 41 s, and a new attempt takes 30 s": {
 			Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 41 * time.Second, Fresh: 30 * time.Second, Bar: minute,
 		},
+		"copied: the policy says so": {Action: restart.Duplicate, Reason: restart.IdleSlot},
 		"kept: it is not slow enough; it still needs 41.2 s, and the limit is 3600 s": {
 			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
 		},

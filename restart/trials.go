@@ -35,7 +35,7 @@ import (
 //   - s is what that guess puts at risk.
 //   - e is by how much the trials that came out since then have cost more than they had put at risk.
 //
-// Proof. Let w, which is 0 or more, be the weight of the guess. Hold lets the guess begin only if Cost + AtRisk + w s <
+// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the guess begin only if Cost + AtRisk + w s <
 // B. So Cost + AtRisk < B before it begins, and < B + s after. Until the next guess begins, a trial that is no guess
 // adds nothing, for it puts nothing at risk; a trial that is won or says nothing takes its stake off AtRisk, and adds
 // nothing to Cost; a trial that is lost takes its stake off AtRisk and adds its cost to Cost, which is at most its
