@@ -95,7 +95,9 @@ type Trial struct {
 	Action Action
 	// Copies is how many copies are on trial; 1 for a restart.
 	Copies int
-	// Counted says that the account counts what runs as won: the old attempt was killed for a copy that was further on.
+	// Even says that the old attempt moved evenly when the trial began; see [Copy].
+	Even bool
+	// Counted says that the account counts what runs as won: the old attempt moved evenly, and was killed for its copy.
 	Counted bool
 	// Stake is the slot time that is at risk.
 	Stake time.Duration
@@ -116,6 +118,7 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	s := stakesOf(task, p)
 	stake := s.of(action)
 	x.Action, x.Copies, x.Stake, x.Typical = action, x.Copies+1, num.Add(x.Stake, stake), s.typical
+	x.Even = s.oldest.Even
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
@@ -141,13 +144,14 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 }
 
 // Kill notes that one of several attempts of the task, which has run so long, was killed or overtaken. If it was an old
-// one, and the task goes on, the copy takes its place, and counts as won: two attempts have shown which is faster. If it
-// ends late all the same, it counts as lost in the end.
+// one, and the task goes on, the copy takes its place. If the old one moved evenly, the copy counts as won at once, for two
+// attempts have shown which is faster; if it ends late all the same, it counts as lost in the end.
 func (t *Trials) Kill(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Duplicate && old:
-		x.Action, x.Counted = Restart, true
-		t.Won++
+		if x.Action, x.Counted = Restart, x.Even; x.Counted {
+			t.Won++
+		}
 	case (x.Action == Duplicate || x.Action == Kill) && !old:
 		t.lose(x, ran)
 	}

@@ -116,11 +116,16 @@ func TestTrialsComeOutOnce(t *testing.T) {
 	}
 }
 
-// A copy for which the old attempt was killed counts as won from then on. It counts as lost in the end if it takes over half
+// A copy for which an old attempt was killed that moved evenly counts as won from then on. It counts as lost in the end if it takes over half
 // of what the old attempt would have taken, or is given up in turn.
 func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	replaced := func() (restart.Trials, restart.Trial) {
 		a, x := begun(restart.Duplicate)
+		assert.False(t, x.Even)
+		uneven, y := a, x
+		uneven.Kill(&y, 130*second, true)
+		assert.Zero(t, uneven.Won, "of one that moved unevenly it is not plain yet")
+		x.Even = true
 		a.Kill(&x, 130*second, true)
 		assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost})
 		assert.True(t, x.Counted)
@@ -135,9 +140,11 @@ func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	assert.Equal(t, restart.Trial{Lost: 1}, x)
 	a, x = replaced()
 	task := alike(50, 900)
+	task.Copies[0].Even = true
 	a.Begin(&x, &task, &waiting, restart.Duplicate)
 	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
 	assert.False(t, x.Counted)
+	assert.True(t, x.Even)
 	a, x = replaced()
 	a.Drop(&x)
 	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "nothing speaks against it")

@@ -50,9 +50,10 @@ func (p *Prediction) total(ratio float64) float64 {
 // Outlook sets o to what is left of a copy by a prediction, and reports whether there is an answer. There is none where
 // all that was predicted is long over.
 //
-// While fewer than three tasks have ended, all that looks slow may only have begun slowly. A tenth of the prediction stands
-// for it then: that is a choice, with room beyond the factor of 4 by which one in twenty is too long in public traces. It is
-// not so where times like it are expected, or at least three errors were seen, and all lie within a factor of 1.5.
+// While fewer than three tasks have ended, and no times like it are expected, all that looks slow may only have begun slowly.
+// If fewer than three errors were seen, a tenth of the prediction stands for it: that is a choice, with room beyond the factor
+// of 4 by which one in twenty is too long in public traces. If the errors do not lie within a factor of 1.5, there is no
+// answer.
 //
 // Each error seen makes of the prediction a total. That counts by how likely the curve makes a total near it, within a
 // factor of 1.25, beside one that nobody has seen yet, which gets the weight of half an end. A total that is over
@@ -65,9 +66,15 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	}
 	stage := min(max(p.Stage, 1), Parts)
 	a := adder{o: o, p: p, scale: scale}
-	if !p.Expected && curve.Ends() < fewEnds && !s.precise(stage) {
-		a.put(max(0, float64(p.Total*early)-p.Age), 1)
-		return a.close()
+	if !p.Expected && curve.Ends() < fewEnds {
+		own, kind, _ := s.errorsAt(stage)
+		switch least, most, n := spread(own, kind); {
+		case n < fewErrors:
+			a.put(max(0, float64(p.Total*early)-p.Age), 1)
+			return a.close()
+		case most > least*tooWide:
+			return false
+		}
 	}
 	a.by(curve)
 	a.all(s, stage)
@@ -226,13 +233,6 @@ func spread(own, kind *ring) (least, most float32, n int) {
 		}
 	}
 	return least, most, own.kept() + kind.kept()
-}
-
-// precise reports whether predictions at a stage are known to be about as far off as each other.
-func (s *Shape) precise(stage int) bool {
-	own, kind, _ := s.errorsAt(stage)
-	least, most, n := spread(own, kind)
-	return n >= fewErrors && most <= least*tooWide
 }
 
 func (a *adder) ring(r *ring, weight float64) {
