@@ -120,7 +120,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 			return
 		}
 	}
-	keep, restart, another := w.costs()
+	keep, restart, another, sooner := w.costs()
 	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
 	if noRestart == NoReason && len(t.Copies) > 1 {
 		noRestart = SeveralRun
@@ -145,7 +145,6 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		d.because(NotSlow, SlotSeconds, keep, min(restart, another)+margin)
 		return
 	}
-	sooner := w.sooner()
 	if restartPays && v.left != nil {
 		switch loses, most := w.mayLose(&p.Limits, t, p, Restart); {
 		case sooner < w.likely():
@@ -208,16 +207,20 @@ type weights struct {
 
 func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 	w.stakes, w.copies, w.interval = stakesOf(t, p), float64(len(t.Copies)), v.interval.Seconds()
+	remaining := v.remaining.Seconds()
 	for i := range w.left {
-		if w.left[i] = v.remaining.Seconds(); v.left != nil {
+		if w.left[i] = remaining; v.left != nil {
 			w.left[i] = bounded(point(v.left, i, leftPoints))
 		}
 	}
 	w.age, w.lag = w.oldest.Elapsed.Seconds(), max(t.Fresh.Lag, 0).Seconds()
 	w.moved, w.even = place(t.Fresh.Location)/place(w.oldest.Location), w.oldest.Even
-	w.fresh = points(&t.Fresh)
-	for j, f := range w.fresh { // an attempt that turns out slow is replaced in turn
-		w.fresh[j] = min(f, (w.shows + w.typical).Seconds())
+	longest, f := num.Add(w.shows, w.typical).Seconds(), 0.0 // an attempt that turns out slow is replaced in turn
+	for j := range w.fresh {
+		if f < longest {
+			f = min(point(&t.Fresh, j, freshPoints), longest)
+		}
+		w.fresh[j] = f
 	}
 	if v.left != nil { // otherwise it is known that the task is not long
 		w.mayBeLong(&p.Trials, stillLost(t, w.oldest.Elapsed), &t.Fresh)
@@ -232,11 +235,19 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 // trials of shorter tasks were lost says less of this one, but that is no reason to throw away what it has done.
 func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	w.long = trials.Long(lost, 0)
+	longest := trials.Longest.Seconds() // up to which a lost trial says the same of all tasks
 	body := survival.NewBody(fresh.Quantile(lowerQuarter)-w.lag, fresh.Quantile(evenChance)-w.lag)
 	for i, left := range w.left {
+		if i > 0 && left == w.left[i-1] { // few values make up most distributions
+			w.longs[i], w.copied[i] = w.longs[i-1], w.copied[i-1]
+			continue
+		}
 		whole := w.age + left
 		outlier := body.Outlier(float64(w.moved * whole))
-		w.longs[i], w.copied[i] = own(w.long, outlier), own(trials.Long(lost, whole), outlier)
+		w.longs[i] = own(w.long, outlier)
+		if w.copied[i] = w.longs[i]; whole > longest && longest > 0 {
+			w.copied[i] = own(trials.Long(lost, whole), outlier)
+		}
 	}
 }
 
@@ -270,28 +281,31 @@ func place(factor float64) float64 {
 // same is what a new attempt takes if the task is long, given what the old one still takes.
 func (w *weights) same(left float64) float64 { return float64(w.moved*(w.age+left)) + w.lag }
 
-// costs returns what it costs to keep the task, to restart it, and to copy it.
-func (w *weights) costs() (keep, restart, another float64) {
+// costs returns what it costs to keep the task, to restart it, and to copy it; and the probability that a new attempt ends
+// before the task does, if the task is not long. Each is a mean over all pairs of a time of t_rem and a time of t_new. Both
+// lists ascend: the times of t_new below one time of t_rem, which are n and add up to below, are below the next one, too.
+func (w *weights) costs() (keep, restart, another, sooner float64) {
+	all, below, n, pairs := 0.0, 0.0, 0, 0
+	for _, f := range w.fresh {
+		all += f
+	}
+	one, shows := w.copies+w.price, w.shows.Seconds()
+	two := one + 1
 	for i, l := range w.left {
-		long, copied := w.longs[i], w.copied[i]
-		keep += float64((w.copies + w.price) * l)
-		r, a := w.cost(w.same(l), l)
-		restart, another = restart+float64(long*r), another+float64(copied*a)
-		for _, f := range w.fresh {
-			r, a = w.cost(f, l)
-			restart += float64((1 - long) / freshPoints * r)
-			another += float64((1 - copied) / freshPoints * a)
+		for ; n < freshPoints && w.fresh[n] < l; n++ {
+			below += w.fresh[n]
 		}
+		pairs += n
+		long, copied, same, kept := w.longs[i], w.copied[i], w.same(l), float64(one*l)
+		late := kept + min(l, shows) // the cost of a copy that ends no sooner
+		another += float64((1 - copied) / freshPoints * (float64(two*below) + float64((freshPoints-float64(n))*late)))
+		if same < l {
+			late = two * same
+		}
+		keep, another = keep+kept, another+float64(copied*late)
+		restart += float64((1 + w.price) * (float64(long*same) + float64((1-long)*all/freshPoints)))
 	}
-	return keep / leftPoints, restart / leftPoints, another / leftPoints
-}
-
-// cost returns what a restart and what a copy cost if the new attempt takes some seconds and the old one so many more.
-func (w *weights) cost(fresh, left float64) (restart, another float64) {
-	if restart = (1 + w.price) * fresh; fresh < left {
-		return restart, (w.copies + 1 + w.price) * fresh
-	}
-	return restart, float64((w.copies+w.price)*left) + min(left, w.shows.Seconds())
+	return keep / leftPoints, restart / leftPoints, another / leftPoints, float64(pairs) / (leftPoints * freshPoints)
 }
 
 // likely is the probability to end sooner that a trial needs while tasks wait, and a restart always.
@@ -300,19 +314,6 @@ func (w *weights) likely() float64 {
 		return evenOdds
 	}
 	return likely
-}
-
-// sooner returns the probability that a new attempt ends before the task does, if the task is not long.
-func (w *weights) sooner() float64 {
-	n := 0
-	for _, l := range w.left {
-		for _, f := range w.fresh {
-			if f < l {
-				n++
-			}
-		}
-	}
-	return float64(n) / (leftPoints * freshPoints)
 }
 
 // vain kills the attempt of several that is not worth its slot, and reports whether there is one.
