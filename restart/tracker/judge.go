@@ -20,7 +20,8 @@ type judge struct {
 	forecast *forecast
 	peers    *peers
 	policy   restart.Policy
-	whole    bool // every decision is a full one; for tests
+	least    *restart.LeastCost // the policy, if it is the default: it keeps the limits by itself
+	whole    bool               // every decision is a full one; for tests
 	reads    rules.Description
 	budget   Limiter // nil: no bound
 	facts    restart.Phase
@@ -76,9 +77,11 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	var view restart.Task
 	j.look(&view, task, machine)
 	d := &v.Decision
-	*d = j.policy.Decide(view, *p)
-	j.sane(d, len(view.Copies))
-	if *d = restart.Hold(*d, view, *p); d.Action == restart.Keep {
+	if *d = j.policy.Decide(view, *p); j.least == nil {
+		j.sane(d, len(view.Copies))
+		*d = restart.Hold(*d, view, *p)
+	}
+	if d.Action == restart.Keep {
 		j.explain(s, d)
 		j.rescue(s, d, &view, p)
 	}
@@ -235,8 +238,7 @@ const plainTimes = 2
 func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	policy, is := j.policy.(restart.LeastCost)
-	if !is || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) {
+	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) {
 		return false
 	}
 	c := &b.copies.all[s.copies]
@@ -280,7 +282,7 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	if behind { // t_rem is at most o.Left, so the machine is taken to be as slow at least
 		o.Location = j.blamed(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
-	value, threshold, sure := policy.NotSlow(&o, p)
+	value, threshold, sure := j.least.NotSlow(&o, p)
 	if !sure {
 		return false
 	}

@@ -108,6 +108,9 @@ func open(c Config) (*Tracker, error) {
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		budget: c.Budget,
 	}
+	if least, is := c.Policy.(restart.LeastCost); is {
+		t.judge.least = &least
+	}
 	t.judge.trials.on = reads.Has(rules.Trials)
 	x.forecast.ages.even = t.judge.trials.on
 	t.judge.trials.pupil = x.forecast.pupil
