@@ -224,21 +224,18 @@ func blocked(r restart.Reason) bool {
 // its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
 const plainFrom = 64
 
-// plainTimes is after how many typical times of a task and intervals an attempt is not asked for bounds: it is slow, and they
-// would be found in vain.
-const plainTimes = 2
-
 // plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
 // says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
 // false, it has changed nothing that a full decision does not change as well.
 //
-// Both bounds are of a task with one attempt that reports progress, and of which no trial runs or was lost. The decision is
-// a full one where the curve of the phase is to be made again, a machine leaves, no slot will come free, or the host has given
-// t_rem or a prior.
+// Both bounds are of a task with one attempt that reports progress, that is no candidate, and of which no trial runs or was
+// lost. The decision is a full one where the curve of the phase is to be made again, a machine leaves, no slot will come
+// free, or the host has given t_rem or a prior.
 func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) {
+	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) ||
+		s.candidate != none {
 		return false
 	}
 	c := &b.copies.all[s.copies]
@@ -248,9 +245,6 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	w, age := s.stint(c.resumed), b.age(c)
 	left := f.remaining(w, c)
 	if left == estimate.Unknown {
-		return false
-	}
-	if m.sure() && left.Seconds() > f.doubtful(w) {
 		return false
 	}
 	m.doubts = float32(j.mayMislead())
@@ -295,12 +289,6 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	}
 	d.Won, d.Tried = p.Trials.Counts()
 	return true
-}
-
-// doubtful is from how many seconds of t_rem on an attempt is not asked for bounds.
-func (f *forecast) doubtful(w stint) float64 {
-	usual := restart.Typical(&estimate.Fresh{UnitTime: f.rates, Work: f.rates.Work(float64(w))})
-	return float64(plainTimes * (usual + f.interval).Seconds())
 }
 
 // suspected reports whether a trial of the task runs, or was lost.
