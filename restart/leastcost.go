@@ -45,13 +45,11 @@ type LeastCost struct {
 
 // The numbers of the default are choices: docs/decisions/19-least-cost.md has what other numbers did.
 const (
-	marginPeriods = 2    // report periods that an action saves at least
-	likely        = 0.6  // the probability to end sooner that a trial needs while tasks wait, where attempts report
-	evenOdds      = 0.5  // the same where attempts are silent, or of a copy on an idle slot
-	killPeriods   = 2    // report periods that it saves to end one attempt of several
-	alike         = 1.3  // two times that differ by less than this factor are the same, for a pair of attempts
-	lowerQuarter  = 0.25 // the quantile by which it is seen how far t_new spreads below its median
-	sizeOdds      = 9    // what the odds that a task is long are multiplied by if it takes no longer than t_new's spread explains
+	marginPeriods = 2   // report periods that an action saves at least
+	likely        = 0.6 // the probability to end sooner that a trial needs while tasks wait; evenChance where attempts are silent
+	killPeriods   = 2   // report periods that it saves to end one attempt of several
+	alike         = 1.3 // two times that differ by less than this factor are the same, for a pair of attempts
+	sizeOdds      = 9   // what the odds that a task is long are multiplied by if it takes no longer than t_new's spread explains
 )
 
 // The defaults of the fields are choices, too: half and twice each price made no difference of more than a few tenths of a
@@ -164,7 +162,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		case p.Waiting <= 0 && w.silent:
 			bar = 0
 		case p.Waiting <= 0:
-			bar = evenOdds
+			bar = evenChance
 		}
 		switch loses, most := w.mayLose(&p.Limits, t, p, Duplicate); {
 		case sooner < bar:
@@ -236,7 +234,7 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	w.long = trials.Long(lost, 0)
 	longest := trials.Longest.Seconds() // up to which a lost trial says the same of all tasks
-	body := survival.NewBody(fresh.Quantile(lowerQuarter)-w.lag, fresh.Quantile(evenChance)-w.lag)
+	body := survival.NewBody(fresh.Quantile(num.Quarter)-w.lag, fresh.Quantile(num.Half)-w.lag)
 	for i, left := range w.left {
 		if i > 0 && left == w.left[i-1] { // few values make up most distributions
 			w.longs[i], w.copied[i] = w.longs[i-1], w.copied[i-1]
@@ -311,7 +309,7 @@ func (w *weights) costs() (keep, restart, another, sooner float64) {
 // likely is the probability to end sooner that a trial needs while tasks wait, and a restart always.
 func (w *weights) likely() float64 {
 	if w.silent {
-		return evenOdds
+		return evenChance
 	}
 	return likely
 }
@@ -427,16 +425,13 @@ func replaced(t *Task, i, most int) bool {
 // A distribution is looked at in points, each of which stands for a sixteenth of it (t_rem) or an eighth (t_new): the same for
 // distributions of this library and of any other.
 const (
-	leftPoints  = 16
+	leftPoints  = survival.Points
 	freshPoints = 8
 )
 
-// middle is where in its part of a distribution a point lies.
-const middle = 0.5
-
 // point returns the middle of the i-th of n equal parts of a distribution.
 func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
-	return max(0, d.Quantile((float64(i)+middle)/float64(n)))
+	return max(0, d.Quantile((float64(i)+num.Half)/float64(n)))
 }
 
 // points are those in which t_new is looked at.

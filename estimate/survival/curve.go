@@ -3,6 +3,8 @@ package survival
 import (
 	"math"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
@@ -158,7 +160,7 @@ func (p *parts) divide(n int, longest float64) {
 	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
 	clear(p.starts)
 	p.from = math.Float64bits(longest)
-	p.from -= min(p.from, 1<<(octaves+fraction))
+	p.from -= min(p.from, 1<<(octaves+num.Fraction))
 }
 
 // parts divides a range of times into parts, as many as there are times, to find or sort a time quickly. Each part is longer
@@ -173,17 +175,16 @@ type parts struct {
 const manyEnds = 64
 
 const (
-	octaves  = 4             // the range of the parts halves 2^octaves times: the shortest part is 2^-16 of the longest time
-	fraction = 52            // bits of the fraction of a float64
-	spare    = fraction - 32 // of these that are left out, so that a product with a number of parts fits into 64 bits
+	octaves = 4                 // the range of the parts halves 2^octaves times: the shortest part is 2^-16 of the longest time
+	spare   = num.Fraction - 32 // of these that are left out, so that a product with a number of parts fits into 64 bits
 )
 
 // of returns in which part a time is; a larger one is in no earlier part. The bits of a float64 are its logarithm, by chords.
 func (p *parts) of(x float64) int {
 	bits := math.Float64bits(max(x, 0))
-	bits = min(bits-min(bits, p.from), 1<<(octaves+fraction)) // so that the product does not overflow
+	bits = min(bits-min(bits, p.from), 1<<(octaves+num.Fraction)) // so that the product does not overflow
 	n := len(p.starts) - 1
-	return min(int(bits>>(octaves+spare)*uint64(n)>>(fraction-spare)), n-1)
+	return min(int(bits>>(octaves+spare)*uint64(n)>>(num.Fraction-spare)), n-1)
 }
 
 // divide makes the parts in which a time is looked for.

@@ -14,6 +14,9 @@ type Outlook struct {
 
 const mostAtoms = 2*remembered + len(unseen) + 1
 
+// Points is in how many points a decision looks at an outlook: the middles of as many equal parts of it.
+const Points = 16
+
 // near is how far off, as a factor, a total still is as likely as the curve makes it: a choice.
 const near = 1.25
 
@@ -66,7 +69,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	}
 	stage := min(max(p.Stage, 1), Parts)
 	a := adder{o: o, p: p, scale: scale}
-	if !p.Expected && curve.Ends() < fewEnds {
+	if !p.Expected && curve.Ends() < EnoughEnds {
 		own, kind, _ := s.errorsAt(stage)
 		switch least, most, n := spread(own, kind); {
 		case n < fewErrors:
@@ -93,7 +96,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 		scale = 1
 	}
 	own, kind, guess := s.errorsAt(min(max(p.Stage, 1), Parts))
-	weighs := curve != nil && curve.Ends() >= fewEnds // as adder.by has it
+	weighs := curve != nil && curve.Ends() >= EnoughEnds // as adder.by has it
 	if !weighs && !p.Expected {
 		if own.all()+kind.kept() >= fewErrors {
 			return 0, false
@@ -151,18 +154,18 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 }
 
 const (
-	surely    = 1 + 1e-9 // more than what rounding makes of a sum of some forty values
-	lastPoint = 31       // what is beyond the quantile 31/32 has so much less weight than the rest
+	surely    = 1 + rounding // more than what rounding makes of a sum of some forty values
+	lastPoint = 2*Points - 1 // what is beyond the quantile 31/32 has so much less weight than the rest
 )
 
 // These are choices; docs/calibration.md has how far predictions are off with them.
 const (
-	fewEnds   = 3   // before them all that looks slow may only have begun slowly
-	fewErrors = 3   // that say nothing of how far apart the next will be
-	tooWide   = 1.5 // the ratio of the longest and the shortest error
-	early     = 0.1 // of what is predicted counts before anything is known
-	halfEnd   = 0.5 // the weight of a total that the curve knows nothing of, in ends
-	evenGuess = .05 // the most weight of errors that nobody has seen, for a copy that moves evenly
+	EnoughEnds = 3   // ends that make a curve: before them all that looks slow may only have begun slowly
+	fewErrors  = 3   // that say nothing of how far apart the next will be
+	tooWide    = 1.5 // the ratio of the longest and the shortest error
+	early      = 0.1 // of what is predicted counts before anything is known
+	halfEnd    = 0.5 // the weight of a total that the curve knows nothing of, in ends
+	evenGuess  = .05 // the most weight of errors that nobody has seen, for a copy that moves evenly
 )
 
 // adder adds the values of an outlook.
@@ -177,7 +180,7 @@ type adder struct {
 
 // by lets totals count by how likely a curve makes them, unless too few have ended.
 func (a *adder) by(c *Curve) {
-	if c != nil && c.Ends() >= fewEnds {
+	if c != nil && c.Ends() >= EnoughEnds {
 		a.curve, a.least = c, halfEnd/float64(c.Ends()+1)
 	}
 }

@@ -1,6 +1,10 @@
 package survival
 
-import "math"
+import (
+	"math"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
 
 const (
 	// TailIndex is the index of the whole tail before half of the tasks have ended, and the least of a body's: by it
@@ -21,7 +25,7 @@ const (
 )
 
 // quarterLeft is (t/median)^index where a quarter of the body is left: 1/(1+3).
-const quarterLeft = 3
+const quarterLeft = 1/num.Quarter - 1
 
 // tail is P(T > t | T > L) for t >= L: that of an outlier or of the body, by how probable it is which of them one of
 // the age L is. Its hazard falls with the age, so that the expected total never does.
@@ -148,7 +152,7 @@ func (t tail) mean() float64 {
 // root returns no less than the n-th root of a share for an n of 3 or more, and hardly more: the bits of a float64 are its
 // logarithm, by chords.
 func root(share float64, n int) float64 {
-	const one = 1023 << 52 // the bits of 1
+	one := int64(math.Float64bits(1))
 	return math.Float64frombits(uint64(one + (int64(math.Float64bits(share))-one)/int64(n)))
 }
 

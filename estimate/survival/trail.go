@@ -3,6 +3,8 @@ package survival
 import (
 	"math"
 	"time"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // Parts is into how many equal parts a task's progress is divided: a choice.
@@ -49,8 +51,8 @@ func (t *Trail) Passed() int { return int(t.n) }
 type packed uint16
 
 const (
-	droppedBits = 12               // of the 23 of a float32's fraction: the others tell times apart that differ by 1 in 4,000
-	leastPacked = (127 - 10) << 23 // 2^-10, as a float32's bits
+	droppedBits = 12                                  // of the 23 of a float32's fraction: the others tell times apart that differ by 1 in 4,000
+	leastPacked = (num.Bias32 - 10) << num.Fraction32 // 2^-10, as a float32's bits
 )
 
 func pack(seconds float64) packed {

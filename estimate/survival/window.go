@@ -11,10 +11,12 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
+// Renewed is by one in how many of its lives a curve must differ before it is made again: a choice.
+const Renewed = 16
+
 // These are choices.
 const (
 	mostInWindow = 4096 // ends that a Window keeps: more would tell no more
-	renewed      = 16   // its curve is made again when one in so many of its runs has begun or ended
 	moments      = 1024 // or a part of the window has passed, of so many, in which all that run have aged
 )
 
@@ -156,7 +158,7 @@ func (w *Window) Age(now time.Time, id int) float64 {
 // costs O(1) each.
 func (w *Window) Curve(now time.Time) *Curve {
 	at := w.at(now)
-	if w.made && w.since <= w.curve.Len()/renewed && at-w.fitted <= w.config.Keep/moments {
+	if w.made && w.since <= w.curve.Len()/Renewed && at-w.fitted <= w.config.Keep/moments {
 		return &w.curve
 	}
 	w.made, w.fitted, w.since = true, at, 0

@@ -1,6 +1,10 @@
 package survival
 
-import "math"
+import (
+	"math"
+
+	"github.com/straggler-go/straggler/internal/num"
+)
 
 // Without is a curve without one of the tasks that run, as if it were not among the values: of what a new copy of that
 // task would take, its own age is no evidence. It implements estimate.Distribution; of a curve of one value it is
@@ -84,24 +88,23 @@ func (r rest) first(bar float64) int {
 	return low
 }
 
+// rounding is far more than a product of shares is off by, or a sum of them.
+const rounding = 1e-9
+
 // share returns the first end beyond which there is at most a share; 0 if there is none.
 func (r rest) share(left float64) float64 {
-	const rounding = 1e-9 // far more than a product of shares is off by
 	if i := r.first(left + rounding); i <= len(r.curve.at) {
 		return r.curve.at[i-1]
 	}
 	return 0
 }
 
-// The shares that are left at the three quartiles, by which [newTail] weighs.
-const threeQuarters, half, quarter = 0.75, 0.5, 0.25
-
 // tail returns the tail beyond L.
 func (r rest) tail() tail {
 	if r.beyond.index > 0 {
 		return r.beyond
 	}
-	return newTail(r.longest, r.share(threeQuarters), r.share(half), r.share(quarter), r.curve.beyond.silent)
+	return newTail(r.longest, r.share(num.ThreeQuarters), r.share(num.Half), r.share(num.Quarter), r.curve.beyond.silent)
 }
 
 // Mean returns E(T). O(log n).

@@ -13,6 +13,13 @@ const (
 	MinDuration time.Duration = math.MinInt64
 )
 
+// Quarter, Half and ThreeQuarters name the quartiles of a distribution, and what is left beyond them.
+const Quarter, Half, ThreeQuarters = 0.25, 0.5, 0.75
+
+// Fraction is how many bits of a float64 hold its fraction, and Fraction32 of a float32; Bias32 is what the exponent of a
+// float32 is more than the power of two that it stands for.
+const Fraction, Fraction32, Bias32 = 52, 23, 127
+
 // Duration converts seconds to the nearest time.Duration. Values beyond the range saturate, infinities included.
 // It reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
 // duration, so a threshold cannot be crossed by an overflow.

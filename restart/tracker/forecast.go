@@ -389,17 +389,14 @@ func (f *forecast) fresh(
 	return n
 }
 
-// middle is the quantile that is the median.
-const middle = 0.5
-
 // usual is what a task of some work usually takes; it is known if the unit times are.
 func (f *forecast) usual(w stint) (time.Duration, bool) {
 	median := 0.0
 	switch {
 	case f.rates.Known():
-		median = f.rates.Quantile(middle) * f.rates.Work(float64(w))
+		median = f.rates.Quantile(num.Half) * f.rates.Work(float64(w))
 	case f.pupil != nil && f.ages.sure():
-		median = f.ages.curve.Quantile(middle) * f.scale(float64(w))
+		median = f.ages.curve.Quantile(num.Half) * f.scale(float64(w))
 	default:
 		return 0, false
 	}
@@ -606,16 +603,14 @@ type life struct {
 
 // These are choices; docs/calibration.md has how far predictions are off with them.
 const (
-	mostLives  = 8192 // tasks whose lives are kept: more would tell no more
-	refit      = 16   // the curve is made again when its lives have grown by one in so many
-	enoughEnds = 3    // ends that make a curve: before them all that looks slow may only have begun slowly
-	unsure     = 8    // ends before which more work is taken to take longer, and less work not to take shorter
+	mostLives = 8192 // tasks whose lives are kept: more would tell no more
+	unsure    = 8    // ends before which more work is taken to take longer, and less work not to take shorter
 )
 
 func newAges(c *Config, reads rules.Description) ages {
 	n := len(c.Work)
 	m := ages{on: reads.Has(rules.Left), stride: 1, fitted: noTime}
-	m.enough = int8(min(max(n-1, 1), enoughEnds))
+	m.enough = int8(min(max(n-1, 1), survival.EnoughEnds))
 	for i, w := range c.Work {
 		m.mean += (w - m.mean) / float64(i+1)
 	}
@@ -633,7 +628,7 @@ func newAges(c *Config, reads rules.Description) ages {
 		m.shape = c.Experience.shape.Phase()
 	}
 	if c.Experience != nil {
-		m.enough = enoughEnds
+		m.enough = survival.EnoughEnds
 	}
 	return m
 }
@@ -661,7 +656,7 @@ func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success
 // stale reports whether the curve is to be made again: one in sixteen of its lives is new, or an interval has passed,
 // in which all that run have aged.
 func (m *ages) stale(now, interval time.Duration) bool {
-	return m.fitted == noTime || m.since > len(m.closed)/refit || now-m.fitted >= interval
+	return m.fitted == noTime || m.since > len(m.closed)/survival.Renewed || now-m.fitted >= interval
 }
 
 // Before enough copies have ended, an attempt that seems slow may only have begun slowly. If nearly all attempts move
@@ -733,7 +728,7 @@ func (f *forecast) separate() {
 	if len(list) < 2 || !f.rates.Known() {
 		return
 	}
-	late := f.rates.Quantile(middle) * overdueTimes
+	late := f.rates.Quantile(num.Half) * overdueTimes
 	overdue, running := 0.0, 0.0
 	f.running(func(c *copyState, w stint) {
 		if running++; f.whole(c, w) > late {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -280,7 +281,7 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	if !sure {
 		return false
 	}
-	if !prediction.Expected && curve.Ends() < enoughEnds { // the prediction counts for little yet
+	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction counts for little yet
 		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
