@@ -27,7 +27,7 @@ type Empirical struct {
 // Insert adds a value and reports whether it was taken: NaN, negative values and values above [MaxSample] are not, nor
 // is any value once there are 2^31-1.
 func (e *Empirical) Insert(x float64) bool {
-	if !(x >= 0 && x <= MaxSample) || e.tree.len() == maxSize {
+	if !(x >= 0 && x <= MaxSample) || e.tree.size == maxSize {
 		return false
 	}
 	x += 0 // -0 becomes 0, or the answers would depend on which of the two came first
@@ -41,7 +41,7 @@ func (e *Empirical) Delete(x float64) bool {
 	if !e.tree.remove(x) {
 		return false
 	}
-	if e.tree.len() == 0 {
+	if e.tree.size == 0 {
 		e.sum = num.Sum{}
 		return true
 	}
@@ -55,7 +55,7 @@ func (e *Empirical) replace(old, x float64) bool {
 	if !(x >= 0 && x <= MaxSample) || !e.tree.replace(old, x+0) {
 		return false
 	}
-	if e.tree.len() == 1 {
+	if e.tree.size == 1 {
 		e.sum = num.Sum{}
 	} else {
 		e.sum.Add(-old)
@@ -71,15 +71,15 @@ func (e *Empirical) Reset() {
 }
 
 // Len returns the number of values.
-func (e *Empirical) Len() int { return e.tree.len() }
+func (e *Empirical) Len() int { return e.tree.size }
 
 // Mean returns the mean, from a sum that is kept in twice the precision of a float64, so that it neither drifts nor
 // suffers from a large value that came and went.
 func (e *Empirical) Mean() float64 {
-	if e.tree.len() == 0 {
+	if e.tree.size == 0 {
 		return math.Inf(1)
 	}
-	return max(0, e.sum.Value()/float64(e.tree.len()))
+	return max(0, e.sum.Value()/float64(e.tree.size))
 }
 
 // Rank returns the number of values below x, strictly less.
@@ -94,15 +94,15 @@ func (e *Empirical) CDF(x float64) float64 {
 }
 
 func (e *Empirical) share(rank int) float64 {
-	if e.tree.len() == 0 {
+	if e.tree.size == 0 {
 		return 0
 	}
-	return float64(rank) / float64(e.tree.len())
+	return float64(rank) / float64(e.tree.size)
 }
 
 // At returns the i-th smallest value, counted from 0. An index outside the range is moved to its nearer end.
 func (e *Empirical) At(i int) float64 {
-	n := e.tree.len()
+	n := e.tree.size
 	if n == 0 {
 		return math.Inf(1)
 	}
@@ -112,7 +112,7 @@ func (e *Empirical) At(i int) float64 {
 // Quantile returns the smallest value x with CDF(x) >= p, which is the value at index ceil(p*n)-1: the definition that
 // gonum calls stat.Empirical. It does not interpolate. A p outside [0, 1] counts as the nearer end, NaN as 0.
 func (e *Empirical) Quantile(p float64) float64 {
-	return e.At(quantileIndex(p, e.tree.len()))
+	return e.At(quantileIndex(p, e.tree.size))
 }
 
 // quantileIndex returns the index of the p-quantile among n sorted values.

@@ -38,8 +38,6 @@ type inner struct {
 	max   [innerMax]float64 // the largest value below each child
 }
 
-func (t *tree) len() int { return t.size }
-
 func (t *tree) reset() {
 	*t = tree{leaves: t.leaves[:0], inners: t.inners[:0], freeLeaf: t.freeLeaf[:0], freeInner: t.freeInner[:0]}
 }

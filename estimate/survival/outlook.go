@@ -67,11 +67,11 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	if !(scale > 0) {
 		scale = 1
 	}
-	stage := min(max(p.Stage, 1), Parts)
 	a := adder{o: o, p: p, scale: scale}
+	own, kind, guess := s.errorsAt(min(max(p.Stage, 1), Parts))
+	least, most, n := spread(own, kind)
 	if !p.Expected && curve.Ends() < EnoughEnds {
-		own, kind, _ := s.errorsAt(stage)
-		switch least, most, n := spread(own, kind); {
+		switch {
 		case n < fewErrors:
 			a.put(max(0, float64(p.Total*early)-p.Age), 1)
 			return a.close()
@@ -79,8 +79,22 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 			return false
 		}
 	}
-	a.by(curve)
-	a.all(s, stage)
+	if curve != nil && curve.Ends() >= EnoughEnds { // otherwise all totals are as likely
+		a.curve, a.least = curve, halfEnd/float64(curve.Ends()+1)
+	}
+	a.ring(own, float64(own.all()))
+	a.ring(kind, float64(min(kind.kept(), asMany)))
+	less := unlike(least, most, n)
+	if p.Even {
+		less = min(less, evenGuess)
+	}
+	guess *= less
+	for _, ratio := range unseen {
+		a.atom(ratio, guess/float64(len(unseen)))
+	}
+	if p.MaySayNothing > 0 && a.curve != nil {
+		a.byAge(guess * p.MaySayNothing)
+	}
 	return a.close()
 }
 
@@ -96,7 +110,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 		scale = 1
 	}
 	own, kind, guess := s.errorsAt(min(max(p.Stage, 1), Parts))
-	weighs := curve != nil && curve.Ends() >= EnoughEnds // as adder.by has it
+	weighs := curve != nil && curve.Ends() >= EnoughEnds // as Outlook has it
 	if !weighs && !p.Expected {
 		if own.all()+kind.kept() >= fewErrors {
 			return 0, false
@@ -137,7 +151,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	if !weighs {
 		return upTo, true
 	}
-	less := min(1, 1-float64(least/most)+1/float64(1+n)) // as unlike has it
+	less := unlike(least, most, n)
 	if p.Even {
 		less = min(less, evenGuess)
 	}
@@ -178,31 +192,6 @@ type adder struct {
 	sum   float64
 }
 
-// by lets totals count by how likely a curve makes them, unless too few have ended.
-func (a *adder) by(c *Curve) {
-	if c != nil && c.Ends() >= EnoughEnds {
-		a.curve, a.least = c, halfEnd/float64(c.Ends()+1)
-	}
-}
-
-// all adds the total that each error makes of the prediction.
-func (a *adder) all(s *Shape, stage int) {
-	a.o.n, a.sum = 0, 0
-	own, kind, guess := s.errorsAt(stage)
-	a.seen(own, kind)
-	less := unlike(own, kind)
-	if a.p.Even {
-		less = min(less, evenGuess)
-	}
-	guess *= less
-	for _, ratio := range unseen {
-		a.atom(ratio, guess/float64(len(unseen)))
-	}
-	if a.p.MaySayNothing > 0 && a.curve != nil {
-		a.byAge(guess * a.p.MaySayNothing)
-	}
-}
-
 // byAge adds what is left by age alone, by how likely the curve makes an age like that.
 func (a *adder) byAge(weight float64) {
 	r := Residual{Curve: a.curve, Age: a.p.Age, Scale: a.scale}
@@ -211,16 +200,9 @@ func (a *adder) byAge(weight float64) {
 	}
 }
 
-// seen adds the errors that were seen, in a phase and in its kind.
-func (a *adder) seen(own, kind *ring) {
-	a.ring(own, float64(own.all()))
-	a.ring(kind, float64(min(kind.kept(), asMany)))
-}
-
-// unlike returns the weight left for errors not yet seen: the closer together those seen lie, and the more there are,
-// the smaller.
-func unlike(own, kind *ring) float64 {
-	least, most, n := spread(own, kind)
+// unlike returns the weight left for errors not yet seen, given the least and the most of n that were: the closer together
+// these lie, and the more there are, the smaller.
+func unlike(least, most float32, n int) float64 {
 	if n == 0 {
 		return 1
 	}
@@ -238,6 +220,7 @@ func spread(own, kind *ring) (least, most float32, n int) {
 	return least, most, own.kept() + kind.kept()
 }
 
+// ring adds the errors that were seen, in a phase or in its kind.
 func (a *adder) ring(r *ring, weight float64) {
 	n := r.kept()
 	weight /= float64(n)
