@@ -276,9 +276,6 @@ func place(factor float64) float64 {
 	return factor
 }
 
-// same is what a new attempt takes if the task is long, given what the old one still takes.
-func (w *weights) same(left float64) float64 { return float64(w.moved*(w.age+left)) + w.lag }
-
 // costs returns what it costs to keep the task, to restart it, and to copy it; and the probability that a new attempt ends
 // before the task does, if the task is not long. Each is a mean over all pairs of a time of t_rem and a time of t_new. Both
 // lists ascend: the times of t_new below one time of t_rem, which are n and add up to below, are below the next one, too.
@@ -294,8 +291,9 @@ func (w *weights) costs() (keep, restart, another, sooner float64) {
 			below += w.fresh[n]
 		}
 		pairs += n
-		long, copied, same, kept := w.longs[i], w.copied[i], w.same(l), float64(one*l)
-		late := kept + min(l, shows) // the cost of a copy that ends no sooner
+		long, copied, kept := w.longs[i], w.copied[i], float64(one*l)
+		same := float64(w.moved*(w.age+l)) + w.lag // what a new attempt takes if the task is long
+		late := kept + min(l, shows)               // the cost of a copy that ends no sooner
 		another += float64((1 - copied) / freshPoints * (float64(two*below) + float64((freshPoints-float64(n))*late)))
 		if same < l {
 			late = two * same

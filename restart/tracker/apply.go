@@ -38,11 +38,11 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		t.phase.report(e)
 	case Reported:
 		if a.Reason = restart.NotRunning; t.phase.report(e) {
-			t.decide(a, e.Task)
+			t.decide(a, int32(e.Task), t.judge.phase())
 		}
 	case Asked:
 		if a.Reason = restart.NotRunning; t.phase.known(e.Task) && t.phase.book.tasks[e.Task].copies != none {
-			t.decide(a, e.Task)
+			t.decide(a, int32(e.Task), t.judge.phase())
 		}
 	case Offered:
 		t.offer(e, a)
@@ -108,9 +108,7 @@ func (t *Tracker) tick(e *Event) {
 }
 
 // decide decides about a running task, and keeps the list of candidates.
-func (t *Tracker) decide(a *Answer, task int) { t.judged(a, int32(task), t.judge.phase()) }
-
-func (t *Tracker) judged(a *Answer, task int32, p *restart.Phase) {
+func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	v := t.judge.decide(task, askNone, p)
 	if v.wants {
 		t.phase.book.candidates.add(task)
@@ -136,7 +134,7 @@ func (t *Tracker) sweep(a *Answer) {
 			continue // a free place, or not the first copy of its task
 		}
 		var one Answer
-		if t.judged(&one, task, p); one.Action != restart.Keep {
+		if t.decide(&one, task, p); one.Action != restart.Keep {
 			found = append(found, one)
 		}
 	}

@@ -316,11 +316,7 @@ func (f *forecast) refresh() {
 	if f.over(&m.curve) < int(m.enough) {
 		m.curve.Reset() // nobody reads the curve: most phases are so for most of their time
 	} else {
-		f.running(func(c *copyState, w stint) {
-			if m.keeps(c.task) {
-				m.curve.Observe(b.age(c).Seconds()/f.scale(float64(w)), false)
-			}
-		})
+		f.observe(&m.curve, false)
 	}
 	m.curve.Silent = !f.reported
 	m.curve.Fit()
@@ -339,11 +335,21 @@ func (f *forecast) over(curve *survival.Curve) (ends int) {
 	return ends
 }
 
-// running calls do with each copy that runs, and the work that it has found.
-func (f *forecast) running(do func(c *copyState, w stint)) {
+// observe adds the ages of the copies that run to a curve; with apart without those on machines that are behind.
+func (f *forecast) observe(curve *survival.Curve, apart bool) {
+	f.running(func(c *copyState) {
+		if f.ages.keeps(c.task) && !(apart && c.machine != none && f.fleet.list[c.machine].behind) {
+			w := f.book.tasks[c.task].stint(c.resumed)
+			curve.Observe(f.book.age(c).Seconds()/f.scale(float64(w)), false)
+		}
+	})
+}
+
+// running calls do with each copy that runs.
+func (f *forecast) running(do func(c *copyState)) {
 	for i := range f.book.copies.all {
 		if c := &f.book.copies.all[i]; c.task != none && c.begun {
-			do(c, f.book.tasks[c.task].stint(c.resumed))
+			do(c)
 		}
 	}
 }
@@ -696,7 +702,7 @@ func (m *ages) evenly(t *survival.Trail) bool {
 // the fast ones alone would be to believe every phase. O(n).
 func (f *forecast) allEven() bool {
 	reporting, plain, even := 0, 0, 0
-	f.running(func(c *copyState, _ stint) {
+	f.running(func(c *copyState) {
 		if c.trail.Done() > 0 {
 			reporting++
 		}
@@ -730,8 +736,8 @@ func (f *forecast) separate() {
 	}
 	late := f.rates.Quantile(num.Half) * overdueTimes
 	overdue, running := 0.0, 0.0
-	f.running(func(c *copyState, w stint) {
-		if running++; f.whole(c, w) > late {
+	f.running(func(c *copyState) {
+		if running++; f.whole(c) > late {
 			if overdue++; c.machine != none {
 				list[c.machine].overdue++
 			}
@@ -751,17 +757,13 @@ func (f *forecast) separate() {
 	}
 	m.elsewhere.Reset()
 	f.over(m.elsewhere)
-	f.running(func(c *copyState, w stint) {
-		if m.keeps(c.task) && (c.machine == none || !list[c.machine].behind) {
-			m.elsewhere.Observe(f.book.age(c).Seconds()/f.scale(float64(w)), false)
-		}
-	})
+	f.observe(m.elsewhere, true)
 	m.elsewhere.Fit()
 }
 
 // whole is how many seconds of a unit of work a copy takes in all, by its progress, or has taken at least.
-func (f *forecast) whole(c *copyState, w stint) float64 {
-	age := f.book.age(c)
+func (f *forecast) whole(c *copyState) float64 {
+	age, w := f.book.age(c), f.book.tasks[c.task].stint(c.resumed)
 	if left := f.remaining(w, c); left != estimate.Unknown {
 		age = num.Add(age, left)
 	}

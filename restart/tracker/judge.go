@@ -235,8 +235,8 @@ const plainFrom = 64
 func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || j.suspected(s) ||
-		s.candidate != none {
+	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
+		s.history != none && b.histories[s.history].trial != (restart.Trial{}) {
 		return false
 	}
 	c := &b.copies.all[s.copies]
@@ -290,11 +290,6 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	}
 	d.Won, d.Tried = p.Trials.Counts()
 	return true
-}
-
-// suspected reports whether a trial of the task runs, or was lost.
-func (j *judge) suspected(s *taskState) bool {
-	return s.history != none && j.book.histories[s.history].trial != restart.Trial{}
 }
 
 // rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
