@@ -10,7 +10,8 @@ import (
 
 // Trials is the account of the trials of a phase. A trial is a copy or a restart that was made because a task was slow. A
 // copy wins if it ends first. A restart wins if the new attempt takes less than half of what the old one would have
-// taken. Every other trial that comes out is lost; then the task was long by itself.
+// taken; a copy for which the old attempt was killed is a restart from then on ([Trials.Kill]). Every other trial that
+// comes out is lost; then the task was long by itself.
 //
 // [LeastCost] reads two things from it: how probable it is that a slow task is long by itself ([Trials.Long]), and how
 // much more slot time may be lost. Package tracker keeps a Trials for its phase. A host that keeps its own calls Begin
@@ -101,8 +102,8 @@ type Trial struct {
 	Counted bool
 	// Stake is the slot time that is at risk.
 	Stake time.Duration
-	// Left and Whole are how long the old attempt still needed when the trial began, and how long it would have taken in all; 0
-	// if that was not known. Typical is how long a new attempt took then.
+	// Left is how long the old attempt still needed when the trial began, and Whole how long it would have taken in all; both are
+	// 0 if that was not known. Typical is how long a new attempt typically took then.
 	Left, Whole, Typical time.Duration
 }
 
