@@ -337,7 +337,7 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 			if x.book.isExtra(s, c) {
 				x.ledger.Lost++
 			} else if byExtra && c.machine != none {
-				x.fleet.list[c.machine].beaten = true
+				x.fleet.list[c.machine].beaten = x.book.now
 			}
 			x.end(s, i, wasKilled)
 		}

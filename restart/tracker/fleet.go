@@ -60,7 +60,7 @@ type machine struct {
 	ended   int32         // copies that have ended on it with success
 	overdue int32         // copies on it that run longer than usual
 	behind  bool          // too many are overdue for chance
-	beaten  bool          // a copy elsewhere ended before an attempt here, and none has ended here since
+	beaten  time.Duration // when a copy elsewhere ended before an attempt here; noTime if an attempt has ended here since
 	due     time.Duration // when the own record may be told of machines.MostRunning copies at once again
 }
 
@@ -107,7 +107,7 @@ func (f *fleet) of(number int) int32 {
 		}
 		i = int32(len(f.list))
 		f.index[number] = i
-		f.list = append(f.list, machine{number: number, leaves: noTime})
+		f.list = append(f.list, machine{number: number, leaves: noTime, beaten: noTime})
 		f.pace.appear()
 		if f.known > 0 {
 			f.known = max(f.known, len(f.list))
@@ -155,10 +155,13 @@ func (f *fleet) refusedSlots(slots int) int {
 	return f.refuses * max(1, slots/max(f.known, len(f.list))) // those heard of, if nobody has said how many there are
 }
 
-// wasBeaten reports whether the last attempt that ended on a machine was the slower of two of its task.
-func (f *fleet) wasBeaten(number int) bool {
+// beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there since.
+func (f *fleet) beaten(number int) time.Duration {
 	place := f.seen(number)
-	return place != none && f.list[place].beaten
+	if place == none {
+		return noTime
+	}
+	return f.list[place].beaten
 }
 
 // leave notes when a machine leaves; noTime takes it back.

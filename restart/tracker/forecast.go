@@ -448,7 +448,7 @@ func (f *forecast) finished(s *taskState, c *copyState) {
 	if c.machine != none {
 		m := &f.fleet.list[c.machine]
 		m.ended++
-		m.beaten = false
+		m.beaten = noTime
 	}
 	f.weigh(w, c, age)
 	if c.readAll != noTime {

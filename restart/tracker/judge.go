@@ -362,21 +362,24 @@ func distinct(list []int, copies []restart.Copy) (n int) {
 
 // unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
 // leaves. In the last wave a machine is unwanted, too, where an attempt was the slower of two: the machine may be the cause,
-// and other slots come free soon. Nothing is unwanted where nothing runs: one bad machine is better than none.
+// and other slots come free soon. One race proves little, so that holds for as long as the longest attempt took that has
+// ended. Nothing is unwanted where nothing runs: one bad machine is better than none.
 func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
 	if machine < 0 || j.book.running == 0 {
 		return d, false
 	}
+	s := &j.book.tasks[task]
+	w := s.stint(j.book.saved(s))
 	if left := j.fleet.stays(j.fleet.seen(machine), j.book.now); left != noTime {
-		s := &j.book.tasks[task]
-		if usual, known := j.forecast.usual(s.stint(j.book.saved(s))); known && usual > left {
+		if usual, known := j.forecast.usual(w); known && usual > left {
 			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
 		}
 	}
 	if j.fleet.record == nil {
 		return d, false
 	}
-	if waits := j.book.waiting.waits; j.reads.Has(rules.Trials) && waits <= j.book.slots && j.fleet.wasBeaten(machine) {
+	waits, beaten := j.book.waiting.waits, num.Sub(j.book.now, j.fleet.beaten(machine))
+	if j.reads.Has(rules.Trials) && waits <= j.book.slots && beaten < j.forecast.longest(w) {
 		d.Reason = restart.BeatenMachine
 		d.Comparison = restart.Compare(restart.WaitingTasks, float64(waits), float64(j.book.slots))
 		return d, true

@@ -463,8 +463,8 @@ func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
 }
 
-// In the last wave no task starts on a machine where an attempt was the slower of two, until one has ended there. Before the
-// last wave one does: there the slot is worth more than what may be lost.
+// In the last wave no task starts on a machine where an attempt was the slower of two, until one has ended there, or as much time
+// has passed as the longest attempt took. Before the last wave one does: there the slot is worth more than what may be lost.
 func TestMachineThatWasBeaten(t *testing.T) {
 	for _, tasks := range []int{8, 12} {
 		tr := newTracker(t, tracker.Config{Tasks: tasks, Slots: 4, Machines: 4, Interval: 10 * time.Second})
@@ -487,8 +487,10 @@ func TestMachineThatWasBeaten(t *testing.T) {
 		restored, err := tracker.Restore(tracker.Config{}, data)
 		require.NoError(t, err)
 		assert.Equal(t, restart.BeatenMachine, restored.Next(at(190), 0).Reason)
+		assert.Equal(t, restart.BeatenMachine, tr.Next(at(289), 0).Reason)
+		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "the race was as long ago as the longest attempt took")
 		tr.Start(at(190), 4, 0)
-		tr.Finish(at(290), 4, 0)
-		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "an attempt has ended there since")
+		tr.Finish(at(280), 4, 0)
+		assert.Equal(t, restart.Start, tr.Next(at(280), 0).Action, "an attempt has ended there since")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 18
+const snapshotVersion = 19
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -244,7 +244,7 @@ func (f *fleet) code(c *snapshot.Codec, due time.Duration) {
 		c.Bool(&refused)
 		snapshot.Small(c, &m.ended, 0, maxTasks)
 		c.Bool(&m.behind)
-		c.Bool(&m.beaten)
+		c.Duration(&m.beaten)
 		if f.pace != nil {
 			c.Amount(&m.total)
 		}
