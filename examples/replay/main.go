@@ -67,6 +67,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "`NAMES` to compare, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
 				"; with fields, as in mantri,idle-gain=2"},
 			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write a page to send round to `FILE`; -: to standard output, instead of the table"},
+			&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the phase in which stragglers cost most, without a policy and with the first one, to `FILE`"},
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print JSON instead of a table"},
 			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases, those in which stragglers cost most first"},
 			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print the decisions about one task, `PHASE/TASK` by their numbers in -list"},

@@ -121,7 +121,8 @@ func TestWrongCalls(t *testing.T) {
 		"copies":            {[]string{"-copies", "2", log}, "-copies is 2, want a share"},
 		"seeds":             {[]string{"-seeds", "0"}, "-seeds is 0, want 1 to 100"},
 		"phases of a log":   {[]string{"-phases", "3", log}, "a log is replayed whole"},
-		"page of a list":    {[]string{"-list", "-html", "x", log}, "-html goes with a comparison"},
+		"page of a list":    {[]string{"-list", "-html", "x", log}, "-html and -svg go with a comparison"},
+		"picture of a list": {[]string{"-list", "-svg", "x", log}, "-html and -svg go with a comparison"},
 		"no such folder":    {[]string{"-html", filepath.Join(t.TempDir(), "absent", "page"), log}, "absent"},
 		"help":              {[]string{"help", "magic"}, `no help about "magic"`},
 		"list of clones":    {[]string{"-list", "-policy", "dolly", log}, "dolly clones whole phases"},
@@ -292,6 +293,18 @@ func TestPage(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(name))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "nothing else is left there")
+}
+
+// The README's picture is what its command draws today.
+func TestPictureOfTheREADME(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "phase.svg")
+	code, _, errors := call("-phases", "1", "-seed", "21", "-policy", "least-cost", "-svg", name)
+	require.Zero(t, code, errors)
+	drawn, err := os.ReadFile(name)
+	require.NoError(t, err)
+	shown, err := os.ReadFile("../../docs/phase.svg")
+	require.NoError(t, err)
+	assert.True(t, string(drawn) == string(shown), "draw it again with the README's command")
 }
 
 // Over several seeds the spread is told.

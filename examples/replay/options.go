@@ -18,6 +18,7 @@ import (
 type options struct {
 	policies  string
 	html      string
+	svg       string
 	json      bool
 	list      bool
 	explain   string
@@ -39,8 +40,8 @@ func (o options) check() error {
 	switch modes := count(o.json, o.list, o.explain != ""); {
 	case modes > 1:
 		return usage("-json, -list and -explain exclude one another")
-	case o.html != "" && (o.list || o.explain != ""):
-		return usage("-html goes with a comparison, not with -list or -explain")
+	case (o.html != "" || o.svg != "") && (o.list || o.explain != ""):
+		return usage("-html and -svg go with a comparison, not with -list or -explain")
 	case o.phases < 1 || o.phases > mostPhases:
 		return usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
 	case o.phasesSet && !o.generate && !o.list:
@@ -120,11 +121,17 @@ func (o options) run(stdout, stderr io.Writer) error {
 	if o.html == standardInput { // or rather output
 		return r.HTML(stdout)
 	}
-	if o.html != "" {
-		if err := writePage(o.html, r); err != nil {
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{o.html, r.HTML}, {o.svg, r.SVG}} {
+		if f.name == "" {
+			continue
+		}
+		if err := writeFile(f.name, f.write); err != nil {
 			return err
 		}
-		fmt.Fprintf(stderr, "replay: wrote %s\n", trace.Printable(o.html))
+		fmt.Fprintf(stderr, "replay: wrote %s\n", trace.Printable(f.name))
 	}
 	if o.json {
 		return r.JSON(stdout)

@@ -12,14 +12,14 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// writePage writes the page to a file. It makes it beside its place first, so that a page which is there already stays
-// whole if this fails. What is no regular file, such as a device or a pipe, is written to; a link is followed.
-func writePage(name string, r *report.Report) (err error) {
+// writeFile writes a page or a picture to a file. The file is made beside its place first, so that a page that is already
+// there stays whole if the write fails. A device or a pipe is written to directly; a link is followed.
+func writeFile(name string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return writeThrough(name, r)
+		return writeThrough(name, write)
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".replay-*")
 	if err != nil {
@@ -30,18 +30,18 @@ func writePage(name string, r *report.Report) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := errors.Join(r.HTML(f), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
 }
 
-func writeThrough(name string, r *report.Report) error {
+func writeThrough(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) // a link to nowhere makes its target
 	if err != nil {
 		return usage("%v", err)
 	}
-	return errors.Join(r.HTML(f), f.Close())
+	return errors.Join(write(f), f.Close())
 }
 
 // style makes the headline stand out on a terminal.

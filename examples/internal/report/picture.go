@@ -1,0 +1,93 @@
+package report
+
+import (
+	"errors"
+	"html/template"
+	"io"
+	"math"
+)
+
+// The sizes of a picture, in pixels.
+const (
+	pictureWidth = 880
+	laneHeight   = 12
+	lanePitch    = 15
+	margin       = 20
+	headHeight   = 34 // of a panel's sentence
+	legendHeight = 44
+	wordWidth    = 7  // of a letter in the legend
+	wordGap      = 18 // between the words of the legend
+	mostDrawn    = 30 // lanes
+)
+
+// panel is one half of a picture: the phase without the policy, or with it.
+type panel struct {
+	Name, Time, Less string // what it shows, how long the phase takes, and by how much less that is
+	Y, Top, Low, End float64
+	Bars             []drawn
+}
+
+// drawn is a bar, or a square of the legend.
+type drawn struct {
+	X, TextX, Y, Width, Height float64
+	Kind, Title, Word          string
+}
+
+// words are the legend: what the kinds of bars mean.
+var words = []drawn{
+	{Kind: kindTask, Word: "task"}, {Kind: kindStraggler, Word: "straggler: over 1.5 times the median"},
+	{Kind: kindKilled, Word: "killed or overtaken"}, {Kind: kindCopy, Word: "copy, or attempt after a restart"}, {Kind: kindFailed, Word: "failed"},
+}
+
+// SVG draws the phase in which stragglers cost most as a picture that stands by itself: one lane for each slot, without
+// action above, and under the first policy below, on one axis of time. The colours follow the reader's choice of a light or
+// a dark page.
+func (r *Report) SVG(w io.Writer) error {
+	if len(r.Schedules) == 0 {
+		return errors.New("there is nothing to draw: no phase has stragglers that the first policy could act on")
+	}
+	s := &r.Schedules[0]
+	lanes := min(s.Lanes, mostDrawn)
+	ends := []float64{lastEnd(s.Before), lastEnd(s.After)}
+	scale := (pictureWidth - 2*margin) / max(ends[0], ends[1])
+	panels := []panel{{Name: "without a policy"}, {Name: "with " + s.Policy}}
+	y, kinds := 0.0, map[string]bool{}
+	for i, bars := range [][]Bar{s.Before, s.After} {
+		p := &panels[i]
+		p.Time, p.Y, p.Top = Span(ends[i]), y+headHeight-12, y+headHeight
+		p.Low, p.End = p.Top+float64(lanes*lanePitch), tenths(margin+ends[i]*scale)
+		for _, b := range bars {
+			if b.Lane < lanes {
+				kinds[b.Kind] = true
+				p.Bars = append(p.Bars, drawn{
+					X: tenths(margin + b.Start*scale), Y: p.Top + float64(b.Lane*lanePitch),
+					Width: tenths(max((b.End-b.Start)*scale-1, 1)), Height: laneHeight,
+					Kind: b.Kind, Title: "task " + b.Name + ", " + b.Kind + ", " + Span(b.End-b.Start),
+				})
+			}
+		}
+		y = p.Low
+	}
+	if ends[1] < ends[0] {
+		panels[1].Less = Percent(1-ends[1]/ends[0]) + " less"
+	}
+	var legend []drawn
+	x := float64(margin)
+	for _, l := range words {
+		if kinds[l.Kind] {
+			l.X, l.TextX = x, x+laneHeight+6
+			x = l.TextX + float64(wordWidth*len(l.Word)+wordGap)
+			legend = append(legend, l)
+		}
+	}
+	t, err := template.ParseFS(files, "page/picture.svg")
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, map[string]any{
+		"Width": pictureWidth, "Height": y + legendHeight, "Left": margin, "Panels": panels,
+		"Legend": y + 18, "LegendText": y + 29, "Legends": legend,
+	})
+}
+
+func tenths(x float64) float64 { return math.Round(10*x) / 10 }
