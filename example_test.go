@@ -46,29 +46,29 @@ func Example() {
 
 	// Per progress report: the facts in, an action with its reason out. The default policy.
 	task := restart.Task{
-		Copies: []restart.Copy{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
-		Fresh:  estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new copy would take: a distribution
+		Attempts: []restart.Attempt{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
+		Fresh:    estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new copy would take: a distribution
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 12}
 
 	d := restart.Decide(task, phase)
 	switch d.Action {
 	case restart.Keep:
-	case restart.Duplicate:
+	case restart.Copy:
 		host.Launch(id, d.Avoid)
 	case restart.Restart:
-		host.Kill(id, d.Copy)
+		host.Kill(id, d.Attempt)
 		host.Queue(id, d.Avoid)
 	case restart.Kill:
-		host.Kill(id, d.Copy) // of several copies, one that is not needed
+		host.Kill(id, d.Attempt) // of several copies, one that is not needed
 	}
-	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
+	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner attempt=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 
 	fmt.Println(d.Sentence())
 	// Output:
 	// kill attempt 0 of 325
 	// queue 325 again, not on 7: true
-	// task 325 - restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
+	// task 325 - restart fresh-sooner attempt=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 	// restarted: it still needs 110 s, and a new attempt takes 55 s; to let it run costs 165 s of slot time, and the cheapest change 82.5 s
 }
 

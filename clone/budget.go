@@ -133,7 +133,7 @@ func (b *Budget) count(job Job, now Cluster) (Decision, int) {
 	switch {
 	case job.Tasks < 1:
 		d.Reason = NoTasks
-	case job.NoDuplicate:
+	case job.NoCopy:
 		d.Reason = NotEligible
 	case !(now.Straggler >= 0 && now.Straggler < 1):
 		d.Reason = NoEstimate

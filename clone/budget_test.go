@@ -26,7 +26,7 @@ func TestReasonsNotToClone_33(t *testing.T) {
 	}{
 		{Job{}, now, "single no-tasks"},
 		{Job{Tasks: -1}, now, "single no-tasks"},
-		{Job{Tasks: 5, NoDuplicate: true}, now, "single not-eligible"},
+		{Job{Tasks: 5, NoCopy: true}, now, "single not-eligible"},
 		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = math.NaN() }), "single no-estimate"},
 		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = 1 }), "single no-estimate"},
 		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = -.1 }), "single no-estimate"},

@@ -42,7 +42,7 @@
 //
 // Copies that read the same bad disk, or run the same bad record, straggle together; then no count helps, and a task
 // that is slow because it has more data is no straggler at all. p is one number for the whole cluster. Two copies of a
-// task that has side effects do harm: say so with Job.NoDuplicate, and it is never cloned.
+// task that has side effects do harm: say so with Job.NoCopy, and it is never cloned.
 //
 // On a small cluster the published budget clones nothing, however idle it is: c n ≤ β C with β = 5 % takes 20 c n
 // slots, 40 for two copies of a single task, 300 for three of each of five. There, set Config.BudgetShare to c n / C of

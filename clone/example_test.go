@@ -53,7 +53,7 @@ func ExampleBudget() {
 	small := budget.Admit(clone.Job{Tasks: 10}, cluster)
 	fmt.Println(small)
 	fmt.Println(budget.Admit(clone.Job{Tasks: 400}, cluster))
-	fmt.Println(budget.Admit(clone.Job{Tasks: 5, NoDuplicate: true}, cluster))
+	fmt.Println(budget.Admit(clone.Job{Tasks: 5, NoCopy: true}, cluster))
 
 	// The phase that reads the first one's output gets no more copies than that.
 	fmt.Println(budget.Admit(clone.Job{Tasks: 10, Upstream: small.Copies}, cluster))

@@ -8,8 +8,8 @@ type Job struct {
 	// none. A phase never gets more copies than the one that it reads, so that they need not fight over its output
 	// [Dolly §3.2].
 	Upstream int
-	// NoDuplicate says that two copies of a task must never run at once: it has side effects.
-	NoDuplicate bool
+	// NoCopy says that two copies of a task must never run at once: it has side effects.
+	NoCopy bool
 }
 
 // Cluster is what the host knows of the cluster now.

@@ -91,7 +91,7 @@ func (h *host) step(op byte, arg int) {
 	case 5:
 		h.restart()
 	case 0:
-		h.admit(Job{Tasks: arg, Upstream: int(op / 6 % 5), NoDuplicate: op > 200})
+		h.admit(Job{Tasks: arg, Upstream: int(op / 6 % 5), NoCopy: op > 200})
 	case 1: // tasks of one job end
 		if len(h.jobs) > 0 {
 			j := &h.jobs[arg%len(h.jobs)]
@@ -158,7 +158,7 @@ func (h *host) admit(job Job) Decision {
 	if h.now.Busy > h.ceiling() || h.budget.Spent() > h.limit() || h.now.Busy != d.Busy || h.budget.Spent() != d.Spent {
 		h.t.Fatalf("%v: %d slots busy of %d, %d spent of %d", d, h.now.Busy, h.ceiling(), h.budget.Spent(), h.limit())
 	}
-	if job.NoDuplicate || job.Upstream > 0 && d.Copies > job.Upstream || d.Copies < 2 {
+	if job.NoCopy || job.Upstream > 0 && d.Copies > job.Upstream || d.Copies < 2 {
 		h.t.Fatalf("%+v got %v", job, d)
 	}
 	h.jobs = append(h.jobs, running{grant: grant, size: job.Tasks, tasks: d.Tasks, copies: d.Copies})

@@ -33,7 +33,7 @@ func TestVictims_33_55(t *testing.T) {
 	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 4}, now))
 	b.Cancel(large)
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4}, now), "a job of the same size is not larger")
-	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoDuplicate: true}, now))
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoCopy: true}, now))
 }
 
 // A job that was large and has one cloned task left is no victim if the next one makes enough room by itself.

@@ -20,7 +20,7 @@ func ring(n int, rate estimate.Distribution) ([]restart.Task, restart.Phase) {
 	for i := range tasks {
 		left := rng.ExpFloat64() * 30
 		tasks[i] = restart.Task{
-			Copies: []restart.Copy{{
+			Attempts: []restart.Attempt{{
 				Machine: i % 40, Elapsed: seconds(10 + rng.Float64()*60), Remaining: seconds(left), Score: 0.5, Done: 0.5,
 			}},
 			Fresh: estimate.Fresh{UnitTime: rate, Work: 1 + rng.Float64(), Lag: time.Second},
@@ -105,13 +105,13 @@ func uncertain(n int, basis restart.Basis, copies int) ([]restart.Task, restart.
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		for len(t.Copies) < copies {
-			t.Copies = append(t.Copies, restart.Copy{
-				Machine: rng.IntN(40), Elapsed: t.Copies[0].Elapsed / 2, Remaining: seconds(rng.ExpFloat64() * 30), Score: 0.4, Done: 0.4,
+		for len(t.Attempts) < copies {
+			t.Attempts = append(t.Attempts, restart.Attempt{
+				Machine: rng.IntN(40), Elapsed: t.Attempts[0].Elapsed / 2, Remaining: seconds(rng.ExpFloat64() * 30), Score: 0.4, Done: 0.4,
 			})
 		}
-		for k := range t.Copies {
-			c := &t.Copies[k]
+		for k := range t.Attempts {
+			c := &t.Attempts[k]
 			age := c.Elapsed.Seconds()
 			residual, outlook := new(survival.Residual), new(survival.Outlook)
 			residual.Set(curve, age, 1)

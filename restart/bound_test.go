@@ -31,10 +31,10 @@ func newHistory(t *testing.T, seed uint64) *history {
 	h := &history{t: t, rng: rand.New(rand.NewPCG(seed, 5)), tasks: make([]restart.Task, 12)}
 	h.phase = restart.Phase{
 		Interval: time.Duration(h.rng.IntN(20)) * second, Tasks: 12 + h.rng.IntN(500), FreeSlots: 3,
-		Limits: restart.Limits{Restarts: 1000, Duplicates: 1000, FreeTrials: h.rng.IntN(5) - 1, LossShare: h.rng.Float64() / 20},
+		Limits: restart.Limits{Restarts: 1000, Copies: 1000, FreeTrials: h.rng.IntN(5) - 1, LossShare: h.rng.Float64() / 20},
 	}
 	for i := range h.tasks {
-		h.tasks[i].Copies = []restart.Copy{{}}
+		h.tasks[i].Attempts = []restart.Attempt{{}}
 	}
 	return h
 }
@@ -47,8 +47,8 @@ func (h *history) look(task *restart.Task) {
 		task.Fresh.UnitTime, task.Fresh.Work = distuv.Uniform{Min: typical, Max: 2 * typical}, 1
 	}
 	knows := h.rng.IntN(4)
-	for i := range task.Copies {
-		c := &task.Copies[i]
+	for i := range task.Attempts {
+		c := &task.Attempts[i]
 		left := 1 + 900*h.rng.Float64()
 		c.Remaining, c.Left, c.Basis = estimate.Unknown, nil, restart.NoBasis
 		if knows > 0 {
@@ -60,9 +60,9 @@ func (h *history) look(task *restart.Task) {
 
 // may returns B, and what a copy or a restart puts at risk, as the theorem states them.
 func (h *history) may(task *restart.Task, action restart.Action) (bound, stake float64) {
-	p, fastest, age := &h.phase, (*restart.Copy)(nil), time.Duration(0)
-	for i := range task.Copies {
-		c := &task.Copies[i]
+	p, fastest, age := &h.phase, (*restart.Attempt)(nil), time.Duration(0)
+	for i := range task.Attempts {
+		c := &task.Attempts[i]
 		age = max(age, c.Elapsed)
 		if c.Remaining != estimate.Unknown && (fastest == nil || c.Remaining < fastest.Remaining) {
 			fastest = c
@@ -93,8 +93,8 @@ func (h *history) atRisk() float64 { return (h.phase.Trials.Cost + h.phase.Trial
 // try lets a policy copy or restart a task, if the limits do.
 func (h *history) try(task *restart.Task) {
 	h.look(task)
-	want := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
-	if len(task.Copies) == 1 && h.rng.IntN(2) == 0 {
+	want := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
+	if len(task.Attempts) == 1 && h.rng.IntN(2) == 0 {
 		want = restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
 	}
 	bound, stake := h.may(task, want.Action)
@@ -115,10 +115,10 @@ func (h *history) try(task *restart.Task) {
 	h.bound, h.stake, h.over = bound, stake, 0
 	if want.Action == restart.Restart {
 		h.began[1]++
-		task.Copies[0] = restart.Copy{}
+		task.Attempts[0] = restart.Attempt{}
 	} else {
 		h.began[0]++
-		task.Copies = append(task.Copies, restart.Copy{})
+		task.Attempts = append(task.Attempts, restart.Attempt{})
 	}
 }
 
@@ -126,14 +126,14 @@ func (h *history) try(task *restart.Task) {
 func (h *history) comesOut(task *restart.Task) {
 	a, x := &h.phase.Trials, &task.Trial
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))
-	i := h.rng.IntN(len(task.Copies))
-	ran := task.Copies[i].Elapsed
-	old := i == 0 && x.Action == restart.Duplicate
+	i := h.rng.IntN(len(task.Attempts))
+	ran := task.Attempts[i].Elapsed
+	old := i == 0 && x.Action == restart.Copy
 	lost := func(ran time.Duration) { h.over += max(ran.Seconds()-part, 0) }
 	switch h.rng.IntN(5) {
 	case 0, 1:
 		a.Finish(x, ran, old)
-		for j, c := range task.Copies {
+		for j, c := range task.Attempts {
 			if j != i {
 				if x.Action == restart.Kill && j > 0 {
 					lost(c.Elapsed)
@@ -141,20 +141,20 @@ func (h *history) comesOut(task *restart.Task) {
 				a.Kill(x, c.Elapsed, j == 0)
 			}
 		}
-		task.Copies = []restart.Copy{{}} // another task takes its place
+		task.Attempts = []restart.Attempt{{}} // another task takes its place
 		*x = restart.Trial{Lost: h.rng.IntN(2)}
 	case 2, 3:
-		if len(task.Copies) > 1 {
-			if x.Action == restart.Duplicate && !old {
+		if len(task.Attempts) > 1 {
+			if x.Action == restart.Copy && !old {
 				lost(ran)
 			}
 			a.Kill(x, ran, old)
-			task.Copies = append(task.Copies[:i], task.Copies[i+1:]...)
+			task.Attempts = append(task.Attempts[:i], task.Attempts[i+1:]...)
 		}
 	default:
-		if len(task.Copies) > 1 && i > 0 {
+		if len(task.Attempts) > 1 && i > 0 {
 			a.Fail(x)
-			task.Copies = append(task.Copies[:i], task.Copies[i+1:]...)
+			task.Attempts = append(task.Attempts[:i], task.Attempts[i+1:]...)
 		}
 	}
 }
@@ -163,8 +163,8 @@ func (h *history) comesOut(task *restart.Task) {
 func (h *history) play(steps int) {
 	for step := range steps {
 		for i := range h.tasks {
-			for j := range h.tasks[i].Copies {
-				h.tasks[i].Copies[j].Elapsed += time.Duration(h.rng.Float64() * 30e9)
+			for j := range h.tasks[i].Attempts {
+				h.tasks[i].Attempts[j].Elapsed += time.Duration(h.rng.Float64() * 30e9)
 			}
 		}
 		task := &h.tasks[h.rng.IntN(len(h.tasks))]

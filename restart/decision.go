@@ -17,8 +17,8 @@ import (
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Copy is the index into Task.Copies of the copy to kill, for Restart and Kill; 0 otherwise.
-	Copy int
+	// Attempt is the index into Task.Attempts of the copy to kill, for Restart and Kill; 0 otherwise.
+	Attempt int
 	// Remaining is t_rem of the task, that of its fastest copy, and Fresh is E(t_new); 0 if the rule did not need it,
 	// and [estimate.Unknown] if it did and there was none.
 	Remaining, Fresh time.Duration
@@ -45,7 +45,7 @@ type Decision struct {
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)
-	c.When(d.Action == Restart || d.Action == Kill).Int("copy", &d.Copy)
+	c.When(d.Action == Restart || d.Action == Kill || d.Attempt != 0).Int("attempt", &d.Attempt)
 	c.When(d.Basis != NoBasis).Enum("basis", &d.Basis)
 	c.Duration("remaining", &d.Remaining)
 	c.Duration("fresh", &d.Fresh)
@@ -92,8 +92,8 @@ type Action uint8
 const (
 	// Keep leaves the task as it is. It is the zero value.
 	Keep Action = iota
-	// Duplicate launches one more copy of the task.
-	Duplicate
+	// Copy launches one more copy of the task.
+	Copy
 	// Restart kills the copy that the decision names and starts the task again: it waits for a slot, or takes that of the
 	// killed copy.
 	Restart
@@ -103,7 +103,7 @@ const (
 	Start
 )
 
-var actionNames = [...]string{"keep", "duplicate", "restart", "kill", "start"}
+var actionNames = [...]string{"keep", "copy", "restart", "kill", "start"}
 
 // String returns the action's name.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -154,8 +154,8 @@ const (
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
 	IdleSlot
-	// SlowerCopy: enough other copies of the task are faster, not by their age alone, and this one had its time.
-	SlowerCopy
+	// SlowerAttempt: enough other copies of the task are faster, not by their age alone, and this one had its time.
+	SlowerAttempt
 	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
 	LongestToEnd
 	// BehindAverage: the progress score is too far behind the mean score.
@@ -181,8 +181,8 @@ const (
 	TasksWaiting
 	// NoFreeSlot: there is no slot for a copy.
 	NoFreeSlot
-	// EnoughCopies: as many copies of the task run as may at once.
-	EnoughCopies
+	// EnoughAttempts: as many copies of the task run as may at once.
+	EnoughAttempts
 	// CopyTooRecent: a copy of the task was launched a short while ago.
 	CopyTooRecent
 	// RestartsSpent: the task was restarted as often as it may be.
@@ -241,8 +241,8 @@ const (
 	TimeSpent
 	// NotRestartable: the task must not be killed and run again.
 	NotRestartable
-	// DuplicatesSpent: the task was given as many copies as it may be in all.
-	DuplicatesSpent
+	// CopiesSpent: the task was given as many copies as it may be in all.
+	CopiesSpent
 	// SeveralRun: a restart would cost least, and is not for a task of which several copies run.
 	SeveralRun
 	// NoTaskWaits: a restart would cost least, and is not made where no task waits for the slot.
@@ -253,12 +253,12 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-copy", "longest-to-end", "behind-average",
+	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-attempt", "longest-to-end", "behind-average",
 	"near-end", "beyond-peers", "largest-work", "not-slow", "no-estimate", "too-young", "too-few-finished",
-	"tasks-waiting", "no-free-slot", "enough-copies", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
+	"tasks-waiting", "no-free-slot", "enough-attempts", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held", "trial-runs", "loss-bound", "not-worth-slot", "time-spent", "not-restartable", "duplicates-spent",
+	"unproven", "held", "trial-runs", "loss-bound", "not-worth-slot", "time-spent", "not-restartable", "copies-spent",
 	"several-run", "no-task-waits", "beaten-machine",
 }
 

@@ -44,13 +44,13 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 // Names and values are stable: hosts log and store them.
 func TestNamesAreStable(t *testing.T) {
 	for r, want := range map[restart.Reason]string{
-		0: "no-reason", 1: "fresh-sooner", 2: "saves-resources", 3: "idle-slot", 4: "slower-copy", 5: "longest-to-end",
+		0: "no-reason", 1: "fresh-sooner", 2: "saves-resources", 3: "idle-slot", 4: "slower-attempt", 5: "longest-to-end",
 		6: "behind-average", 7: "near-end", 8: "beyond-peers", 9: "largest-work", 10: "not-slow", 11: "no-estimate",
-		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-copies",
+		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-attempts",
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
 		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer", 34: "furthest-on", 35: "unproven", 36: "held",
-		37: "trial-runs", 38: "loss-bound", 39: "not-worth-slot", 40: "time-spent", 41: "not-restartable", 42: "duplicates-spent",
+		37: "trial-runs", 38: "loss-bound", 39: "not-worth-slot", 40: "time-spent", 41: "not-restartable", 42: "copies-spent",
 		43: "several-run", 44: "no-task-waits",
 	} {
 		assert.Equal(t, want, r.String())
@@ -58,7 +58,7 @@ func TestNamesAreStable(t *testing.T) {
 	for m, want := range map[restart.Measure]string{
 		0: "no-measure", 1: "slot-seconds", 2: "saved-slot-seconds", 3: "lost-slot-seconds", 4: "saved-seconds", 5: "run-seconds",
 		6: "since-copy-seconds", 7: "unit-seconds", 8: "probability", 9: "won-trials", 10: "past-restarts", 11: "past-copies",
-		12: "running-copies", 13: "faster-copies", 14: "finished-tasks", 15: "finished-share", 16: "copy-share",
+		12: "running-attempts", 13: "faster-attempts", 14: "finished-tasks", 15: "finished-share", 16: "copy-share",
 		17: "progress-score", 18: "progress-rate", 19: "work-rate", 20: "machine-score", 21: "slow-factor",
 	} {
 		assert.Equal(t, want, m.String())
@@ -71,14 +71,14 @@ func TestDecisionPrintsWhatWasUsed(t *testing.T) {
 	assert.Equal(t, "keep no-estimate remaining=3600s fresh=?", d.String())
 	fields := d.LogValue().Group()
 	assert.Nil(t, fields[len(fields)-1].Value.Any(), "unknown is null")
-	d = restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 2}
-	assert.Equal(t, "kill slower-copy copy=2", d.String())
+	d = restart.Decision{Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 2}
+	assert.Equal(t, "kill slower-attempt attempt=2", d.String())
 	d = restart.Decision{Reason: restart.NotSlow, Comparison: restart.Compare(restart.RunSeconds, 2.5, 3), Gain: math.MaxInt64}
 	assert.Equal(t, "keep not-slow run-seconds=2.5 threshold=3 gain=inf", d.String())
 	d = restart.Mantri{}.Decide(one(41*time.Second, 30), scarce)
 	text, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.Equal(t, `{"action":"restart","reason":"fresh-sooner","copy":0,"remaining":41,"fresh":30,"bar":40,"gain":11,"avoid":[0]}`,
+	assert.Equal(t, `{"action":"restart","reason":"fresh-sooner","attempt":0,"remaining":41,"fresh":30,"bar":40,"gain":11,"avoid":[0]}`,
 		string(text))
 	_, err = json.Marshal(restart.Decision{Action: 9})
 	assert.Error(t, err, "there is none of the number")
@@ -93,7 +93,7 @@ func TestDecisionsReadBack(t *testing.T) {
 	for range 3000 {
 		task := restart.Task{}
 		for range rng.IntN(9) {
-			task.Tried = append(task.Tried, int(rng.Int64()>>rng.IntN(63)))
+			task.PastMachines = append(task.PastMachines, int(rng.Int64()>>rng.IntN(63)))
 		}
 		d := restart.Decision{
 			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BeatenMachine) + 1)),
@@ -101,7 +101,7 @@ func TestDecisionsReadBack(t *testing.T) {
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}
 		if d.Action == restart.Restart || d.Action == restart.Kill {
-			d.Copy = rng.IntN(3)
+			d.Attempt = rng.IntN(3)
 		}
 		if rng.IntN(2) == 0 {
 			of := restart.Measure(1 + rng.IntN(int(restart.WaitingTasks)))
@@ -147,8 +147,8 @@ func TestDecisionsReadBack(t *testing.T) {
 
 func TestAvoidLeavesOneMachine(t *testing.T) {
 	task := one(time.Hour, 1)
-	task.Copies[0].Machine = 4
-	task.Tried = []int{3, 4, -1, 2, 9, 8, 7, 6, math.MaxInt}
+	task.Attempts[0].Machine = 4
+	task.PastMachines = []int{3, 4, -1, 2, 9, 8, 7, 6, math.MaxInt}
 	for machines, want := range map[int][]int{
 		0: {4, 3, 2, 9, 8, 7}, 1: nil, 2: {4}, 4: {4}, 9: {4, 3, 2, 9, 8, 7}, 100: {4, 3, 2, 9, 8, 7}, -5: {4, 3, 2, 9, 8, 7},
 	} {

@@ -4,13 +4,13 @@
 //	d := restart.Decide(task, phase) // LeastCost, the default
 //	switch d.Action {
 //	case restart.Keep:
-//	case restart.Duplicate:
+//	case restart.Copy:
 //		host.Launch(task, d.Avoid)
 //	case restart.Restart:
-//		host.Kill(task, d.Copy)
+//		host.Kill(task, d.Attempt)
 //		host.Queue(task, d.Avoid)
 //	case restart.Kill:
-//		host.Kill(task, d.Copy)
+//		host.Kill(task, d.Attempt)
 //	}
 //	log.Info("straggler", "task", id, "decision", d)
 //
@@ -23,12 +23,12 @@
 // 1. A slow attempt has met a long task, or bad luck. How probable each is, trials have shown: earlier copies and restarts.
 // If the task is long, a new attempt takes as long as the old one; if not, it takes what others took.
 //
-//	1_luck          duplicate saves-resources slot-seconds=264.83 threshold=237.95
+//	1_luck          copy saves-resources slot-seconds=264.83 threshold=237.95
 //	1_long          keep not-slow slot-seconds=257.671 threshold=288.38
 //
 // 2. The action is taken that costs least, in seconds of slots and a price for each second until the task ends.
 //
-//	2_idle          duplicate idle-slot slot-seconds=398.523 threshold=371.56
+//	2_idle          copy idle-slot slot-seconds=398.523 threshold=371.56
 //	2_waiting       keep not-slow slot-seconds=199.262 threshold=220.169
 //
 // 3. The first trial is a copy, for two attempts of one task show which of the two causes it is. The slower one is killed.
@@ -44,12 +44,12 @@
 //
 // 5. All trials together may lose no more slot time than a stated bound.
 //
-//	5_within_bound  duplicate idle-slot slot-seconds=1266.77 threshold=651.232
+//	5_within_bound  copy idle-slot slot-seconds=1266.77 threshold=651.232
 //	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=24
 //
 // Two more journals: a hung attempt gets a copy, and a long task is left alone after one copy.
 //
-//	hung            duplicate saves-resources slot-seconds=551.014 threshold=330.253
+//	hung            copy saves-resources slot-seconds=551.014 threshold=330.253
 //	long            keep not-slow slot-seconds=224.998 threshold=271.228
 //
 // Each refusal has its own reason, and prints the two numbers that refused, the first under the name of what both measure:
@@ -63,15 +63,15 @@
 //	too-young         run-seconds         age of the attempt; age at which it is judged
 //	copy-too-recent   since-copy-seconds  since the task's last copy; least that must have passed
 //	restarts-spent    past-restarts       restarts of the task so far; most
-//	duplicates-spent  past-copies         copies of the task so far; most
-//	enough-copies     running-copies      copies that run; most
-//	several-run       running-copies      copies that run; 1, for a restart
+//	copies-spent  past-copies         copies of the task so far; most
+//	enough-attempts     running-attempts      copies that run; most
+//	several-run       running-attempts      copies that run; 1, for a restart
 //
 // These refuse without numbers: no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress.
 //
 // Where a task is restarted or copied, the numbers are the cost of keeping it and the cost of the action. A kill has one of
 // three reasons: not-worth-slot (saved-slot-seconds: what the kill saves; what it must save), time-spent (run-seconds: age
-// of a silent copy; most), and slower-copy (faster-copies: copies that are faster; enough of them).
+// of a silent copy; most), and slower-attempt (faster-attempts: copies that are faster; enough of them).
 //
 // [Measure] lists the measures of all policies. [Decision.Sentence] says a decision in words:
 //
@@ -89,12 +89,12 @@
 //	always:              kill       all but the α fastest copies, once they have run for Δ
 //
 //	symbol  here                        default
-//	t_rem   Copy.Remaining              a fact; see package estimate
+//	t_rem   Attempt.Remaining              a fact; see package estimate
 //	t_new   Task.Fresh                  a fact; see package estimate
-//	c       len(Task.Copies)            a fact
+//	c       len(Task.Attempts)            a fact
 //	Δ       Phase.Interval              a fact
 //	γ       Mantri.MaxRestarts          3
-//	δ       Mantri.DuplicateThreshold   0.25
+//	δ       Mantri.CopyThreshold   0.25
 //	ρ       Mantri.IdleGain             3
 //	α       Mantri.FastestKept          2
 //	1-δ     Mantri.Confidence           0.75

@@ -22,45 +22,45 @@ func ExampleDecide() {
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 40} // tasks wait for slots
 
 	task := restart.Task{
-		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 25 * time.Second}},
-		Fresh:  estimate.Fresh{UnitTime: &took, Work: 1},
+		Attempts: []restart.Attempt{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 25 * time.Second}},
+		Fresh:    estimate.Fresh{UnitTime: &took, Work: 1},
 	}
 	fmt.Println(restart.Decide(task, phase))
 
-	task.Copies[0].Remaining = 2 * time.Minute
+	task.Attempts[0].Remaining = 2 * time.Minute
 	d := restart.Decide(task, phase)
 	fmt.Println(d)
 	switch d.Action {
-	case restart.Duplicate:
+	case restart.Copy:
 		fmt.Println("launch one more copy, not on machine", d.Avoid.At(0))
 	case restart.Restart:
-		fmt.Println("kill copy", d.Copy, "and run the task again, not on machine", d.Avoid.At(0))
+		fmt.Println("kill copy", d.Attempt, "and run the task again, not on machine", d.Avoid.At(0))
 	}
 	// Output:
 	// keep not-slow remaining=25s fresh=31s slot-seconds=37.5 threshold=66.5
-	// restart fresh-sooner copy=0 remaining=120s fresh=31s slot-seconds=180 threshold=46.5 gain=89s avoid=7
+	// restart fresh-sooner attempt=0 remaining=120s fresh=31s slot-seconds=180 threshold=46.5 gain=89s avoid=7
 	// kill copy 0 and run the task again, not on machine 7
 }
 
 // Any distribution of gonum's can stand in for the time of a new copy.
 func ExampleMantri_logNormal() {
 	task := restart.Task{
-		Copies: []restart.Copy{{Machine: 7, Elapsed: time.Minute, Remaining: 40 * time.Second}},
-		Fresh:  estimate.Fresh{UnitTime: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
+		Attempts: []restart.Attempt{{Machine: 7, Elapsed: time.Minute, Remaining: 40 * time.Second}},
+		Fresh:    estimate.Fresh{UnitTime: distuv.LogNormal{Mu: 3, Sigma: 1}, Work: 1}, // median 20 s, mean 33 s
 	}
 	// The mean speaks for patience, but half of the new copies would take less than half of the time that is left.
 	fmt.Println(restart.Mantri{}.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
-	// duplicate saves-resources remaining=40s fresh=33.1155s bar=43.1155s probability=0.498297 threshold=0.25 gain=6.88455s avoid=7
+	// copy saves-resources remaining=40s fresh=33.1155s bar=43.1155s probability=0.498297 threshold=0.25 gain=6.88455s avoid=7
 }
 
 // A slot is free: what is the best use of it?
 func ExampleNext() {
 	took := estimate.Fresh{UnitTime: distuv.Uniform{Min: 20, Max: 40}, Work: 1}
 	running := []restart.Task{
-		{Copies: []restart.Copy{{Machine: 0, Elapsed: time.Minute, Remaining: 80 * time.Second}}, Fresh: took},
-		{Copies: []restart.Copy{{Machine: 1, Elapsed: time.Minute, Remaining: 300 * time.Second}}, Fresh: took},
-		{Copies: []restart.Copy{{Machine: 2, Elapsed: time.Minute, Remaining: 5 * time.Second}}, Fresh: took},
+		{Attempts: []restart.Attempt{{Machine: 0, Elapsed: time.Minute, Remaining: 80 * time.Second}}, Fresh: took},
+		{Attempts: []restart.Attempt{{Machine: 1, Elapsed: time.Minute, Remaining: 300 * time.Second}}, Fresh: took},
+		{Attempts: []restart.Attempt{{Machine: 2, Elapsed: time.Minute, Remaining: 5 * time.Second}}, Fresh: took},
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, FreeSlots: 1}
 	i, d := restart.Next(restart.Mantri{}, running, nil, phase)
@@ -72,7 +72,7 @@ func ExampleNext() {
 	i, d = restart.Next(restart.Mantri{}, running[2:], waiting, phase)
 	fmt.Println("task", i, d)
 	// Output:
-	// task 1 duplicate idle-slot remaining=300s fresh=30s bar=60s gain=270s avoid=1
+	// task 1 copy idle-slot remaining=300s fresh=30s bar=60s gain=270s avoid=1
 	// task 1 start largest-work
 }
 
@@ -85,8 +85,8 @@ func ExampleLATE() {
 	}
 	younger := []estimate.Subphase{{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, PeerRate: 0.01}}
 	running := []restart.Task{
-		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(older)}}},
-		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(younger)}}},
+		{Attempts: []restart.Attempt{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(older)}}},
+		{Attempts: []restart.Attempt{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(younger)}}},
 	}
 	phase := restart.Phase{Slots: 20, FreeSlots: 1}
 	for _, aware := range []bool{false, true} {
@@ -95,8 +95,8 @@ func ExampleLATE() {
 		fmt.Println("task", i, d)
 	}
 	// Output:
-	// task 0 duplicate longest-to-end remaining=13.3333s gain=13.3333s avoid=0
-	// task 1 duplicate longest-to-end remaining=50s gain=50s avoid=1
+	// task 0 copy longest-to-end remaining=13.3333s gain=13.3333s avoid=0
+	// task 1 copy longest-to-end remaining=50s gain=50s avoid=1
 }
 
 // A decision logs as structured fields, with all that it rests on.
@@ -110,16 +110,16 @@ func ExampleDecision_LogValue() {
 		},
 	}))
 	task := restart.Task{
-		Copies: []restart.Copy{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 2 * time.Minute}},
-		Fresh:  estimate.Fresh{UnitTime: distuv.Uniform{Min: 20, Max: 40}, Work: 1},
+		Attempts: []restart.Attempt{{Machine: 7, Elapsed: 20 * time.Second, Remaining: 2 * time.Minute}},
+		Fresh:    estimate.Fresh{UnitTime: distuv.Uniform{Min: 20, Max: 40}, Work: 1},
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 40}
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
 	task.Restarts = 3
 	log.Info("straggler", "task", 12, "decision", restart.Decide(task, phase))
 	// Output:
-	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.copy=0 decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=45 decision.gain=90 decision.avoid="[7]"
-	// level=INFO msg=straggler task=12 decision.action=duplicate decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=75 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=restart decision.reason=fresh-sooner decision.attempt=0 decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=45 decision.gain=90 decision.avoid="[7]"
+	// level=INFO msg=straggler task=12 decision.action=copy decision.reason=saves-resources decision.remaining=120 decision.fresh=30 decision.measure=slot-seconds decision.value=180 decision.threshold=75 decision.gain=90 decision.avoid="[7]"
 }
 
 // A task that resumes from a checkpoint: a new copy has only the rest to do, and the running one is judged by what it has done
@@ -131,10 +131,10 @@ func ExampleDecide_checkpoint() {
 	}
 	const saved = 0.75 // by the checkpoint, a share of the work
 	task := restart.Task{
-		Copies: []restart.Copy{{Machine: 7, Elapsed: 3 * time.Minute, Remaining: time.Minute, Done: 0.75}},
-		Fresh:  estimate.Fresh{UnitTime: &took, Work: 1 - saved, Lag: 5 * time.Second}, // the lag is what it takes to load it
+		Attempts: []restart.Attempt{{Machine: 7, Elapsed: 3 * time.Minute, Remaining: time.Minute, Done: 0.75}},
+		Fresh:    estimate.Fresh{UnitTime: &took, Work: 1 - saved, Lag: 5 * time.Second}, // the lag is what it takes to load it
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 10 * time.Second, Waiting: 40}))
 	// Output:
-	// restart fresh-sooner copy=0 remaining=60s fresh=30s slot-seconds=90 threshold=45 gain=30s avoid=7
+	// restart fresh-sooner attempt=0 remaining=60s fresh=30s slot-seconds=90 threshold=45 gain=30s avoid=7
 }

@@ -13,14 +13,14 @@ import (
 // Why was my task killed? The lines of docs/why.md.
 func Example_why() {
 	// An attempt that has run for some seconds and has about so many left, in a phase in which attempts take 90 to 110 s.
-	runs := func(ran, left float64) restart.Copy {
-		return restart.Copy{
+	runs := func(ran, left float64) restart.Attempt {
+		return restart.Attempt{
 			Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
 			Left: distuv.Uniform{Min: left * .9, Max: left * 1.1}, Basis: restart.ByProgress,
 		}
 	}
-	ask := func(p restart.Phase, copies ...restart.Copy) {
-		task := restart.Task{Copies: copies, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
+	ask := func(p restart.Phase, copies ...restart.Attempt) {
+		task := restart.Task{Attempts: copies, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
 		d := restart.Decide(task, p)
 		fmt.Println(d)
 		fmt.Println(d.Sentence())
@@ -43,13 +43,13 @@ func Example_why() {
 	lost.Trials = restart.Trials{Won: 2, Lost: 5, Cost: 1100 * time.Second}
 	ask(lost, runs(100, 900))
 	// Output:
-	// duplicate saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
+	// copy saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
 	// copied: it still needs 900 s, and a copy takes 100 s, so that the two probably use less in all; to let it run costs 1350 s of slot time, and the cheapest change 530 s
-	// kill not-worth-slot copy=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
+	// kill not-worth-slot attempt=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
 	// killed: it is not worth its slot beside the other attempt; that saves 70.8 s of slot time, and must save 20 s
-	// kill not-worth-slot copy=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
+	// kill not-worth-slot attempt=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
 	// killed: it is not worth its slot beside the other attempt; that saves 870 s of slot time, and must save 20 s
-	// restart fresh-sooner copy=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
+	// restart fresh-sooner attempt=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
 	// restarted: it still needs 900 s, and a new attempt takes 100 s; to let it run costs 1350 s of slot time, and the cheapest change 285 s
 	// keep not-slow basis=progress remaining=60s fresh=100s slot-seconds=90 threshold=130
 	// kept: it is not slow enough; to let it run costs 90 s of slot time, and the cheapest change 130 s

@@ -6,9 +6,9 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Copy is one running copy of a task, as of now; or one that waits in an engine's queue, of which Elapsed is 0 and
+// Attempt is one running copy of a task, as of now; or one that waits in an engine's queue, of which Elapsed is 0 and
 // Remaining unknown.
-type Copy struct {
+type Attempt struct {
 	// Machine is the host's index of the machine it runs on, from 0; negative if not known.
 	Machine int
 	// Elapsed is how long it has run.
@@ -39,33 +39,33 @@ type Copy struct {
 
 // Task is what the host knows of one running task.
 type Task struct {
-	// Copies are its running and queued copies; len(Copies) is c of the paper. A decision refers to them by index.
-	Copies []Copy
+	// Attempts are its running and queued copies; len(Attempts) is c of the paper. A decision refers to them by index.
+	Attempts []Attempt
 	// Fresh is t_new, how long a new copy would take. If it would resume from a checkpoint, Fresh.Work is what that
 	// leaves.
 	Fresh estimate.Fresh
 	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not
 	// known. Read by Flink.
 	Work float64
-	// Clones is how many of Copies are the task's first ones, launched together up front, as package clone
+	// Clones is how many of Attempts are the task's first ones, launched together up front, as package clone
 	// reckons. They are no copies that were made because the task is slow. 0 counts as 1.
 	Clones int
 	// Restarts is how often the task was killed and restarted so far.
 	Restarts int
-	// Duplicates is how many copies of it were launched so far while another one ran.
-	Duplicates int
+	// Copies is how many copies of it were launched so far while another one ran.
+	Copies int
 	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was
-	// killed; 0 if it never had more than one. The ages of Copies are looked at as well.
+	// killed; 0 if it never had more than one. The ages of Attempts are looked at as well.
 	SinceCopy time.Duration
-	// Tried are machines on which attempts of the task ran, latest first. Those of Copies may stand there as well.
-	Tried []int
+	// PastMachines are machines on which attempts of the task ran, latest first. Those of Attempts may stand there as well.
+	PastMachines []int
 	// Trial is what [Trials] has made of it when it was told of the task's trials. Read by LeastCost.
 	Trial Trial
 	// Longest is how long the longest attempt of the phase has taken that has ended, had it been of this task's work; 0 if none
 	// has ended. Read by LeastCost and [Hold].
 	Longest time.Duration
-	// NoDuplicate says that two copies of the task must never run at once: it has side effects.
-	NoDuplicate bool
+	// NoCopy says that two copies of the task must never run at once: it has side effects.
+	NoCopy bool
 	// NoRestart says that the task must not be killed and run again.
 	NoRestart bool
 }
@@ -80,8 +80,8 @@ type Phase struct {
 	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now. A queued copy holds
 	// one.
 	Slots, FreeSlots int
-	// Speculative is how many copies run, or are queued, beyond the first of their task.
-	Speculative int
+	// Copies is how many copies run, or are queued, beyond the first of their task.
+	Copies int
 	// Silent says that no copy of the phase has ever reported progress.
 	Silent bool
 	// Idle is how long ago an attempt of the phase last began or ended. If that is far longer than Task.Longest, no slot

@@ -47,8 +47,8 @@ func TestTheDefaultIsExplained(t *testing.T) {
 		explained := ""
 		for _, e := range phases[0].Events {
 			if a := phase.Apply(e); a.Reason != restart.NoReason && strings.Contains(comments, a.Sentence()) {
-				d := restart.Decision{Action: a.Action, Reason: a.Reason, Copy: a.Copy, Comparison: a.Comparison}
-				explained = strings.Replace(d.String(), " copy="+strconv.Itoa(a.Copy), "", 1)
+				d := restart.Decision{Action: a.Action, Reason: a.Reason, Attempt: a.Attempt, Comparison: a.Comparison}
+				explained = strings.Replace(d.String(), " attempt="+strconv.Itoa(a.Attempt), "", 1)
 			}
 		}
 		require.NotEmpty(t, explained, "%s: no sentence", file)

@@ -42,15 +42,15 @@ func (r *rubbish) distribution() estimate.Distribution {
 func (r *rubbish) task() restart.Task {
 	t := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: r.distribution(), Work: r.Float(), Location: r.Float(), Lag: r.Duration()},
-		Work:  r.Float(), Restarts: r.Int(), SinceCopy: r.Duration(), NoDuplicate: r.Byte()&1 != 0, NoRestart: r.Byte()&1 != 0,
+		Work:  r.Float(), Restarts: r.Int(), SinceCopy: r.Duration(), NoCopy: r.Byte()&1 != 0, NoRestart: r.Byte()&1 != 0,
 	}
 	for range r.Byte() % 5 {
-		t.Copies = append(t.Copies, restart.Copy{
+		t.Attempts = append(t.Attempts, restart.Attempt{
 			Machine: r.Int(), Elapsed: r.Duration(), Remaining: r.Duration(), Score: r.Float(), Done: r.Float(),
 		})
 	}
 	for range r.Byte() % 5 {
-		t.Tried = append(t.Tried, r.Int())
+		t.PastMachines = append(t.PastMachines, r.Int())
 	}
 	return t
 }
@@ -58,7 +58,7 @@ func (r *rubbish) task() restart.Task {
 func (r *rubbish) phase() restart.Phase {
 	return restart.Phase{
 		Interval: r.Duration(), Tasks: r.Int(), Finished: r.Int(), Waiting: r.Int(), Slots: r.Int(), FreeSlots: r.Int(),
-		Speculative: r.Int(), Machines: r.Int(),
+		Copies: r.Int(), Machines: r.Int(),
 		Peers: restart.Peers{
 			Durations: r.distribution(), UnitTimes: r.distribution(), ProgressRates: r.distribution(), MeanScore: r.Float(),
 			Throughput: r.Float(), Machine: restart.MachineProgress{Total: r.Float(), Of: r.distribution()},
@@ -82,13 +82,13 @@ func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) 
 		t.Fatalf("an odd line: %q", d)
 	case !decides(d):
 		t.Fatalf("the numbers do not say so: %v", d)
-	case d.Copy < 0 || d.Copy >= max(len(task.Copies), 1):
+	case d.Attempt < 0 || d.Attempt >= max(len(task.Attempts), 1):
 		t.Fatalf("no such copy: %+v", d)
-	case d.Action == restart.Kill && len(task.Copies) < 2:
+	case d.Action == restart.Kill && len(task.Attempts) < 2:
 		t.Fatalf("the last copy is killed: %+v", d)
-	case d.Action == restart.Start, d.Action != restart.Keep && len(task.Copies) == 0:
+	case d.Action == restart.Start, d.Action != restart.Keep && len(task.Attempts) == 0:
 		t.Fatalf("nothing runs, and yet %v", d)
-	case d.Action == restart.Duplicate && task.NoDuplicate, d.Action == restart.Restart && task.NoRestart:
+	case d.Action == restart.Copy && task.NoCopy, d.Action == restart.Restart && task.NoRestart:
 		t.Fatalf("not eligible, and yet %v", d)
 	case d.Action == restart.Keep && d.Gain != 0, d.Gain < 0:
 		t.Fatalf("gain %v of %v", d.Gain, d)
@@ -102,7 +102,7 @@ func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) 
 
 // atMost are the measures that must be at most the threshold for an action; the others must be at least that.
 var atMost = []restart.Measure{
-	restart.LostSlotSeconds, restart.PastRestarts, restart.PastCopies, restart.RunningCopies, restart.CopyShare,
+	restart.LostSlotSeconds, restart.PastRestarts, restart.PastCopies, restart.RunningAttempts, restart.CopyShare,
 	restart.ProgressScore, restart.ProgressRate, restart.WorkRate, restart.SlowFactor,
 }
 
@@ -156,12 +156,12 @@ func FuzzDecideIsMonotone(f *testing.F) {
 			t := restart.Task{Restarts: int(flags>>2) % 5, SinceCopy: time.Duration(flags) * time.Second}
 			t.Fresh = estimate.Fresh{UnitTime: spreadOut{mean, spread}, Work: 1}
 			for i := range int(copies % 4) {
-				t.Copies = append(t.Copies, restart.Copy{Machine: i, Elapsed: minute, Remaining: time.Duration(remaining)})
+				t.Attempts = append(t.Attempts, restart.Attempt{Machine: i, Elapsed: minute, Remaining: time.Duration(remaining)})
 			}
 			return t
 		}
 		p := restart.Phase{Interval: time.Duration(interval), Waiting: int(flags & 1), FreeSlots: int(flags >> 1 & 1)}
-		for name, m := range map[string]restart.Mantri{"default": {}, "raised": {RaisedBar: 2, DuplicateThreshold: 0.5, FastestKept: 3}} {
+		for name, m := range map[string]restart.Mantri{"default": {}, "raised": {RaisedBar: 2, CopyThreshold: 0.5, FastestKept: 3}} {
 			d := m.Decide(facts(remaining, mean), p)
 			if d.Action == restart.Keep {
 				if slower := m.Decide(facts(remaining, longerMean), p); slower.Action == restart.Restart {

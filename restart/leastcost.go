@@ -26,11 +26,11 @@ import (
 //   - The first trial is a copy, since two attempts of one task show whether the task is long: if the copy is as slow, the
 //     copy is killed; if it is faster, the old attempt is.
 //   - Attempts are killed without a copy once three trials were won, and twice as many as were lost; one is enough for an
-//     attempt that moves evenly ([Copy].Even) while tasks wait for slots. A task that may have no copy ([Task].NoDuplicate)
+//     attempt that moves evenly ([Attempt].Even) while tasks wait for slots. A task that may have no copy ([Task].NoCopy)
 //     need not wait for that: there a restart is the trial, once the attempt has run for as long as a silent copy may.
 //   - No trial begins if all trials together, this one too, might then have lost more than the bound of [Limits].
 //
-// Where the machine is known to be bad ([Copy].Location), an attempt is killed without proof, and there is no bound.
+// Where the machine is known to be bad ([Attempt].Location), an attempt is killed without proof, and there is no bound.
 //
 // Every field is a choice of the operator, and 0 stands for the default. It is immutable in use and safe for concurrent
 // use. Sources: t_rem and t_new [Mantri §5.1]; the model of luck and size, the criterion and the bound are this library's,
@@ -71,30 +71,30 @@ func (c LeastCost) Validate() error {
 	return cmp.Or(check.Factor(place, "Price", c.Price), check.Factor(place, "IdlePrice", c.IdlePrice))
 }
 
-// Decide says what to do about a running task. O(len(t.Copies)), and some thirty looks at t.Fresh and at each Copy.Left;
+// Decide says what to do about a running task. O(len(t.Attempts)), and some thirty looks at t.Fresh and at each Attempt.Left;
 // no allocation.
 func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	c, p.Limits = c.Effective(), p.Limits.Effective()
-	m := Mantri{MaxRestarts: p.Limits.Restarts, MaxDuplicates: p.Limits.Duplicates}
+	m := Mantri{MaxRestarts: p.Limits.Restarts, MaxCopies: p.Limits.Copies}
 	m.fill()
 	d.Reason = NotRunning
-	if len(t.Copies) == 0 {
+	if len(t.Attempts) == 0 {
 		return d
 	}
-	v := m.look(t.Copies, p.Interval)
+	v := m.look(t.Attempts, p.Interval)
 	d.Won, d.Tried = p.Trials.Counts()
-	if v.prunes(&d, t.Copies, max(m.FastestKept, t.Clones)) {
+	if v.prunes(&d, t.Attempts, max(m.FastestKept, t.Clones)) {
 		return d
 	}
 	if v.estimates(&d, &t, &p) {
 		c.cheapest(&d, &t, &p, &m, v)
 	}
-	canCopy := p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off
+	canCopy := p.FreeSlots > 0 && !t.NoCopy && m.MaxCopies != Off
 	if p.Stuck(t.Longest) && d.Action != Kill && !canCopy && (v.basis != ByProgress || d.Remaining > d.Fresh) &&
 		(v.left != nil || v.remaining == estimate.Unknown) && m.mayRestart(&t, v) == NoReason {
-		d.Action, d.Reason, d.Copy, d.Comparison = Restart, Held, v.slowest, Comparison{}
+		d.Action, d.Reason, d.Attempt, d.Comparison = Restart, Held, v.slowest, Comparison{}
 	}
-	if d.Action == Duplicate || d.Action == Restart {
+	if d.Action == Copy || d.Action == Restart {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
 		d.Avoid = Avoid(t, p)
 	}
@@ -110,7 +110,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	}
 	if w.silent && t.Trial.Action != Keep {
 		ran := v.youngest
-		if t.Trial.Action == Duplicate && t.SinceCopy > 0 {
+		if t.Trial.Action == Copy && t.SinceCopy > 0 {
 			ran = t.SinceCopy
 		}
 		if ran < w.patience {
@@ -119,8 +119,8 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		}
 	}
 	keep, restart, another, sooner := w.costs()
-	noRestart, noCopy := m.mayRestart(t, v), m.mayDuplicate(t, v)
-	if noRestart == NoReason && len(t.Copies) > 1 {
+	noRestart, noCopy := m.mayRestart(t, v), m.mayCopy(t, v)
+	if noRestart == NoReason && len(t.Attempts) > 1 {
 		noRestart = SeveralRun
 	}
 	if noCopy == NoReason && p.FreeSlots <= 0 && p.Waiting <= 0 {
@@ -164,7 +164,7 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		case p.Waiting <= 0:
 			bar = evenChance
 		}
-		switch loses, most := w.mayLose(&p.Limits, t, p, Duplicate); {
+		switch loses, most := w.mayLose(&p.Limits, t, p, Copy); {
 		case sooner < bar:
 			d.because(Unlikely, Probability, sooner, bar)
 			copyPays = false
@@ -176,13 +176,13 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	switch {
 	case restartPays && (!copyPays || restart <= another):
 		d.because(FreshSooner, SlotSeconds, keep, restart)
-		d.Action, d.Copy = Restart, v.slowest
+		d.Action, d.Attempt = Restart, v.slowest
 	case copyPays && p.Waiting > 0:
 		d.because(SavesResources, SlotSeconds, keep, another)
-		d.Action = Duplicate
+		d.Action = Copy
 	case copyPays:
 		d.because(IdleSlot, SlotSeconds, keep, another)
-		d.Action = Duplicate
+		d.Action = Copy
 	}
 }
 
@@ -204,7 +204,7 @@ type weights struct {
 }
 
 func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
-	w.stakes, w.copies, w.interval = stakesOf(t, p), float64(len(t.Copies)), v.interval.Seconds()
+	w.stakes, w.copies, w.interval = stakesOf(t, p), float64(len(t.Attempts)), v.interval.Seconds()
 	remaining := v.remaining.Seconds()
 	for i := range w.left {
 		if w.left[i] = remaining; v.left != nil {
@@ -316,21 +316,21 @@ func (w *weights) likely() float64 {
 func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 	least := killPeriods * w.interval
 	worst, most := -1, least
-	if len(t.Copies) <= max(t.Clones, 1) {
+	if len(t.Attempts) <= max(t.Clones, 1) {
 		return false
 	}
-	for i := range t.Copies {
-		c := &t.Copies[i]
+	for i := range t.Attempts {
+		c := &t.Attempts[i]
 		reports := c.Basis == ByProgress
 		switch {
 		case c.Left == nil || c.Elapsed < w.patience:
-		case kept(t.Copies, i) && !(reports && replaced(t, i, mostRestarts)):
+		case kept(t.Attempts, i) && !(reports && replaced(t, i, mostRestarts)):
 		case !reports:
 			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience.Seconds())
-			d.Action, d.Copy = Kill, i
+			d.Action, d.Attempt = Kill, i
 			return true
 		default:
-			if other := fastestOther(t.Copies, i); other != nil {
+			if other := fastestOther(t.Attempts, i); other != nil {
 				if saves := w.saves(c, other); saves > most {
 					worst, most = i, saves
 				}
@@ -341,12 +341,12 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 		return false
 	}
 	d.because(NotWorthSlot, SavedSlotSeconds, most, least)
-	d.Action, d.Copy = Kill, worst
+	d.Action, d.Attempt = Kill, worst
 	return true
 }
 
 // fastestOther returns the attempt beside the i-th that ends first; nil if t_rem of none is a distribution.
-func fastestOther(copies []Copy, i int) (other *Copy) {
+func fastestOther(copies []Attempt, i int) (other *Attempt) {
 	for j := range copies {
 		if o := &copies[j]; j != i && o.Left != nil && (other == nil || o.Remaining < other.Remaining) {
 			other = o
@@ -357,7 +357,7 @@ func fastestOther(copies []Copy, i int) (other *Copy) {
 
 // saves returns by how much it costs less to end an attempt than to keep it beside another. How long the two take in all
 // shows whether the task is long: then both take as long, and what the younger has reported counts for nothing.
-func (w *weights) saves(c, other *Copy) (saved float64) {
+func (w *weights) saves(c, other *Attempt) (saved float64) {
 	var of, left [leftPoints]float64
 	for i := range leftPoints {
 		of[i], left[i] = bounded(point(c.Left, i, leftPoints)), bounded(point(other.Left, i, leftPoints))
@@ -409,11 +409,11 @@ func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alik
 // restart.
 func replaced(t *Task, i, most int) bool {
 	oldest, furthest := 0, 0
-	for j := range t.Copies {
-		if t.Copies[j].Elapsed > t.Copies[oldest].Elapsed {
+	for j := range t.Attempts {
+		if t.Attempts[j].Elapsed > t.Attempts[oldest].Elapsed {
 			oldest = j
 		}
-		if t.Copies[j].far() > t.Copies[furthest].far() {
+		if t.Attempts[j].far() > t.Attempts[furthest].far() {
 			furthest = j
 		}
 	}

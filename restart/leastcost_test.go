@@ -19,14 +19,14 @@ const second = time.Second
 // says how much is left, to within a tenth.
 func alike(ran, left float64) restart.Task {
 	return restart.Task{
-		Fresh:  estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1},
-		Copies: []restart.Copy{attempt(0, ran, left)},
+		Fresh:    estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1},
+		Attempts: []restart.Attempt{attempt(0, ran, left)},
 	}
 }
 
 // attempt has run for some seconds, and has about so many left.
-func attempt(machine int, ran, left float64) restart.Copy {
-	return restart.Copy{
+func attempt(machine int, ran, left float64) restart.Attempt {
+	return restart.Attempt{
 		Machine: machine, Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
 		Left: distuv.Uniform{Min: left * .9, Max: left * 1.1}, Basis: restart.ByProgress,
 	}
@@ -48,7 +48,7 @@ func decide(task restart.Task, phase restart.Phase) restart.Decision {
 // The example of LeastCost's page: 100 s have passed, and a tenth of the work is done.
 func TestTheFirstTrialIsACopy(t *testing.T) {
 	d := decide(alike(100, 900), waiting)
-	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.SavesResources, d.Reason)
 	assert.InDelta(t, 1350, d.Value, .5, "a slot and half a second more for each of 900 s")
 	// With probability 1/4 the task is long: 1350 and 20 s of a copy that shows nothing. Otherwise 2.5 times 100 s.
@@ -77,7 +77,7 @@ func TestRestartsWantProof(t *testing.T) {
 	phase.Trials.Lost = 1.5
 	assert.Equal(t, restart.Restart, decide(alike(100, 900), phase).Action, "two were won for each that was lost")
 	phase.Trials.Lost = 1.6
-	assert.Equal(t, restart.Duplicate, decide(alike(100, 900), phase).Action)
+	assert.Equal(t, restart.Copy, decide(alike(100, 900), phase).Action)
 
 	phase.FreeSlots, phase.Waiting = 0, 0
 	d = decide(alike(100, 900), phase)
@@ -86,51 +86,51 @@ func TestRestartsWantProof(t *testing.T) {
 	assert.InDelta(t, 3.2, d.Threshold, 1e-9)
 
 	task := alike(100, 900)
-	task.NoDuplicate = true
+	task.NoCopy = true
 	assert.Equal(t, restart.Restart, decide(task, phase).Action, "a task that may have no copy need not wait for proof")
 }
 
 // A copy that turns out as slow shows that the task is long: the copy is killed. Of a copy that is fast, the old attempt is.
 func TestAPairShowsWhetherTheTaskIsLong(t *testing.T) {
 	task := alike(130, 870)
-	task.Copies = append(task.Copies, attempt(1, 30, 970))
+	task.Attempts = append(task.Attempts, attempt(1, 30, 970))
 	d := decide(task, waiting)
 	assert.Equal(t, restart.Kill, d.Action)
-	assert.Equal(t, 1, d.Copy)
+	assert.Equal(t, 1, d.Attempt)
 
-	task.Copies[1] = attempt(1, 30, 70)
+	task.Attempts[1] = attempt(1, 30, 70)
 	d = decide(task, waiting)
 	assert.Equal(t, restart.Kill, d.Action)
 	assert.Equal(t, restart.NotWorthSlot, d.Reason)
-	assert.Zero(t, d.Copy)
+	assert.Zero(t, d.Attempt)
 
 	task.Restarts = 3
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it counts as a restart, of which there may be three")
 	task.Restarts, task.NoRestart = 0, true
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action)
 	task.NoRestart = false
-	task.Copies[1] = attempt(1, 10, 90)
+	task.Attempts[1] = attempt(1, 10, 90)
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it has not run for two report periods")
-	task.Copies[1] = attempt(1, 30, 70)
-	task.Copies[1].Done = .01
+	task.Attempts[1] = attempt(1, 30, 70)
+	task.Attempts[1].Done = .01
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt is further on")
 }
 
 // Where nothing is reported, a copy is given up after one and a half typical times, or a quarter of the age of the task.
 func TestPatienceOfSilentCopies(t *testing.T) {
 	task := alike(300, 900)
-	task.Copies[0].Basis = restart.ByAge
-	task.Copies = append(task.Copies, attempt(1, 140, 60))
-	task.Copies[1].Basis, task.Copies[0].Done, task.Copies[1].Done = restart.ByAge, 0, 0
-	task.Trial = restart.Trial{Action: restart.Duplicate, Copies: 1}
+	task.Attempts[0].Basis = restart.ByAge
+	task.Attempts = append(task.Attempts, attempt(1, 140, 60))
+	task.Attempts[1].Basis, task.Attempts[0].Done, task.Attempts[1].Done = restart.ByAge, 0, 0
+	task.Trial = restart.Trial{Action: restart.Copy, Copies: 1}
 	d := decide(task, lastWave)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, restart.TrialRuns, d.Reason)
 	assert.InDelta(t, 140, d.Value, 1e-9)
 	assert.InDelta(t, 1.5*96, d.Threshold, 1, "0.3 of t_new are below 96 s")
-	task.Copies[1].Elapsed = 150 * second
+	task.Attempts[1].Elapsed = 150 * second
 	assert.Equal(t, restart.Kill, decide(task, lastWave).Action)
-	task.Copies[0].Elapsed = 800 * second
+	task.Attempts[0].Elapsed = 800 * second
 	assert.Equal(t, restart.TrialRuns, decide(task, lastWave).Reason, "a quarter of 800 s is more")
 }
 
@@ -138,11 +138,11 @@ func TestPatienceOfSilentCopies(t *testing.T) {
 // lost.
 func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 	task, phase := alike(50, 900), waiting
-	task.Duplicates, phase.Trials = 9, restart.Trials{Won: 1}
+	task.Copies, phase.Trials = 9, restart.Trials{Won: 1}
 	d := decide(task, phase)
 	assert.NotEqual(t, restart.Restart, d.Action)
 	assert.InDelta(t, 3, d.Threshold, 0, "%v", d)
-	task.Copies[0].Even = true
+	task.Attempts[0].Even = true
 	assert.Equal(t, restart.Restart, decide(task, phase).Action)
 	phase.Trials = restart.Trials{Won: 1, Lost: 1}
 	d = decide(task, phase)
@@ -156,13 +156,13 @@ func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 func TestTheBoundOnLosses(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
-	task.Copies[0].Basis = restart.ByAge
+	task.Attempts[0].Basis = restart.ByAge
 	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s, which the next copy of 72 s at risk may reach.
 	most := .03*60*96 + 3*144.
 	for _, at := range []struct {
 		lost   float64
 		action restart.Action
-	}{{most - 73, restart.Duplicate}, {most - 71, restart.Keep}} {
+	}{{most - 73, restart.Copy}, {most - 71, restart.Keep}} {
 		phase.Trials.Cost = time.Duration(at.lost * 1e9)
 		d := decide(task, phase)
 		assert.Equal(t, at.action, d.Action)
@@ -177,14 +177,14 @@ func TestTheBoundOnLosses(t *testing.T) {
 	phase.Trials.Cost = phase.Trials.AtRisk
 	assert.Zero(t, decide(task, phase).Threshold, "nothing more may be lost")
 	phase.Trials.Cost = 0
-	task.Copies[0].Basis = restart.ByProgress
-	assert.Equal(t, restart.Duplicate, decide(task, phase).Action, "progress says that 900 s are left")
+	task.Attempts[0].Basis = restart.ByProgress
+	assert.Equal(t, restart.Copy, decide(task, phase).Action, "progress says that 900 s are left")
 
-	task.Copies[0].Basis, phase = restart.ByAge, lastWave
+	task.Attempts[0].Basis, phase = restart.ByAge, lastWave
 	phase.Limits = restart.Limits{FreeTrials: restart.Off, LossShare: 1e-9}
 	assert.Equal(t, restart.LossBound, decide(task, phase).Reason)
 	phase.Limits.LossShare, phase.Trials.Cost = restart.Off, time.Hour
-	assert.Equal(t, restart.Duplicate, decide(task, phase).Action, "the bound is off")
+	assert.Equal(t, restart.Copy, decide(task, phase).Action, "the bound is off")
 }
 
 // Each trial that a task has lost doubles the odds that the task is long.
@@ -202,8 +202,8 @@ func TestLostTrialsOfATask(t *testing.T) {
 	assert.InDelta(t, (&restart.Trials{Lost: 1}).Long(0, 0), trials.Long(0, 200), 1e-15, "twice as long: a quarter")
 
 	task := alike(100, 200)
-	assert.Equal(t, restart.Duplicate, decide(task, lastWave).Action)
-	for task.Trial.Lost = 1; decide(task, lastWave).Action == restart.Duplicate; task.Trial.Lost++ {
+	assert.Equal(t, restart.Copy, decide(task, lastWave).Action)
+	for task.Trial.Lost = 1; decide(task, lastWave).Action == restart.Copy; task.Trial.Lost++ {
 		assert.Less(t, task.Trial.Lost, 20)
 	}
 	assert.Equal(t, restart.NotSlow, decide(task, lastWave).Reason)
@@ -215,9 +215,9 @@ func TestAFasterPlaceHelpsALongTask(t *testing.T) {
 	phase.Trials.Lost = 20
 	task := alike(100, 300)
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
-	task.Copies[0].Location, task.Fresh.Location = 8, 1
+	task.Attempts[0].Location, task.Fresh.Location = 8, 1
 	phase.Trials.Cost = 0
-	assert.Equal(t, restart.Duplicate, decide(task, phase).Action)
+	assert.Equal(t, restart.Copy, decide(task, phase).Action)
 }
 
 // Where a machine is known to be bad, that is no guess: nothing is to be proved, and there is no bound.
@@ -228,10 +228,10 @@ func TestABadMachineIsNoGuess(t *testing.T) {
 		location float64
 		want     restart.Action
 	}{{2.9, restart.Keep}, {3.1, restart.Restart}} {
-		task.Copies[0].Location = at.location
+		task.Attempts[0].Location = at.location
 		assert.Equal(t, at.want, decide(task, phase).Action, "%v", at.location)
-		d := restart.Hold(restart.Decision{Action: restart.Duplicate}, task, phase)
-		assert.Equal(t, at.want == restart.Restart, d.Action == restart.Duplicate)
+		d := restart.Hold(restart.Decision{Action: restart.Copy}, task, phase)
+		assert.Equal(t, at.want == restart.Restart, d.Action == restart.Copy)
 	}
 	task.Fresh.Location = 1.5
 	assert.Equal(t, restart.Keep, decide(task, phase).Action, "the new attempt's machine is slow as well")
@@ -240,30 +240,30 @@ func TestABadMachineIsNoGuess(t *testing.T) {
 // While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .6.
 func TestProbablySooner(t *testing.T) {
 	wide := alike(100, 0)
-	wide.Copies[0].Remaining, wide.Copies[0].Left = 1005*second, values(10, 2000)
+	wide.Attempts[0].Remaining, wide.Attempts[0].Left = 1005*second, values(10, 2000)
 	d := decide(wide, waiting)
 	assert.Equal(t, restart.Unlikely, d.Reason)
 	assert.InDelta(t, .6, d.Threshold, 0)
-	assert.Equal(t, restart.Duplicate, decide(wide, lastWave).Action, "on an idle slot even odds will do")
+	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action, "on an idle slot even odds will do")
 }
 
 // Where t_rem is certain there is nothing to prove.
 func TestCertainTimesNeedNoTrials(t *testing.T) {
 	task := alike(100, 900)
-	task.Copies[0].Left, task.Copies[0].Basis = nil, restart.NoBasis
+	task.Attempts[0].Left, task.Attempts[0].Basis = nil, restart.NoBasis
 	d := decide(task, waiting)
 	assert.Equal(t, restart.Restart, d.Action)
 	assert.Equal(t, restart.FreshSooner, d.Reason)
 	task.NoRestart = true
-	assert.Equal(t, restart.Duplicate, decide(task, waiting).Action)
-	task.NoDuplicate = true
+	assert.Equal(t, restart.Copy, decide(task, waiting).Action)
+	task.NoCopy = true
 	assert.Equal(t, restart.NotEligible, decide(task, waiting).Reason)
 }
 
 // A task that is stuck is restarted where it can't be copied, whatever the trials have cost.
 func TestStuckTasksAreRestarted(t *testing.T) {
 	task, phase := alike(2000, 1), waiting
-	task.Copies[0].Basis, phase.FreeSlots = restart.ByAge, 0
+	task.Attempts[0].Basis, phase.FreeSlots = restart.ByAge, 0
 	task.Longest, phase.Idle = 100*second, 400*second-1
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
 	phase.Idle++
@@ -271,12 +271,12 @@ func TestStuckTasksAreRestarted(t *testing.T) {
 	d := decide(task, phase)
 	assert.Equal(t, restart.Restart, d.Action)
 	assert.Equal(t, restart.Held, d.Reason)
-	task.Copies[0].Remaining, task.Copies[0].Left = estimate.Unknown, nil
+	task.Attempts[0].Remaining, task.Attempts[0].Left = estimate.Unknown, nil
 	assert.Equal(t, restart.Held, decide(task, phase).Reason)
-	task.Copies[0] = attempt(0, 2000, 1)
+	task.Attempts[0] = attempt(0, 2000, 1)
 	assert.Equal(t, restart.Keep, decide(task, phase).Action, "progress says that it ends at once")
 	task.Restarts = 3
-	task.Copies[0].Basis = restart.ByAge
+	task.Attempts[0].Basis = restart.ByAge
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
 }
 
@@ -287,33 +287,33 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 	for range 20000 {
 		task := alike(rng.Float64()*400, rng.Float64()*1000)
 		for range rng.IntN(3) {
-			task.Copies = append(task.Copies, attempt(len(task.Copies), rng.Float64()*100, rng.Float64()*500))
+			task.Attempts = append(task.Attempts, attempt(len(task.Attempts), rng.Float64()*100, rng.Float64()*500))
 		}
 		phase := lastWave
 		phase.Waiting, phase.FreeSlots, phase.Stream = rng.IntN(2)*5, rng.IntN(3), rng.IntN(2) == 0
 		phase.Trials = restart.Trials{Won: float64(rng.IntN(5)), Lost: float64(rng.IntN(5))}
-		task.Restarts, task.Duplicates, task.NoDuplicate = rng.IntN(4), rng.IntN(9), rng.IntN(5) == 0
+		task.Restarts, task.Copies, task.NoCopy = rng.IntN(4), rng.IntN(9), rng.IntN(5) == 0
 		task.Trial.Lost, task.NoRestart = rng.IntN(4), rng.IntN(5) == 0
 		d := decide(task, phase)
 		acted[d.Action]++
 		reasons[d.Reason]++
 		assert.Equal(t, d, restart.Hold(d, task, phase), "limits change nothing")
 		assert.True(t, decides(d), "the numbers do not say so: %v", d)
-		assert.True(t, d.Copy >= 0 && d.Copy < len(task.Copies))
+		assert.True(t, d.Attempt >= 0 && d.Attempt < len(task.Attempts))
 		switch d.Action {
-		case restart.Duplicate, restart.Restart:
+		case restart.Copy, restart.Restart:
 			assert.Less(t, d.Threshold+20, d.Value, "two report periods are saved")
 		case restart.Keep:
 			assert.NotEqual(t, restart.NoReason, d.Reason)
 		}
 	}
-	for _, a := range []restart.Action{restart.Keep, restart.Duplicate, restart.Restart, restart.Kill} {
+	for _, a := range []restart.Action{restart.Keep, restart.Copy, restart.Restart, restart.Kill} {
 		assert.Greater(t, acted[a], 200, a)
 	}
 	for _, why := range []restart.Reason{
-		restart.FreshSooner, restart.SavesResources, restart.IdleSlot, restart.SlowerCopy, restart.NotSlow, restart.TooYoung,
-		restart.NoFreeSlot, restart.EnoughCopies, restart.CopyTooRecent, restart.RestartsSpent, restart.NotEligible,
-		restart.Unproven, restart.NotWorthSlot, restart.NotRestartable, restart.DuplicatesSpent, restart.SeveralRun,
+		restart.FreshSooner, restart.SavesResources, restart.IdleSlot, restart.SlowerAttempt, restart.NotSlow, restart.TooYoung,
+		restart.NoFreeSlot, restart.EnoughAttempts, restart.CopyTooRecent, restart.RestartsSpent, restart.NotEligible,
+		restart.Unproven, restart.NotWorthSlot, restart.NotRestartable, restart.CopiesSpent, restart.SeveralRun,
 		restart.NoTaskWaits,
 	} {
 		assert.Positive(t, reasons[why], why)
@@ -326,7 +326,7 @@ func TestLeastCostFields(t *testing.T) {
 		assert.ErrorContains(t, bad.Validate(), field)
 	}
 	free := restart.LeastCost{IdlePrice: 10}
-	assert.Equal(t, restart.Duplicate, free.Decide(alike(20, 120), lastWave).Action)
+	assert.Equal(t, restart.Copy, free.Decide(alike(20, 120), lastWave).Action)
 	dear := restart.LeastCost{IdlePrice: .1}
 	assert.Equal(t, restart.Keep, dear.Decide(alike(100, 150), lastWave).Action, "to save time costs too many slots")
 	assert.Equal(t, restart.NotRunning, decide(restart.Task{}, lastWave).Reason)
@@ -334,7 +334,7 @@ func TestLeastCostFields(t *testing.T) {
 
 // costs are those of the page, pair by pair: of keeping the task, of a restart, and of a copy.
 func costs(task restart.Task, long func(whole float64) (again, another float64), price, shows, typical float64) (keep, again, another float64) {
-	c, left, age := float64(len(task.Copies)), task.Copies[0].Left, task.Copies[0].Elapsed.Seconds()
+	c, left, age := float64(len(task.Attempts)), task.Attempts[0].Left, task.Attempts[0].Elapsed.Seconds()
 	lag := task.Fresh.Lag.Seconds()
 	for i := range 16 {
 		l := left.Quantile((float64(i) + .5) / 16)
@@ -404,7 +404,7 @@ func TestLeastCostByEachPair(t *testing.T) {
 		case restart.Restart:
 			assert.InDelta(t, again, d.Threshold, rounding, "%v", d)
 			assert.LessOrEqual(t, again, another+rounding)
-		case restart.Duplicate:
+		case restart.Copy:
 			assert.InDelta(t, another, d.Threshold, rounding, "%v", d)
 		case restart.Keep:
 			if d.Reason == restart.NotSlow {
@@ -416,7 +416,7 @@ func TestLeastCostByEachPair(t *testing.T) {
 			assert.Less(t, d.Threshold+margin, d.Value+rounding)
 		}
 	}
-	for _, a := range []restart.Action{restart.Keep, restart.Duplicate, restart.Restart} {
+	for _, a := range []restart.Action{restart.Keep, restart.Copy, restart.Restart} {
 		assert.Greater(t, seen[a], 100, a)
 	}
 }

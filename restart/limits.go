@@ -16,7 +16,7 @@ import (
 // waits for one has ended after at most Restarts+1 times what the longest of its attempts takes by itself, and the
 // delays until a restarted task runs again. Where all of its attempts take the same, that is Restarts+1 times what its
 // first one would have taken. That says nothing of attempts that hang for ever: give each a hard timeout of your own.
-// Attempts that fail, or are lost with their machine, are the host's to bound as well. A task of NoDuplicate gets no
+// Attempts that fail, or are lost with their machine, are the host's to bound as well. A task of NoCopy gets no
 // copy, and one of NoRestart no restart.
 //
 // No trial begins that might let all trials lose more than a bound. [Trials] states it, and FreeTrials and LossShare are its
@@ -24,8 +24,8 @@ import (
 type Limits struct {
 	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
 	Restarts int
-	// Duplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
-	Duplicates int
+	// Copies is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	Copies int
 	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
 	FreeTrials int
 	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.03; Off: trials may lose
@@ -35,10 +35,10 @@ type Limits struct {
 
 // The defaults of the limits are choices.
 const (
-	usualRestarts   = 3    // of a task
-	usualDuplicates = 8    // of a task
-	usualFree       = 3    // trials that may be lost before one was won
-	usualLossShare  = 0.03 // of the phase's slot time that trials may lose
+	usualRestarts  = 3    // of a task
+	usualCopies    = 8    // of a task
+	usualFree      = 3    // trials that may be lost before one was won
+	usualLossShare = 0.03 // of the phase's slot time that trials may lose
 )
 
 // Validate reports the first field that is out of range, with its value and its range.
@@ -46,7 +46,7 @@ func (l Limits) Validate() error {
 	const place = "restart: Limits"
 	return cmp.Or(
 		check.Count(place, "Restarts", l.Restarts, true),
-		check.Count(place, "Duplicates", l.Duplicates, true),
+		check.Count(place, "Copies", l.Copies, true),
 		check.Count(place, "FreeTrials", l.FreeTrials, true),
 		check.Share(place, "LossShare", l.LossShare, true),
 	)
@@ -55,14 +55,14 @@ func (l Limits) Validate() error {
 // Effective returns the limits with their defaults filled in.
 func (l Limits) Effective() Limits {
 	return Limits{
-		check.Or(l.Restarts, usualRestarts), check.Or(l.Duplicates, usualDuplicates),
+		check.Or(l.Restarts, usualRestarts), check.Or(l.Copies, usualCopies),
 		check.Or(l.FreeTrials, usualFree), check.Or(l.LossShare, usualLossShare),
 	}
 }
 
 // Hold returns the decision of a policy, or one to keep the task where a limit of the phase forbids it, with the limit.
 // Where that is what trials may lose, the numbers are what this one might lose, and what trials may still lose, in seconds
-// of slots. O(len(t.Copies)), and one look at t.Fresh; no allocation.
+// of slots. O(len(t.Attempts)), and one look at t.Fresh; no allocation.
 func Hold(d Decision, t Task, p Phase) Decision {
 	l := p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
@@ -72,23 +72,23 @@ func Hold(d Decision, t Task, p Phase) Decision {
 			reason = NotRestartable
 		} else if max(t.Restarts, 0) >= l.Restarts {
 			reason, compared = RestartsSpent, spent(PastRestarts, t.Restarts, l.Restarts)
-		} else if len(t.Copies) > 1 && spared(t.Copies, d.Copy) {
+		} else if len(t.Attempts) > 1 && spared(t.Attempts, d.Attempt) {
 			reason = FurthestOn
 		}
 	case Kill:
-		if len(t.Copies) < 2 || kept(t.Copies, d.Copy) && !replaced(&t, d.Copy, l.Restarts) {
+		if len(t.Attempts) < 2 || kept(t.Attempts, d.Attempt) && !replaced(&t, d.Attempt, l.Restarts) {
 			reason = FurthestOn
 		}
-	case Duplicate:
-		if t.NoDuplicate {
+	case Copy:
+		if t.NoCopy {
 			reason = NotEligible
-		} else if max(t.Duplicates, 0) >= l.Duplicates {
-			reason, compared = DuplicatesSpent, spent(PastCopies, t.Duplicates, l.Duplicates)
+		} else if max(t.Copies, 0) >= l.Copies {
+			reason, compared = CopiesSpent, spent(PastCopies, t.Copies, l.Copies)
 		}
 	default:
 		return d
 	}
-	if reason == NoReason && d.Action != Kill && len(t.Copies) > 0 {
+	if reason == NoReason && d.Action != Kill && len(t.Attempts) > 0 {
 		s := stakesOf(&t, &p)
 		if loses, most := s.mayLose(&l, &t, &p, d.Action); loses >= most {
 			reason, compared = LossBound, Compare(LostSlotSeconds, loses, max(0, most))
@@ -97,16 +97,16 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	if reason == NoReason {
 		return d
 	}
-	d.Action, d.Reason, d.Comparison, d.Copy, d.Gain, d.Avoid = Keep, reason, compared, 0, 0, MachineSet{}
+	d.Action, d.Reason, d.Comparison, d.Attempt, d.Gain, d.Avoid = Keep, reason, compared, 0, 0, MachineSet{}
 	return d
 }
 
 // far is how much of the task is done where the copy is.
-func (c *Copy) far() float64 { return c.Resumed + c.Done }
+func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 
 // spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that
 // has done more, and otherwise the first.
-func spared(copies []Copy, i int) bool {
+func spared(copies []Attempt, i int) bool {
 	oldest, furthest := 0, 0
 	for j := range copies {
 		a, b := &copies[j], &copies[oldest]
@@ -122,7 +122,7 @@ func spared(copies []Copy, i int) bool {
 
 // kept reports whether a copy of several must not be killed: it is spared, and another has not done as much in more
 // time.
-func kept(copies []Copy, i int) bool {
+func kept(copies []Attempt, i int) bool {
 	if !spared(copies, i) {
 		return false
 	}

@@ -55,11 +55,11 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 	if p.Machines > 0 {
 		limit = min(limit, p.Machines-1)
 	}
-	for i := range t.Copies {
-		m.add(t.Copies[i].Machine, limit)
+	for i := range t.Attempts {
+		m.add(t.Attempts[i].Machine, limit)
 	}
 	running := m
-	for _, machine := range t.Tried {
+	for _, machine := range t.PastMachines {
 		if m.n == limit && limit < MaxAvoid && machine >= 0 && !m.Has(machine) {
 			return running // it was tried on every machine, and each is as good as another
 		}

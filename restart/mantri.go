@@ -16,7 +16,7 @@ import (
 // makes a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ. A task
 // that may not have a copy is restarted by the same bar whether slots are idle or not.
 //
-// Where t_rem is uncertain, which [Copy.Left] says, all of it is asked of both distributions, and a mean is not enough.
+// Where t_rem is uncertain, which [Attempt.Left] says, all of it is asked of both distributions, and a mean is not enough.
 // A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4
 // takes for granted. Since a few that take very long, or hang, stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2
 // with the median t of t_new, and P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must
@@ -27,16 +27,16 @@ import (
 // about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
 // for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies
 // the slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that
-// were launched up front are kept, all of them; a task gets at most MaxDuplicates copies in all; of several copies
+// were launched up front are kept, all of them; a task gets at most MaxCopies copies in all; of several copies
 // neither the one that has run longest is killed nor the one that has done most, see [Limits], and none as slower than
 // others of which only the age is known; and a phase whose tasks have all begun but that has no idle slot is treated as
 // if tasks waited, since a copy would have to wait too.
 type Mantri struct {
 	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
 	MaxRestarts int
-	// DuplicateThreshold is δ, the probability of saving resources that a copy needs while slots are scarce, in (0, 1).
+	// CopyThreshold is δ, the probability of saving resources that a copy needs while slots are scarce, in (0, 1).
 	// 0 means 0.25; Off: no such copies.
-	DuplicateThreshold float64
+	CopyThreshold float64
 	// IdleGain is ρ: how many Δ a copy must be expected to save while slots are idle. 0 means 3; Off: no such copies.
 	IdleGain float64
 	// FastestKept is α, how many of a task's fastest copies are never killed. 0 means 2. With the copy launched last, a
@@ -51,8 +51,8 @@ type Mantri struct {
 	// Confidence is how probable it must be that an uncertain t_rem exceeds the bar of a restart, in (0, 1). 0 means 0.75,
 	// which is 1-δ: the paper restarts "only when the probability of success is high".
 	Confidence float64
-	// MaxDuplicates is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
-	MaxDuplicates int
+	// MaxCopies is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	MaxCopies int
 }
 
 // Effective returns the policy with its defaults filled in, for logs.
@@ -63,13 +63,13 @@ func (m Mantri) Effective() Mantri {
 
 // fill fills the defaults in, in place: a copy of the policy takes as long as a tenth of a decision.
 func (m *Mantri) fill() {
-	limits := Limits{Restarts: m.MaxRestarts, Duplicates: m.MaxDuplicates}.Effective()
-	m.MaxRestarts, m.MaxDuplicates = limits.Restarts, limits.Duplicates
+	limits := Limits{Restarts: m.MaxRestarts, Copies: m.MaxCopies}.Effective()
+	m.MaxRestarts, m.MaxCopies = limits.Restarts, limits.Copies
 	m.Confidence = check.Or(m.Confidence, 0.75)
 	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy
 		m.FastestKept = 2
 	}
-	m.DuplicateThreshold = check.Or(m.DuplicateThreshold, 0.25)
+	m.CopyThreshold = check.Or(m.CopyThreshold, 0.25)
 	m.IdleGain = check.Or(m.IdleGain, 3)
 	m.CopyPause = check.Or(m.CopyPause, 2)
 }
@@ -81,11 +81,11 @@ func (m *Mantri) validate(place string) error {
 	switch {
 	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
 		return check.Bad(place, "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
-	case !(m.DuplicateThreshold >= 0 && m.DuplicateThreshold < 1) && m.DuplicateThreshold != Off:
-		return check.Bad(place, "DuplicateThreshold", m.DuplicateThreshold,
+	case !(m.CopyThreshold >= 0 && m.CopyThreshold < 1) && m.CopyThreshold != Off:
+		return check.Bad(place, "CopyThreshold", m.CopyThreshold,
 			"a probability in (0, 1), 0 for the default, or Off")
-	case m.MaxDuplicates < 0 && m.MaxDuplicates != Off:
-		return check.Bad(place, "MaxDuplicates", m.MaxDuplicates, "a positive number, 0 for the default, or Off")
+	case m.MaxCopies < 0 && m.MaxCopies != Off:
+		return check.Bad(place, "MaxCopies", m.MaxCopies, "a positive number, 0 for the default, or Off")
 	case !(m.Confidence >= 0 && m.Confidence < 1):
 		return check.Bad(place, "Confidence", m.Confidence, "a probability in (0, 1), or 0 for the default")
 	case m.FastestKept < 0:
@@ -102,21 +102,21 @@ func (m *Mantri) validate(place string) error {
 	return check.Factor(place, "RaisedBar", m.RaisedBar)
 }
 
-// Decide says what to do about a running task. O(len(t.Copies)), one mean and at most one probability of t.Fresh, and
-// some fifty looks at it and at Copy.Left where t_rem is uncertain; no allocation. With all else equal, a longer t_new
+// Decide says what to do about a running task. O(len(t.Attempts)), one mean and at most one probability of t.Fresh, and
+// some fifty looks at it and at Attempt.Left where t_rem is uncertain; no allocation. With all else equal, a longer t_new
 // never turns Keep into Restart, and a longer t_rem never turns Restart into Keep.
 func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	m.fill()
 	d.Reason = NotRunning
-	if len(t.Copies) == 0 {
+	if len(t.Attempts) == 0 {
 		return d
 	}
-	v := m.look(t.Copies, p.Interval)
+	v := m.look(t.Attempts, p.Interval)
 	keep := max(m.FastestKept, t.Clones)
-	if v.prunes(&d, t.Copies, keep) || !v.estimates(&d, &t, &p) {
+	if v.prunes(&d, t.Attempts, keep) || !v.estimates(&d, &t, &p) {
 		return d
 	}
-	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoDuplicate && m.MaxDuplicates != Off {
+	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoCopy && m.MaxCopies != Off {
 		m.idle(&d, &t, v)
 	} else {
 		m.scarce(&d, &t, v)
@@ -139,11 +139,11 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 		d.Reason = NotSlow
 		return
 	}
-	if no := m.mayDuplicate(t, v); no != NoReason {
+	if no := m.mayCopy(t, v); no != NoReason {
 		m.refuse(d, no, t, v)
 		return
 	}
-	d.Action, d.Reason = Duplicate, IdleSlot
+	d.Action, d.Reason = Copy, IdleSlot
 }
 
 // scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if
@@ -159,15 +159,15 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
 			d.because(Unlikely, Probability, t.Fresh.Below(d.Remaining.Seconds()), evenChance)
 		} else {
-			d.Action, d.Reason, d.Copy = Restart, FreshSooner, v.slowest
+			d.Action, d.Reason, d.Attempt = Restart, FreshSooner, v.slowest
 			return
 		}
 	}
-	if m.DuplicateThreshold == Off {
+	if m.CopyThreshold == Off {
 		return
 	}
 	compared, saves := m.saves(t, v)
-	no := m.mayDuplicate(t, v)
+	no := m.mayCopy(t, v)
 	switch {
 	case !saves && d.Reason != NotSlow: // why it is not restarted says more
 	case !saves:
@@ -175,24 +175,24 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	case no != NoReason:
 		m.refuse(d, no, t, v)
 	default:
-		d.Action, d.Reason, d.Comparison = Duplicate, SavesResources, compared
+		d.Action, d.Reason, d.Comparison = Copy, SavesResources, compared
 	}
 }
 
 // saves reports whether one more copy saves resources, and the comparison that says so.
 func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
-	c, chance := float64(len(t.Copies)), 0.0
+	c, chance := float64(len(t.Attempts)), 0.0
 	if v.left == nil {
 		chance = t.Fresh.Below(v.remaining.Seconds() * c / (c + 1))
 	} else {
-		chance = exceeds(&t.Fresh, v.left, c/(c+1), 0, m.DuplicateThreshold)
+		chance = exceeds(&t.Fresh, v.left, c/(c+1), 0, m.CopyThreshold)
 	}
-	if saves = chance > m.DuplicateThreshold; saves && v.left != nil {
+	if saves = chance > m.CopyThreshold; saves && v.left != nil {
 		if keep, another := v.costs(t); !(another < keep) {
 			return Compare(SlotSeconds, keep, another), false
 		}
 	}
-	return Compare(Probability, chance, m.DuplicateThreshold), saves
+	return Compare(Probability, chance, m.CopyThreshold), saves
 }
 
 // because sets a decision's reason and the two numbers that were compared.
@@ -200,23 +200,23 @@ func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse keeps a task for a reason of mayRestart's or mayDuplicate's, with what was compared.
+// refuse keeps a task for a reason of mayRestart's or mayCopy's, with what was compared.
 func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	d.Reason, d.Comparison = why, Comparison{}
 	pause := num.Times(v.interval, m.CopyPause)
 	switch why {
 	case RestartsSpent:
 		d.Comparison = spent(PastRestarts, t.Restarts, m.MaxRestarts)
-	case DuplicatesSpent:
-		d.Comparison = spent(PastCopies, t.Duplicates, m.MaxDuplicates)
-	case EnoughCopies:
-		d.Comparison = spent(RunningCopies, len(t.Copies), max(m.FastestKept, t.Clones)+1)
+	case CopiesSpent:
+		d.Comparison = spent(PastCopies, t.Copies, m.MaxCopies)
+	case EnoughAttempts:
+		d.Comparison = spent(RunningAttempts, len(t.Attempts), max(m.FastestKept, t.Clones)+1)
 	case SeveralRun:
-		d.Comparison = spent(RunningCopies, len(t.Copies), 1)
+		d.Comparison = spent(RunningAttempts, len(t.Attempts), 1)
 	case TooYoung:
 		age, least := time.Duration(0), v.interval
-		for i := range t.Copies {
-			age = max(age, t.Copies[i].Elapsed)
+		for i := range t.Attempts {
+			age = max(age, t.Attempts[i].Elapsed)
 		}
 		if age >= least {
 			least = pause // nothing is known of it yet
@@ -224,7 +224,7 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 		d.Comparison = Compare(RunSeconds, age.Seconds(), least.Seconds())
 	case CopyTooRecent:
 		since := t.SinceCopy
-		if len(t.Copies) > 1 && !(since > 0 && since < pause) {
+		if len(t.Attempts) > 1 && !(since > 0 && since < pause) {
 			since = v.youngest
 		}
 		d.Comparison = Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
@@ -258,15 +258,15 @@ func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	return NoReason
 }
 
-// mayDuplicate returns what speaks against one more copy, or NoReason.
-func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
+// mayCopy returns what speaks against one more copy, or NoReason.
+func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	switch {
-	case t.NoDuplicate:
+	case t.NoCopy:
 		return NotEligible
-	case len(t.Copies) > max(m.FastestKept, t.Clones):
-		return EnoughCopies
-	case max(t.Duplicates, 0) >= m.MaxDuplicates: // Off is below every count
-		return DuplicatesSpent
+	case len(t.Attempts) > max(m.FastestKept, t.Clones):
+		return EnoughAttempts
+	case max(t.Copies, 0) >= m.MaxCopies: // Off is below every count
+		return CopiesSpent
 	case !v.judged:
 		return TooYoung
 	case m.recent(t, v):
@@ -278,7 +278,7 @@ func (m *Mantri) mayDuplicate(t *Task, v view) Reason {
 // recent reports whether a copy beyond the first was launched, or one of several was killed, within the pause.
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
-	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Copies) > 1 && v.youngest < pause
+	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause
 }
 
 // view is what Mantri needs to know of a task's copies.
@@ -293,7 +293,7 @@ type view struct {
 	basis     Basis
 }
 
-func (m *Mantri) look(copies []Copy, interval time.Duration) view {
+func (m *Mantri) look(copies []Attempt, interval time.Duration) view {
 	v := view{
 		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
 	}
@@ -322,13 +322,13 @@ func (m *Mantri) look(copies []Copy, interval time.Duration) view {
 
 // judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
 // copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
-func (m *Mantri) judged(c *Copy, interval time.Duration) bool {
+func (m *Mantri) judged(c *Attempt, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
 // prunes kills the slowest copy that has had its time, and reports that, if keep others are faster. By age alone none is:
 // the older of two always seems the slower, and most of all when it is about to end.
-func (v view) prunes(d *Decision, copies []Copy, keep int) bool {
+func (v view) prunes(d *Decision, copies []Attempt, keep int) bool {
 	if v.surplus < 0 || len(copies) <= keep {
 		return false
 	}
@@ -336,13 +336,13 @@ func (v view) prunes(d *Decision, copies []Copy, keep int) bool {
 	if n < keep {
 		return false
 	}
-	d.because(SlowerCopy, FasterCopies, float64(n), float64(keep))
-	d.Action, d.Copy = Kill, v.surplus
+	d.because(SlowerAttempt, FasterAttempts, float64(n), float64(keep))
+	d.Action, d.Attempt = Kill, v.surplus
 	return true
 }
 
 // faster counts the copies that are faster than the i-th.
-func faster(copies []Copy, i int) (n int) {
+func faster(copies []Attempt, i int) (n int) {
 	for j := range copies {
 		if j != i && slower(copies, i, j) {
 			n++
@@ -352,7 +352,7 @@ func faster(copies []Copy, i int) (n int) {
 }
 
 // slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
-func slower(copies []Copy, i, j int) bool {
+func slower(copies []Attempt, i, j int) bool {
 	a, b := &copies[i], &copies[j]
 	if a.Remaining != b.Remaining {
 		return a.Remaining == estimate.Unknown || b.Remaining != estimate.Unknown && a.Remaining > b.Remaining
@@ -403,7 +403,7 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return d.Remaining > d.Bar
 	}
-	chance := max(m.DuplicateThreshold, 0) // it may be Off
+	chance := max(m.CopyThreshold, 0) // it may be Off
 	d.Comparison = Compare(Probability, 1-v.left.CDF(d.Bar.Seconds()), chance)
 	if !(d.Value > chance) {
 		return false
@@ -443,7 +443,7 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 
 // costs returns how many seconds of slots the task is expected to use as it is, and with one more copy.
 func (v *view) costs(t *Task) (keep, another float64) {
-	fresh, c := points(&t.Fresh), float64(len(t.Copies))
+	fresh, c := points(&t.Fresh), float64(len(t.Attempts))
 	for i := range leftPoints {
 		left := point(v.left, i, leftPoints)
 		keep += float64(c * left / leftPoints)

@@ -51,10 +51,10 @@ const (
 	PastRestarts
 	// PastCopies: how many copies the task was given beside another, and may be.
 	PastCopies
-	// RunningCopies: how many copies of the task run, and may at once.
-	RunningCopies
-	// FasterCopies: how many copies of the task are faster, and how many are enough.
-	FasterCopies
+	// RunningAttempts: how many copies of the task run, and may at once.
+	RunningAttempts
+	// FasterAttempts: how many copies of the task are faster, and how many are enough.
+	FasterAttempts
 	// FinishedTasks: how many tasks have finished, and must have.
 	FinishedTasks
 	// FinishedShare: which share of the tasks has finished, in [0, 1], and must have.
@@ -77,8 +77,8 @@ const (
 
 var measureNames = [...]string{
 	"no-measure", "slot-seconds", "saved-slot-seconds", "lost-slot-seconds", "saved-seconds", "run-seconds",
-	"since-copy-seconds", "unit-seconds", "probability", "won-trials", "past-restarts", "past-copies", "running-copies",
-	"faster-copies", "finished-tasks", "finished-share", "copy-share", "progress-score", "progress-rate", "work-rate",
+	"since-copy-seconds", "unit-seconds", "probability", "won-trials", "past-restarts", "past-copies", "running-attempts",
+	"faster-attempts", "finished-tasks", "finished-share", "copy-share", "progress-score", "progress-rate", "work-rate",
 	"machine-score", "slow-factor", "waiting-tasks",
 }
 

@@ -12,7 +12,7 @@ import (
 type Outline struct {
 	// Left is the quantile 31/32 of t_rem in seconds, or more.
 	Left float64
-	// Age is how long the attempt has run, and Location the factor of the place where it runs; see [Copy].
+	// Age is how long the attempt has run, and Location the factor of the place where it runs; see [Attempt].
 	Age      time.Duration
 	Location float64
 	// Fresh is t_new; see [Task].

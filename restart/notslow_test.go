@@ -34,7 +34,7 @@ func TestNotSlowIsDecided(t *testing.T) {
 		}}
 		age, location := time.Duration(rng.Float64()*200*1e9), []float64{0, 1, 2, 5}[rng.IntN(4)]
 		mean := time.Duration(left.Mean() * 1e9)
-		task.Copies = []restart.Copy{{
+		task.Attempts = []restart.Attempt{{
 			Elapsed: age, Remaining: mean, Location: location, Left: &left, Basis: restart.ByProgress,
 		}}
 		phase := restart.Phase{
@@ -70,7 +70,7 @@ func TestNotSlowWhenNothingIsLeft(t *testing.T) {
 	var fresh, left estimate.Empirical
 	fresh.Insert(60)
 	left.Insert(0)
-	task := restart.Task{Fresh: estimate.Fresh{UnitTime: &fresh, Work: 1}, Copies: []restart.Copy{{
+	task := restart.Task{Fresh: estimate.Fresh{UnitTime: &fresh, Work: 1}, Attempts: []restart.Attempt{{
 		Elapsed: time.Minute, Left: &left, Basis: restart.ByProgress,
 	}}}
 	phase := restart.Phase{Interval: 5 * time.Second, Tasks: 9, Slots: 9}

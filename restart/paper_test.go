@@ -29,8 +29,8 @@ func TestLATE42Figure2(t *testing.T) {
 	}
 	t2 := []estimate.Subphase{{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, PeerRate: slowPart}}
 	running := []restart.Task{
-		{Copies: []restart.Copy{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(t1)}}},
-		{Copies: []restart.Copy{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(t2)}}},
+		{Attempts: []restart.Attempt{{Machine: 0, Elapsed: 20 * time.Second, Score: 0.6, Remaining: estimate.TimeLeftBySubphase(t1)}}},
+		{Attempts: []restart.Attempt{{Machine: 1, Elapsed: 10 * time.Second, Score: 0.5, Remaining: estimate.TimeLeftBySubphase(t2)}}},
 	}
 	phase := restart.Phase{Slots: 100, FreeSlots: 1}
 	plain := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}
@@ -51,7 +51,7 @@ func TestLATE42Figure2(t *testing.T) {
 func TestLATE41RanksByTimeLeft(t *testing.T) {
 	const mean = 10 * 60.0 // seconds a task
 	task := func(slower, score float64) restart.Task {
-		return restart.Task{Copies: []restart.Copy{{Machine: -1, Elapsed: seconds(mean * slower * score), Score: score}}}
+		return restart.Task{Attempts: []restart.Attempt{{Machine: -1, Elapsed: seconds(mean * slower * score), Score: score}}}
 	}
 	rates := new(estimate.Empirical)
 	for range 98 {
@@ -65,7 +65,7 @@ func TestLATE41RanksByTimeLeft(t *testing.T) {
 	assert.Equal(t, 1, i)
 	assert.Equal(t, restart.LongestToEnd, d.Reason)
 	assert.InDelta(t, mean*2*0.9, d.Gain.Seconds(), 1e-6)
-	assert.Equal(t, restart.Duplicate, rules.LATE{}.Decide(running[0], phase).Action, "A is slow, too")
+	assert.Equal(t, restart.Copy, rules.LATE{}.Decide(running[0], phase).Action, "A is slow, too")
 	assert.Equal(t, restart.NotSlow, rules.LATE{}.Decide(running[2], phase).Reason)
 }
 
@@ -120,7 +120,7 @@ func fig9(t *testing.T, lengths [7]int, outlier int, policy restart.Policy) (end
 				if now-c.start >= 1 {
 					left = unit(c.end - now)
 				}
-				running[j].Copies = append(running[j].Copies, restart.Copy{Machine: i, Elapsed: unit(now - c.start), Remaining: left})
+				running[j].Attempts = append(running[j].Attempts, restart.Attempt{Machine: i, Elapsed: unit(now - c.start), Remaining: left})
 				at[j] = append(at[j], i)
 			}
 			for i := range waiting {
@@ -132,7 +132,7 @@ func fig9(t *testing.T, lengths [7]int, outlier int, policy restart.Policy) (end
 		for j := range running {
 			d := policy.Decide(running[j], p)
 			if d.Action == restart.Restart { // in its own slot
-				slot := at[j][d.Copy]
+				slot := at[j][d.Attempt]
 				require.Equal(t, outlier, slots[slot].task, "only the outlier is ever restarted")
 				cost += now - slots[slot].start
 				slots[slot] = &copy{outlier, now, now + 1}
@@ -149,7 +149,7 @@ func fig9(t *testing.T, lengths [7]int, outlier int, policy restart.Policy) (end
 				task := waiting[j]
 				waiting = append(waiting[:j:j], waiting[j+1:]...)
 				slots[i] = &copy{task, now, now + lengths[task]}
-			case restart.Duplicate:
+			case restart.Copy:
 				require.Equal(t, outlier, slots[at[j][0]].task, "only the outlier is ever duplicated")
 				slots[i] = &copy{outlier, now, now + 1}
 			}

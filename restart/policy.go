@@ -18,7 +18,7 @@ type Policy interface {
 // Off turns off the rule of a field whose zero value means the published default.
 const Off = check.Off
 
-// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). O(len(t.Copies)), no
+// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). O(len(t.Attempts)), no
 // allocation.
 func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
 
@@ -34,7 +34,7 @@ func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 //
 // Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
 // waiting task is started. [Hold] holds each answer against p.Limits. A nil policy is LeastCost{}.
-// O(len(running)*len(Copies) + len(waiting)), no allocation.
+// O(len(running)*len(Attempts) + len(waiting)), no allocation.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
 	if policy == nil {
 		policy = LeastCost{}
@@ -42,7 +42,7 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 	best, decision := -1, Decision{Reason: NothingToDo}
 	for i := range running {
 		d := Hold(policy.Decide(running[i], p), running[i], p)
-		if (d.Action == Duplicate || d.Action == Restart) && (best < 0 || d.Gain > decision.Gain) {
+		if (d.Action == Copy || d.Action == Restart) && (best < 0 || d.Gain > decision.Gain) {
 			best, decision = i, d
 		}
 	}

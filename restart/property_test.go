@@ -23,9 +23,9 @@ func TestKillsAllButTheFastest(t *testing.T) {
 	for range 20000 {
 		m := restart.Mantri{FastestKept: rng.IntN(4), CopyPause: float64(rng.IntN(4))}
 		p := restart.Phase{Interval: time.Duration(rng.IntN(4)-1) * time.Second, Waiting: rng.IntN(2)}
-		copies := make([]restart.Copy, rng.IntN(7))
+		copies := make([]restart.Attempt, rng.IntN(7))
 		for i := range copies {
-			copies[i] = restart.Copy{
+			copies[i] = restart.Attempt{
 				Machine: i, Elapsed: time.Duration(rng.IntN(8)-1) * time.Second, Remaining: time.Duration(rng.IntN(5)-1) * time.Second,
 			}
 			if rng.IntN(5) == 0 {
@@ -35,17 +35,17 @@ func TestKillsAllButTheFastest(t *testing.T) {
 		}
 		want := surplus(m.Effective(), copies, max(p.Interval, 0))
 		pruned += len(want)
-		task := restart.Task{Copies: slices.Clone(copies), Fresh: fresh(1e9)}
+		task := restart.Task{Attempts: slices.Clone(copies), Fresh: fresh(1e9)}
 		var got []int
 		for {
 			d := m.Decide(task, p)
 			if d.Action != restart.Kill {
 				break
 			}
-			got = append(got, task.Copies[d.Copy].Machine)
-			task.Copies = slices.Delete(task.Copies, d.Copy, d.Copy+1)
+			got = append(got, task.Attempts[d.Attempt].Machine)
+			task.Attempts = slices.Delete(task.Attempts, d.Attempt, d.Attempt+1)
 		}
-		require.True(t, len(task.Copies) > 0 || len(copies) == 0)
+		require.True(t, len(task.Attempts) > 0 || len(copies) == 0)
 		slices.Sort(got)
 		require.Equal(t, len(want), len(got), "%+v %+v", m, copies)
 		require.True(t, slices.Equal(want, got), "%+v %+v: %v, want %v", m, copies, got, want)
@@ -62,11 +62,11 @@ func TestDecideIsMonotoneInEachCopy(t *testing.T) {
 		p := restart.Phase{Interval: time.Duration(rng.IntN(3)) * time.Second, Waiting: rng.IntN(2), FreeSlots: rng.IntN(2)}
 		task := restart.Task{Restarts: rng.IntN(4), SinceCopy: time.Duration(rng.IntN(5)) * time.Second}
 		for i := range 1 + rng.IntN(3) {
-			task.Copies = append(task.Copies, restart.Copy{
+			task.Attempts = append(task.Attempts, restart.Attempt{
 				Machine: i, Elapsed: time.Duration(rng.IntN(8)) * time.Second, Remaining: time.Duration(rng.IntN(30)-1) * time.Second,
 			})
 			if rng.IntN(6) == 0 {
-				task.Copies[i].Remaining = estimate.Unknown
+				task.Attempts[i].Remaining = estimate.Unknown
 			}
 		}
 		mean := float64(rng.IntN(20))
@@ -78,7 +78,7 @@ func TestDecideIsMonotoneInEachCopy(t *testing.T) {
 			require.NotEqual(t, restart.Restart, m.Decide(task, p).Action, "%+v %+v %+v", m, task, p)
 		case restart.Restart:
 			restarts++
-			if c := &task.Copies[rng.IntN(len(task.Copies))]; c.Remaining != estimate.Unknown {
+			if c := &task.Attempts[rng.IntN(len(task.Attempts))]; c.Remaining != estimate.Unknown {
 				c.Remaining += time.Duration(rng.IntN(30)) * time.Second
 			}
 			require.NotEqual(t, restart.Keep, m.Decide(task, p).Action, "%+v %+v %+v", m, task, p)
@@ -88,12 +88,12 @@ func TestDecideIsMonotoneInEachCopy(t *testing.T) {
 }
 
 // surplus lists the copies to kill by the words of the rule: sorted by speed, those behind the FastestKept first.
-func surplus(m restart.Mantri, copies []restart.Copy, interval time.Duration) (kill []int) {
+func surplus(m restart.Mantri, copies []restart.Attempt, interval time.Duration) (kill []int) {
 	order := make([]int, len(copies))
 	for i := range order {
 		order[i] = i
 	}
-	left := func(c restart.Copy) float64 {
+	left := func(c restart.Attempt) float64 {
 		if c.Remaining == estimate.Unknown {
 			return math.Inf(1)
 		}
@@ -103,13 +103,13 @@ func surplus(m restart.Mantri, copies []restart.Copy, interval time.Duration) (k
 		a, b := copies[i], copies[j]
 		return cmp.Or(cmp.Compare(left(a), left(b)), cmp.Compare(b.Elapsed, a.Elapsed))
 	})
-	older := func(a, b restart.Copy) int {
+	older := func(a, b restart.Attempt) int {
 		return cmp.Or(cmp.Compare(b.Elapsed, a.Elapsed), cmp.Compare(b.Done, a.Done))
 	}
-	further := func(a, b restart.Copy) int { return cmp.Compare(b.Done, a.Done) }
+	further := func(a, b restart.Attempt) int { return cmp.Compare(b.Done, a.Done) }
 	for rank, i := range order {
-		first := func(by func(a, b restart.Copy) int) bool {
-			return slices.IndexFunc(copies, func(c restart.Copy) bool { return by(c, slices.MinFunc(copies, by)) == 0 }) == i
+		first := func(by func(a, b restart.Attempt) int) bool {
+			return slices.IndexFunc(copies, func(c restart.Attempt) bool { return by(c, slices.MinFunc(copies, by)) == 0 }) == i
 		}
 		if first(older) || first(further) {
 			continue
@@ -129,17 +129,17 @@ func surplus(m restart.Mantri, copies []restart.Copy, interval time.Duration) (k
 // Of several copies the furthest on is spared, whatever it found done when it began. The oldest gives way to one that is
 // further on, as often as a task may be restarted.
 func TestLimitsCountWhatWasResumed(t *testing.T) {
-	task := restart.Task{Copies: []restart.Copy{
+	task := restart.Task{Attempts: []restart.Attempt{
 		{Elapsed: 30 * time.Second, Done: 0.7}, {Elapsed: 20 * time.Second, Done: 0.2, Resumed: 0.6}, {Elapsed: 10 * time.Second, Done: 0.3},
 	}}
 	for i, want := range []restart.Action{restart.Kill, restart.Keep, restart.Kill} {
-		d := restart.Hold(restart.Decision{Action: restart.Kill, Copy: i}, task, restart.Phase{})
+		d := restart.Hold(restart.Decision{Action: restart.Kill, Attempt: i}, task, restart.Phase{})
 		assert.Equal(t, want, d.Action, "copy %d", i)
 	}
 	task.Restarts = 3
 	assert.Equal(t, restart.FurthestOn, restart.Hold(restart.Decision{Action: restart.Kill}, task, restart.Phase{}).Reason)
-	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotRestartable, restart.Duplicate: restart.NotEligible} {
-		one := restart.Task{Copies: task.Copies[:1], NoRestart: true, NoDuplicate: true}
+	for action, want := range map[restart.Action]restart.Reason{restart.Restart: restart.NotRestartable, restart.Copy: restart.NotEligible} {
+		one := restart.Task{Attempts: task.Attempts[:1], NoRestart: true, NoCopy: true}
 		d := restart.Hold(restart.Decision{Action: action, Reason: restart.FreshSooner}, one, restart.Phase{})
 		assert.Equal(t, want, d.Reason)
 	}

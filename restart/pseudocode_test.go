@@ -30,32 +30,32 @@ var (
 // one is a task with a single copy that has run for a minute and has so much left.
 func one(remaining time.Duration, freshSeconds float64) restart.Task {
 	return restart.Task{
-		Copies: []restart.Copy{{Elapsed: minute, Remaining: remaining}}, Fresh: fresh(freshSeconds),
+		Attempts: []restart.Attempt{{Elapsed: minute, Remaining: remaining}}, Fresh: fresh(freshSeconds),
 	}
 }
 
 // pruned lists, in ascending order, the copies that a policy has killed one after the other.
-func pruned(m restart.Mantri, set []restart.Copy) (killed []int) {
+func pruned(m restart.Mantri, set []restart.Attempt) (killed []int) {
 	left := make([]int, len(set))
 	for i := range left {
 		left[i] = i
 	}
-	task := restart.Task{Copies: slices.Clone(set)}
+	task := restart.Task{Attempts: slices.Clone(set)}
 	for {
 		d := m.Decide(task, scarce)
 		if d.Action != restart.Kill {
 			slices.Sort(killed)
 			return killed
 		}
-		killed = append(killed, left[d.Copy])
-		left = slices.Delete(left, d.Copy, d.Copy+1)
-		task.Copies = slices.Delete(task.Copies, d.Copy, d.Copy+1)
+		killed = append(killed, left[d.Attempt])
+		left = slices.Delete(left, d.Attempt, d.Attempt+1)
+		task.Attempts = slices.Delete(task.Attempts, d.Attempt, d.Attempt+1)
 	}
 }
 
-func copies(remaining ...float64) (copies []restart.Copy) {
+func copies(remaining ...float64) (copies []restart.Attempt) {
 	for i, s := range remaining {
-		copies = append(copies, restart.Copy{Machine: i, Elapsed: minute - time.Duration(i), Remaining: seconds(s)})
+		copies = append(copies, restart.Attempt{Machine: i, Elapsed: minute - time.Duration(i), Remaining: seconds(s)})
 	}
 	return copies
 }
@@ -63,27 +63,27 @@ func copies(remaining ...float64) (copies []restart.Copy) {
 // slower is the decision to kill a copy for which two others are faster.
 func slower(copy int) restart.Decision {
 	return restart.Decision{
-		Action: restart.Kill, Reason: restart.SlowerCopy, Copy: copy, Comparison: restart.Compare(restart.FasterCopies, 2, 2),
+		Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: copy, Comparison: restart.Compare(restart.FasterAttempts, 2, 2),
 	}
 }
 
 func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
-	task := restart.Task{Copies: copies(20, 50, 10)}
+	task := restart.Task{Attempts: copies(20, 50, 10)}
 	d := byMantri(task, scarce)
 	assert.Equal(t, slower(1), d)
 	assert.Equal(t, d, byMantri(task, idle), "periodically, whatever the slots do")
-	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
-	assert.Equal(t, []int{1}, pruned(restart.Mantri{FastestKept: 1}, task.Copies), "copy 0 has run longest")
-	task.Copies[1].Done = 0.5
-	assert.Empty(t, pruned(restart.Mantri{}, task.Copies), "copy 1 has done most")
-	task.Copies[1].Done = 0
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Attempts))
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{FastestKept: 1}, task.Attempts), "copy 0 has run longest")
+	task.Attempts[1].Done = 0.5
+	assert.Empty(t, pruned(restart.Mantri{}, task.Attempts), "copy 1 has done most")
+	task.Attempts[1].Done = 0
 
 	// "After Δ time has passed since begin": at Δ, not before.
-	task.Copies[1].Elapsed = delta
+	task.Attempts[1].Elapsed = delta
 	assert.Equal(t, restart.Kill, byMantri(task, scarce).Action)
-	task.Copies[1].Elapsed = delta - 1
+	task.Attempts[1].Elapsed = delta - 1
 	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
-	assert.Empty(t, pruned(restart.Mantri{}, task.Copies))
+	assert.Empty(t, pruned(restart.Mantri{}, task.Attempts))
 
 	// Of equals the one that has run longest is kept, and of those the first.
 	equal := copies(10, 10, 10)
@@ -92,38 +92,38 @@ func TestMantri51Line3KillsAllButTheFastest(t *testing.T) {
 	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, equal))
 
 	// Two copies are never too many, however slow one of them is.
-	assert.NotEqual(t, restart.Kill, byMantri(restart.Task{Copies: copies(1000, 1)}, idle).Action)
+	assert.NotEqual(t, restart.Kill, byMantri(restart.Task{Attempts: copies(1000, 1)}, idle).Action)
 }
 
 // A copy that has not reported by Δ may be about to: it is judged when the pause is over.
 func TestMantri51Line3WaitsForASilentCopy(t *testing.T) {
-	task := restart.Task{Copies: copies(20, 10, 0)}
-	task.Copies[2].Remaining = estimate.Unknown
-	task.Copies[2].Elapsed = 2*delta - 1
+	task := restart.Task{Attempts: copies(20, 10, 0)}
+	task.Attempts[2].Remaining = estimate.Unknown
+	task.Attempts[2].Elapsed = 2*delta - 1
 	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
-	task.Copies[2].Elapsed = 2 * delta
+	task.Attempts[2].Elapsed = 2 * delta
 	assert.Equal(t, slower(2), byMantri(task, scarce))
 }
 
 // By age alone the older of two copies always seems the slower: it is not killed for that, since that is when most end.
 func TestMantri51Line3KillsNoneByAge(t *testing.T) {
-	task := restart.Task{Copies: copies(20, 50, 10)}
-	for i := range task.Copies {
-		task.Copies[i].Basis = restart.ByAge
+	task := restart.Task{Attempts: copies(20, 50, 10)}
+	for i := range task.Attempts {
+		task.Attempts[i].Basis = restart.ByAge
 	}
 	assert.NotEqual(t, restart.Kill, byMantri(task, scarce).Action)
-	assert.Empty(t, pruned(restart.Mantri{FastestKept: 1}, task.Copies))
+	assert.Empty(t, pruned(restart.Mantri{FastestKept: 1}, task.Attempts))
 	for _, basis := range []restart.Basis{restart.NoBasis, restart.ByProgress} {
-		task.Copies[1].Basis = basis
+		task.Attempts[1].Basis = basis
 		assert.Equal(t, slower(1), byMantri(task, scarce))
 	}
 	// One that is slower by its age does not hide one that is slower by what it has reported.
-	task.Copies = copies(20, 50, 10, 90)
-	task.Copies[3].Basis = restart.ByAge
-	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Copies))
+	task.Attempts = copies(20, 50, 10, 90)
+	task.Attempts[3].Basis = restart.ByAge
+	assert.Equal(t, []int{1}, pruned(restart.Mantri{}, task.Attempts))
 	// A restart may still take it.
-	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
-	task.Copies[1].Basis = restart.ByAge
+	task = restart.Task{Attempts: copies(50, 60), Fresh: fresh(30)}
+	task.Attempts[1].Basis = restart.ByAge
 	assert.Equal(t, restart.Restart, byMantri(task, scarce).Action)
 }
 
@@ -133,9 +133,9 @@ func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	assert.Equal(t, []int{2}, pruned(restart.Mantri{}, set), "kept are the two fastest, 1 and 3, the newest, 4, and the oldest, 0")
 	// Nor is a fourth copy launched.
 	task := one(time.Hour, 1)
-	assert.Equal(t, restart.Duplicate, byMantri(task, idle).Action)
-	task.Copies = append(task.Copies, task.Copies[0], task.Copies[0])
-	assert.NotEqual(t, restart.Duplicate, byMantri(task, idle).Action)
+	assert.Equal(t, restart.Copy, byMantri(task, idle).Action)
+	task.Attempts = append(task.Attempts, task.Attempts[0], task.Attempts[0])
+	assert.NotEqual(t, restart.Copy, byMantri(task, idle).Action)
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {
@@ -153,7 +153,7 @@ func TestMantri51Line6Restarts(t *testing.T) {
 	for task.Restarts = 0; task.Restarts < 3; task.Restarts++ {
 		assert.Equal(t, restart.Restart, byMantri(task, scarce).Action, "after %d", task.Restarts)
 	}
-	assert.Equal(t, restart.Duplicate, byMantri(task, scarce).Action)
+	assert.Equal(t, restart.Copy, byMantri(task, scarce).Action)
 	task = one(41*time.Second, 30)
 	task.Restarts = 3
 	assert.Equal(t, restart.RestartsSpent, byMantri(task, scarce).Reason)
@@ -163,10 +163,10 @@ func TestMantri51Line6Restarts(t *testing.T) {
 	// A phase without idle slots is as good as one whose tasks wait.
 	assert.Equal(t, restart.Restart, byMantri(one(time.Hour, 30), restart.Phase{Interval: delta}).Action)
 	// Of several copies the slowest goes.
-	task = restart.Task{Copies: copies(50, 60), Fresh: fresh(30)}
+	task = restart.Task{Attempts: copies(50, 60), Fresh: fresh(30)}
 	d = byMantri(task, scarce)
 	assert.Equal(t, restart.Restart, d.Action)
-	assert.Equal(t, 1, d.Copy)
+	assert.Equal(t, 1, d.Attempt)
 	assert.Equal(t, 50*time.Second, d.Remaining, "the task ends with its fastest copy")
 }
 
@@ -195,7 +195,7 @@ func TestMantri51Footnote4EvenChance(t *testing.T) {
 	task.Fresh.UnitTime = bimodal
 	p := scarce
 	p.Interval = time.Second
-	d := restart.Mantri{DuplicateThreshold: restart.Off}.Decide(task, p)
+	d := restart.Mantri{CopyThreshold: restart.Off}.Decide(task, p)
 	assert.Equal(t, restart.Unlikely, d.Reason, "%v", d)
 	task.Fresh.UnitTime = values(10, 10, 10, 100, 100)
 	assert.Equal(t, restart.Restart, byMantri(task, p).Action)
@@ -208,28 +208,28 @@ func TestMantri51Line7Duplicates(t *testing.T) {
 	assert.Equal(t, restart.RestartsSpent, d.Reason)
 	assert.Zero(t, d.Value)
 	d = no.Decide(one(60*time.Second+1, 30), scarce)
-	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.SavesResources, d.Reason)
 	assert.Equal(t, 1., d.Value)
 	// Two copies: t_new < t_rem 2/3.
-	two := restart.Task{Copies: copies(45, 50), Fresh: fresh(30)}
-	assert.NotEqual(t, restart.Duplicate, no.Decide(two, scarce).Action)
-	two.Copies[0].Remaining++
-	assert.Equal(t, restart.Duplicate, no.Decide(two, scarce).Action)
+	two := restart.Task{Attempts: copies(45, 50), Fresh: fresh(30)}
+	assert.NotEqual(t, restart.Copy, no.Decide(two, scarce).Action)
+	two.Attempts[0].Remaining++
+	assert.Equal(t, restart.Copy, no.Decide(two, scarce).Action)
 
 	// δ = .25, strictly: one of four samples is not more than a quarter, one of three is.
 	rate := new(estimate.Empirical)
 	for _, s := range []float64{10, 50, 50, 50} {
 		rate.Insert(s)
 	}
-	task := restart.Task{Copies: copies(40), Fresh: estimate.Fresh{UnitTime: rate, Work: 1}}
+	task := restart.Task{Attempts: copies(40), Fresh: estimate.Fresh{UnitTime: rate, Work: 1}}
 	d = byMantri(task, scarce)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, 0.25, d.Value)
 	assert.Equal(t, 0.25, d.Threshold)
 	rate.Delete(50)
 	d = byMantri(task, scarce)
-	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Copy, d.Action)
 	assert.InDelta(t, 1./3, d.Value, 1e-15)
 }
 
@@ -252,7 +252,7 @@ func TestMantri51Line10IdleSlots(t *testing.T) {
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Equal(t, time.Minute, d.Bar)
 	d = byMantri(one(60*time.Second+1, 30), idle)
-	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.IdleSlot, d.Reason)
 	// As printed, a new copy that is to end 40 s later than the running one would be launched.
 	assert.Equal(t, restart.Keep, byMantri(one(10*time.Second, 50), idle).Action)
@@ -266,14 +266,14 @@ func TestMantri51NoSecondCopySoon(t *testing.T) {
 		task.SinceCopy = 2*delta - 1
 		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
 		task.SinceCopy = 2 * delta
-		assert.Equal(t, restart.Duplicate, byMantri(task, p).Action)
+		assert.Equal(t, restart.Copy, byMantri(task, p).Action)
 		task.SinceCopy = 0
-		task.Copies = append(task.Copies, restart.Copy{Elapsed: 2*delta - 1, Remaining: 10 * time.Minute})
+		task.Attempts = append(task.Attempts, restart.Attempt{Elapsed: 2*delta - 1, Remaining: 10 * time.Minute})
 		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
-		task.Copies[1].Elapsed++
-		assert.Equal(t, restart.Duplicate, byMantri(task, p).Action)
-		task.Copies = append(task.Copies, restart.Copy{Elapsed: delta - 1, Remaining: 10 * time.Minute})
-		assert.Equal(t, restart.EnoughCopies, byMantri(task, p).Reason, "three copies are enough")
+		task.Attempts[1].Elapsed++
+		assert.Equal(t, restart.Copy, byMantri(task, p).Action)
+		task.Attempts = append(task.Attempts, restart.Attempt{Elapsed: delta - 1, Remaining: 10 * time.Minute})
+		assert.Equal(t, restart.EnoughAttempts, byMantri(task, p).Reason, "three copies are enough")
 	}
 }
 
@@ -282,7 +282,7 @@ func TestMantriEligibility(t *testing.T) {
 	task.NoRestart = true
 	assert.Equal(t, restart.NotRestartable, byMantri(task, scarce).Reason)
 	task = one(time.Hour, 30)
-	task.NoDuplicate = true
+	task.NoCopy = true
 	assert.Equal(t, restart.Restart, byMantri(task, scarce).Action, "a killed copy does not run beside the new one")
 	task.NoRestart = true
 	for _, p := range []restart.Phase{idle, scarce} {
@@ -292,15 +292,15 @@ func TestMantriEligibility(t *testing.T) {
 
 // In the last wave slots are idle, and stragglers cost most. What may not be copied there is restarted, by line 6.
 func TestMantriRestartsOnIdleSlotsWhatItMayNotCopy(t *testing.T) {
-	never := restart.Mantri{MaxDuplicates: restart.Off}
+	never := restart.Mantri{MaxCopies: restart.Off}
 	for _, c := range []struct {
 		policy   restart.Mantri
 		eligible bool
 	}{{restart.Mantri{}, false}, {restart.Mantri{IdleGain: restart.Off}, false}, {never, true}, {never, false}} {
 		task := one(40*time.Second, 30)
-		task.NoDuplicate = !c.eligible
+		task.NoCopy = !c.eligible
 		assert.Equal(t, restart.NotSlow, c.policy.Decide(task, idle).Reason, "%+v", c)
-		task.Copies[0].Remaining++
+		task.Attempts[0].Remaining++
 		d := c.policy.Decide(task, idle)
 		assert.Equal(t, c.policy.Decide(task, scarce), d)
 		assert.Equal(t, restart.Restart, d.Action, "%+v", c)
@@ -319,7 +319,7 @@ func TestMantriUnknownKeeps(t *testing.T) {
 		}, byMantri(task, p))
 		assert.Equal(t, restart.NotRunning, byMantri(restart.Task{}, p).Reason)
 		task = one(time.Hour, 30)
-		task.Copies[0].Elapsed = delta - 1
+		task.Attempts[0].Elapsed = delta - 1
 		assert.Equal(t, restart.TooYoung, byMantri(task, p).Reason)
 	}
 }
@@ -332,19 +332,19 @@ func TestMantriNegativeRemaining(t *testing.T) {
 }
 
 func TestMantriRaisedBar(t *testing.T) {
-	m := restart.Mantri{RaisedBar: 2, DuplicateThreshold: restart.Off}
+	m := restart.Mantri{RaisedBar: 2, CopyThreshold: restart.Off}
 	for restarts := range 3 {
 		bar := 30*time.Second + time.Duration(1+2*restarts)*delta
 		task := one(bar, 30)
 		task.Restarts = restarts
 		assert.Equal(t, restart.NotSlow, m.Decide(task, scarce).Reason)
-		task.Copies[0].Remaining++
+		task.Attempts[0].Remaining++
 		assert.Equal(t, restart.Restart, m.Decide(task, scarce).Action)
 	}
 }
 
 func TestMantriOff(t *testing.T) {
-	off := restart.Mantri{MaxRestarts: restart.Off, DuplicateThreshold: restart.Off, IdleGain: restart.Off}
+	off := restart.Mantri{MaxRestarts: restart.Off, CopyThreshold: restart.Off, IdleGain: restart.Off}
 	require.NoError(t, off.Validate())
 	assert.Equal(t, restart.RestartsSpent, off.Decide(one(time.Hour, 1), scarce).Reason)
 	assert.Equal(t, restart.Disabled, off.Decide(one(time.Hour, 1), idle).Reason)
@@ -361,14 +361,14 @@ func TestMantriOff(t *testing.T) {
 // what the zero value does.
 func TestMantriDefaultsAreTheTable(t *testing.T) {
 	assert.Equal(t, restart.Mantri{
-		MaxRestarts: 3, DuplicateThreshold: 0.25, IdleGain: 3, FastestKept: 2, CopyPause: 2, Confidence: 0.75,
-		MaxDuplicates: 8,
+		MaxRestarts: 3, CopyThreshold: 0.25, IdleGain: 3, FastestKept: 2, CopyPause: 2, Confidence: 0.75,
+		MaxCopies: 8,
 	}, restart.Mantri{}.Effective())
 	source, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	effective := restart.Mantri{}.Effective()
 	want := map[string]float64{
-		"MaxRestarts": float64(effective.MaxRestarts), "DuplicateThreshold": effective.DuplicateThreshold,
+		"MaxRestarts": float64(effective.MaxRestarts), "CopyThreshold": effective.CopyThreshold,
 		"IdleGain": effective.IdleGain, "FastestKept": float64(effective.FastestKept),
 		"Confidence": effective.Confidence,
 	}
@@ -394,23 +394,23 @@ func TestMantriSaysWhatRefused(t *testing.T) {
 		with(&task)
 		return task
 	}
-	second := restart.Copy{Elapsed: minute, Remaining: time.Hour}
+	second := restart.Attempt{Elapsed: minute, Remaining: time.Hour}
 	for want, task := range map[restart.Comparison]restart.Task{
-		restart.Compare(restart.RunSeconds, 4, 10): slow(func(t *restart.Task) { t.Copies[0].Elapsed = 4 * time.Second }),
+		restart.Compare(restart.RunSeconds, 4, 10): slow(func(t *restart.Task) { t.Attempts[0].Elapsed = 4 * time.Second }),
 		restart.Compare(restart.RunSeconds, 15, 20): slow(func(t *restart.Task) {
-			t.Copies[0].Elapsed = 4 * time.Second
-			t.Copies = append(t.Copies, restart.Copy{Elapsed: 15 * time.Second, Remaining: estimate.Unknown})
+			t.Attempts[0].Elapsed = 4 * time.Second
+			t.Attempts = append(t.Attempts, restart.Attempt{Elapsed: 15 * time.Second, Remaining: estimate.Unknown})
 		}),
 		restart.Compare(restart.SinceCopySeconds, 19, 20): slow(func(t *restart.Task) { t.SinceCopy = 19 * time.Second }),
 		restart.Compare(restart.SinceCopySeconds, 12, 20): slow(func(t *restart.Task) {
 			t.SinceCopy = 30 * time.Second
-			t.Copies = append(t.Copies, restart.Copy{Elapsed: 12 * time.Second, Remaining: time.Hour})
+			t.Attempts = append(t.Attempts, restart.Attempt{Elapsed: 12 * time.Second, Remaining: time.Hour})
 		}),
-		restart.Compare(restart.RunningCopies, 3, 3): slow(func(t *restart.Task) {
-			t.Copies = append(t.Copies, second, restart.Copy{Elapsed: 5 * time.Second, Remaining: time.Hour})
+		restart.Compare(restart.RunningAttempts, 3, 3): slow(func(t *restart.Task) {
+			t.Attempts = append(t.Attempts, second, restart.Attempt{Elapsed: 5 * time.Second, Remaining: time.Hour})
 		}),
-		restart.Compare(restart.PastCopies, 9, 8): slow(func(t *restart.Task) { t.Duplicates = 9 }),
-		{}: slow(func(t *restart.Task) { t.NoDuplicate = true }),
+		restart.Compare(restart.PastCopies, 9, 8): slow(func(t *restart.Task) { t.Copies = 9 }),
+		{}: slow(func(t *restart.Task) { t.NoCopy = true }),
 	} {
 		for _, p := range []restart.Phase{idle, scarce} {
 			d := byMantri(task, p)

@@ -58,7 +58,7 @@ func TestSentences(t *testing.T) {
 		"restarted: it still needs 41 s, and a new attempt takes 30 s": {
 			Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 41 * time.Second, Fresh: 30 * time.Second, Bar: minute,
 		},
-		"copied: the policy says so": {Action: restart.Duplicate, Reason: restart.IdleSlot},
+		"copied: the policy says so": {Action: restart.Copy, Reason: restart.IdleSlot},
 		"kept: it is not slow enough; it still needs 41.2 s, and the limit is 3600 s": {
 			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
 		},
@@ -69,7 +69,7 @@ func TestSentences(t *testing.T) {
 	} {
 		assert.Equal(t, want, d.Sentence())
 	}
-	d := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: estimate.Unknown, Fresh: 1<<63 - 1}
+	d := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Remaining: estimate.Unknown, Fresh: 1<<63 - 1}
 	assert.Equal(t, "copied: it still needs an unknown time, and a copy on an idle slot takes for ever", d.Sentence())
 }
 

@@ -17,7 +17,7 @@ import (
 // much more slot time may be lost. Package tracker keeps a Trials for its phase. A host that keeps its own calls Begin
 // for each copy and restart of a slow task, and Finish, Kill, Fail or Drop for each end, with the [Trial] that it keeps
 // of the task. The zero value has seen no trial. A host that keeps no Trials gets copies from LeastCost, and restarts
-// only where t_rem is certain, where the machine is known to be bad ([Copy].Location), where no slot will come free, or
+// only where t_rem is certain, where the machine is known to be bad ([Attempt].Location), where no slot will come free, or
 // where no copy is allowed.
 //
 // # The bound
@@ -96,7 +96,7 @@ type Trial struct {
 	Action Action
 	// Copies is how many copies are on trial; 1 for a restart.
 	Copies int
-	// Even says that the old attempt moved evenly when the trial began; see [Copy].
+	// Even says that the old attempt moved evenly when the trial began; see [Attempt].
 	Even bool
 	// Counted says that the account counts what runs as won: the old attempt moved evenly, and was killed for its copy.
 	Counted bool
@@ -108,9 +108,9 @@ type Trial struct {
 }
 
 // Begin notes that a task is about to be copied or restarted because it is slow. It reads the facts of before. A
-// restart of the task that has not come out is lost. O(len(task.Copies)).
+// restart of the task that has not come out is lost. O(len(task.Attempts)).
 func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
-	if len(task.Copies) == 0 {
+	if len(task.Attempts) == 0 {
 		return
 	}
 	if x.Action == Restart {
@@ -132,14 +132,14 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
 		t.lose(x, x.Stake)
-	case x.Action == Restart || x.Action == Duplicate && !old:
+	case x.Action == Restart || x.Action == Copy && !old:
 		if !x.Counted {
 			t.Won++
 		}
 		t.Cost = num.Sub(t.Cost, max(min(num.Sub(x.Left, ran), num.Times(x.Typical, paidTimes)), 0))
 		t.settle(x)
 	}
-	if x.Action == Duplicate {
+	if x.Action == Copy {
 		x.Action = Kill
 	}
 }
@@ -149,11 +149,11 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 // attempts have shown which is faster; if it ends late all the same, it counts as lost in the end.
 func (t *Trials) Kill(x *Trial, ran time.Duration, old bool) {
 	switch {
-	case x.Action == Duplicate && old:
+	case x.Action == Copy && old:
 		if x.Action, x.Counted = Restart, x.Even; x.Counted {
 			t.Won++
 		}
-	case (x.Action == Duplicate || x.Action == Kill) && !old:
+	case (x.Action == Copy || x.Action == Kill) && !old:
 		t.lose(x, ran)
 	}
 }
@@ -236,7 +236,7 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 
 // stakes are what trials of a task may lose.
 type stakes struct {
-	fastest, oldest *Copy         // fastest is nil if t_rem of none is known
+	fastest, oldest *Attempt      // fastest is nil if t_rem of none is known
 	typical         time.Duration // that a new attempt takes; that the oldest has taken, if nothing is known of t_new
 	patience, shows time.Duration // for which a copy runs until it has shown whether it gains; what it costs if it does not
 	silent          bool          // nothing is reported
@@ -245,9 +245,9 @@ type stakes struct {
 }
 
 func stakesOf(t *Task, p *Phase) (s stakes) {
-	s.oldest = &t.Copies[0]
-	for i := range t.Copies {
-		c := &t.Copies[i]
+	s.oldest = &t.Attempts[0]
+	for i := range t.Attempts {
+		c := &t.Attempts[i]
 		if c.Elapsed > s.oldest.Elapsed {
 			s.oldest = c
 		}

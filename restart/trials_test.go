@@ -20,10 +20,10 @@ func begun(action restart.Action) (a restart.Trials, x restart.Trial) {
 
 // A copy puts two report periods at risk, and a restart what it throws away.
 func TestBeginPutsAStakeAtRisk(t *testing.T) {
-	a, x := begun(restart.Duplicate)
+	a, x := begun(restart.Copy)
 	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
 	assert.Equal(t, restart.Trial{
-		Action: restart.Duplicate, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second, Typical: 96 * second,
+		Action: restart.Copy, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second, Typical: 96 * second,
 	}, x)
 	a, x = begun(restart.Restart)
 	assert.Equal(t, 100*second, a.AtRisk)
@@ -31,16 +31,16 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 
 	var unknown restart.Trial
 	a = restart.Trials{}
-	silent := restart.Task{Copies: []restart.Copy{{Elapsed: 40 * second, Remaining: estimate.Unknown}}}
-	a.Begin(&unknown, &silent, &waiting, restart.Duplicate)
+	silent := restart.Task{Attempts: []restart.Attempt{{Elapsed: 40 * second, Remaining: estimate.Unknown}}}
+	a.Begin(&unknown, &silent, &waiting, restart.Copy)
 	assert.Equal(t, 60*second, a.AtRisk, "one and a half of the least that an attempt takes")
-	a.Begin(&unknown, &restart.Task{}, &waiting, restart.Duplicate)
+	a.Begin(&unknown, &restart.Task{}, &waiting, restart.Copy)
 	assert.Equal(t, 60*second, a.AtRisk, "there is nothing to copy")
 }
 
 // Each trial comes out once: it is won, lost, or says nothing. Nothing is at risk then, and the task's trial is over.
 func TestTrialsComeOutOnce(t *testing.T) {
-	const copied, again = restart.Duplicate, restart.Restart
+	const copied, again = restart.Copy, restart.Restart
 	for name, c := range map[string]struct {
 		action    restart.Action
 		end       func(a *restart.Trials, x *restart.Trial)
@@ -92,7 +92,7 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		}, 1, 1, 100*second - 4*96*second},
 		"one of two copies wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			task := alike(130, 870)
-			a.Begin(x, &task, &waiting, restart.Duplicate)
+			a.Begin(x, &task, &waiting, restart.Copy)
 			assert.Equal(t, 40*second, a.AtRisk)
 			a.Finish(x, 830*second, false)
 			assert.Equal(t, 20*second, a.AtRisk)
@@ -120,7 +120,7 @@ func TestTrialsComeOutOnce(t *testing.T) {
 // of what the old attempt would have taken, or is given up in turn.
 func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	replaced := func() (restart.Trials, restart.Trial) {
-		a, x := begun(restart.Duplicate)
+		a, x := begun(restart.Copy)
 		assert.False(t, x.Even)
 		uneven, y := a, x
 		uneven.Kill(&y, 130*second, true)
@@ -140,8 +140,8 @@ func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	assert.Equal(t, restart.Trial{Lost: 1}, x)
 	a, x = replaced()
 	task := alike(50, 900)
-	task.Copies[0].Even = true
-	a.Begin(&x, &task, &waiting, restart.Duplicate)
+	task.Attempts[0].Even = true
+	a.Begin(&x, &task, &waiting, restart.Copy)
 	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
 	assert.False(t, x.Counted)
 	assert.True(t, x.Even)

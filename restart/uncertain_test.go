@@ -15,8 +15,8 @@ import (
 // spread is a task with one copy whose t_rem is a distribution, and a t_new that is one.
 func spread(left, fresh *estimate.Empirical) restart.Task {
 	return restart.Task{
-		Copies: []restart.Copy{{Elapsed: minute, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByProgress}},
-		Fresh:  estimate.Fresh{UnitTime: fresh, Work: 1},
+		Attempts: []restart.Attempt{{Elapsed: minute, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByProgress}},
+		Fresh:    estimate.Fresh{UnitTime: fresh, Work: 1},
 	}
 }
 
@@ -38,9 +38,9 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 		left, fresh *estimate.Empirical
 		want        restart.Action
 	}{
-		{values(10, 80), values(20), restart.Keep}, {values(10, 80.1), values(20), restart.Duplicate}, // (X-20)/2
-		{values(20, 75), values(10, 30), restart.Keep}, {values(20, 75.1), values(10, 30), restart.Duplicate}, // (5 + X-20)/2
-		{values(1, 1, 1, 1000), values(20), restart.Keep}, {values(1, 1, 1000), values(20), restart.Duplicate}, // δ, strictly
+		{values(10, 80), values(20), restart.Keep}, {values(10, 80.1), values(20), restart.Copy}, // (X-20)/2
+		{values(20, 75), values(10, 30), restart.Keep}, {values(20, 75.1), values(10, 30), restart.Copy}, // (5 + X-20)/2
+		{values(1, 1, 1, 1000), values(20), restart.Keep}, {values(1, 1, 1000), values(20), restart.Copy}, // δ, strictly
 		{values(1, 1, 1, 1000, 50), values(20), restart.Keep}, // the bar itself, 50 s, is not above it
 	} {
 		d := restart.Mantri{}.Decide(spread(c.left, c.fresh), idle)
@@ -50,7 +50,7 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 	}
 	d := restart.Mantri{}.Decide(spread(values(10, 80), values(20)), idle)
 	assert.Equal(t, restart.Compare(restart.SavedSeconds, 30, 30), d.Comparison)
-	d = restart.Mantri{DuplicateThreshold: restart.Off}.Decide(spread(values(49), values(20)), idle)
+	d = restart.Mantri{CopyThreshold: restart.Off}.Decide(spread(values(49), values(20)), idle)
 	assert.Equal(t, restart.Compare(restart.Probability, 0, 0), d.Comparison)
 }
 
@@ -60,7 +60,7 @@ func TestMantri51Line6IsSure(t *testing.T) {
 	d := restart.Mantri{}.Decide(spread(values(10, 100, 100, 100), values(30)), scarce)
 	assert.Equal(t, restart.Restart, d.Action, "%v", d)
 	assert.Equal(t, []float64{0.75, 0.75}, []float64{d.Value, d.Threshold}, "at the confidence")
-	no := restart.Mantri{DuplicateThreshold: restart.Off}
+	no := restart.Mantri{CopyThreshold: restart.Off}
 	assert.Equal(t, restart.NotSlow, no.Decide(spread(values(10, 10, 100, 100), values(30)), scarce).Reason)
 
 	stretched := values(10, 10, 10, 10, 10, 10, 10, 10, 10, 1000) // E(t_new) is 109 s, the median 10 s
@@ -86,16 +86,16 @@ func TestMantriMaxDuplicates(t *testing.T) {
 	spent := restart.Mantri{MaxRestarts: restart.Off}
 	for _, p := range []restart.Phase{idle, scarce} {
 		task := one(10*time.Minute, 30)
-		task.Duplicates = 7
-		assert.Equal(t, restart.Duplicate, spent.Decide(task, p).Action)
-		task.Duplicates = 8
-		assert.Equal(t, restart.DuplicatesSpent, spent.Decide(task, p).Reason)
+		task.Copies = 7
+		assert.Equal(t, restart.Copy, spent.Decide(task, p).Action)
+		task.Copies = 8
+		assert.Equal(t, restart.CopiesSpent, spent.Decide(task, p).Reason)
 	}
 	// The limits hold for any policy.
 	task := one(10*time.Minute, 30)
-	launch := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: time.Minute}
-	for launched, want := range map[int]restart.Action{7: restart.Duplicate, 8: restart.Keep} {
-		task.Duplicates = launched
+	launch := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: time.Minute}
+	for launched, want := range map[int]restart.Action{7: restart.Copy, 8: restart.Keep} {
+		task.Copies = launched
 		assert.Equal(t, want, restart.Hold(launch, task, restart.Phase{}).Action, "%d launched", launched)
 	}
 }
@@ -128,14 +128,14 @@ func TestMantriNoProgress(t *testing.T) {
 
 // A task of two copies may lose the one that is not furthest on; one of a single copy is not killed.
 func TestLimitsKillOneOfTwo(t *testing.T) {
-	task := restart.Task{Copies: copies(10, 20)}
-	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1}
+	task := restart.Task{Attempts: copies(10, 20)}
+	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 1}
 	assert.Equal(t, kill, restart.Hold(kill, task, restart.Phase{}))
 	again := restart.Decision{Action: restart.Restart}
 	for restarts, want := range map[int]restart.Action{2: restart.Restart, 3: restart.Keep} {
-		assert.Equal(t, want, restart.Hold(again, restart.Task{Copies: copies(10), Restarts: restarts}, restart.Phase{}).Action)
+		assert.Equal(t, want, restart.Hold(again, restart.Task{Attempts: copies(10), Restarts: restarts}, restart.Phase{}).Action)
 	}
-	kill.Copy, task.Copies = 0, task.Copies[:1]
+	kill.Attempt, task.Attempts = 0, task.Attempts[:1]
 	assert.Equal(t, restart.FurthestOn, restart.Hold(kill, task, restart.Phase{}).Reason)
 }
 

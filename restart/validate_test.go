@@ -18,10 +18,10 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, policy := range map[string]interface{ Validate() error }{
 		"restart: Mantri.MaxRestarts is -2, want a positive number, 0 for the default, or Off":    restart.Mantri{MaxRestarts: -2},
-		"restart: Mantri.DuplicateThreshold is 1, want a probability in (0, 1), 0":                restart.Mantri{DuplicateThreshold: 1},
-		"restart: Mantri.DuplicateThreshold is NaN":                                               restart.Mantri{DuplicateThreshold: nan},
+		"restart: Mantri.CopyThreshold is 1, want a probability in (0, 1), 0":                     restart.Mantri{CopyThreshold: 1},
+		"restart: Mantri.CopyThreshold is NaN":                                                    restart.Mantri{CopyThreshold: nan},
 		"restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default":   restart.Mantri{IdleGain: inf},
-		"restart: Mantri.MaxDuplicates is -2":                                                     restart.Mantri{MaxDuplicates: -2},
+		"restart: Mantri.MaxCopies is -2":                                                         restart.Mantri{MaxCopies: -2},
 		"restart: Mantri.Confidence is 1, want a probability in (0, 1), or 0 for the default":     restart.Mantri{Confidence: 1},
 		"restart: Mantri.Confidence is -1":                                                        restart.Mantri{Confidence: -1},
 		"restart: Mantri.FastestKept is -1":                                                       restart.Mantri{FastestKept: -1},
@@ -62,10 +62,10 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 
 func TestLimitsAreValidated(t *testing.T) {
 	assert.NoError(t, restart.Limits{}.Validate())
-	assert.NoError(t, restart.Limits{Restarts: restart.Off, Duplicates: 9}.Validate())
+	assert.NoError(t, restart.Limits{Restarts: restart.Off, Copies: 9}.Validate())
 	for want, l := range map[string]restart.Limits{
 		"restart: Limits.Restarts is -2, want a positive number, 0 for the default, or Off": {Restarts: -2},
-		"restart: Limits.Duplicates is -3, want a positive number":                          {Duplicates: -3},
+		"restart: Limits.Copies is -3, want a positive number":                              {Copies: -3},
 	} {
 		assert.ErrorContains(t, l.Validate(), want)
 	}

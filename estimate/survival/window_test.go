@@ -38,14 +38,14 @@ func ExampleWindow() {
 	curve, age := window.Curve(now), window.Age(now, slow)
 	left := survival.Residual{Curve: curve, Age: age}
 	task := restart.Task{
-		Copies: []restart.Copy{{
+		Attempts: []restart.Attempt{{
 			Machine: -1, Elapsed: 3 * time.Minute, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: restart.ByAge,
 		}},
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: curve, Age: age}, Work: 1},
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 5 * time.Second, Slots: 4, FreeSlots: 3}))
 	// Output:
-	// duplicate idle-slot basis=age remaining=180s fresh=59s slot-seconds=458.383 threshold=262.349 gain=121s
+	// copy idle-slot basis=age remaining=180s fresh=59s slot-seconds=458.383 threshold=262.349 gain=121s
 }
 
 func TestWindow(t *testing.T) {

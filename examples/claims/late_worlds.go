@@ -82,15 +82,15 @@ func copyPhase(uint64) []float64 {
 		rates.Insert(1.0 / 300)
 	}
 	phase.Peers.ProgressRates = rates
-	copying := restart.Task{Copies: []restart.Copy{{Elapsed: 5 * time.Minute, Score: 1.0 / 3}}}
+	copying := restart.Task{Attempts: []restart.Attempt{{Elapsed: 5 * time.Minute, Score: 1.0 / 3}}}
 	native, late := 0.0, 0.0
 	for range 69 {
-		if (rules.Hadoop{}).Decide(copying, phase).Action == restart.Duplicate {
+		if (rules.Hadoop{}).Decide(copying, phase).Action == restart.Copy {
 			native++
 		}
-		if (rules.LATE{}).Decide(copying, phase).Action == restart.Duplicate {
+		if (rules.LATE{}).Decide(copying, phase).Action == restart.Copy {
 			late++
-			phase.Speculative++
+			phase.Copies++
 		}
 	}
 	return []float64{mean(30), mean(30) - 1.0/3, native / 69, late}
@@ -107,7 +107,7 @@ func rankByTimeLeft(uint64) []float64 {
 	rates.Insert(1 / mean / 2)
 	at := func(slower, score float64) restart.Task {
 		age := time.Duration(mean * slower * score * float64(time.Second))
-		return restart.Task{Copies: []restart.Copy{{Machine: -1, Elapsed: age, Score: score}}}
+		return restart.Task{Attempts: []restart.Attempt{{Machine: -1, Elapsed: age, Score: score}}}
 	}
 	phase := restart.Phase{Slots: 100, FreeSlots: 1, Peers: restart.Peers{ProgressRates: rates, MeanScore: 0.9}}
 	i, _ := restart.Next(rules.LATE{}, []restart.Task{at(5, 0.9), at(2, 0.1)}, nil, phase)

@@ -53,11 +53,11 @@ func pseudocode1(uint64) []float64 {
 		for n := 1; n <= 5; n++ {
 			task := restart.Task{Fresh: certain(float64(fresh))}
 			for range n {
-				task.Copies = append(task.Copies, restart.Copy{Elapsed: time.Hour, Remaining: 100 * time.Second})
+				task.Attempts = append(task.Attempts, restart.Attempt{Elapsed: time.Hour, Remaining: 100 * time.Second})
 			}
 			for task.Restarts = 0; task.Restarts < 6; task.Restarts++ {
 				switch d := (restart.Mantri{}).Decide(task, phase); d.Action {
-				case restart.Duplicate:
+				case restart.Copy:
 					copies = max(copies, float64(n+1))
 					if n == 1 && 2*fresh >= 100 {
 						early++

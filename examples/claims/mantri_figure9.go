@@ -29,18 +29,18 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 		if done == len(lengths) {
 			return now, cost
 		}
-		var copies []restart.Copy
+		var copies []restart.Attempt
 		first := -1
 		for i, a := range running {
 			if a.task == outlier {
 				first = i
-				copies = append(copies, restart.Copy{Elapsed: seconds(now - a.start), Remaining: seconds(a.end - now)})
+				copies = append(copies, restart.Attempt{Elapsed: seconds(now - a.start), Remaining: seconds(a.end - now)})
 			}
 		}
 		duplicate := false
 		original := first >= 0 && running[first].end-running[first].start == lengths[outlier]
 		if policy != nil && original && len(copies) == 1 && now > running[first].start {
-			task := restart.Task{Copies: copies, Restarts: restarts, Fresh: certain(1)}
+			task := restart.Task{Attempts: copies, Restarts: restarts, Fresh: certain(1)}
 			waiting := len(lengths) - next
 			phase := restart.Phase{Tasks: len(lengths), Waiting: waiting, Slots: 2, FreeSlots: 2 - len(running)}
 			switch policy.Decide(task, phase).Action {
@@ -48,7 +48,7 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 				cost += now - running[first].start
 				running = slices.Delete(running, first, first+1)
 				restarts, again = restarts+1, true
-			case restart.Duplicate:
+			case restart.Copy:
 				duplicate = true
 			}
 		}

@@ -33,13 +33,13 @@ func TestNaive(t *testing.T) {
 		want             restart.Action
 	}{
 		{5, 1, 20 * time.Second, restart.Keep},
-		{5, 1, 20*time.Second + 1, restart.Duplicate},
+		{5, 1, 20*time.Second + 1, restart.Copy},
 		{4, 1, time.Minute, restart.Keep},
 		{5, 2, time.Minute, restart.Keep},
 	} {
 		phase.Finished = c.finished
-		task := restart.Task{Copies: make([]restart.Copy, c.copies)}
-		task.Copies[0].Elapsed = c.elapsed
+		task := restart.Task{Attempts: make([]restart.Attempt, c.copies)}
+		task.Attempts[0].Elapsed = c.elapsed
 		assert.Equal(t, c.want, kit.Naive.Decide(task, phase).Action, "%+v", c)
 	}
 }

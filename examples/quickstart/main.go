@@ -44,13 +44,13 @@ func main() {
 				continue
 			}
 			d := restart.Decide(restart.Task{
-				Copies: []restart.Copy{{Machine: machine, Elapsed: t.age, Remaining: estimate.TimeLeft(t.done, t.age)}},
-				Fresh:  estimate.Fresh{UnitTime: times, Work: 1}, Restarts: t.restarts,
+				Attempts: []restart.Attempt{{Machine: machine, Elapsed: t.age, Remaining: estimate.TimeLeft(t.done, t.age)}},
+				Fresh:    estimate.Fresh{UnitTime: times, Work: 1}, Restarts: t.restarts,
 			}, restart.Phase{Interval: interval, Waiting: len(waiting), FreeSlots: free, Machines: len(speed)})
 			if d.Reason != t.said { // only what is new
 				fmt.Printf("%3.0fs  task %d  %v\n", now.Seconds(), t.id, d.Sentence())
 			}
-			// A task has one copy here: there is none to kill, and a host that makes more launches them for restart.Duplicate.
+			// A task has one copy here: there is none to kill, and a host that makes more launches them for restart.Copy.
 			if t.said = d.Reason; d.Action == restart.Restart {
 				running[machine], waiting = nil, append(waiting, t)
 				t.restarts, t.age, t.done, t.avoid = t.restarts+1, 0, 0, d.Avoid

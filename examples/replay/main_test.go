@@ -100,7 +100,7 @@ func TestExplainAndList(t *testing.T) {
 	code, out, errors := call("-explain", "0/2", log)
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "started")
-	assert.Contains(t, out, "duplicate idle-slot")
+	assert.Contains(t, out, "copy idle-slot")
 	assert.Contains(t, out, "finished")
 }
 

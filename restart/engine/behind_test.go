@@ -67,7 +67,7 @@ func TestLongTasksMakeNoHostSlow(t *testing.T) {
 	_, log := drive(t, c, silent{phase}, 500*time.Millisecond, nil)
 	copies := 0
 	for _, a := range log {
-		if a.Op == engine.Submit && a.Decision.Action == restart.Duplicate {
+		if a.Op == engine.Submit && a.Decision.Action == restart.Copy {
 			copies++
 		}
 	}

@@ -95,7 +95,7 @@ func TestDecisionIsNotGivenTwice(t *testing.T) {
 		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}, {Name: "c", Slots: 1}}})
 	p.Poll(epoch, nil)
 	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
-	require.Equal(t, "submit 0.1 on b not on a: restart beyond-peers copy=0", actions[1].String())
+	require.Equal(t, "submit 0.1 on b not on a: restart beyond-peers attempt=0", actions[1].String())
 	h.SetDown("b", true)
 	assert.Equal(t, []string{"cancel 0.1 on b", "submit 0.2 on c not on a"}, lines(p.Poll(at(4), nil)))
 }
@@ -125,20 +125,20 @@ func TestTaskThatMustNotBeDuplicated(t *testing.T) {
 	p.SetEligible(0, false, true)
 	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Poll(epoch, nil)))
 	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}})
-	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers copy=0"}, lines(actions))
+	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(actions))
 	assert.Empty(t, p.Poll(at(4), nil), "it is not known to have ended")
 	actions = p.Poll(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
-	assert.Equal(t, []string{"submit 0.1: restart beyond-peers copy=0"}, lines(actions))
+	assert.Equal(t, []string{"submit 0.1: restart beyond-peers attempt=0"}, lines(actions))
 }
 
 // twice is a policy of a host's own that wants a second copy of everything, and does not say where.
 type twice struct{}
 
 func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) > 1 {
+	if len(t.Attempts) > 1 {
 		return restart.Decision{}
 	}
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.BeyondPeers}
+	return restart.Decision{Action: restart.Copy, Reason: restart.BeyondPeers}
 }
 
 func TestCopyGoesToAnotherHost(t *testing.T) {
@@ -150,7 +150,7 @@ func TestCopyGoesToAnotherHost(t *testing.T) {
 		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "1.0", Task: 1, State: engine.Running, Host: "a"},
 		{ID: "2.0", Task: 2, State: engine.Queued},
 	})
-	assert.Equal(t, []string{"submit 0.1 on b not on a: duplicate beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
+	assert.Equal(t, []string{"submit 0.1 on b not on a: copy beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
 }
 
 // Works that are no works count as the mean of the others, here as for the tracker; no work is the least.

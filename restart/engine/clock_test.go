@@ -25,7 +25,7 @@ func TestClockThatStepsBack(t *testing.T) {
 		var attempts []engine.Attempt
 		for poll := 1; poll <= 4000; poll++ {
 			for _, a := range p.Poll(now, attempts) {
-				if a.Decision.Action == restart.Duplicate {
+				if a.Decision.Action == restart.Copy {
 					return poll
 				}
 				attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: "h" + a.ID, State: engine.Running})

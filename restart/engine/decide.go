@@ -122,7 +122,7 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies() {
 	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
-		taken = a.Action == restart.Duplicate && p.submitCopy(a.Task, host, a.Decision) || p.giveUpCopy(a)
+		taken = a.Action == restart.Copy && p.submitCopy(a.Task, host, a.Decision) || p.giveUpCopy(a)
 		return taken, !taken && p.refused(a.Reason)
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // A copy that is offered the host on which its task runs goes to another one, if there is room.
 func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
-	for slots, want := range map[int][]string{1: {"submit 0.1 on b not on a: duplicate beyond-peers"}, 0: nil} {
+	for slots, want := range map[int][]string{1: {"submit 0.1 on b not on a: copy beyond-peers"}, 0: nil} {
 		p, _ := newPhase(t, engine.Config{Tasks: 2, Policy: twice{}},
 			engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 1 + slots}}})
 		first := []engine.Attempt{

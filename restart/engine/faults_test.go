@@ -232,7 +232,7 @@ func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.HostsConfig{})
 	p.Poll(at(0), nil)
 	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}
-	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers copy=0"}, lines(p.Poll(at(3), []engine.Attempt{running})))
+	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(p.Poll(at(3), []engine.Attempt{running})))
 	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}), "the one slot is taken")
 	running.State = engine.Cancelled
 	assert.Len(t, p.Poll(at(5), []engine.Attempt{running}), 1)

@@ -20,9 +20,9 @@ func TestFormOfThisVersion(t *testing.T) {
 	wiretest.Same(t, engine.Action{
 		Op: engine.Submit, Task: 17, ID: "17.2", Host: "n1", Avoid: []string{"n3", "n4"},
 		Decision: restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Remaining: time.Minute},
-	}, "submit 17.2 on n1 not on n3,n4: restart fresh-sooner copy=0 remaining=60s",
+	}, "submit 17.2 on n1 not on n3,n4: restart fresh-sooner attempt=0 remaining=60s",
 		`{"op":"submit","task":17,"id":"17.2","host":"n1","avoid":["n3","n4"],`+
-			`"decision":{"action":"restart","reason":"fresh-sooner","copy":0,"remaining":60}}`)
+			`"decision":{"action":"restart","reason":"fresh-sooner","attempt":0,"remaining":60}}`)
 }
 
 // The snapshots that are committed, of the hosts and of a phase, are restored, and go on; or

@@ -248,7 +248,7 @@ func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.a
 // A policy that answers about a free slot that an attempt is to end has it ended, as in a sweep.
 func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
-		answer := restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
+		answer := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, HostsConfig{})
 		list := []Attempt{{ID: "0.0", State: Running, Begun: time.Unix(1001, 0)}}
 		p.Poll(time.Unix(1002, 0), list)

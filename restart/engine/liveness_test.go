@@ -24,7 +24,7 @@ import (
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Copy: r.rng.IntN(len(t.Copies))}
+	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
 // Describe declares what Mantri reads, so that t_rem is a distribution here, too.
@@ -175,7 +175,7 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 
 			limits := rules.Describe(policy).Limits.Effective()
 			attempt := o.dispatch + deadQueue + whole + 2*period + 4*simStep // until its end is heard, and made up for
-			limit := max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones +
+			limit := max(limits.Restarts, 0) + max(limits.Copies, 0) + o.config.Clones +
 				cmp.Or(o.config.MaxFailures, 4) - 1 + cmp.Or(o.config.MaxLost, 10) - 1
 			all, lost := o.tolls(log)
 			for task, s := range all {
@@ -223,7 +223,7 @@ func TestHostsThatFlap(t *testing.T) {
 				}
 			})
 			limits, maxLost := rules.Describe(policy).Limits.Effective(), cmp.Or(o.config.MaxLost, 10)
-			limit := 1 + max(limits.Restarts, 0) + max(limits.Duplicates, 0) + o.config.Clones - 1 +
+			limit := 1 + max(limits.Restarts, 0) + max(limits.Copies, 0) + o.config.Clones - 1 +
 				cmp.Or(o.config.MaxFailures, 4) - 1 + maxLost
 			all, lost := o.tolls(log)
 			require.Zero(t, lost)

@@ -104,10 +104,10 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
 // SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
 // duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
-func (p *Phase) SetEligible(task int, duplicate, restart bool) {
-	p.ready().SetEligible(task, duplicate, restart)
+func (p *Phase) SetEligible(task int, copies, restart bool) {
+	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {
-		p.book.tasks[task].alone = !duplicate
+		p.book.tasks[task].alone = !copies
 	}
 }
 

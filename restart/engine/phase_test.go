@@ -214,8 +214,8 @@ func TestCancelledCopySucceeds(t *testing.T) {
 		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Host: "b"},
 	})
 	require.Len(t, actions, 2)
-	assert.Equal(t, "cancel 0.0 on a: restart beyond-peers copy=0", actions[0].String())
-	assert.Equal(t, "submit 0.1 not on a: restart beyond-peers copy=0", actions[1].String())
+	assert.Equal(t, "cancel 0.0 on a: restart beyond-peers attempt=0", actions[0].String())
+	assert.Equal(t, "submit 0.1 not on a: restart beyond-peers attempt=0", actions[1].String())
 	actions = p.Poll(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
 	require.Len(t, actions, 2, "%v", actions)
 	assert.Equal(t, "publish 0.0 on a", actions[0].String())
@@ -229,7 +229,7 @@ func TestCancelledCopySucceeds(t *testing.T) {
 type after time.Duration
 
 func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if t.Copies[0].Elapsed > time.Duration(a) {
+	if t.Attempts[0].Elapsed > time.Duration(a) {
 		return restart.Decision{Action: restart.Restart, Reason: restart.BeyondPeers}
 	}
 	return restart.Decision{}

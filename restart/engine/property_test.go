@@ -22,16 +22,16 @@ type eager struct{ seed uint64 }
 
 func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	h := e.seed
-	for _, c := range t.Copies {
+	for _, c := range t.Attempts {
 		h = h*31 + uint64(c.Elapsed/time.Millisecond) + uint64(c.Machine+2)
 	}
-	d := restart.Decision{Reason: restart.BeyondPeers, Copy: int(h/7) % len(t.Copies)}
+	d := restart.Decision{Reason: restart.BeyondPeers, Attempt: int(h/7) % len(t.Attempts)}
 	switch {
-	case h%5 == 0 && p.FreeSlots > 0 && len(t.Copies) < 4:
-		d.Action, d.Copy, d.Gain = restart.Duplicate, 0, time.Duration(h%1000)
+	case h%5 == 0 && p.FreeSlots > 0 && len(t.Attempts) < 4:
+		d.Action, d.Attempt, d.Gain = restart.Copy, 0, time.Duration(h%1000)
 	case h%11 == 0 && t.Restarts < 3:
 		d.Action = restart.Restart
-	case h%13 == 0 && len(t.Copies) > 1:
+	case h%13 == 0 && len(t.Attempts) > 1:
 		d.Action = restart.Kill
 	}
 	return d

@@ -74,7 +74,7 @@ func TestHungTaskGetsACopyThoughOnlyTheSlowMachineIsNew(t *testing.T) {
 		}
 		if a.event.Kind == tracker.Offered {
 			offers++
-			if a.Task == task && a.Action == restart.Duplicate {
+			if a.Task == task && a.Action == restart.Copy {
 				copies++
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // The words with which an answer begins: a decision's actions, and what the tracker answers besides.
 var answerWords = [...]string{
-	"keep", "duplicate", "restart", "kill", "start", wordTask, wordAttempt, wordEnds, wordWaits, wordIgnored,
+	"keep", "copy", "restart", "kill", "start", wordTask, wordAttempt, wordEnds, wordWaits, wordIgnored,
 }
 
 const (

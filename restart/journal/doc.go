@@ -10,7 +10,7 @@
 //
 //	# Task 2 has fallen silent. Three times the median of its peers is 30 s.
 //	31s decide task=2
-//	    duplicate beyond-peers run-seconds=31 threshold=30 gain=1s avoid=2
+//	    copy beyond-peers run-seconds=31 threshold=30 gain=1s avoid=2
 //
 // A [Recorder] watches a tracker and writes such a text. [Replay] feeds a new tracker with the events of a text and
 // writes the answers anew; where nothing has changed, the text comes back as it was. [Restore] returns the tracker, for
@@ -25,7 +25,7 @@
 //	work W,W,...                                 the next tasks' works, directly below the phase; ? is unknown
 //	since 2010-10-04T09:00:00Z                   when the journal starts; without it, at the Unix epoch
 //	slots N                                      SetSlots: how many copies may run at once
-//	eligible task=T duplicate=no restart=no      SetEligible; what is left out is allowed
+//	eligible task=T copy=no restart=no      SetEligible; what is left out is allowed
 //	TIME start task=T machine=M                  Start; without a machine it is not known
 //	TIME submit task=T machine=M                 Submit; without a machine it is for any
 //	TIME begin task=T attempt=A machine=M        Begin; without a machine it is the one that it was submitted for
@@ -54,7 +54,7 @@
 //
 // The fields of a phase are those of tracker.Config, left out where they are zero: tasks, work=W,W,..., slots,
 // machines, interval, lag; window, grace and wrap-up of its Model; min-samples, floor, fixed-overhead and
-// keep-first-wave of its UnitTimes; restarts, duplicates, free-trials and loss-share of its Limits, Off as off.
+// keep-first-wave of its UnitTimes; restarts, copies, free-trials and loss-share of its Limits, Off as off.
 //
 //	policy=mantri                                as rules.Parse reads it
 //	policy=mantri,max-restarts=1,idle-gain=off   with the fields that are not zero, Off as off

@@ -18,12 +18,12 @@ import (
 // fields are an event as its line says it.
 type fields struct {
 	tracker.Event
-	in                 time.Duration // until the machine leaves
-	duplicate, restart bool
+	in              time.Duration // until the machine leaves
+	copies, restart bool
 }
 
 func fieldsOf(e *tracker.Event) fields {
-	f := fields{Event: *e, in: estimate.Unknown, duplicate: !e.NoDuplicate, restart: !e.NoRestart}
+	f := fields{Event: *e, in: estimate.Unknown, copies: !e.NoCopy, restart: !e.NoRestart}
 	if !e.Leaves.IsZero() {
 		f.in = e.Leaves.Sub(e.Time)
 	}
@@ -35,7 +35,7 @@ func (f *fields) event() tracker.Event {
 	if f.in != estimate.Unknown {
 		f.Leaves = f.Time.Add(f.in)
 	}
-	f.NoDuplicate, f.NoRestart = !f.duplicate, !f.restart
+	f.NoCopy, f.NoRestart = !f.copies, !f.restart
 	return f.Event
 }
 
@@ -55,8 +55,8 @@ func (f *fields) field(key string) (wire.Field, bool) {
 		return wire.Field{Key: key, Value: &f.Slots}, false
 	case "in":
 		return wire.Field{Key: key, Value: &f.in}, f.in == estimate.Unknown
-	case "duplicate":
-		return wire.Field{Key: key, Value: &f.duplicate}, f.duplicate
+	case "copy":
+		return wire.Field{Key: key, Value: &f.copies}, f.copies
 	case "restart":
 		return wire.Field{Key: key, Value: &f.restart}, f.restart
 	case "done":

@@ -83,7 +83,7 @@ func ExampleReplay() {
 	// 10s finish task=1
 	// # Task 2 has fallen silent.
 	// 31s decide task=2
-	//     duplicate beyond-peers run-seconds=31 threshold=30 gain=1s
+	//     copy beyond-peers run-seconds=31 threshold=30 gain=1s
 }
 
 // The second phase of a cluster starts with what the first has taught. Its journal replays with the record and the budget as they

@@ -123,7 +123,7 @@ func TestReplayOfPhasesOfAKind(t *testing.T) {
 			}
 			tr.Finish(from.Add(100*time.Second), 0, 0)
 			for age := 110 * time.Second; age < 300*time.Second; age += 10 * time.Second {
-				if tr.Decide(from.Add(age), 1).Action == restart.Duplicate {
+				if tr.Decide(from.Add(age), 1).Action == restart.Copy {
 					tr.Start(from.Add(age), 1, 3)
 				}
 			}

@@ -18,7 +18,7 @@ func samples() map[string]tracker.Event {
 	return map[string]tracker.Event{
 		"slots 12":                             {Kind: tracker.SlotsSet, Slots: 12},
 		"eligible task=2":                      {Kind: tracker.EligibleSet, Task: 2},
-		"eligible task=2 duplicate=no":         {Kind: tracker.EligibleSet, Task: 2, NoDuplicate: true},
+		"eligible task=2 copy=no":              {Kind: tracker.EligibleSet, Task: 2, NoCopy: true},
 		"eligible task=2 restart=no":           {Kind: tracker.EligibleSet, Task: 2, NoRestart: true},
 		"10s start task=3 machine=1":           {Kind: tracker.Started, Time: at(10 * time.Second), Task: 3, Machine: 1},
 		"-1s start task=3":                     {Kind: tracker.Started, Time: at(-time.Second), Task: 3, Machine: -1},
@@ -76,15 +76,15 @@ func TestEventsReadAsTheyAreWritten(t *testing.T) {
 
 func TestLenientReading(t *testing.T) {
 	for text, want := range map[string]string{
-		"10s\tstart  machine=1   task=3":           "10s start task=3 machine=1",
-		"1m30.5s finish task=2":                    "90.5s finish task=2 attempt=0",
-		"100ms sweep # nothing":                    "0.1s sweep",
-		"1s sweep\t#nothing":                       "1s sweep",
-		"1s sweep #":                               "1s sweep",
-		"1s sweep\r\n":                             "1s sweep",
-		"eligible task=1 restart=yes duplicate=no": "eligible task=1 duplicate=no",
-		"phase policy=never slots=1 work=1,1":      "phase tasks=2 slots=1 work=1,1 policy=never",
-		"phase":                                    "phase tasks=0 policy=least-cost",
+		"10s\tstart  machine=1   task=3":      "10s start task=3 machine=1",
+		"1m30.5s finish task=2":               "90.5s finish task=2 attempt=0",
+		"100ms sweep # nothing":               "0.1s sweep",
+		"1s sweep\t#nothing":                  "1s sweep",
+		"1s sweep #":                          "1s sweep",
+		"1s sweep\r\n":                        "1s sweep",
+		"eligible task=1 restart=yes copy=no": "eligible task=1 copy=no",
+		"phase policy=never slots=1 work=1,1": "phase tasks=2 slots=1 work=1,1 policy=never",
+		"phase":                               "phase tasks=0 policy=least-cost",
 		"phase tasks=1 policy=spark,min-runtime=off,long-run=3": "phase tasks=1 policy=spark,min-runtime=off,long-run=3",
 	} {
 		if strings.HasPrefix(text, wordPhase) {
@@ -129,7 +129,7 @@ func TestErrors(t *testing.T) {
 		"0s lose machine=1 task=2":             "lose wants machine=, or task= for the output of a task, and nothing else",
 		"0s lose machine=x":                    `lose machine: machine is "x", want a whole number`,
 		"eligible":                             "eligible wants task=",
-		"eligible task=1 duplicate=maybe":      `eligible: duplicate is "maybe", want yes or no`,
+		"eligible task=1 copy=maybe":           `eligible: copy is "maybe", want yes or no`,
 		"phase 7":                              `phase has no field "7", want one of tasks, slots,`,
 		"phase tasks=1 tasks=2":                "phase: tasks is given twice",
 		"phase taks=1":                         `phase has no field "taks", want one of tasks, slots, machines, interval, lag, clones,`,

@@ -64,7 +64,7 @@ func (h *driver) step(t *tracker.Tracker) string {
 		return h.sweep(t)
 	case 10, 11, 12, 13, 14, 15, 16:
 		a := t.Next(h.now, machine)
-		if a.Action == restart.Start || a.Action == restart.Duplicate {
+		if a.Action == restart.Start || a.Action == restart.Copy {
 			t.Start(h.now, a.Task, machine)
 		}
 		return fmt.Sprint(a.Task, a)
@@ -106,7 +106,7 @@ func (h *driver) sweep(t *tracker.Tracker) (said string) {
 			return
 		}
 		switch a.Action {
-		case restart.Duplicate:
+		case restart.Copy:
 			t.Start(h.now, a.Task, h.source.IntN(6))
 		case restart.Restart:
 			t.Restart(h.now, a.Task, a.Attempt)
@@ -181,7 +181,7 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got, "seed %d: the same state", seed)
 	}
-	for _, a := range []restart.Action{restart.Duplicate, restart.Restart, restart.Kill} {
+	for _, a := range []restart.Action{restart.Copy, restart.Restart, restart.Kill} {
 		assert.Greater(t, actions[a], 20, "the test has seen too little of %s", a)
 	}
 }
@@ -227,8 +227,8 @@ func TestRecordedSweep(t *testing.T) {
 	assert.Equal(t, []int{1}, visited)
 	assert.Equal(t, `since 1970-01-01T00:00:00Z
 2s sweep
-    task=1 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
-    task=2 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=1 copy beyond-peers run-seconds=2 threshold=1 gain=1s
+    task=2 copy beyond-peers run-seconds=2 threshold=1 gain=1s
 2s start task=1
     attempt=1
 slots 3
@@ -242,7 +242,7 @@ slots 3
 	r.Reset()
 	tr.Sweep(now, func(a tracker.Answer) { visited = append(visited, a.Task) })
 	assert.Equal(t, []int{2}, visited)
-	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 duplicate beyond-peers run-seconds=2 threshold=1 gain=1s\n", string(r.Bytes()))
+	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 copy beyond-peers run-seconds=2 threshold=1 gain=1s\n", string(r.Bytes()))
 }
 
 // Nothing is allocated for an event except for the text of the decision that follows it: one piece.

@@ -30,11 +30,11 @@ func TestReplayRewritesAnswersOnly(t *testing.T) {
 phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
 0.0s start machine=4 task=1  # first
     keep not-slow
-    kill slower-copy copy=7
+    kill slower-attempt attempt=7
 
 1m decide task=1
   # a remark
-	duplicate near-end
+	copy near-end
 # the end`
 	want := `# A title.
 
@@ -164,8 +164,8 @@ func TestReplayErrors(t *testing.T) {
 type twice struct{}
 
 func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) == 1 && t.Fresh.UnitTime != nil && t.Fresh.Location == 2 {
-		return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+	if len(t.Attempts) == 1 && t.Fresh.UnitTime != nil && t.Fresh.Location == 2 {
+		return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 	}
 	return restart.Decision{Reason: restart.NotSlow}
 }
@@ -194,7 +194,7 @@ func TestReplayOfCustomParts(t *testing.T) {
 	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom record=custom path=custom\n", string(text))
 	text = append(text, `0s start task=0 machine=0
 1s decide task=0
-    duplicate idle-slot avoid=0
+    copy idle-slot avoid=0
 `...)
 	o := Options{Policy: twice{}, Configure: func(_ int, c *tracker.Config) {
 		assert.Equal(t, twice{}, c.Policy)
@@ -232,9 +232,9 @@ func TestOnDecision(t *testing.T) {
 	var lines []int
 	got := replay(t, text, Options{OnDecision: func(line int, task restart.Task, p restart.Phase, d restart.Decision) {
 		lines = append(lines, line)
-		require.Len(t, task.Copies, 1)
-		assert.Equal(t, 2, task.Copies[0].Machine)
-		assert.Equal(t, []int{2}, task.Tried)
+		require.Len(t, task.Attempts, 1)
+		assert.Equal(t, 2, task.Attempts[0].Machine)
+		assert.Equal(t, []int{2}, task.PastMachines)
 		assert.Equal(t, 1, p.Waiting)
 		assert.Equal(t, time.Second, p.Interval)
 		assert.Equal(t, restart.NoEstimate, d.Reason)

@@ -14,7 +14,7 @@ import (
 type patient struct{ restart.Mantri }
 
 func (p patient) Decide(t restart.Task, phase restart.Phase) restart.Decision {
-	if len(t.Copies) == 1 && t.Copies[0].Elapsed < 2*phase.Interval {
+	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed < 2*phase.Interval {
 		return restart.Decision{Reason: restart.TooYoung}
 	}
 	return p.Mantri.Decide(t, phase)

@@ -13,7 +13,7 @@ import (
 // left out, but for the counts of the phase.
 func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
 	fmt.Fprintf(w, "  the policy answered %s\n", d)
-	for i, c := range t.Copies {
+	for i, c := range t.Attempts {
 		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g",
 			i, c.Machine, c.Elapsed, duration(c.Remaining), c.Score, c.Done)
 		if c.Resumed != 0 {
@@ -28,9 +28,9 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 	if t.SinceCopy > 0 {
 		fmt.Fprintf(w, " since-copy=%v", t.SinceCopy)
 	}
-	fmt.Fprintf(w, " tried=%v no-duplicate=%t no-restart=%t\n", t.Tried, t.NoDuplicate, t.NoRestart)
+	fmt.Fprintf(w, " tried=%v no-copy=%t no-restart=%t\n", t.PastMachines, t.NoCopy, t.NoRestart)
 	fmt.Fprintf(w, "    phase:  interval=%v tasks=%d finished=%d waiting=%d slots=%d free=%d speculative=%d machines=%d\n",
-		p.Interval, p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative, p.Machines)
+		p.Interval, p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Copies, p.Machines)
 	fmt.Fprintf(w, "    peers:  durations %s, rates %s, progress rates %s, mean score %.6g, throughput %.6g\n",
 		spread(p.Peers.Durations), spread(p.Peers.UnitTimes), spread(p.Peers.ProgressRates), p.Peers.MeanScore,
 		p.Peers.Throughput)

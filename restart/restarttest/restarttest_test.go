@@ -59,8 +59,8 @@ func read(t *testing.T, file string) string {
 
 func TestRunFailsAtTheFirstDifference(t *testing.T) {
 	sound := read(t, "testdata/pass/dryad.txt")
-	broken := strings.Replace(sound, "    duplicate beyond-peers", "    keep not-slow", 1)
-	broken = strings.Replace(broken, "    task=3 duplicate beyond-peers", "    keep nothing-to-do", 1)
+	broken := strings.Replace(sound, "    copy beyond-peers", "    keep not-slow", 1)
+	broken = strings.Replace(broken, "    task=3 copy beyond-peers", "    keep nothing-to-do", 1)
 	file := write(t, "broken.txt", broken)
 
 	out, ok := run(t, file, "")
@@ -68,9 +68,9 @@ func TestRunFailsAtTheFirstDifference(t *testing.T) {
 	assert.Contains(t, out, "--- FAIL: TestHost/broken.txt")
 	assert.Contains(t, out, file+`:11: the answer differs
           event: 20s report task=3 done=0.5
-          got:   duplicate beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
+          got:   copy beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
           want:  keep not-slow run-seconds=20 threshold=10 gain=10s avoid=3
-          the policy answered duplicate beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
+          the policy answered copy beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
             copy 0: machine=3 elapsed=20s remaining=20s score=0.5 done=0.5
             task:   work=1 fresh=`)
 	assert.Contains(t, out, `

@@ -116,7 +116,7 @@ func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool
 		task = e.Task
 	}
 	switch a.Action {
-	case restart.Duplicate, restart.Restart, restart.Kill:
+	case restart.Copy, restart.Restart, restart.Kill:
 		return task, a.Decision, true
 	}
 	return task, d, false

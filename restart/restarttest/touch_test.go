@@ -147,7 +147,7 @@ func TestHistory(t *testing.T) {
 // With RunActions a parameter may change the numbers, and not what is done.
 func TestRunActions(t *testing.T) {
 	want := record(t, restart.Mantri{})
-	o := journal.Options{Policy: restart.Mantri{DuplicateThreshold: 0.3}}
+	o := journal.Options{Policy: restart.Mantri{CopyThreshold: 0.3}}
 	assert.Contains(t, check("x.txt", want, o, whole), "the answer differs")
 	assert.Empty(t, check("x.txt", want, o, actions))
 	assert.NotEmpty(t, check("x.txt", want, journal.Options{Policy: restart.Never{}}, actions))
@@ -155,8 +155,8 @@ func TestRunActions(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, want, 0o600))
 	RunActions(t, o, file)
 	assert.Equal(t, "ends attempt=1", actions("ends attempt=1"))
-	assert.NotEqual(t, actions("task=1 kill slower-copy attempt=1"), actions("task=1 kill slower-copy attempt=2"))
-	assert.NotEqual(t, actions("task=1 kill slower-copy attempt=1"), actions("task=2 kill slower-copy attempt=1"))
+	assert.NotEqual(t, actions("task=1 kill slower-attempt attempt=1"), actions("task=1 kill slower-attempt attempt=2"))
+	assert.NotEqual(t, actions("task=1 kill slower-attempt attempt=1"), actions("task=2 kill slower-attempt attempt=1"))
 	var a tracker.Answer
 	require.NoError(t, a.UnmarshalText([]byte("keep not-slow run-seconds=2 threshold=3")))
 	assert.Equal(t, actions("keep not-slow run-seconds=2 threshold=3"), actions("keep too-young"))

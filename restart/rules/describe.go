@@ -35,7 +35,7 @@ const (
 	Interval Facts = 1 << iota
 	// Fresh: Task.Fresh.
 	Fresh
-	// Left: Copy.Left and Copy.Basis. Without it Copy.Remaining is plain extrapolation.
+	// Left: Attempt.Left and Attempt.Basis. Without it Attempt.Remaining is plain extrapolation.
 	Left
 	// Durations: Peers.Durations.
 	Durations
@@ -49,7 +49,7 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Trial, Task.Longest, Copy.Location, Phase.Trials and Phase.Idle, and a t_new in which the exchange of slots
+	// Trials: Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle, and a t_new in which the exchange of slots
 	// counts. While trials are bounded, a tracker keeps them for every policy.
 	Trials
 
@@ -90,7 +90,7 @@ func Describe(policy restart.Policy) Description {
 	case restart.LeastCost:
 		d.CopiesOnly = false
 	case restart.Mantri:
-		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Duplicates: p.MaxDuplicates}
+		d.CopiesOnly, d.Limits = false, restart.Limits{Restarts: p.MaxRestarts, Copies: p.MaxCopies}
 	case LATE:
 		d.SlowNode = max(p.Effective().SlowNode, 0)
 	}

@@ -192,8 +192,8 @@ func (frugal) Describe() rules.Description { return rules.Description{Facts: rul
 
 func TestDescribe(t *testing.T) {
 	assert.Equal(t, rules.Describe(restart.LeastCost{}), rules.Describe(nil))
-	assert.Equal(t, restart.Limits{Restarts: 5, Duplicates: restart.Off},
-		rules.Describe(restart.Mantri{MaxRestarts: 5, MaxDuplicates: restart.Off}).Limits)
+	assert.Equal(t, restart.Limits{Restarts: 5, Copies: restart.Off},
+		rules.Describe(restart.Mantri{MaxRestarts: 5, MaxCopies: restart.Off}).Limits)
 	assert.Equal(t, 0.25, rules.Describe(rules.LATE{}).SlowNode)
 	assert.Equal(t, 0.5, rules.Describe(&rules.LATE{SlowNode: 0.5}).SlowNode)
 	assert.Zero(t, rules.Describe(rules.LATE{SlowNode: restart.Off}).SlowNode)
@@ -244,7 +244,7 @@ func TestPoliciesSayWhatTheyReadAndDo(t *testing.T) {
 			require.Equal(t, d, policy.Decide(t2, p2), "%s: %+v %+v", name, task, phase)
 			acted[name] = acted[name] || d.Action != restart.Keep
 			if says.CopiesOnly {
-				require.LessOrEqual(t, d.Action, restart.Duplicate, name)
+				require.LessOrEqual(t, d.Action, restart.Copy, name)
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func randomFacts(source *rand.Rand) (restart.Task, restart.Phase) {
 	t := restart.Task{Work: 1, Clones: 1}
 	t.Fresh.Work, t.Fresh.UnitTime = 1, values(some()[:]...)
 	for i := range 1 + source.IntN(4)/3*2 {
-		c := restart.Copy{
+		c := restart.Attempt{
 			Machine: i, Elapsed: seconds(60 + 10*source.Float64()), Remaining: seconds(3 * source.Float64()),
 			Score: source.Float64(), Done: source.Float64(),
 		}
@@ -270,7 +270,7 @@ func randomFacts(source *rand.Rand) (restart.Task, restart.Phase) {
 			c.Left, c.Basis = values(some()[:]...), restart.Basis(1+source.IntN(2))
 			c.Remaining = seconds(c.Left.Mean())
 		}
-		t.Copies = append(t.Copies, c)
+		t.Attempts = append(t.Attempts, c)
 	}
 	p := restart.Phase{
 		Interval: seconds(0.1), Tasks: 10, Finished: source.IntN(10), Waiting: source.IntN(2), Slots: 10, FreeSlots: source.IntN(3),
@@ -289,9 +289,9 @@ func without(facts rules.Facts, t restart.Task, p restart.Phase) (restart.Task, 
 		rules.Interval: func() { p.Interval = 0 },
 		rules.Fresh:    func() { t.Fresh.Work, t.Fresh.UnitTime = 0, nil },
 		rules.Left: func() {
-			t.Copies = append([]restart.Copy(nil), t.Copies...)
-			for i := range t.Copies {
-				t.Copies[i].Left, t.Copies[i].Basis = nil, restart.NoBasis
+			t.Attempts = append([]restart.Attempt(nil), t.Attempts...)
+			for i := range t.Attempts {
+				t.Attempts[i].Left, t.Attempts[i].Basis = nil, restart.NoBasis
 			}
 		},
 		rules.Durations:     func() { p.Peers.Durations = nil },

@@ -50,8 +50,8 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
 	bar := p.Peers.Durations.Quantile(y.Percentile)
-	d := beyond(restart.RunSeconds, t.Copies[0].Elapsed.Seconds(), bar, false)
-	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
+	d := beyond(restart.RunSeconds, t.Attempts[0].Elapsed.Seconds(), bar, false)
+	if d.Action == restart.Copy && p.FreeSlots <= 0 {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	return placed(d, t, p)
@@ -119,7 +119,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	c := &t.Copies[0]
+	c := &t.Attempts[0]
 	elapsed := c.Elapsed.Seconds()
 	enough := math.Inf(1) // a phase of one task has none to compare it with
 	if p.Tasks > 1 {
@@ -135,7 +135,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 		threshold := max(s.Multiplier*median, max(s.MinRuntime, 0).Seconds())
 		d = beyond(restart.RunSeconds, elapsed, threshold, false)
 		efficient := s.SlowRate != restart.Off && p.Peers.Throughput > 0 && !(elapsed > s.LongRun*threshold)
-		if rate, bar := c.Done/elapsed, p.Peers.Throughput*s.SlowRate; d.Action == restart.Duplicate && efficient && !(rate < bar) {
+		if rate, bar := c.Done/elapsed, p.Peers.Throughput*s.SlowRate; d.Action == restart.Copy && efficient && !(rate < bar) {
 			d = refuse(restart.NotSlow, restart.WorkRate, rate, bar)
 		}
 	case s.Duration > 0 && p.Tasks <= s.ExecutorSlots:
@@ -143,7 +143,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	default:
 		return refuse(restart.TooFewFinished, restart.FinishedTasks, float64(p.Finished), enough)
 	}
-	if reason := slot(p); d.Action == restart.Duplicate && reason != restart.NoReason {
+	if reason := slot(p); d.Action == restart.Copy && reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
 	return placed(d, t, p)
@@ -191,7 +191,7 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	elapsed := t.Copies[0].Elapsed
+	elapsed := t.Attempts[0].Elapsed
 	of, keys, key := restart.RunSeconds, p.Peers.Durations, elapsed.Seconds()
 	weighed := p.Peers.UnitTimes != nil && t.Work > 0
 	if weighed {
@@ -209,10 +209,10 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
 	k := min(math.Floor(smallest+0.5), float64(p.Finished))
 	d := beyond(of, key, f.Multiplier*middle(keys, int(k), p.Finished), true)
-	if d.Action == restart.Duplicate && weighed {
+	if d.Action == restart.Copy && weighed {
 		d.Gain, _ = num.Duration((d.Value - d.Threshold) * t.Work)
 	}
-	if d.Action == restart.Duplicate && p.FreeSlots <= 0 {
+	if d.Action == restart.Copy && p.FreeSlots <= 0 {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	return placed(d, t, p)

@@ -27,22 +27,22 @@ func values(v ...float64) *estimate.Empirical {
 
 // aged is a task with one copy of the given age.
 func aged(s float64) restart.Task {
-	return restart.Task{Copies: []restart.Copy{{Machine: 3, Elapsed: seconds(s)}}}
+	return restart.Task{Attempts: []restart.Attempt{{Machine: 3, Elapsed: seconds(s)}}}
 }
 
 // onBothSides wants a copy at the given age, and none a nanosecond below; strict asks for one a nanosecond above instead.
 func onBothSides(t *testing.T, policy restart.Policy, p restart.Phase, age float64, strict bool) {
 	t.Helper()
 	at, above, below := aged(age), aged(age), aged(age)
-	above.Copies[0].Elapsed++
-	below.Copies[0].Elapsed--
+	above.Attempts[0].Elapsed++
+	below.Attempts[0].Elapsed--
 	assert.Equal(t, restart.Keep, policy.Decide(below, p).Action, "below %v s: %v", age, policy.Decide(below, p))
-	want := restart.Duplicate
+	want := restart.Copy
 	if strict {
 		want = restart.Keep
 	}
 	assert.Equal(t, want, policy.Decide(at, p).Action, "at %v s: %v", age, policy.Decide(at, p))
-	assert.Equal(t, restart.Duplicate, policy.Decide(above, p).Action, "above %v s: %v", age, policy.Decide(above, p))
+	assert.Equal(t, restart.Copy, policy.Decide(above, p).Action, "above %v s: %v", age, policy.Decide(above, p))
 }
 
 func TestPublishedDefaults(t *testing.T) {
@@ -69,7 +69,7 @@ func TestOneCopyRules(t *testing.T) {
 	}
 	slow := func() restart.Task {
 		task := aged(600)
-		task.Copies[0].Remaining, task.Fresh = 600*time.Second, estimate.Fresh{UnitTime: values(1), Work: 1}
+		task.Attempts[0].Remaining, task.Fresh = 600*time.Second, estimate.Fresh{UnitTime: values(1), Work: 1}
 		return task
 	}
 	for name, policy := range map[string]restart.Policy{
@@ -77,15 +77,15 @@ func TestOneCopyRules(t *testing.T) {
 		"spark": rules.Spark{}, "flink": rules.Flink{}, "sda": rules.SDA{}, "ese": rules.ESE{},
 	} {
 		task := slow()
-		task.Tried = []int{5}
+		task.PastMachines = []int{5}
 		d := policy.Decide(task, p)
-		require.Equal(t, restart.Duplicate, d.Action, "%s: %v", name, d)
+		require.Equal(t, restart.Copy, d.Action, "%s: %v", name, d)
 		assert.True(t, d.Avoid.Len() == 2 && d.Avoid.At(0) == 3 && d.Avoid.At(1) == 5, "%s: %v", name, d)
-		task.Copies = append(task.Copies, task.Copies[0])
-		assert.Equal(t, restart.EnoughCopies, policy.Decide(task, p).Reason, name)
+		task.Attempts = append(task.Attempts, task.Attempts[0])
+		assert.Equal(t, restart.EnoughAttempts, policy.Decide(task, p).Reason, name)
 		assert.Equal(t, restart.NotRunning, policy.Decide(restart.Task{}, p).Reason, name)
 		task = slow()
-		task.NoDuplicate = true
+		task.NoCopy = true
 		assert.Equal(t, restart.NotEligible, policy.Decide(task, p).Reason, name)
 		full, busy := p, p
 		full.FreeSlots = 0
@@ -93,7 +93,7 @@ func TestOneCopyRules(t *testing.T) {
 		busy.Waiting = 1
 		switch name {
 		case "dryad", "flink", "ese": // none of them asks whether tasks wait
-			assert.Equal(t, restart.Duplicate, policy.Decide(slow(), busy).Action, name)
+			assert.Equal(t, restart.Copy, policy.Decide(slow(), busy).Action, name)
 		default:
 			assert.Equal(t, restart.TasksWaiting, policy.Decide(slow(), busy).Reason, name)
 		}
@@ -118,7 +118,7 @@ func TestMapReduceNearEnd(t *testing.T) {
 	}{{0, 10, 9}, {0, 11, 10}, {0, 1000, 900}, {0.07, 100, 7}, {0.55, 100, 55}, {1, 7, 7}} {
 		p := restart.Phase{Tasks: c.tasks, Finished: c.need, FreeSlots: 1}
 		m := rules.MapReduce{NearEnd: c.share}
-		assert.Equal(t, restart.Duplicate, m.Decide(aged(0), p).Action, "%+v", c)
+		assert.Equal(t, restart.Copy, m.Decide(aged(0), p).Action, "%+v", c)
 		p.Finished--
 		assert.Equal(t, restart.TooFewFinished, m.Decide(aged(0), p).Reason, "%+v", c)
 	}
@@ -137,19 +137,19 @@ func TestHadoopBehindAverage(t *testing.T) {
 		{0.700001, restart.NotSlow},
 		{0.71, restart.NotSlow}, {math.NaN(), restart.NoEstimate}, {math.Inf(-1), restart.NoEstimate},
 	} {
-		task.Copies[0].Score = c.score
+		task.Attempts[0].Score = c.score
 		assert.Equal(t, c.want, rules.Hadoop{}.Decide(task, p).Reason, "%v", c.score)
 	}
-	task.Copies[0].Score = 0.5
-	task.Copies[0].Elapsed--
+	task.Attempts[0].Score = 0.5
+	task.Attempts[0].Elapsed--
 	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "a minute, at least")
-	assert.Equal(t, restart.Duplicate, rules.Hadoop{MinAge: restart.Off}.Decide(task, p).Action)
+	assert.Equal(t, restart.Copy, rules.Hadoop{MinAge: restart.Off}.Decide(task, p).Action)
 	two := aged(60)
-	two.Copies = append(two.Copies, two.Copies[0])
-	assert.Equal(t, restart.EnoughCopies, rules.Hadoop{}.Decide(two, p).Reason, "one copy at a time")
+	two.Attempts = append(two.Attempts, two.Attempts[0])
+	assert.Equal(t, restart.EnoughAttempts, rules.Hadoop{}.Decide(two, p).Reason, "one copy at a time")
 	// LATE §2.2: beyond 0.8 there is no speculation, since the mean cannot exceed 1.
 	task = aged(60)
-	task.Copies[0].Score, p.Peers.MeanScore = 0.8+1e-9, 1
+	task.Attempts[0].Score, p.Peers.MeanScore = 0.8+1e-9, 1
 	assert.Equal(t, restart.NotSlow, rules.Hadoop{}.Decide(task, p).Reason)
 }
 
@@ -199,13 +199,13 @@ func TestEnginesOnATrackersFacts(t *testing.T) {
 				require.Equal(t, restart.Keep, d.Action, "%v", d)
 			}
 			d := report(c.age)
-			require.Equal(t, restart.Duplicate, d.Action, "%v", d)
+			require.Equal(t, restart.Copy, d.Action, "%v", d)
 			next := tr.Next(start.Add(c.age), 9)
 			assert.Equal(t, -1, next.Task)
 			assert.Equal(t, restart.SameMachine, next.Reason, "its own machine is no place for a copy")
 			next = tr.Next(start.Add(c.age), 15)
 			assert.Equal(t, 9, next.Task)
-			assert.Equal(t, restart.Duplicate, next.Action)
+			assert.Equal(t, restart.Copy, next.Action)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func (s SDA) outlast(t restart.Task, p restart.Phase, taken restart.Reason) rest
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	c := &t.Copies[0]
+	c := &t.Attempts[0]
 	d := restart.Decision{Reason: restart.NoEstimate, Remaining: c.Remaining, Fresh: t.Fresh.Expected(), Basis: c.Basis}
 	if d.Remaining == estimate.Unknown || d.Fresh == estimate.Unknown {
 		return d
@@ -68,7 +68,7 @@ func (s SDA) outlast(t restart.Task, p restart.Phase, taken restart.Reason) rest
 		d.Reason = taken
 	}
 	if d.Reason == restart.NoReason {
-		d.Action, d.Reason = restart.Duplicate, restart.FreshSooner
+		d.Action, d.Reason = restart.Copy, restart.FreshSooner
 		d.Gain, d.Avoid = max(0, num.Sub(d.Remaining, d.Fresh)), restart.Avoid(t, p)
 	}
 	return d

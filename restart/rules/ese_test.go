@@ -15,7 +15,7 @@ import (
 // lasting is a task whose copy still needs so long, where a new one takes 100 s on the average.
 func lasting(remaining time.Duration) restart.Task {
 	task := aged(1)
-	task.Copies[0].Remaining, task.Copies[0].Basis = remaining, restart.ByProgress
+	task.Attempts[0].Remaining, task.Attempts[0].Basis = remaining, restart.ByProgress
 	task.Fresh = estimate.Fresh{UnitTime: values(50, 150), Work: 1}
 	return task
 }
@@ -43,10 +43,10 @@ func TestESEBar(t *testing.T) {
 	} {
 		d := c.policy.Decide(lasting(c.left), c.phase)
 		assert.Equal(t, c.want, d.Reason, "%#v: %v", c.policy, d)
-		assert.Equal(t, c.want == restart.FreshSooner, d.Action == restart.Duplicate)
+		assert.Equal(t, c.want == restart.FreshSooner, d.Action == restart.Copy)
 		assert.Equal(t, restart.ByProgress, d.Basis)
 	}
-	assert.Equal(t, "duplicate fresh-sooner basis=progress remaining=200s fresh=100s bar=170.711s gain=100s avoid=3",
+	assert.Equal(t, "copy fresh-sooner basis=progress remaining=200s fresh=100s bar=170.711s gain=100s avoid=3",
 		rules.ESE{}.Decide(lasting(200*time.Second), idle).String())
 	assert.Zero(t, rules.SDA{Multiplier: 0.5}.Decide(lasting(51*time.Second), idle).Gain)
 	unknown := lasting(200 * time.Second)

@@ -11,11 +11,11 @@ import (
 // single returns what keeps a rule that allows one copy beside the original from looking at a task, or NoReason.
 func single(t restart.Task) restart.Reason {
 	switch {
-	case len(t.Copies) == 0:
+	case len(t.Attempts) == 0:
 		return restart.NotRunning
-	case len(t.Copies) > 1: // also if they are clones: it has what a rule for one copy could give it
-		return restart.EnoughCopies
-	case t.NoDuplicate:
+	case len(t.Attempts) > 1: // also if they are clones: it has what a rule for one copy could give it
+		return restart.EnoughAttempts
+	case t.NoCopy:
 		return restart.NotEligible
 	}
 	return restart.NoReason
@@ -45,7 +45,7 @@ func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.
 		return restart.Decision{Reason: restart.NoEstimate}
 	}
 	if value > threshold || orEqual && value == threshold {
-		d.Action, d.Reason = restart.Duplicate, restart.BeyondPeers
+		d.Action, d.Reason = restart.Copy, restart.BeyondPeers
 		d.Gain, _ = num.Duration(value - threshold)
 	}
 	return d
@@ -53,7 +53,7 @@ func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.
 
 // placed adds the machines to avoid to a decision that launches a copy.
 func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decision {
-	if d.Action == restart.Duplicate {
+	if d.Action == restart.Copy {
 		d.Avoid = restart.Avoid(t, p)
 	}
 	return d

@@ -51,7 +51,7 @@ func TestFlinkRatio(t *testing.T) {
 	}{{0, 4, 3}, {0, 5, 4}, {0, 8, 6}, {0.07, 100, 7}, {0.55, 100, 55}, {0.29, 100, 29}} {
 		p := restart.Phase{Tasks: c.tasks, Finished: c.need, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
 		f := rules.Flink{Ratio: c.ratio}
-		assert.Equal(t, restart.Duplicate, f.Decide(aged(600), p).Action, "%+v", c)
+		assert.Equal(t, restart.Copy, f.Decide(aged(600), p).Action, "%+v", c)
 		p.Finished--
 		assert.Equal(t, restart.TooFewFinished, f.Decide(aged(600), p).Reason, "%+v", c)
 	}
@@ -62,9 +62,9 @@ func TestFlinkWeighsByWork(t *testing.T) {
 		Durations: values(60, 60, 60), UnitTimes: values(2, 2, 2), // 30 units each
 	}}
 	task := aged(300)
-	assert.Equal(t, restart.Duplicate, rules.Flink{}.Decide(task, p).Action, "work not known")
+	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "work not known")
 	task.Work = 100
-	assert.Equal(t, restart.Duplicate, rules.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2, not strictly beyond")
+	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2, not strictly beyond")
 	task.Work = 101
 	assert.Equal(t, restart.NotSlow, rules.Flink{}.Decide(task, p).Reason, "it has more data")
 

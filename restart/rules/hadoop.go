@@ -41,7 +41,7 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	c := &t.Copies[0]
+	c := &t.Attempts[0]
 	if c.Elapsed < h.MinAge {
 		return refuse(restart.TooYoung, restart.RunSeconds, c.Elapsed.Seconds(), h.MinAge.Seconds())
 	}
@@ -55,7 +55,7 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := slot(p); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.BehindAverage, restart.Avoid(t, p)
+	d.Action, d.Reason, d.Avoid = restart.Copy, restart.BehindAverage, restart.Avoid(t, p)
 	return d
 }
 
@@ -95,6 +95,6 @@ func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := slot(p); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	d.Action, d.Reason, d.Avoid = restart.Duplicate, restart.NearEnd, restart.Avoid(t, p)
+	d.Action, d.Reason, d.Avoid = restart.Copy, restart.NearEnd, restart.Avoid(t, p)
 	return d
 }

@@ -30,7 +30,7 @@ type LATE struct {
 	SlowTask float64
 	// MinAge is how long a copy must have run. 0 means a minute; Off: at once.
 	MinAge time.Duration
-	// UseRemaining ranks by Copy.Remaining, where it is known, instead of by the time left that the score implies. Fill it
+	// UseRemaining ranks by Attempt.Remaining, where it is known, instead of by the time left that the score implies. Fill it
 	// by [estimate.TimeLeftBySubphase] for tasks whose subphases run at different speeds [LATE §4.2].
 	UseRemaining bool
 	// Early makes copies while tasks still wait: the variant of LATE that [Mantri §6.3, Figure 15] compares with.
@@ -63,7 +63,7 @@ func (l LATE) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if reason := single(t); reason != restart.NoReason {
 		return restart.Decision{Reason: reason}
 	}
-	c := &t.Copies[0]
+	c := &t.Attempts[0]
 	if c.Elapsed < l.MinAge {
 		return refuse(restart.TooYoung, restart.RunSeconds, c.Elapsed.Seconds(), l.MinAge.Seconds())
 	}
@@ -87,7 +87,7 @@ func (l LATE) refuse(p restart.Phase) restart.Decision {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
 	// A quotient is right on the boundary where the product is not: 0.07*100 is more than 7.
-	if share := float64(p.Speculative) / float64(max(p.Slots, 0)); p.Slots <= 0 || !(share < l.SpeculativeCap) {
+	if share := float64(p.Copies) / float64(max(p.Slots, 0)); p.Slots <= 0 || !(share < l.SpeculativeCap) {
 		return refuse(restart.CapReached, restart.CopyShare, share, l.SpeculativeCap)
 	}
 	if m := p.Peers.Machine; m.Of != nil && l.SlowNode != restart.Off {
@@ -99,7 +99,7 @@ func (l LATE) refuse(p restart.Phase) restart.Decision {
 }
 
 // rank is the test of the task itself.
-func (l LATE) rank(c *restart.Copy, t restart.Task, p restart.Phase) restart.Decision {
+func (l LATE) rank(c *restart.Attempt, t restart.Task, p restart.Phase) restart.Decision {
 	d := restart.Decision{Reason: restart.NoEstimate, Remaining: estimate.TimeLeft(c.Score, c.Elapsed)}
 	if p.Silent {
 		d.Remaining = max(0, c.Elapsed) // of equal scores the oldest is the farthest behind
@@ -121,6 +121,6 @@ func (l LATE) rank(c *restart.Copy, t restart.Task, p restart.Phase) restart.Dec
 			return d
 		}
 	}
-	d.Action, d.Reason, d.Gain, d.Avoid = restart.Duplicate, restart.LongestToEnd, d.Remaining, restart.Avoid(t, p)
+	d.Action, d.Reason, d.Gain, d.Avoid = restart.Copy, restart.LongestToEnd, d.Remaining, restart.Avoid(t, p)
 	return d
 }

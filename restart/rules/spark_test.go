@@ -53,7 +53,7 @@ func TestSparkQuantile(t *testing.T) {
 	for _, c := range []struct{ tasks, need int }{
 		{10, 9}, {11, 9}, {19, 17}, {20, 18}, {100, 90}, {2, 1}, // max(floor(0.9 n), 1)
 	} {
-		assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(aged(10), phase(c.tasks, c.need)).Action, "%+v", c)
+		assert.Equal(t, restart.Copy, rules.Spark{}.Decide(aged(10), phase(c.tasks, c.need)).Action, "%+v", c)
 		if c.need > 1 {
 			d := rules.Spark{}.Decide(aged(10), phase(c.tasks, c.need-1))
 			assert.Equal(t, restart.TooFewFinished, d.Reason, "%+v", c)
@@ -89,19 +89,19 @@ func TestSparkEfficiency(t *testing.T) {
 	for _, c := range []struct {
 		done float64
 		want restart.Action
-	}{{120, restart.Keep}, {119.9, restart.Duplicate}, {0, restart.Duplicate}} { // 40 s x 4/s x 0.75, strictly less
-		task.Copies[0].Done = c.done
+	}{{120, restart.Keep}, {119.9, restart.Copy}, {0, restart.Copy}} { // 40 s x 4/s x 0.75, strictly less
+		task.Attempts[0].Done = c.done
 		assert.Equal(t, c.want, rules.Spark{}.Decide(task, p).Action, "%+v", c)
-		assert.Equal(t, restart.Duplicate, rules.Spark{SlowRate: restart.Off}.Decide(task, p).Action)
+		assert.Equal(t, restart.Copy, rules.Spark{SlowRate: restart.Off}.Decide(task, p).Action)
 	}
 	// An efficient task is left alone for twice the threshold.
-	task.Copies[0].Done = 1e6
-	task.Copies[0].Elapsed = 60 * time.Second
+	task.Attempts[0].Done = 1e6
+	task.Attempts[0].Elapsed = 60 * time.Second
 	assert.Equal(t, restart.NotSlow, rules.Spark{}.Decide(task, p).Reason)
-	task.Copies[0].Elapsed++
-	assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(task, p).Action)
+	task.Attempts[0].Elapsed++
+	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)
 	// Without a record of work every task counts as inefficient.
 	p.Peers.Throughput = 0
-	task.Copies[0].Elapsed = 30*time.Second + 1
-	assert.Equal(t, restart.Duplicate, rules.Spark{}.Decide(task, p).Action)
+	task.Attempts[0].Elapsed = 30*time.Second + 1
+	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)
 }

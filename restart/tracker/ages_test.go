@@ -25,7 +25,7 @@ func oneWave(t *testing.T, policy restart.Policy, seed uint64) (wall, used time.
 		})
 	s.done = func(int, float64) tracker.Report { return tracker.Report{} }
 	s.watch = func(now time.Duration, a tracker.Answer) {
-		if a.Action == restart.Duplicate {
+		if a.Action == restart.Copy {
 			assert.Greater(t, now, 25*time.Second, "seed %d: %v", seed, a)
 		}
 	}

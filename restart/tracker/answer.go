@@ -3,7 +3,6 @@ package tracker
 import (
 	"log/slog"
 	"strconv"
-	"strings"
 
 	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
@@ -12,13 +11,11 @@ import (
 // Answer is what a [Tracker] says to an event. To events that ask nothing it has no Decision: only Task, the number
 // of a new attempt, Ignored, and the lists below.
 type Answer struct {
-	// Decision is what to do about the task. Its Copy is an index into what the policy was shown, and of no use to a host.
+	// Decision is what to do about the task. Its Attempt is the number of the attempt to kill, for Restart and Kill. In the
+	// answer to Started and Submitted it is the number of the new attempt, or -1 if there is none.
 	restart.Decision
 	// Task is the task that the decision is about; -1 if it is about none.
 	Task int
-	// Attempt is the number of the attempt to kill, for Restart and Kill; to Started and Submitted the new attempt's
-	// number, or -1 if there is none.
-	Attempt int
 	// Ignored says that the tracker could make no sense of the event, or of a part of it.
 	Ignored bool
 	// Overtaken are the numbers of the task's other attempts, to Finished: kill them; the tracker takes them as ended.
@@ -33,7 +30,6 @@ type Answer struct {
 // wire lists the fields: first those that a decision does not have.
 func (a *Answer) wire(c *wire.Codec) {
 	c.Index("task", &a.Task)
-	c.When(a.ends() || a.Attempt != 0).Int("attempt", &a.Attempt)
 	c.Bool("ignored", &a.Ignored)
 	wire.Numbers(c, "overtaken", &a.Overtaken)
 	wire.Numbers(c, "waiting", &a.Waiting)
@@ -41,8 +37,7 @@ func (a *Answer) wire(c *wire.Codec) {
 	c.Inline(&a.Decision)
 }
 
-// String returns the answer as one line: the task, unless it is about none, and the decision, with the attempt to kill
-// where that has the index of the copy, which says nothing to a host.
+// String returns the answer as one line: the task, unless the answer is about none, and the decision.
 func (a Answer) String() string {
 	text, _ := a.AppendText(nil) // it never fails
 	return string(text)
@@ -53,13 +48,7 @@ func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	if a.Task >= 0 {
 		dst = append(strconv.AppendInt(append(dst, "task="...), int64(a.Task), 10), ' ')
 	}
-	from := len(dst)
-	dst, err := a.Decision.AppendText(dst)
-	if a.ends() {
-		index, number := " copy="+strconv.Itoa(a.Copy), " attempt="+strconv.Itoa(a.Attempt)
-		dst = append(dst[:from], strings.Replace(string(dst[from:]), index, number, 1)...)
-	}
-	return dst, err
+	return a.Decision.AppendText(dst)
 }
 
 // Sentence is that of the decision, with the task, and with the attempt to kill.
@@ -67,7 +56,7 @@ func (a Answer) Sentence() string {
 	switch text := a.Decision.Sentence(); {
 	case a.Task < 0:
 		return text
-	case a.ends():
+	case ends(&a.Decision):
 		return "attempt " + strconv.Itoa(a.Attempt) + " of task " + strconv.Itoa(a.Task) + " " + text
 	default:
 		return "task " + strconv.Itoa(a.Task) + " " + text
@@ -83,17 +72,13 @@ func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 // UnmarshalJSON reads what MarshalJSON writes: the very same answer.
 func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
 
-// UnmarshalText reads what String returns, which has six digits of each number, and no copy.
+// UnmarshalText reads what String returns, which has six digits of each number.
 func (a *Answer) UnmarshalText(line []byte) error {
 	return wire.Scan(line, a, func(a *Answer, c *wire.Codec) {
 		c.Index("task", &a.Task)
-		c.Int("attempt", &a.Attempt)
 		c.Inline(&a.Decision)
 	})
 }
-
-// ends reports whether the decision ends an attempt.
-func (a *Answer) ends() bool { return ends(&a.Decision) }
 
 // ends reports whether a decision ends an attempt.
 func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

@@ -14,7 +14,7 @@ func TestAnswerNamesItsTask(t *testing.T) {
 	for want, a := range map[string]tracker.Answer{
 		"task=17 start largest-work": {Task: 17, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
 		"task=0 restart fresh-sooner attempt=4": {
-			Attempt: 4, Decision: restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Copy: 1},
+			Decision: restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Attempt: 4},
 		},
 		"keep nothing-to-do": {Task: -1, Decision: restart.Decision{Reason: restart.NothingToDo}},
 	} {

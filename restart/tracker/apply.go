@@ -120,7 +120,7 @@ func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 
 // answer takes a verdict for the answer, and counts it.
 func (t *Tracker) answer(a *Answer, v *verdict) {
-	a.Decision, a.Task, a.Attempt = v.Decision, v.task, v.attempt
+	a.Decision, a.Task = v.Decision, v.task
 	t.judge.counts.add(&v.Decision)
 }
 
@@ -283,7 +283,7 @@ func (x *phase) report(e *Event) bool {
 }
 
 // score takes a copy's progress score into the mean score and its machine's total.
-func (x *phase) score(s *taskState, c *copyState, score float64) {
+func (x *phase) score(s *taskState, c *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
 	x.fleet.score(x.book.clock.Last, c, score)
 	c.score = score
@@ -512,8 +512,8 @@ func (x *phase) setEligible(e *Event) {
 		return
 	}
 	var dont taskFlags
-	if e.NoDuplicate {
-		dont |= noDuplicate
+	if e.NoCopy {
+		dont |= noCopy
 	}
 	if e.NoRestart {
 		dont |= noRestart

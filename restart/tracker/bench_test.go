@@ -240,7 +240,7 @@ func BenchmarkFill(b *testing.B) {
 				b.StartTimer()
 				for i := range n {
 					a := tr.Next(now, 10*n+i)
-					if a.Action != restart.Duplicate {
+					if a.Action != restart.Copy {
 						b.Fatal(i, a)
 					}
 					tr.Start(now, a.Task, 10*n+i)

@@ -40,7 +40,7 @@ type book struct {
 func newBook(work []float64, known func(task int) bool, slots, clones int) book {
 	b := book{
 		tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones),
-		copies: pool{make([]copyState, 0, min(len(work), slots, 8)), none},
+		copies: pool{make([]attemptState, 0, min(len(work), slots, 8)), none},
 	}
 	for i := range b.tasks {
 		b.tasks[i] = taskState{
@@ -116,7 +116,7 @@ func (b *book) runs(s *taskState) bool {
 }
 
 // age is how long a copy has run; 0 before it has begun.
-func (b *book) age(c *copyState) time.Duration {
+func (b *book) age(c *attemptState) time.Duration {
 	if !c.begun {
 		return 0
 	}
@@ -124,7 +124,7 @@ func (b *book) age(c *copyState) time.Duration {
 }
 
 // isClone reports whether a copy is one of its task's first ones.
-func (b *book) isClone(c *copyState) bool { return c.attempt < b.clones }
+func (b *book) isClone(c *attemptState) bool { return c.attempt < b.clones }
 
 // oldest returns the copy of a task that has run longest; of two that began at once, the first.
 func (b *book) oldest(s *taskState) (oldest int32) {
@@ -138,7 +138,7 @@ func (b *book) oldest(s *taskState) (oldest int32) {
 }
 
 // isExtra reports whether a copy was made because its task is slow.
-func (b *book) isExtra(s *taskState, c *copyState) bool {
+func (b *book) isExtra(s *taskState, c *attemptState) bool {
 	return c.attempt != s.original && !b.isClone(c)
 }
 
@@ -223,7 +223,7 @@ const (
 	finished taskFlags = 1 << iota
 	waits
 	queued // in the waiting heap, whether it waits or not
-	noDuplicate
+	noCopy
 	noRestart
 	givenUp   // it will not be run again
 	firstWave // its original began in the phase's first wave
@@ -232,7 +232,7 @@ const (
 	cloning   // in the list of tasks that may lack some of their first copies
 )
 
-type copyState struct {
+type attemptState struct {
 	progress  estimate.Progress
 	start     time.Duration // when it began to run; before, when it was submitted with a slot free for it, or noTime
 	readAll   time.Duration // age at which all work was first known to be done; noTime before
@@ -317,7 +317,7 @@ func (s *taskState) wasTried(machine int32) bool {
 
 // pool holds the copies that have not ended, in places that are used again.
 type pool struct {
-	all  []copyState
+	all  []attemptState
 	free int32 // the first free place, or none
 }
 
@@ -329,9 +329,9 @@ func (p *pool) take(most int) int32 {
 		return i
 	}
 	if n := len(p.all); n == cap(p.all) && n < most {
-		p.all = append(make([]copyState, 0, max(most, 2*n)), p.all...)
+		p.all = append(make([]attemptState, 0, max(most, 2*n)), p.all...)
 	}
-	p.all = append(p.all, copyState{})
+	p.all = append(p.all, attemptState{})
 	return int32(len(p.all) - 1)
 }
 
@@ -353,7 +353,7 @@ const (
 )
 
 // submit takes a new copy of a task to the book, for a place or none. It begins at once, or later.
-func (b *book) submit(task, machine int32) (*copyState, role) {
+func (b *book) submit(task, machine int32) (*attemptState, role) {
 	s, as := &b.tasks[task], original
 	switch {
 	case s.copies == none:
@@ -377,7 +377,7 @@ func (b *book) submit(task, machine int32) (*copyState, role) {
 	}
 	i := b.copies.take(min(len(b.tasks), b.slots))
 	c := &b.copies.all[i]
-	*c = copyState{
+	*c = attemptState{
 		start: submitted, readAll: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,
 		task: task, next: s.copies, machine: machine, attempt: s.attempts,
 	}
@@ -391,7 +391,7 @@ func (b *book) submit(task, machine int32) (*copyState, role) {
 
 // begin lets a copy run from now on. Whether it belongs to the first wave is seen by the tasks that have run, not by
 // those that are queued, which may be all that there are.
-func (b *book) begin(c *copyState) {
+func (b *book) begin(c *attemptState) {
 	s := &b.tasks[c.task]
 	if !b.runs(s) {
 		b.working++
@@ -465,7 +465,7 @@ func (b *book) mayLackClones(task int32) {
 
 // lacksClone reports whether a task is to have one more of its first copies: each attempt that it has had counts as one.
 func (b *book) lacksClone(s *taskState) bool {
-	return s.copies != none && s.flags&(finished|noDuplicate) == 0 && s.attempts < b.clones
+	return s.copies != none && s.flags&(finished|noCopy) == 0 && s.attempts < b.clones
 }
 
 // nextClone returns a task that lacks one of its first copies, was not tried on the machine, and still runs; none if
@@ -491,7 +491,7 @@ func (b *book) nextClone(place int32) int32 {
 // setEligible says what must not be done to a task.
 func (b *book) setEligible(task int32, dont taskFlags) {
 	s := &b.tasks[task]
-	if s.flags = s.flags&^(noDuplicate|noRestart) | dont; dont&noDuplicate == 0 && s.copies != none {
+	if s.flags = s.flags&^(noCopy|noRestart) | dont; dont&noCopy == 0 && s.copies != none {
 		b.mayLackClones(task) // it may have been passed over
 	}
 }

@@ -28,17 +28,17 @@ type greedy struct {
 }
 
 func (g *greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
-	d.Action, d.Reason, d.Gain = restart.Duplicate, restart.IdleSlot, time.Second
-	if len(t.Copies) == 1 && int(t.Copies[0].Elapsed/time.Second)%3 == 0 {
+	d.Action, d.Reason, d.Gain = restart.Copy, restart.IdleSlot, time.Second
+	if len(t.Attempts) == 1 && int(t.Attempts[0].Elapsed/time.Second)%3 == 0 {
 		d.Action, d.Reason = restart.Restart, restart.FreshSooner
 	}
-	fastest, oldest := (*restart.Copy)(nil), t.Copies[0]
-	for i, c := range t.Copies {
+	fastest, oldest := (*restart.Attempt)(nil), t.Attempts[0]
+	for i, c := range t.Attempts {
 		if c.Elapsed > oldest.Elapsed {
 			oldest = c
 		}
 		if c.Remaining != estimate.Unknown && (fastest == nil || c.Remaining < fastest.Remaining) {
-			fastest = &t.Copies[i]
+			fastest = &t.Attempts[i]
 		}
 	}
 	typical := restart.Typical(&t.Fresh)
@@ -80,7 +80,7 @@ type bounded struct {
 
 func newBounded(t *testing.T, c tracker.Config) *bounded {
 	b := &bounded{t: t, runs: map[int][]int{}, began: map[[2]int]time.Time{}, acted: map[restart.Action]int{}}
-	c.Policy, c.Limits, c.Budget = &b.greedy, restart.Limits{Restarts: 1000, Duplicates: 1000}, nil
+	c.Policy, c.Limits, c.Budget = &b.greedy, restart.Limits{Restarts: 1000, Copies: 1000}, nil
 	b.tr = newTracker(t, c)
 	return b
 }
@@ -96,7 +96,7 @@ func (b *bounded) apply(e tracker.Event) {
 		require.GreaterOrEqual(b.t, before+b.greedy.stake, b.greedy.bound*(1-1e-9))
 	}
 	switch a.Action {
-	case restart.Duplicate:
+	case restart.Copy:
 		b.allowed(a)
 		b.start(a.Task)
 	case restart.Restart:
@@ -197,7 +197,7 @@ func TestTheBoundInJournals(t *testing.T) {
 					}
 				}
 			}
-			acted, held = acted+b.acted[restart.Duplicate]+b.acted[restart.Restart], held+b.held
+			acted, held = acted+b.acted[restart.Copy]+b.acted[restart.Restart], held+b.held
 		}
 	}
 	assert.Greater(t, acted, 100)
@@ -241,10 +241,10 @@ func TestTheBoundOnRandomHistories(t *testing.T) {
 			}
 		}
 		held += b.held
-		acted[restart.Duplicate] += b.acted[restart.Duplicate]
+		acted[restart.Copy] += b.acted[restart.Copy]
 		acted[restart.Restart] += b.acted[restart.Restart]
 	}
-	assert.Greater(t, acted[restart.Duplicate], 300)
+	assert.Greater(t, acted[restart.Copy], 300)
 	assert.Greater(t, acted[restart.Restart], 30)
 	assert.Greater(t, held, 3000)
 }

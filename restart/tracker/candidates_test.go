@@ -41,7 +41,7 @@ func ExampleTracker_Candidates() {
 				pick = task
 			}
 		}
-		if pick >= 0 && t.Decide(now, pick).Action == restart.Duplicate {
+		if pick >= 0 && t.Decide(now, pick).Action == restart.Copy {
 			fmt.Println("machine", machine, "runs a copy of task", pick)
 			t.Start(now, pick, machine)
 		}
@@ -57,7 +57,7 @@ func TestCandidates(t *testing.T) {
 	list := func(tr *tracker.Tracker) []int { return slices.Sorted(tr.Candidates()) }
 	var want []int
 	for task := range 1000 {
-		if a := s.tracker.Decide(s.now, task); a.Action == restart.Duplicate || a.Reason == restart.NoFreeSlot {
+		if a := s.tracker.Decide(s.now, task); a.Action == restart.Copy || a.Reason == restart.NoFreeSlot {
 			want = append(want, task)
 		}
 	}

@@ -44,7 +44,7 @@ func TestCheckpoint(t *testing.T) {
 
 	tr, _ = slowed(t, restart.Mantri{}, 0.6)
 	a = tr.Decide(at(100), 9)
-	assert.Equal(t, restart.Duplicate, a.Action, "%v", a)
+	assert.Equal(t, restart.Copy, a.Action, "%v", a)
 	assert.Equal(t, restart.IdleSlot, a.Reason)
 	assert.InDelta(t, 40, a.Fresh.Seconds(), 2)
 	assert.InDelta(t, 66.7, a.Remaining.Seconds(), 5)
@@ -117,7 +117,7 @@ func TestCheckpointByAge(t *testing.T) {
 	want.Observe(130, false)
 	want.Observe(300, false)
 	want.Fit()
-	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Copies[0].Left.Mean(), 0.01)
+	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Attempts[0].Left.Mean(), 0.01)
 }
 
 // What is saved has the units of the work: too much of it is noticed, and what is no number is no report.
@@ -156,5 +156,5 @@ func ExampleReport() {
 	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
 	// Output:
 	// task=3 keep not-slow basis=progress remaining=48.2349s fresh=100s bar=115s probability=0 threshold=0.25
-	// task=3 duplicate idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s probability=0.315796 threshold=0.25 gain=8.23394s avoid=3
+	// task=3 copy idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s probability=0.315796 threshold=0.25 gain=8.23394s avoid=3
 }

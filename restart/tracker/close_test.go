@@ -91,7 +91,7 @@ func TestCloseGivesAllBack(t *testing.T) {
 			p, l := tr.Phase(), tr.Ledger()
 			require.Zero(t, budget.Running(), "%s, seed %d", name, seed)
 			require.Empty(t, runs.runs, "%s, seed %d", name, seed)
-			require.Equal(t, [4]int{}, [4]int{p.Slots, p.FreeSlots, p.Waiting, p.Speculative})
+			require.Equal(t, [4]int{}, [4]int{p.Slots, p.FreeSlots, p.Waiting, p.Copies})
 			require.Equal(t, before.Finished, l.Finished)
 			budget.SlotsChanged(2)
 			require.True(t, budget.Allows(), "half of the two slots that are left")

@@ -39,7 +39,7 @@
 //				if a.Action == restart.Keep {
 //					break // nothing for this machine
 //				}
-//				if a.Action == restart.Start || a.Action == restart.Duplicate {
+//				if a.Action == restart.Start || a.Action == restart.Copy {
 //					attempt := t.Start(now, a.Task, machine)
 //					host.Launch(a.Task, attempt, machine)
 //				}

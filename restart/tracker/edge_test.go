@@ -159,7 +159,7 @@ func TestEachByteOfASnapshot(t *testing.T) {
 				tr.SetSlots(20)
 				for range 30 {
 					tr.Apply(h.event())
-					if a := tr.Next(h.now, i%9); a.Action == restart.Start || a.Action == restart.Duplicate {
+					if a := tr.Next(h.now, i%9); a.Action == restart.Start || a.Action == restart.Copy {
 						tr.Start(h.now, a.Task, i%9)
 					}
 				}

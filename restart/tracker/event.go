@@ -39,7 +39,7 @@ const (
 	MachineLeaves
 	// SlotsSet is [Tracker.SetSlots]: Slots. It needs no Time.
 	SlotsSet
-	// EligibleSet is [Tracker.SetEligible]: Task, NoDuplicate, NoRestart. It needs no Time.
+	// EligibleSet is [Tracker.SetEligible]: Task, NoCopy, NoRestart. It needs no Time.
 	EligibleSet
 	// Closed is [Tracker.Close].
 	Closed
@@ -80,7 +80,7 @@ var kinds = [...]struct {
 	OutputLost:    {word: "lose task", must: []string{"task"}},
 	MachineLeaves: {word: "leave", must: []string{"machine"}, may: []string{"in"}},
 	SlotsSet:      {word: "slots", untimed: true, must: []string{"slots"}},
-	EligibleSet:   {word: "eligible", untimed: true, must: []string{"task"}, may: []string{"duplicate", "restart"}},
+	EligibleSet:   {word: "eligible", untimed: true, must: []string{"task"}, may: []string{"copy", "restart"}},
 	Closed:        {word: "close"},
 	Asked:         {word: "decide", must: []string{"task"}},
 	Offered:       {word: "next", may: []string{"machine"}},
@@ -148,8 +148,8 @@ type Event struct {
 	Slots int
 	// Delta is what another process has seen of the machines, in base64.
 	Delta string
-	// NoDuplicate and NoRestart say what must not be done to a task.
-	NoDuplicate, NoRestart bool
+	// NoCopy and NoRestart say what must not be done to a task.
+	NoCopy, NoRestart bool
 }
 
 // wire lists the fields.
@@ -166,7 +166,7 @@ func (e *Event) wire(c *wire.Codec) {
 	c.Float("saved", &e.Report.Saved)
 	c.Text("delta", &e.Delta)
 	c.When(e.Kind.Has("slots")).Int("slots", &e.Slots)
-	c.Bool("no-duplicate", &e.NoDuplicate)
+	c.Bool("no-copy", &e.NoCopy)
 	c.Bool("no-restart", &e.NoRestart)
 }
 

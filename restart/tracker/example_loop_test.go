@@ -71,8 +71,8 @@ func (h *exampleHost) fill() {
 			if a.Action == restart.Keep {
 				break
 			}
-			if a.Action == restart.Start || a.Action == restart.Duplicate {
-				if a.Action == restart.Duplicate {
+			if a.Action == restart.Start || a.Action == restart.Copy {
+				if a.Action == restart.Copy {
 					fmt.Println(h.now.Format("04:05"), "one more copy of task", a.Task, "on machine", machine)
 				}
 				h.launch(a.Task, h.tracker.Start(h.now, a.Task, machine), machine)

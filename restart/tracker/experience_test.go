@@ -59,7 +59,7 @@ func TestOneTaskKnowsItsKind(t *testing.T) {
 	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 1), 5000, 5090).Reason)
 	slow := stage(t, x, 1)
 	d := asked(slow, 5000, 5250)
-	assert.Equal(t, restart.Duplicate, d.Action)
+	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.ByAge, d.Basis)
 	assert.Less(t, d.Fresh, 210*time.Second, "one chance in four that it is the task")
 	assert.Equal(t, restart.NoProgress, asked(stage(t, nil, 1), 5000, 5250).Reason)
@@ -72,7 +72,7 @@ func TestKindsOfWorks(t *testing.T) {
 		runs(stage(t, x, 0, 10, 20), 1000*float64(i), 100, 200)
 	}
 	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5180).Reason, "600 s are usual")
-	assert.Equal(t, restart.Duplicate, asked(stage(t, x, 0, 6), 6000, 6180).Action, "60 s are")
+	assert.Equal(t, restart.Copy, asked(stage(t, x, 0, 6), 6000, 6180).Action, "60 s are")
 	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "nothing is known of what has no work")
 }
 
@@ -120,7 +120,7 @@ func TestManyTasksTeachAFew(t *testing.T) {
 func tries(t *testing.T, x *Experience, from, killed float64) {
 	t.Helper()
 	tr := stage(t, x, 1)
-	require.Equal(t, restart.Duplicate, asked(tr, from, from+250).Action)
+	require.Equal(t, restart.Copy, asked(tr, from, from+250).Action)
 	tr.Start(second(from+250), 0, 1)
 	require.Positive(t, x.stakes)
 	tr.Kill(second(from+250+killed), 0, 1)
@@ -155,7 +155,7 @@ func TestTrialsOfAKind(t *testing.T) {
 	}
 	assert.Less(t, doubt(), fresh+.05)
 	assert.Less(t, x.cost.Seconds(), 100.)
-	assert.Equal(t, restart.Duplicate, asked(stage(t, x, 1), 40000, 40300).Action)
+	assert.Equal(t, restart.Copy, asked(stage(t, x, 1), 40000, 40300).Action)
 }
 
 // Phases that run at once risk together what one may.
@@ -167,7 +167,7 @@ func TestPhasesRiskTogether(t *testing.T) {
 	var open []*Tracker
 	for range 10 {
 		tr := stage(t, x, 1)
-		if asked(tr, 6000, 6250).Action == restart.Duplicate {
+		if asked(tr, 6000, 6250).Action == restart.Copy {
 			tr.Start(second(6250), 0, 1)
 		}
 		open = append(open, tr)
@@ -198,7 +198,7 @@ func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
 	var open [2][]byte
 	for i := range open {
 		tr := stage(t, x, 1)
-		require.Equal(t, restart.Duplicate, asked(tr, 6000, 6250).Action)
+		require.Equal(t, restart.Copy, asked(tr, 6000, 6250).Action)
 		tr.Start(second(6250), 0, 1)
 		var err error
 		open[i], err = tr.MarshalBinary()
@@ -269,7 +269,7 @@ func TestSharedExperienceIsReplayed(t *testing.T) {
 		require.Equal(t, want, restored, "seed %d", seed)
 		require.Equal(t, end, other)
 	}
-	assert.Greater(t, actions[restart.Duplicate], 20)
+	assert.Greater(t, actions[restart.Copy], 20)
 }
 
 // next is what may happen to a phase next.
@@ -329,7 +329,7 @@ func TestLawsOfMerge(t *testing.T) {
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
 	require.NoError(t, b.Merge(second(2000), delta))
-	assert.Equal(t, restart.Duplicate, asked(stage(t, b, 1), 2000, 2250).Action, "the other process has seen it")
+	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the other process has seen it")
 	assert.Less(t, len(delta), 60+8*22)
 	mergetest.Refuses(t, b, second(2000), delta)
 	_, err = NewExperience(survival.WindowConfig{})

@@ -240,7 +240,7 @@ func (f *fleet) elsewhere(b *book, task int32) float64 {
 // total is of tasks that run or have succeeded, so that of a copy that ends otherwise goes. Scores count in steps of
 // 2^-24, which makes their sums exact: machines that have done the same compare equal, whatever the order of their
 // reports.
-func (f *fleet) score(at time.Time, c *copyState, score float64) {
+func (f *fleet) score(at time.Time, c *attemptState, score float64) {
 	if c.machine == none {
 		return
 	}

@@ -32,7 +32,7 @@ type forecast struct {
 }
 
 // report takes in what a copy reports, and returns its progress score.
-func (f *forecast) report(s *taskState, c *copyState, r *Report) (score float64) {
+func (f *forecast) report(s *taskState, c *attemptState, r *Report) (score float64) {
 	wasBad := c.badUnits
 	done, score := f.claim(s, c, r)
 	w := s.stint(c.resumed)
@@ -60,7 +60,7 @@ func (f *forecast) report(s *taskState, c *copyState, r *Report) (score float64)
 
 // claim returns what a report says that a copy has done, and its score, of the work that the copy has found: without
 // what a checkpoint held.
-func (f *forecast) claim(s *taskState, c *copyState, r *Report) (done, score float64) {
+func (f *forecast) claim(s *taskState, c *attemptState, r *Report) (done, score float64) {
 	score, done = min(r.Score, 1), r.Done
 	if c.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > beyond*s.work; c.badUnits {
 		f.doubt.bad++ // it says how much was done, and nothing of how much is left
@@ -98,7 +98,7 @@ func (f *forecast) read(w stint, done float64) float64 {
 }
 
 // done is the work that a copy has reported; where its progress is read through a shape, to within a share of 2^-24.
-func (f *forecast) done(w stint, c *copyState) float64 {
+func (f *forecast) done(w stint, c *attemptState) float64 {
 	if !f.ages.on {
 		return c.progress.Done()
 	}
@@ -106,7 +106,7 @@ func (f *forecast) done(w stint, c *copyState) float64 {
 }
 
 // bias is by what predictions from a copy's progress are too long.
-func (f *forecast) bias(c *copyState) float64 {
+func (f *forecast) bias(c *attemptState) float64 {
 	if !f.ages.on {
 		return 1
 	}
@@ -114,7 +114,7 @@ func (f *forecast) bias(c *copyState) float64 {
 }
 
 // follow notes how far a copy has come, and what is predicted of it at the end of each part of its progress.
-func (f *forecast) follow(w stint, c *copyState, age time.Duration, done float64) {
+func (f *forecast) follow(w stint, c *attemptState, age time.Duration, done float64) {
 	if !f.ages.on || c.badUnits {
 		return
 	}
@@ -131,7 +131,7 @@ func (f *forecast) follow(w stint, c *copyState, age time.Duration, done float64
 
 // sample refreshes what a running copy contributes to the distribution of unit times: from its first interval on,
 // however little it has done. To wait until it has done a share of its work would let only the fast ones in.
-func (f *forecast) sample(w stint, c *copyState, age time.Duration, done float64) {
+func (f *forecast) sample(w stint, c *attemptState, age time.Duration, done float64) {
 	if !f.learns || done <= 0 || age < f.interval || c.badUnits || f.doubt.on {
 		return
 	}
@@ -162,7 +162,7 @@ const enoughRunning = 1 << 12
 const near = 1. / 64
 
 // run is what is known of a copy's run.
-func (f *forecast) run(w stint, c *copyState) estimate.Run {
+func (f *forecast) run(w stint, c *attemptState) estimate.Run {
 	machine := f.fleet.number(c.machine)
 	r := estimate.Run{Age: f.book.age(c), Work: float64(w), Done: c.progress.Done() / f.bias(c), Machine: machine}
 	if c.badUnits {
@@ -176,7 +176,7 @@ func (f *forecast) run(w stint, c *copyState) estimate.Run {
 
 // shown is the age of a copy as of which its progress implies its whole time: that of its last report, since a copy
 // that is silent since then has not stopped. But it has taken at least its age.
-func (f *forecast) shown(w stint, c *copyState) (age time.Duration, done float64) {
+func (f *forecast) shown(w stint, c *attemptState) (age time.Duration, done float64) {
 	age, done = f.book.age(c), c.progress.Done()/f.bias(c)
 	at := c.progress.At()
 	switch {
@@ -195,7 +195,7 @@ func (f *forecast) shown(w stint, c *copyState) (age time.Duration, done float64
 const tellAgain = 8
 
 // tellRunning tells the record of the machines how a copy gets on, if it has shown much more since the last time.
-func (f *forecast) tellRunning(w stint, c *copyState) {
+func (f *forecast) tellRunning(w stint, c *attemptState) {
 	age := f.book.age(c)
 	told := time.Duration(float64(c.told) * 1e9)
 	if f.fleet.record == nil || c.machine == none || age < told+told/tellAgain+f.interval/2 ||
@@ -210,7 +210,7 @@ func (f *forecast) tellRunning(w stint, c *copyState) {
 
 // tellEnd tells the record that a copy has ended, and how. Long says that the task is known to be long wherever it
 // runs: then the copy's time says nothing about the machine.
-func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long bool) {
+func (f *forecast) tellEnd(w stint, c *attemptState, how machines.Outcome, long bool) {
 	if f.fleet.record == nil || c.machine == none || !c.begun {
 		return
 	}
@@ -227,7 +227,7 @@ func (f *forecast) tellEnd(w stint, c *copyState, how machines.Outcome, long boo
 }
 
 // attempt is what the record is told of a copy.
-func (f *forecast) attempt(w stint, c *copyState) machines.Attempt {
+func (f *forecast) attempt(w stint, c *attemptState) machines.Attempt {
 	age, done := f.shown(w, c)
 	a := machines.Attempt{Ran: age, Done: min(done/w.units(), 1)}
 	if usual, known := f.usual(w); known {
@@ -241,7 +241,7 @@ func (f *forecast) attempt(w stint, c *copyState) machines.Attempt {
 // remaining returns t_rem of a copy by its reports: the host's, or the model's, which is unknown at the age of 0 and so
 // before the begin. In a phase of which no copy has ever reported progress nothing is known; one silent copy among
 // others that report is another matter.
-func (f *forecast) remaining(w stint, c *copyState) time.Duration {
+func (f *forecast) remaining(w stint, c *attemptState) time.Duration {
 	switch {
 	case c.badUnits:
 		return estimate.Unknown
@@ -254,7 +254,7 @@ func (f *forecast) remaining(w stint, c *copyState) time.Duration {
 }
 
 // foresee makes t_rem of the i-th of a task's copies a distribution, unless the host has given it, or nothing is known.
-func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
+func (f *forecast) foresee(w stint, c *attemptState, i int, to *restart.Attempt) {
 	if !f.ages.on || !c.begun || c.remaining != estimate.Unknown || c.badUnits || i >= mostAhead {
 		return
 	}
@@ -292,7 +292,7 @@ func (f *forecast) foresee(w stint, c *copyState, i int, to *restart.Copy) {
 
 // predict returns what a copy's progress says of it, as of an age at which it needs so much more, given its scale. Whether it
 // has moved evenly is left to [ages.evenly], which takes as long as all the rest.
-func (f *forecast) predict(c *copyState, age, left time.Duration, scale float64) survival.Prediction {
+func (f *forecast) predict(c *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
 		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(),
@@ -337,7 +337,7 @@ func (f *forecast) over(curve *survival.Curve) (ends int) {
 
 // observe adds the ages of the copies that run to a curve; with apart without those on machines that are behind.
 func (f *forecast) observe(curve *survival.Curve, apart bool) {
-	f.running(func(c *copyState) {
+	f.running(func(c *attemptState) {
 		if f.ages.keeps(c.task) && !(apart && c.machine != none && f.fleet.list[c.machine].behind) {
 			w := f.book.tasks[c.task].stint(c.resumed)
 			curve.Observe(f.book.age(c).Seconds()/f.scale(float64(w)), false)
@@ -346,7 +346,7 @@ func (f *forecast) observe(curve *survival.Curve, apart bool) {
 }
 
 // running calls do with each copy that runs.
-func (f *forecast) running(do func(c *copyState)) {
+func (f *forecast) running(do func(c *attemptState)) {
 	for i := range f.book.copies.all {
 		if c := &f.book.copies.all[i]; c.task != none && c.begun {
 			do(c)
@@ -413,7 +413,7 @@ func (f *forecast) usual(w stint) (time.Duration, bool) {
 // needs is t_rem of a copy whose machine leaves, as seen is what the policy sees. That counts once ends have shown how
 // far off predictions are, and plain extrapolation before. Where both are unknown, the copy takes what the longest took
 // that has ended, or as long again as it has run; Unknown while none has ended.
-func (f *forecast) needs(w stint, c *copyState, seen time.Duration) time.Duration {
+func (f *forecast) needs(w stint, c *attemptState, seen time.Duration) time.Duration {
 	left := f.remaining(w, c)
 	if left == estimate.Unknown || f.ages.sure() {
 		left = seen
@@ -442,7 +442,7 @@ func (f *forecast) longest(w stint) time.Duration {
 // What the forecast learns from the ends of copies.
 
 // finished takes the run time of a copy that finished as a sample.
-func (f *forecast) finished(s *taskState, c *copyState) {
+func (f *forecast) finished(s *taskState, c *attemptState) {
 	w, age := s.stint(c.resumed), f.book.age(c)
 	f.lived(w, c, age, true)
 	if c.machine != none {
@@ -468,7 +468,7 @@ func (f *forecast) finished(s *taskState, c *copyState) {
 // replaces what an earlier copy of the task has, if the two say the same: then it is the task that is long. A copy was in vain
 // if its host killed it, and another attempt of the task went on: the task may be as long everywhere, and the copy is no
 // evidence of a slow machine. A copy that another attempt has overtaken is.
-func (f *forecast) killed(s *taskState, c *copyState, inVain bool) {
+func (f *forecast) killed(s *taskState, c *attemptState, inVain bool) {
 	defer f.leaves(c)
 	if !f.learns || !c.begun {
 		return
@@ -487,21 +487,21 @@ func (f *forecast) killed(s *taskState, c *copyState, inVain bool) {
 }
 
 // failed drops what a copy has shown that failed: its time is no sample.
-func (f *forecast) failed(s *taskState, c *copyState) {
+func (f *forecast) failed(s *taskState, c *attemptState) {
 	f.rates.Drop(int(c.sample))
 	f.tellEnd(s.stint(c.resumed), c, machines.Failed, false)
 	f.leaves(c)
 }
 
 // leaves takes note that a copy is a sample of those that run no longer.
-func (f *forecast) leaves(c *copyState) {
+func (f *forecast) leaves(c *attemptState) {
 	if c.sample != estimate.NoSample {
 		f.sampled--
 	}
 }
 
 // lived takes in the life of a copy that ended with success, or was killed.
-func (f *forecast) lived(w stint, c *copyState, age time.Duration, success bool) {
+func (f *forecast) lived(w stint, c *attemptState, age time.Duration, success bool) {
 	f.pupil.listen(&f.ages)
 	f.ages.add(c, float64(w), f.scale(float64(w)), age, success)
 	if f.pupil != nil && f.ages.on {
@@ -516,7 +516,7 @@ func (f *forecast) lived(w stint, c *copyState, age time.Duration, success bool)
 // repeats drops the sample of the copy of the task that was killed last if this one has taken about as long: then the
 // task is long, and counts once. It reports whether it is long on another machine as well, so that neither is slow for
 // it.
-func (f *forecast) repeats(s *taskState, c *copyState, r estimate.Run) bool {
+func (f *forecast) repeats(s *taskState, c *attemptState, r estimate.Run) bool {
 	if s.history == none {
 		return false
 	}
@@ -536,7 +536,7 @@ const (
 
 // weigh notes whether a copy that has ended with success had shown how far it was, if its last report was late enough
 // to.
-func (f *forecast) weigh(w stint, c *copyState, age time.Duration) {
+func (f *forecast) weigh(w stint, c *attemptState, age time.Duration) {
 	done, at := f.done(w, c), c.progress.At()
 	if done <= 0 || c.badUnits || at < age/lateOf*lateParts || at/enoughInLife < f.interval {
 		return
@@ -548,7 +548,7 @@ func (f *forecast) weigh(w stint, c *copyState, age time.Duration) {
 
 // disbelieve forgets what was learned from progress, except what the copy that has just ended shows by its time. It
 // happens O(log n) times in a phase.
-func (f *forecast) disbelieve(ended *copyState) {
+func (f *forecast) disbelieve(ended *attemptState) {
 	f.reported = false
 	for i := range f.book.tasks {
 		s := &f.book.tasks[i]
@@ -646,7 +646,7 @@ func (m *ages) sure() bool { return m.curve.Ends() >= int(m.enough) }
 func (m *ages) keeps(task int32) bool { return task%m.stride == 0 }
 
 // add takes in the life of a copy that ended with success or was killed.
-func (m *ages) add(c *copyState, work, scale float64, age time.Duration, success bool) {
+func (m *ages) add(c *attemptState, work, scale float64, age time.Duration, success bool) {
 	if success {
 		m.long = max(m.long, age.Seconds()/scale)
 	}
@@ -702,7 +702,7 @@ func (m *ages) evenly(t *survival.Trail) bool {
 // the fast ones alone would be to believe every phase. O(n).
 func (f *forecast) allEven() bool {
 	reporting, plain, even := 0, 0, 0
-	f.running(func(c *copyState) {
+	f.running(func(c *attemptState) {
 		if c.trail.Done() > 0 {
 			reporting++
 		}
@@ -736,7 +736,7 @@ func (f *forecast) separate() {
 	}
 	late := f.rates.Quantile(num.Half) * overdueTimes
 	overdue, running := 0.0, 0.0
-	f.running(func(c *copyState) {
+	f.running(func(c *attemptState) {
 		if running++; f.whole(c) > late {
 			if overdue++; c.machine != none {
 				list[c.machine].overdue++
@@ -762,7 +762,7 @@ func (f *forecast) separate() {
 }
 
 // whole is how many seconds of a unit of work a copy takes in all, by its progress, or has taken at least.
-func (f *forecast) whole(c *copyState) float64 {
+func (f *forecast) whole(c *attemptState) float64 {
 	age, w := f.book.age(c), f.book.tasks[c.task].stint(c.resumed)
 	if left := f.remaining(w, c); left != estimate.Unknown {
 		age = num.Add(age, left)

@@ -54,10 +54,10 @@ func fill(v reflect.Value) {
 
 // One of each kind as this version writes it, which every later one reads, or refuses by the number of its version.
 func TestFormOfThisVersion(t *testing.T) {
-	wiretest.Same(t, tracker.Answer{Task: 7, Attempt: 3, Decision: restart.Decision{
-		Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1, Remaining: 9 * time.Second,
-	}}, "task=7 kill slower-copy attempt=3 remaining=9s",
-		`{"task":7,"attempt":3,"action":"kill","reason":"slower-copy","copy":1,"remaining":9}`)
+	wiretest.Same(t, tracker.Answer{Task: 7, Decision: restart.Decision{
+		Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 3, Remaining: 9 * time.Second,
+	}}, "task=7 kill slower-attempt attempt=3 remaining=9s",
+		`{"task":7,"action":"kill","reason":"slower-attempt","attempt":3,"remaining":9}`)
 	wiretest.Same(t, tracker.Event{
 		Kind: tracker.Reported, Time: time.Unix(1e9, 5).UTC(), Task: 3, Report: tracker.Report{Done: 0.25, Remaining: 90 * time.Second},
 	}, "report time=2001-09-09T01:46:40.000000005Z task=3 attempt=0 done=0.25 remaining=90s",

@@ -130,14 +130,14 @@ func consistent(t *testing.T, tr *tracker.Tracker, budget *tracker.Budget, given
 	// And less those overtaken, which are not listed. A late result is of an attempt that had ended before.
 	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished + l.Late
 	switch {
-	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Speculative) < 0, givenUp < 0, active < 0:
+	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Copies) < 0, givenUp < 0, active < 0:
 		t.Fatalf("counts do not fit: %+v", p)
-	case active+p.Speculative > running:
+	case active+p.Copies > running:
 		t.Fatalf("more copies run than were started: %+v %+v", p, l)
-	case p.FreeSlots < max(0, p.Slots-running), p.FreeSlots > max(0, p.Slots-active-p.Speculative), // clones hold slots, too
-		!clones && p.FreeSlots != max(0, p.Slots-active-p.Speculative):
+	case p.FreeSlots < max(0, p.Slots-running), p.FreeSlots > max(0, p.Slots-active-p.Copies), // clones hold slots, too
+		!clones && p.FreeSlots != max(0, p.Slots-active-p.Copies):
 		t.Fatalf("free slots do not fit: %+v", p)
-	case budget.Running() != p.Speculative:
+	case budget.Running() != p.Copies:
 		t.Fatalf("the budget counts %d copies: %+v", budget.Running(), p)
 	case min(l.Started, l.Finished, l.Copies, l.Restarts, l.Won, l.Lost, l.Pruned, l.Failed, l.Ignored) < 0:
 		t.Fatalf("negative counts: %+v", l)

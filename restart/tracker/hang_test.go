@@ -49,7 +49,7 @@ func (f *farm) step(now time.Time) {
 			return
 		}
 		f.carryOut(now, a)
-		if a.Action != restart.Start && a.Action != restart.Duplicate {
+		if a.Action != restart.Start && a.Action != restart.Copy {
 			continue
 		}
 		attempt, end := f.tr.Start(now, a.Task, -1), now.Add(farmTask)

@@ -34,21 +34,20 @@ type judge struct {
 	avoid    []int              // scratch of withAvoid
 	others   estimate.PeerTimes // scratch of look: without the task's own samples
 	tried    [maxTried]int      // scratch of look
-	copies   []restart.Copy     // scratch of look
+	copies   []restart.Attempt  // scratch of look
 }
 
 // verdict is what is decided about a task.
 type verdict struct {
 	restart.Decision
-	task    int
-	attempt int  // to end, if the decision ends one
-	wants   bool // the task may be worth a copy on the next slot
+	task  int
+	wants bool // the task may be worth a copy on the next slot
 }
 
 // phase is what is known of the phase as a policy sees it.
 func (j *judge) phase() *restart.Phase {
 	b, p := j.book, &j.facts
-	p.Finished, p.Waiting, p.Speculative = b.finished, b.waiting.waits, b.speculative()
+	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.speculative()
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
 	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
 	if j.trials.on {
@@ -79,23 +78,23 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	j.look(&view, task, machine)
 	d := &v.Decision
 	if *d = j.policy.Decide(view, *p); j.least == nil {
-		j.sane(d, len(view.Copies))
+		j.sane(d, len(view.Attempts))
 		*d = restart.Hold(*d, view, *p)
 	}
 	if d.Action == restart.Keep {
 		j.explain(s, d)
 		j.rescue(s, d, &view, p)
 	}
-	if d.Action == restart.Duplicate || d.Action == restart.Restart {
+	if d.Action == restart.Copy || d.Action == restart.Restart {
 		j.withAvoid(d, &view, p)
 	}
-	if d.Action == restart.Duplicate && j.budget != nil && !j.budget.Allows() {
+	if d.Action == restart.Copy && j.budget != nil && !j.budget.Allows() {
 		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
 	}
 	if ends(d) {
-		v.attempt = j.book.attemptOf(s, d.Copy)
+		d.Attempt = j.book.attemptOf(s, d.Attempt) // the policy named it by its index
 	}
-	v.wants = d.Action == restart.Duplicate || d.Action == restart.Keep && blocked(d.Reason)
+	v.wants = d.Action == restart.Copy || d.Action == restart.Keep && blocked(d.Reason)
 	return v
 }
 
@@ -116,7 +115,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 			samples[n] = int(c.sample)
 		}
 		w := s.stint(c.resumed)
-		copies = append(copies, restart.Copy{
+		copies = append(copies, restart.Attempt{
 			Machine: j.fleet.number(c.machine), Elapsed: b.age(c), Remaining: f.remaining(w, c), Score: c.score,
 			Done: f.done(w, c), Resumed: c.resumed.of(s.work),
 		})
@@ -139,8 +138,8 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 		}
 	}
 	j.copies = copies
-	view.Copies, view.Work, view.Tried = copies, s.work-least.of(s.work), tried
-	view.NoDuplicate, view.NoRestart = s.flags&noDuplicate != 0, s.flags&noRestart != 0
+	view.Attempts, view.Work, view.PastMachines = copies, s.work-least.of(s.work), tried
+	view.NoCopy, view.NoRestart = s.flags&noCopy != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)
 	if j.trials.on {
 		location = j.exchanged(s, location)
@@ -156,7 +155,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Duplicates, view.Trial = int(h.restarts), int(h.duplicates), h.trial
+		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.duplicates), h.trial
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
@@ -178,9 +177,9 @@ func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
 // drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
 func (j *judge) sane(d *restart.Decision, copies int) {
 	switch {
-	case d.Action == restart.Keep, d.Action == restart.Duplicate:
-		d.Copy = 0
-	case d.Action > restart.Kill, d.Copy < 0, d.Copy >= copies:
+	case d.Action == restart.Keep, d.Action == restart.Copy:
+		d.Attempt = 0
+	case d.Action > restart.Kill, d.Attempt < 0, d.Attempt >= copies:
 		j.bad++
 		*d = restart.Decision{Reason: restart.BadAnswer}
 	}
@@ -296,14 +295,14 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 // end by one to copy it. Its bar is how long the last of these stays. A task of which nothing is known is not expected
 // to end.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
-	if j.fleet.leaving == 0 || view.NoDuplicate {
+	if j.fleet.leaving == 0 || view.NoCopy {
 		return
 	}
 	stays, remaining := time.Duration(0), estimate.Unknown
 	for i, k := s.copies, 0; i != none; i, k = j.book.copies.all[i].next, k+1 {
 		c := &j.book.copies.all[i]
 		left := j.fleet.stays(c.machine, j.book.now)
-		needs := j.forecast.needs(s.stint(c.resumed), c, view.Copies[k].Remaining)
+		needs := j.forecast.needs(s.stint(c.resumed), c, view.Attempts[k].Remaining)
 		if left == noTime || needs != estimate.Unknown && needs <= left {
 			return
 		}
@@ -316,7 +315,7 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 		d.Reason = restart.NoFreeSlot
 		return
 	}
-	d.Action, d.Gain, d.Avoid = restart.Duplicate, num.MaxDuration, restart.Avoid(*view, *p)
+	d.Action, d.Gain, d.Avoid = restart.Copy, num.MaxDuration, restart.Avoid(*view, *p)
 	certain := *p
 	certain.Limits.LossShare = restart.Off // that a machine leaves is no guess
 	*d = restart.Hold(*d, *view, certain)
@@ -334,17 +333,17 @@ func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Ph
 	if bad == 0 {
 		return
 	}
-	j.avoid = append(j.avoid, view.Tried...)
-	most := len(j.avoid) + len(view.Copies) // they may be as many, if each is another
-	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Copies) >= p.Machines {
+	j.avoid = append(j.avoid, view.PastMachines...)
+	most := len(j.avoid) + len(view.Attempts) // they may be as many, if each is another
+	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Attempts) >= p.Machines {
 		j.avoid = j.avoid[:bad]
 	}
-	view.Tried = j.avoid
+	view.PastMachines = j.avoid
 	d.Avoid = restart.Avoid(*view, *p)
 }
 
 // distinct counts the machines of a list and of the copies of a task, each once.
-func distinct(list []int, copies []restart.Copy) (n int) {
+func distinct(list []int, copies []restart.Attempt) (n int) {
 	for i, machine := range list {
 		if machine >= 0 && slices.Index(list, machine) == i {
 			n++
@@ -352,7 +351,7 @@ func distinct(list []int, copies []restart.Copy) (n int) {
 	}
 	for i := range copies {
 		machine := copies[i].Machine
-		on := func(c restart.Copy) bool { return c.Machine == machine }
+		on := func(c restart.Attempt) bool { return c.Machine == machine }
 		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(copies, on) == i {
 			n++
 		}

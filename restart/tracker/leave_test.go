@@ -52,7 +52,7 @@ func TestLongNoticeCopiesNothing(t *testing.T) {
 func TestShortNoticeCopies(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		a := leaving(t, policy, 7*time.Second).Decide(at(11), 10)
-		assert.Equal(t, restart.Duplicate, a.Action, "%s: %v", name, a)
+		assert.Equal(t, restart.Copy, a.Action, "%s: %v", name, a)
 		if name == "late-early" {
 			continue // it has its own reason
 		}

@@ -18,7 +18,7 @@ import (
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Copy: r.rng.IntN(len(t.Copies))}
+	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
 // Describe declares what Mantri reads, so that t_rem is a distribution here, too.
@@ -123,7 +123,7 @@ func (s *trial) drop(task, attempt int) {
 // act does what the tracker says.
 func (s *trial) act(now time.Time, task int, d tracker.Answer) {
 	switch d.Action {
-	case restart.Duplicate:
+	case restart.Copy:
 		s.launch(now, task)
 	case restart.Restart:
 		s.tr.Restart(now, task, d.Attempt)
@@ -228,7 +228,7 @@ func TestEveryTaskEnds(t *testing.T) {
 			}
 			s.run(tasks)
 			for task, n := range s.launched {
-				bound := 1 + limits.Restarts + limits.Duplicates + s.relaunched[task]
+				bound := 1 + limits.Restarts + limits.Copies + s.relaunched[task]
 				require.LessOrEqual(t, n, bound, "%s, seed %d, task %d", name, seed, task)
 			}
 			require.LessOrEqual(t, tr.Ledger().Restarts, tasks*limits.Restarts, "%s, seed %d", name, seed)
@@ -249,10 +249,10 @@ func TestLeavingKeepsToTheLimits(t *testing.T) {
 		for attempt := range copies + 1 {
 			a = tr.Report(now, 0, attempt, tracker.Report{Remaining: time.Hour})
 		}
-		if a.Action == restart.Duplicate {
+		if a.Action == restart.Copy {
 			tr.Start(now, 0, 0)
 			copies++
 		}
 	}
-	require.Equal(t, rules.Describe(restart.Never{}).Limits.Effective().Duplicates, copies)
+	require.Equal(t, rules.Describe(restart.Never{}).Limits.Effective().Copies, copies)
 }

@@ -61,7 +61,7 @@ func TestMantriClosedLoop(t *testing.T) {
 				}
 			}
 			switch d.Action {
-			case restart.Duplicate:
+			case restart.Copy:
 				require.Less(t, running, 3, "never more than three")
 				if last, ok := changed[task]; ok {
 					require.GreaterOrEqual(t, now-last, 2*s.interval, "task %d at %v", task, now)
@@ -128,9 +128,9 @@ func TestBudgetIsKept(t *testing.T) {
 			switch d.Action {
 			case restart.Start:
 				first[d.Task] = true
-			case restart.Duplicate:
+			case restart.Copy:
 				copies++
-				running := s.tracker.Phase().Speculative + 1
+				running := s.tracker.Phase().Copies + 1
 				require.True(t, running <= 1 || float64(running)/float64(s.tracker.Phase().Slots) <= 0.15)
 				if running > 1 {
 					beside++

@@ -21,7 +21,7 @@ func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
 	if p.Peers.Machine.Of != nil {
 		*s.of = p.Peers.Machine.Of
 	}
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
 // The machines of which nothing was heard have made no progress, and count: as if each were listed.

@@ -25,7 +25,7 @@ func TestAnswersAsJSON(t *testing.T) {
 	tr.Start(at(0), 1, 7)
 	text, err := json.Marshal(tr.Report(at(10), 1, 0, tracker.Report{Done: 0.02, Remaining: 490 * time.Second}))
 	require.NoError(t, err)
-	assert.Equal(t, `{"task":1,"attempt":0,"action":"restart","reason":"fresh-sooner","copy":0,"remaining":490,"fresh":1.5,`+
+	assert.Equal(t, `{"task":1,"action":"restart","reason":"fresh-sooner","attempt":0,"remaining":490,"fresh":1.5,`+
 		`"measure":"slot-seconds","value":735,"threshold":2.25,"gain":488.5,"avoid":[7]}`, string(text))
 	text, err = json.Marshal(tr.Next(at(10), 7))
 	require.NoError(t, err)
@@ -69,17 +69,18 @@ func TestDecisionsAreCounted(t *testing.T) {
 	for d, n := range tr.Decisions() {
 		got[d.String()] = n
 	}
-	assert.Equal(t, map[string]int{"keep too-few-finished": 2, "duplicate beyond-peers": 2}, got)
+	assert.Equal(t, map[string]int{"keep too-few-finished": 2, "copy beyond-peers": 2}, got)
 }
 
 // What is written reads back as the very same value: JSON exactly, a line to six digits, so that it prints the same.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	answers := []tracker.Answer{
 		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
-		{Task: 7, Attempt: 3, Decision: restart.Decision{
-			Action: restart.Kill, Reason: restart.SlowerCopy, Copy: 1, Remaining: estimate.Unknown, Bar: 1234567891, Comparison: restart.Compare(restart.FasterCopies, 0.125, 1),
+		{Task: 2, Decision: restart.Decision{Attempt: 3}}, // a task was started
+		{Task: 7, Decision: restart.Decision{
+			Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 1, Remaining: estimate.Unknown, Bar: 1234567891, Comparison: restart.Compare(restart.FasterAttempts, 0.125, 1),
 		}},
-		{Task: -1, Found: []tracker.Answer{{Task: 2, Decision: restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}}}},
+		{Task: -1, Found: []tracker.Answer{{Task: 2, Decision: restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}}}},
 		{Task: 4, Ignored: true, Overtaken: []int{2, 1}}, {Task: -1, Waiting: []int{5, 6}},
 	}
 	for _, a := range answers {
@@ -92,13 +93,13 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		require.NoError(t, line.UnmarshalText([]byte(a.String())), "%v", a)
 		assert.Equal(t, a.String(), line.String())
 	}
-	for _, wrong := range []string{"task=x keep not-slow", "task=-1 keep not-slow", "kill slower-copy attempt=x", "keep no-such-reason", ""} {
+	for _, wrong := range []string{"task=x keep not-slow", "task=-1 keep not-slow", "kill slower-attempt attempt=x", "keep no-such-reason", ""} {
 		assert.Error(t, new(tracker.Answer).UnmarshalText([]byte(wrong)), wrong)
 	}
 	for k := range tracker.Kind(tracker.Kinds + 1) {
 		e := tracker.Event{
 			Kind: k, Time: time.Unix(1e9, 5).UTC(), Task: 3, Attempt: 1, Machine: 2, Leaves: time.Unix(2e9, 0).UTC(), Slots: 4,
-			Report: tracker.Report{Done: 0.1, Score: 0.2, Remaining: 1, Saved: 0.3}, NoDuplicate: true, NoRestart: true,
+			Report: tracker.Report{Done: 0.1, Score: 0.2, Remaining: 1, Saved: 0.3}, NoCopy: true, NoRestart: true,
 		}
 		if k == 0 {
 			e = tracker.Event{}
@@ -135,10 +136,10 @@ func must(text []byte, err error) []byte {
 
 // A sentence names the task, and the attempt that is killed; an answer about no task names none.
 func TestSentenceOfAnAnswer(t *testing.T) {
-	held := restart.Decision{Action: restart.Restart, Reason: restart.Held}
+	held := restart.Decision{Action: restart.Restart, Reason: restart.Held, Attempt: 2}
 	for want, a := range map[string]tracker.Answer{
-		"attempt 2 of task 7 restarted: ": {Task: 7, Attempt: 2, Decision: held},
-		"task 7 kept: ":                   {Task: 7, Attempt: 2},
+		"attempt 2 of task 7 restarted: ": {Task: 7, Decision: held},
+		"task 7 kept: ":                   {Task: 7},
 		"kept: ":                          {Task: -1},
 	} {
 		assert.Equal(t, want, a.Sentence()[:len(want)])

@@ -47,7 +47,7 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	for _, task := range j.book.candidates.list {
 		v := j.decide(task, machine, facts)
 		switch {
-		case v.Action == restart.Duplicate:
+		case v.Action == restart.Copy:
 			r.list = heap.Push(r.list, ranked{v.Gain, task}, before)
 		case v.Action != restart.Keep:
 			best.better(&v)
@@ -82,7 +82,7 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 			continue // it has its copy
 		}
 		v := j.decide(x.task, machine, facts)
-		if v.Action == restart.Duplicate && machine != none && v.Avoid.Has(machine) {
+		if v.Action == restart.Copy && machine != none && v.Avoid.Has(machine) {
 			v.Decision = restart.Decision{Reason: restart.SameMachine}
 		}
 		if v.wants {

@@ -156,7 +156,7 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 			judged++
 			furthest = 1
 		case len(copies) > 0:
-			p.Speculative += len(copies) - 1
+			p.Copies += len(copies) - 1
 			if o.runs(i) {
 				judged++
 			}

@@ -396,7 +396,7 @@ func (o *oracle) loseOutput(now time.Time, task int) {
 func (o *oracle) task(task int) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
-		Clones: o.clones(task), Restarts: s.restarts, Duplicates: s.duplicates, NoDuplicate: s.noDup, NoRestart: s.noRestart,
+		Clones: o.clones(task), Restarts: s.restarts, Copies: s.duplicates, NoCopy: s.noDup, NoRestart: s.noRestart,
 		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task] - s.saved), Lag: o.lag()},
 	}
 	for i, c := range o.running(task) {
@@ -417,17 +417,17 @@ func (o *oracle) task(task int) restart.Task {
 		t.SinceCopy = max(o.now-s.sinceCopy, 1)
 	}
 	for _, c := range o.running(task) {
-		t.Copies = append(t.Copies, restart.Copy{
+		t.Attempts = append(t.Attempts, restart.Attempt{
 			Machine: c.machine, Elapsed: o.age(c), Remaining: o.remaining(c), Score: o.score(c), Done: o.done(c),
 			Resumed: c.resumed,
 		})
 	}
 	for i, c := range o.running(task) {
 		if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
-			t.Copies[i].Score = math.NaN()
+			t.Attempts[i].Score = math.NaN()
 		}
 	}
-	t.Tried = o.tried(task)
+	t.PastMachines = o.tried(task)
 	return t
 }
 

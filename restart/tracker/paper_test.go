@@ -59,7 +59,7 @@ func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tr
 	for range 100 {
 		machine := 100 + copies
 		a := tr.Next(now, machine)
-		if a.Action != restart.Duplicate || tr.Phase().FreeSlots == 0 {
+		if a.Action != restart.Copy || tr.Phase().FreeSlots == 0 {
 			break
 		}
 		tr.Start(now, a.Task, machine)
@@ -101,7 +101,7 @@ func TestLATE4SlowNodesOfARecord(t *testing.T) {
 			tr.Report(at(200), task, 0, tracker.Report{Score: .1})
 		}
 		a := tr.Report(at(201), 0, 0, tracker.Report{Score: .1})
-		require.Equal(t, restart.Duplicate, a.Action, "%v", a)
+		require.Equal(t, restart.Copy, a.Action, "%v", a)
 		assert.Equal(t, shared, a.Avoid.Has(4), "%v", a)
 		assert.False(t, a.Avoid.Has(3), "%v", a)
 		assert.Equal(t, shared, tr.Next(at(201), 4).Reason == restart.SlowMachine)
@@ -130,7 +130,7 @@ func TestLATE4CopiesDisregardLocality(t *testing.T) {
 	late := rules.LATE{SlowTask: 1, SlowNode: restart.Off}
 	got := answers(late, far)
 	assert.Equal(t, answers(late, nil), got)
-	assert.Equal(t, restart.Duplicate, got[2].Action)
+	assert.Equal(t, restart.Copy, got[2].Action)
 	assert.NotEqual(t, answers(restart.Mantri{}, nil), answers(restart.Mantri{}, far))
 }
 

@@ -79,7 +79,7 @@ func (p *peers) addPace(score float64, age time.Duration) {
 }
 
 // dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
-func (p *peers) dropPace(c *copyState) {
+func (p *peers) dropPace(c *attemptState) {
 	if at := c.progress.At(); p.progressRates != nil && at > 0 {
 		p.progressRates.Delete(c.score / at.Seconds())
 	}

@@ -46,7 +46,7 @@ func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
 		tr.Sweep(at(now+100), func(tracker.Answer) {})
 		a := tr.Next(at(now+100), idle)
 		if idle < 2 {
-			assert.Equal(t, restart.Duplicate, a.Action, "machine %d: %v", idle, a)
+			assert.Equal(t, restart.Copy, a.Action, "machine %d: %v", idle, a)
 			assert.True(t, a.Avoid.Has(2) && a.Avoid.Has(3) && a.Avoid.Len() == 2, "%v", a)
 			continue
 		}

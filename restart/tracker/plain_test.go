@@ -197,7 +197,7 @@ func (w *twins) end(task, attempt int) {
 func (w *twins) do(a Answer) {
 	machine := w.rng.IntN(max(w.machines, 10))
 	switch a.Action {
-	case restart.Duplicate:
+	case restart.Copy:
 		if w.quick.Phase().FreeSlots > 0 {
 			w.start(a.Task, machine)
 		}

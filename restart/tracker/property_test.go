@@ -30,7 +30,7 @@ func TestTrackerAgainstOracle(t *testing.T) {
 					tiny++
 				}
 				for _, line := range w.log {
-					if strings.Contains(line, " duplicate ") || strings.Contains(line, " restart fresh") {
+					if strings.Contains(line, " copy ") || strings.Contains(line, " restart fresh") {
 						acted++
 					}
 				}
@@ -54,7 +54,7 @@ func TestTrackerNextIsNext(t *testing.T) {
 					w.step()
 				}
 				acts := false // a Sweep tells of restarts and kills at once; Next is for what is left
-				w.tracker.Sweep(w.now, func(d tracker.Answer) { acts = acts || d.Action != restart.Duplicate })
+				w.tracker.Sweep(w.now, func(d tracker.Answer) { acts = acts || d.Action != restart.Copy })
 				if acts || w.tracker.Phase().FreeSlots == 0 {
 					continue
 				}

@@ -62,5 +62,5 @@ func TestARefusedMachineDoesNotMakeSlotsScarce(t *testing.T) {
 		tr.Finish(at(10), task, 0)
 	}
 	a := tr.Decide(at(11), 7)
-	assert.Equal(t, restart.Duplicate, a.Action, "%v", a)
+	assert.Equal(t, restart.Copy, a.Action, "%v", a)
 }

@@ -25,7 +25,7 @@ func (r rogue) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	basis := []restart.Basis{restart.NoBasis, restart.ByAge, restart.ByAge + 1, 255}
 	gains := []time.Duration{0, time.Second, -time.Second, math.MaxInt64, math.MinInt64}
 	return restart.Decision{
-		Action: restart.Action(r.rng.IntN(7)), Reason: restart.Reason(r.rng.IntN(256)), Copy: r.rng.IntN(7) - 2,
+		Action: restart.Action(r.rng.IntN(7)), Reason: restart.Reason(r.rng.IntN(256)), Attempt: r.rng.IntN(7) - 2,
 		Comparison: restart.Comparison{
 			Measure: restart.Measure(r.rng.IntN(256)), Value: odd[r.rng.IntN(len(odd))], Threshold: odd[r.rng.IntN(len(odd))],
 		},
@@ -57,7 +57,7 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 			switch a.Action {
 			case restart.Keep, restart.Start:
 				return
-			case restart.Duplicate:
+			case restart.Copy:
 				require.NotEqual(t, 4, a.Task, "it must not be copied")
 			case restart.Restart, restart.Kill:
 				since, ok := began[[2]int{a.Task, a.Attempt}]
@@ -83,7 +83,7 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 			task := rng.IntN(6)
 			switch rng.IntN(4) {
 			case 0:
-				if a := tr.Next(at(float64(now)), rng.IntN(5)); a.Action == restart.Start || a.Action == restart.Duplicate {
+				if a := tr.Next(at(float64(now)), rng.IntN(5)); a.Action == restart.Start || a.Action == restart.Copy {
 					began[[2]int{a.Task, tr.Start(at(float64(now)), a.Task, rng.IntN(5))}] = now
 				} else {
 					check(now, a)

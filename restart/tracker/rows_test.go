@@ -37,7 +37,7 @@ func TestClockStepsBack(t *testing.T) {
 					tr.Finish(now, task, 0)
 				}
 			}
-			if tr.Decide(now, 3).Action == restart.Duplicate {
+			if tr.Decide(now, 3).Action == restart.Copy {
 				copied = second
 			}
 		}
@@ -172,7 +172,7 @@ func (d answers) Decide(restart.Task, restart.Phase) restart.Decision { return r
 // What a policy can't mean is refused, and counted: above all, it kills nothing.
 func TestAnswersOutOfRange(t *testing.T) {
 	for _, d := range []restart.Decision{
-		{Action: restart.Restart, Copy: 1}, {Action: restart.Kill, Copy: -1}, {Action: restart.Start}, {Action: 99},
+		{Action: restart.Restart, Attempt: 1}, {Action: restart.Kill, Attempt: -1}, {Action: restart.Start}, {Action: 99},
 	} {
 		tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Policy: answers(d)})
 		tr.Start(at(0), 0, 0)
@@ -402,7 +402,7 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	}
 	assert.Equal(t, map[int]int{0: 3, 1: 3, 2: 3, 3: 3}, launched)
 	assert.Equal(t, restart.Keep, clones.Next(at(0), 12).Action)
-	assert.Zero(t, clones.Phase().Speculative)
+	assert.Zero(t, clones.Phase().Copies)
 	assert.Zero(t, budget.Running())
 	assert.True(t, budget.Allows(), "another job's straggler")
 	for s := 1.; s < 20; s++ {
@@ -435,7 +435,7 @@ func TestAMachineLeaves(t *testing.T) {
 	tr.Leave(at(20), 1, at(60))
 	a := tr.Decide(at(20), 0)
 	assert.Equal(t, restart.Leaving, a.Reason, "%v", a)
-	assert.Equal(t, restart.Duplicate, a.Action)
+	assert.Equal(t, restart.Copy, a.Action)
 	assert.True(t, a.Avoid.Has(0) && a.Avoid.Has(1), "neither stays: %v", a)
 	assert.Equal(t, restart.Keep, tr.Decide(at(20), 1).Action, "it ends in time")
 	assert.Equal(t, restart.Leaving, tr.Next(at(20), 0).Reason)
@@ -458,7 +458,7 @@ func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	tr.Start(at(60), 10, 1)
 	tr.Start(at(60), 11, 2)
 	a := tr.Report(at(200), 8, 0, tracker.Report{Score: 0.1})
-	require.Equal(t, restart.Duplicate, a.Action, "%v", a)
+	require.Equal(t, restart.Copy, a.Action, "%v", a)
 	assert.True(t, a.Avoid.Has(4), "nothing has finished on machine 4: %v", a)
 	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
 }

@@ -19,7 +19,7 @@ type watcher struct{ saw *restart.Task }
 
 func (w watcher) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	*w.saw = t
-	w.saw.Copies = append([]restart.Copy(nil), t.Copies...)
+	w.saw.Attempts = append([]restart.Attempt(nil), t.Attempts...)
 	return restart.Decision{}
 }
 
@@ -33,8 +33,8 @@ func TestScoreOfATaskWithoutWork(t *testing.T) {
 	})
 	tr.Start(at(0), 0, 0)
 	tr.Report(at(10), 0, 0, tracker.Report{Score: 0.25})
-	assert.InDelta(t, 30, saw.Copies[0].Remaining.Seconds(), 0.1, "a quarter in 10 s")
-	assert.Equal(t, 0.25, saw.Copies[0].Score)
+	assert.InDelta(t, 30, saw.Attempts[0].Remaining.Seconds(), 0.1, "a quarter in 10 s")
+	assert.Equal(t, 0.25, saw.Attempts[0].Score)
 }
 
 // spyRecord notes at which ages a record is told of a running copy.

@@ -40,10 +40,10 @@ func TestScoreAlone(t *testing.T) {
 			for s := 0.; s < 400 && one.Phase().Finished < 12; s++ {
 				for range 10 {
 					a := both(tracker.Event{Kind: tracker.Offered, Time: at(s), Machine: rng.IntN(10)})
-					if a.Action != restart.Start && a.Action != restart.Duplicate {
+					if a.Action != restart.Start && a.Action != restart.Copy {
 						break
 					}
-					if a.Action == restart.Duplicate {
+					if a.Action == restart.Copy {
 						acted++
 					}
 					n := both(tracker.Event{Kind: tracker.Started, Time: at(s), Task: a.Task, Machine: rng.IntN(10)}).Attempt
@@ -65,7 +65,7 @@ func TestScoreAlone(t *testing.T) {
 						continue
 					}
 					a := both(tracker.Event{Kind: tracker.Reported, Time: at(s), Task: k[0], Attempt: k[1], Report: tracker.Report{Score: score}})
-					if a.Action == restart.Duplicate {
+					if a.Action == restart.Copy {
 						acted++
 					}
 					if a.Action == restart.Restart || a.Action == restart.Kill {

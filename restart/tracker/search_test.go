@@ -33,7 +33,7 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 		ended: make([]time.Duration, tasks),
 	}
 	s.run(tasks)
-	require.LessOrEqual(t, s.launched[0], 1+limits.Restarts+limits.Duplicates, "%s, %v", name, plan)
+	require.LessOrEqual(t, s.launched[0], 1+limits.Restarts+limits.Copies, "%s, %v", name, plan)
 	return s.launched[0], s.ended[0]
 }
 

@@ -103,7 +103,7 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Number(&config.Machines, 0, maxTasks)
 	c.Bool(&config.Stream)
 	c.Number(&config.Clones, 1, maxClones)
-	for _, n := range []*int{&config.Limits.Restarts, &config.Limits.Duplicates, &config.Limits.FreeTrials} {
+	for _, n := range []*int{&config.Limits.Restarts, &config.Limits.Copies, &config.Limits.FreeTrials} {
 		c.Number(n, restart.Off, snapshot.Any)
 	}
 	c.Real(&config.Limits.LossShare)
@@ -167,7 +167,7 @@ func (x *phase) code(c *snapshot.Codec) {
 	x.peers.code(c)
 	f.code(c)
 	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.tries) })
-	snapshot.List(c, &b.copies.all, func(s *copyState) { x.codeCopy(c, s) })
+	snapshot.List(c, &b.copies.all, func(s *attemptState) { x.codeCopy(c, s) })
 	c.Index(&b.copies.free, len(b.copies.all))
 	for i := range b.tasks {
 		if !c.OK() {
@@ -347,7 +347,7 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 // anyIndex is beyond every index.
 const anyIndex = 1<<31 - 1
 
-func (x *phase) codeCopy(c *snapshot.Codec, s *copyState) {
+func (x *phase) codeCopy(c *snapshot.Codec, s *attemptState) {
 	c.Index(&s.task, len(x.book.tasks))
 	c.Index(&s.next, len(x.book.copies.all))
 	if s.task == none {

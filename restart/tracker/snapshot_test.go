@@ -41,7 +41,7 @@ func (h *told) event() tracker.Event {
 	}
 	e := tracker.Event{
 		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: h.now, Task: r.IntN(h.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
-		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoDuplicate: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
+		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoCopy: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
 		Leaves: h.now.Add(time.Duration(r.Int64N(60e9))),
 		Report: tracker.Report{Done: r.Float64() * 1.1},
 	}

@@ -34,9 +34,9 @@ func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
 // begin.
 func TestSubmittedCopyIsNotDuplicatedAgain(t *testing.T) {
 	tr := queued(t, restart.Mantri{})
-	require.Equal(t, restart.Duplicate, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
+	require.Equal(t, restart.Copy, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
 	require.Equal(t, 1, tr.Submit(at(20), 2, -1))
-	assert.Equal(t, 1, tr.Phase().Speculative)
+	assert.Equal(t, 1, tr.Phase().Copies)
 	assert.Equal(t, 2, tr.Phase().FreeSlots)
 	for s := 25.; s <= 120; s += 5 {
 		d := tr.Report(at(s), 2, 0, tracker.Report{Done: s / 1000})
@@ -177,7 +177,7 @@ func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
 type eager struct{}
 
 func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot}
+	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
 // A task that is left with a queued copy alone is no candidate for a slot, nor after the begin until it is judged.
@@ -185,7 +185,7 @@ func TestQueuedTaskIsNoCandidate(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 4, Interval: time.Second, Policy: eager{}})
 	tr.Start(at(0), 0, 0)
 	tr.Submit(at(0), 0, 1)
-	require.Equal(t, restart.Duplicate, tr.Decide(at(1), 0).Action)
+	require.Equal(t, restart.Copy, tr.Decide(at(1), 0).Action)
 	next := func() int {
 		task := tr.Next(at(2), 2).Task
 		return task

@@ -71,7 +71,7 @@ func open(c Config) (*Tracker, error) {
 	reads := rules.Describe(c.Policy)
 	limits := restart.Limits{
 		Restarts:   cmp.Or(c.Limits.Restarts, reads.Limits.Restarts),
-		Duplicates: cmp.Or(c.Limits.Duplicates, reads.Limits.Duplicates),
+		Copies:     cmp.Or(c.Limits.Copies, reads.Limits.Copies),
 		FreeTrials: cmp.Or(c.Limits.FreeTrials, reads.Limits.FreeTrials),
 		LossShare:  cmp.Or(c.Limits.LossShare, reads.Limits.LossShare),
 	}
@@ -169,7 +169,7 @@ func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 }
 
 // Report takes a progress report and answers what to do about the task. [restart.Restart] and [restart.Kill] are to be
-// carried out on Answer.Attempt, and then told to the tracker. [restart.Duplicate] says that the task is worth a copy:
+// carried out on Answer.Attempt, and then told to the tracker. [restart.Copy] says that the task is worth a copy:
 // launch one, or let [Tracker.Next] choose among all such tasks when a slot is free.
 //
 // A report, even one that makes no sense, is a sign that its attempt runs: one that was submitted and has not begun
@@ -260,9 +260,9 @@ func (t *Tracker) Merge(now time.Time, delta []byte) {
 // SetSlots changes how many copies of the phase's tasks may run at once. A negative number counts as 0.
 func (t *Tracker) SetSlots(slots int) { t.Apply(Event{Kind: SlotsSet, Slots: slots}) }
 
-// SetEligible says whether a task may be duplicated and restarted; at first every task may be both.
-func (t *Tracker) SetEligible(task int, duplicate, restart bool) {
-	t.Apply(Event{Kind: EligibleSet, Task: task, NoDuplicate: !duplicate, NoRestart: !restart})
+// SetEligible says whether a task may be copied and restarted. At first every task may be both.
+func (t *Tracker) SetEligible(task int, copies, restart bool) {
+	t.Apply(Event{Kind: EligibleSet, Task: task, NoCopy: !copies, NoRestart: !restart})
 }
 
 // Decide answers what to do about a task now, without a report: the same as [Tracker.Report], but for the new facts. A
@@ -272,7 +272,7 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 }
 
 // Next answers what to do with a free slot on a machine (negative if the machine does not matter): with Answer.Task,
-// [restart.Duplicate] to run one more copy of it there; [restart.Restart] or [restart.Kill] of Answer.Attempt, after which
+// [restart.Copy] to run one more copy of it there; [restart.Restart] or [restart.Kill] of Answer.Attempt, after which
 // ask again; [restart.Start] to run a waiting task; or [restart.Keep], with task -1 and the reason why nothing is to be
 // done.
 //

@@ -156,7 +156,7 @@ func TestTrackerBudgetSpent(t *testing.T) {
 		tr.Start(at(0), i, i)
 	}
 	slow := tracker.Report{Done: 0.01}
-	assert.Equal(t, restart.Duplicate, tr.Report(at(10), 0, 0, slow).Action)
+	assert.Equal(t, restart.Copy, tr.Report(at(10), 0, 0, slow).Action)
 	tr.Start(at(10), 0, 5)
 	assert.Equal(t, 1, budget.Running())
 	d := tr.Report(at(10), 1, 0, slow)
@@ -185,7 +185,7 @@ func TestTrackerSweepEnds(t *testing.T) {
 type more struct{}
 
 func (more) Decide(restart.Task, restart.Phase) restart.Decision {
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.NearEnd}
+	return restart.Decision{Action: restart.Copy, Reason: restart.NearEnd}
 }
 
 // A restart of one of several copies leaves the task to the others for the pause.
@@ -252,7 +252,7 @@ func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
 	assert.Equal(t, 1, tr.Phase().Waiting)
 
 	tr.Start(at(10), 0, 1) // a copy that nobody asked for, beyond the slots
-	assert.Equal(t, 1, tr.Phase().Speculative)
+	assert.Equal(t, 1, tr.Phase().Copies)
 	assert.Zero(t, tr.Phase().FreeSlots)
 	assert.Equal(t, restart.CopyTooRecent, tr.Decide(at(11), 0).Reason)
 	tr.Kill(at(12), 0, 0) // and kills that nobody asked for

@@ -60,7 +60,7 @@ func (j *judge) hears(e *Event) {
 	switch e.Kind {
 	case Started, Submitted:
 		if s.flags&(finished|givenUp) == 0 && s.attempts >= b.clones {
-			j.try(int32(e.Task), restart.Duplicate)
+			j.try(int32(e.Task), restart.Copy)
 		}
 	case Finished:
 		if i != none {
@@ -109,7 +109,7 @@ func (j *judge) ends(s *taskState, winner int32) {
 		j.trials.Finish(x, 0, true)
 	} else {
 		c := &b.copies.all[winner]
-		j.trials.Finish(x, b.age(c), x.Action == restart.Duplicate && !b.isExtra(s, c))
+		j.trials.Finish(x, b.age(c), x.Action == restart.Copy && !b.isExtra(s, c))
 	}
 	for i := s.copies; i != none; i = b.copies.all[i].next {
 		if i != winner {
@@ -119,14 +119,14 @@ func (j *judge) ends(s *taskState, winner int32) {
 }
 
 // kills notes that one of several copies of a task is killed or overtaken.
-func (j *judge) kills(s *taskState, c *copyState) {
+func (j *judge) kills(s *taskState, c *attemptState) {
 	if s.history != none {
 		j.trials.Kill(&j.book.histories[s.history].trial, j.book.age(c), !j.book.isExtra(s, c))
 	}
 }
 
 // fails notes that a copy of a task fails.
-func (j *judge) fails(s *taskState, c *copyState) {
+func (j *judge) fails(s *taskState, c *attemptState) {
 	if s.history != none && j.book.isExtra(s, c) {
 		j.trials.Fail(&j.book.histories[s.history].trial)
 	}

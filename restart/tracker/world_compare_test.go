@@ -101,20 +101,20 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	}
 	view := w.oracle.task(task)
 	a.Decision = restart.Hold(w.policy.Decide(view, facts), view, facts)
-	if late, ok := w.policy.(rules.LATE); ok && a.Action == restart.Duplicate {
+	if late, ok := w.policy.(rules.LATE); ok && a.Action == restart.Copy {
 		if bad := w.oracle.behind(late.Effective().SlowNode); len(bad) > 0 {
 			all := map[int]bool{}
-			for _, c := range view.Copies {
+			for _, c := range view.Attempts {
 				all[c.Machine] = true
 			}
-			for _, machine := range append(slices.Clone(bad), view.Tried...) {
+			for _, machine := range append(slices.Clone(bad), view.PastMachines...) {
 				all[machine] = true
 			}
 			delete(all, -1)
 			if facts.Machines == 0 || len(all) < facts.Machines {
-				bad = append(bad, view.Tried...)
+				bad = append(bad, view.PastMachines...)
 			}
-			view.Tried = bad
+			view.PastMachines = bad
 			a.Avoid = restart.Avoid(view, facts)
 		}
 	}
@@ -125,7 +125,7 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 		}
 	}
 	if a.Action == restart.Restart || a.Action == restart.Kill {
-		a.Attempt = w.oracle.running(task)[a.Copy].attempt
+		a.Attempt = w.oracle.running(task)[a.Attempt].attempt
 	}
 	return a
 }
@@ -163,7 +163,7 @@ func candidate(d restart.Decision) bool {
 	case restart.NoFreeSlot, restart.CapReached, restart.BudgetSpent, restart.SlowMachine, restart.SameMachine:
 		return d.Action == restart.Keep
 	}
-	return d.Action == restart.Duplicate
+	return d.Action == restart.Copy
 }
 
 func (w *world) sweep() {
@@ -217,7 +217,7 @@ func (w *world) next() {
 		a := w.want(i, facts)
 		candidates[i] = a.Decision
 		refused = refused || candidate(a.Decision) && a.Action == restart.Keep
-		if a.Action == restart.Duplicate && a.Avoid.Has(machine) {
+		if a.Action == restart.Copy && a.Avoid.Has(machine) {
 			a.Decision = restart.Decision{Reason: restart.SameMachine}
 		}
 		if candidate(a.Decision) && a.Action == restart.Keep {

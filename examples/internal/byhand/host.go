@@ -60,20 +60,20 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 		}
 		h.took.Observe((age + left).Seconds(), reports)
 		if a.Task == i && a.Ended == forever {
-			c := restart.Copy{Machine: a.Machine, Elapsed: age, Done: a.progress.Done(), Basis: restart.ByAge}
+			c := restart.Attempt{Machine: a.Machine, Elapsed: age, Done: a.progress.Done(), Basis: restart.ByAge}
 			c.Left = survival.Residual{Curve: &h.took, Age: age.Seconds()}
 			if reports {
 				c.Left, c.Basis = distuv.LogNormal{Mu: math.Log(left.Seconds()), Sigma: .3}, restart.ByProgress
 			}
-			t.Copies, of = append(t.Copies, c), append(of, a)
+			t.Attempts, of = append(t.Attempts, c), append(of, a)
 		}
 	}
 	h.took.Fit()
-	for k := range t.Copies {
-		t.Copies[k].Remaining = time.Duration(min(t.Copies[k].Left.Mean()*1e9, 1e18))
+	for k := range t.Attempts {
+		t.Attempts[k].Remaining = time.Duration(min(t.Attempts[k].Left.Mean()*1e9, 1e18))
 	}
 	t.Fresh = estimate.Fresh{UnitTime: &h.took, Work: 1, Lag: h.Lag}
-	if t.Duplicates > 0 {
+	if t.Copies > 0 {
 		t.SinceCopy = now - h.Tasks[i].copied
 	}
 	return restart.Decide(t, h.Phase), t, of
@@ -83,11 +83,11 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	t, a := &h.Tasks[i], &Attempt{Task: i, Machine: machine, Begun: now, Ended: forever}
 	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
-		h.Trials.Begin(&t.Trial, &facts, &h.Phase, restart.Duplicate)
+		h.Trials.Begin(&t.Trial, &facts, &h.Phase, restart.Copy)
 		a.Copy, t.copied = true, now
-		t.Duplicates++
+		t.Copies++
 	}
-	t.Tried, h.attempts = slices.Insert(t.Tried, 0, machine), append(h.attempts, a)
+	t.PastMachines, h.attempts = slices.Insert(t.PastMachines, 0, machine), append(h.attempts, a)
 	return a
 }
 

@@ -44,8 +44,8 @@ func ExampleHost() {
 	h.Report(at, runs[3], .05)
 	h.Report(at, copied, .2)
 	d, _, of := h.Decide(at, 3)
-	fmt.Println("task 3", d, "on machine", of[d.Copy].Machine)
-	h.End(at, of[d.Copy], d.Action)
+	fmt.Println("task 3", d, "on machine", of[d.Attempt].Machine)
+	h.End(at, of[d.Attempt], d.Action)
 
 	h.Finish(120*time.Second, copied)
 	fmt.Println("trials won and lost:", h.Trials.Won, h.Trials.Lost, "risk:", h.Trials.AtRisk)
@@ -53,8 +53,8 @@ func ExampleHost() {
 	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s slot-seconds=250.145 threshold=295.475
 	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s slot-seconds=235.256 threshold=278.802
 	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s slot-seconds=266.602 threshold=310.235
-	// task 3 duplicate idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=2438.92 threshold=930.105 gain=540.776s avoid=3
-	// task 3 kill not-worth-slot copy=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5876 threshold=20 on machine 3
+	// task 3 copy idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=2438.92 threshold=930.105 gain=540.776s avoid=3
+	// task 3 kill not-worth-slot attempt=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5876 threshold=20 on machine 3
 	// trials won and lost: 1 0 risk: 0s
 }
 

@@ -28,7 +28,7 @@ func report(
 	w *calibrate.Watch, task int, basis restart.Basis, left estimate.Distribution, truth time.Duration, succeeds bool,
 ) {
 	const age = time.Second
-	w.Decide(restart.Task{Copies: []restart.Copy{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{Finished: 3})
+	w.Decide(restart.Task{Attempts: []restart.Attempt{{Elapsed: age, Left: left, Basis: basis}}}, restart.Phase{Finished: 3})
 	w.Reported(tracker.Answer{Task: task}, []sim.Running{{Age: age, Left: truth, Succeeds: succeeds}}, 0)
 }
 
@@ -87,8 +87,8 @@ func settle(
 ) {
 	const age = time.Second
 	w.Policy = says{d}
-	seen := []restart.Copy{{Elapsed: age, Left: left, Remaining: d.Remaining}}
-	w.Decide(restart.Task{Copies: seen, Fresh: fresh}, restart.Phase{})
+	seen := []restart.Attempt{{Elapsed: age, Left: left, Remaining: d.Remaining}}
+	w.Decide(restart.Task{Attempts: seen, Fresh: fresh}, restart.Phase{})
 	copies := []sim.Running{{Age: age, Left: truth, Succeeds: true}}
 	w.Reported(tracker.Answer{Decision: d}, copies, 0)
 	w.Acts(tracker.Answer{Decision: d}, copies)
@@ -105,12 +105,12 @@ func TestBets(t *testing.T) {
 	settle(w, restarted, left, fresh, 40*s, 45*s) // the bar is met, and yet the new copy takes longer
 	settle(w, restarted, left, fresh, 29*s, 20*s)
 	saves := restart.Decision{
-		Action: restart.Duplicate, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Comparison: chance(0.5),
+		Action: restart.Copy, Reason: restart.SavesResources, Remaining: 50 * s, Fresh: 25 * s, Comparison: chance(0.5),
 	}
 	settle(w, saves, left, fresh, 40*s, 19*s) // less than half
 	settle(w, saves, left, fresh, 40*s, 21*s)
 	idle := restart.Decision{
-		Action: restart.Duplicate, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Comparison: chance(0.45),
+		Action: restart.Copy, Reason: restart.IdleSlot, Remaining: 50 * s, Fresh: 25 * s, Bar: 55 * s, Comparison: chance(0.45),
 	}
 	settle(w, idle, left, fresh, 60*s, 10*s)
 	w.Launched(7, s) // which was not launched by a decision
@@ -184,8 +184,8 @@ func TestFirstEnds(t *testing.T) {
 	w.Begins(nil)
 	for ended := range 5 {
 		left := distuv.Uniform{Min: 0, Max: 10}
-		seen := []restart.Copy{{Elapsed: 1, Left: left, Basis: restart.ByProgress}}
-		w.Decide(restart.Task{Copies: seen}, restart.Phase{Finished: ended, Tasks: 80})
+		seen := []restart.Attempt{{Elapsed: 1, Left: left, Basis: restart.ByProgress}}
+		w.Decide(restart.Task{Attempts: seen}, restart.Phase{Finished: ended, Tasks: 80})
 		w.Reported(tracker.Answer{}, []sim.Running{{Age: 1, Left: time.Second, Succeeds: true}}, 0)
 	}
 	tally := w.Tally()

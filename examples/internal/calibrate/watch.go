@@ -20,10 +20,10 @@ type Watch struct {
 	restart.Policy
 	tally Tally
 
-	copies []restart.Copy // that the policy saw last; they hold until it is asked again
-	phase  restart.Phase  // by then
-	asked  []bet          // what it wants to do, since the tracker's last answer
-	placed map[int]bet    // by task: what was done, until the new copy starts
+	copies []restart.Attempt // that the policy saw last; they hold until it is asked again
+	phase  restart.Phase     // by then
+	asked  []bet             // what it wants to do, since the tracker's last answer
+	placed map[int]bet       // by task: what was done, until the new copy starts
 	looked [bases]map[int]bool
 }
 
@@ -42,8 +42,8 @@ func (w *Watch) Validate() error { return restart.Validate(w.Policy) }
 // Decide gives the policy's answer.
 func (w *Watch) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := w.Policy.Decide(t, p)
-	w.copies, w.phase = t.Copies, p
-	if d.Action == restart.Restart || d.Action == restart.Duplicate {
+	w.copies, w.phase = t.Attempts, p
+	if d.Action == restart.Restart || d.Action == restart.Copy {
 		w.asked = append(w.asked, newBet(d, t, p))
 	}
 	return d
@@ -75,8 +75,8 @@ func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 }
 
 // agrees reports whether what the policy was shown are these copies.
-func agrees(seen []restart.Copy, copies []sim.Running) bool {
-	return slices.EqualFunc(seen, copies, func(s restart.Copy, c sim.Running) bool { return s.Elapsed == c.Age })
+func agrees(seen []restart.Attempt, copies []sim.Running) bool {
+	return slices.EqualFunc(seen, copies, func(s restart.Attempt, c sim.Running) bool { return s.Elapsed == c.Age })
 }
 
 // bet is a new copy of a task: what it was expected to do, and then what it had to beat.
@@ -99,9 +99,9 @@ const winPoints = 64
 
 func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
 	b := bet{decision: d, value: d.Value, bar: d.Bar.Seconds(), on: -1}
-	for i, c := range t.Copies {
+	for i, c := range t.Attempts {
 		b.ages = append(b.ages, c.Elapsed)
-		if c.Remaining != estimate.Unknown && (b.on < 0 || c.Remaining < t.Copies[b.on].Remaining) {
+		if c.Remaining != estimate.Unknown && (b.on < 0 || c.Remaining < t.Attempts[b.on].Remaining) {
 			b.on = i
 		}
 	}
@@ -112,14 +112,14 @@ func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
 		b.kind = restarted
 	case d.Reason == restart.SavesResources:
 		b.kind = beside
-		c := float64(len(t.Copies))
+		c := float64(len(t.Attempts))
 		b.share = c / (c + 1)
 	default:
 		b.kind = idle
 	}
 	b.expected = (d.Remaining - d.Fresh).Seconds()
 	if b.on >= 0 {
-		c := t.Copies[b.on]
+		c := t.Attempts[b.on]
 		b.win = wins(c, t.Fresh)
 		b.medians = [2]float64{c.Remaining.Seconds(), t.Fresh.Quantile(0.5)}
 		if c.Left != nil {
@@ -130,7 +130,7 @@ func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
 }
 
 // wins returns P(t_rem > t_new), both as independent as the rules take them to be.
-func wins(c restart.Copy, fresh estimate.Fresh) (p float64) {
+func wins(c restart.Attempt, fresh estimate.Fresh) (p float64) {
 	if c.Left == nil {
 		return fresh.Below(c.Remaining.Seconds())
 	}
@@ -162,9 +162,10 @@ func (w *Watch) Acts(a tracker.Answer, copies []sim.Running) {
 	w.tally.Unmatched++
 }
 
-// matches reports whether the tracker's answer is this one. It may have named other machines to avoid.
+// matches reports whether the tracker's answer is this decision of the policy. The tracker may name other machines to
+// avoid, and names the attempt by its number.
 func (b *bet) matches(d restart.Decision, copies []sim.Running) bool {
-	d.Avoid = b.decision.Avoid
+	d.Avoid, d.Attempt = b.decision.Avoid, b.decision.Attempt
 	return d == b.decision && slices.EqualFunc(b.ages, copies, func(age time.Duration, c sim.Running) bool {
 		return age == c.Age
 	})

@@ -101,7 +101,7 @@ func (w *watch) act(s *sim, id, task int32, d *tracker.Answer) {
 			s.result.Pruned++
 		}
 		s.kill(at, false)
-	case restart.Duplicate:
+	case restart.Copy:
 		s.wish(id)
 		s.want(p.job)
 	}
@@ -119,7 +119,7 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 		w.mayUse(int(p.running) + s.free[kind])
 		d := w.tracker.Next(s.clock(), int(machine))
 		switch d.Action {
-		case restart.Duplicate:
+		case restart.Copy:
 			if s.explained(p.job) {
 				s.tell(p.job, "task %d: a slot on machine %d: %v", d.Task, machine, d)
 			}

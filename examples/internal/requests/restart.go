@@ -112,11 +112,11 @@ func (w *watch) look(s *sim, r int32) {
 	task := w.task(s, q)
 	phase := w.phase(s, free)
 	d := restart.Hold(s.c.Restart.Decide(task, phase), task, phase)
-	if d.Action == restart.Duplicate && !w.budget.Allows() {
+	if d.Action == restart.Copy && !w.budget.Allows() {
 		d.Action, d.Reason = restart.Keep, restart.BudgetSpent
 	}
 	s.tell(q.fanout, "request %d: %v", int(r)-int(q.fanout)*s.c.Fan, d)
-	if d.Action == restart.Duplicate && to != none && !d.Avoid.Has(int(to)) {
+	if d.Action == restart.Copy && to != none && !d.Avoid.Has(int(to)) {
 		s.send(r, to)
 	}
 }
@@ -124,21 +124,21 @@ func (w *watch) look(s *sim, r int32) {
 // task is what is known of a request: the ages of its copies, and by these how long they still take.
 func (w *watch) task(s *sim, q *request) restart.Task {
 	t := restart.Task{
-		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Clones: q.clones, Duplicates: len(q.copies) - q.clones,
+		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Clones: q.clones, Copies: len(q.copies) - q.clones,
 		NoRestart: true,
 	}
-	if t.Duplicates > 0 {
+	if t.Copies > 0 {
 		t.SinceCopy = s.now - q.newest
 	}
 	for _, at := range q.copies {
 		c := &s.copies[at]
-		t.Tried = slices.Insert(t.Tried, 0, int(c.server)) // latest first
+		t.PastMachines = slices.Insert(t.PastMachines, 0, int(c.server)) // latest first
 		if c.over {
 			continue
 		}
 		age := w.responses.Age(s.clock(), c.response)
 		left := survival.Residual{Curve: w.response, Age: age}
-		t.Copies = append(t.Copies, restart.Copy{
+		t.Attempts = append(t.Attempts, restart.Attempt{
 			Machine: int(c.server), Elapsed: seconds(age), Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: restart.ByAge,
 		})
 	}
@@ -149,7 +149,7 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 func (w *watch) phase(s *sim, free int) restart.Phase {
 	return restart.Phase{
 		Interval: s.c.Interval, Tasks: w.response.Len(), Finished: w.response.Ends(), Slots: s.c.Servers, FreeSlots: free,
-		Speculative: w.extra, Silent: true, Machines: s.c.Servers, Peers: restart.Peers{Durations: w.response},
+		Copies: w.extra, Silent: true, Machines: s.c.Servers, Peers: restart.Peers{Durations: w.response},
 		Limits: published.Limits(s.c.Restart),
 	}
 }

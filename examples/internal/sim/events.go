@@ -71,7 +71,7 @@ func (r *run) reports(e event) {
 	case restart.Restart, restart.Kill:
 		r.kill(d)
 		r.fill()
-	case restart.Duplicate:
+	case restart.Copy:
 		r.fill()
 	}
 }

@@ -14,7 +14,7 @@ func (r *run) fill() {
 		slot := r.idle[i]
 		d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
 		switch d.Action {
-		case restart.Duplicate:
+		case restart.Copy:
 			r.witnessAction(d)
 			r.launch(d.Task, slot, true)
 		case restart.Restart, restart.Kill:

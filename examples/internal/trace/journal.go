@@ -124,7 +124,7 @@ func (r *recording) answer(text []byte) bool {
 	word, number, _ := bytes.Cut(word, []byte("="))
 	ref, some := r.copies[r.last]
 	switch string(word) {
-	case "keep", "duplicate", "restart", "kill", "start", "task", "ends", "waits":
+	case "keep", "copy", "restart", "kill", "start", "task", "ends", "waits":
 	case "attempt":
 		n, err := strconv.ParseInt(string(number), 10, 32)
 		again := copyID{r.last.task, int(n)}

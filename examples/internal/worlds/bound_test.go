@@ -23,12 +23,12 @@ type greedy struct{}
 func (greedy) Describe() rules.Description { return rules.Describe(restart.LeastCost{}) }
 
 func (greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
-	d.Action, d.Reason, d.Gain = restart.Duplicate, restart.IdleSlot, time.Second
-	if len(t.Copies) == 1 && int(t.Copies[0].Elapsed/time.Second)%4 == 0 {
+	d.Action, d.Reason, d.Gain = restart.Copy, restart.IdleSlot, time.Second
+	if len(t.Attempts) == 1 && int(t.Attempts[0].Elapsed/time.Second)%4 == 0 {
 		d.Action, d.Reason = restart.Restart, restart.FreshSooner
 	}
 	age, left, silent, location := time.Duration(0), estimate.Unknown, true, 0.
-	for _, c := range t.Copies {
+	for _, c := range t.Attempts {
 		if c.Elapsed > age {
 			age, location = c.Elapsed, c.Location
 		}
@@ -89,7 +89,7 @@ func (h *held) begins(begin func()) {
 }
 
 func (h *held) start(now time.Time, task int, start func() int) (attempt int) {
-	if h.last.Action == restart.Duplicate {
+	if h.last.Action == restart.Copy {
 		h.begins(func() { attempt = start() })
 	} else {
 		attempt = start()

@@ -70,7 +70,7 @@ func (h *hand) decide(now time.Time, task int) tracker.Answer {
 	a := tracker.Answer{Task: task}
 	d, _, of := h.Decide(sinceStart(now), task)
 	if a.Decision = d; d.Action == restart.Restart || d.Action == restart.Kill {
-		a.Attempt = of[d.Copy].Number
+		a.Attempt = of[d.Attempt].Number
 	}
 	return a
 }
@@ -136,7 +136,7 @@ func (h *hand) Next(now time.Time, machine int) tracker.Answer {
 	for task := range h.Tasks {
 		if len(h.runs[task]) > 0 {
 			a := h.decide(now, task)
-			if a.Action == restart.Duplicate && !a.Avoid.Has(machine) && (best.Task < 0 || a.Gain > best.Gain) {
+			if a.Action == restart.Copy && !a.Avoid.Has(machine) && (best.Task < 0 || a.Gain > best.Gain) {
 				best = a
 			}
 		}

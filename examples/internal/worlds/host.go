@@ -178,7 +178,7 @@ func (h *host) offer(s *slot, j *job) {
 		if a.Action == restart.Keep {
 			break
 		}
-		if h.carryOut(j, a); a.Action == restart.Start || a.Action == restart.Duplicate {
+		if h.carryOut(j, a); a.Action == restart.Start || a.Action == restart.Copy {
 			h.start(s, j, a)
 		}
 	}

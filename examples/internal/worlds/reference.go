@@ -350,7 +350,7 @@ func (r *reference) Next(at time.Time, machine int) (a tracker.Answer) {
 		r.settle(t, now)
 		if c := r.weigh(t, r.machines[machine]); c.keep-c.copy > most {
 			most = c.keep - c.copy
-			a.Task, a.Action = i, restart.Duplicate
+			a.Task, a.Action = i, restart.Copy
 		}
 	}
 	return a

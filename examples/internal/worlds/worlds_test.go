@@ -76,7 +76,7 @@ func TestChanges(t *testing.T) {
 	w = World{Tasks: 1, Machines: 2, Interference: .5}
 	copies, began := 0, 10.
 	o, err = w.Run(Game{Policy: doubles{}, Set: Work, Seed: 1, Watch: func(_ time.Duration, a tracker.Answer) {
-		if a.Action == restart.Duplicate {
+		if a.Action == restart.Copy {
 			copies++
 		}
 	}})
@@ -91,8 +91,8 @@ func TestChanges(t *testing.T) {
 type doubles struct{}
 
 func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) == 1 && t.Copies[0].Elapsed >= Interval*time.Second {
-		return restart.Decision{Action: restart.Duplicate}
+	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed >= Interval*time.Second {
+		return restart.Decision{Action: restart.Copy}
 	}
 	return restart.Decision{}
 }

@@ -50,7 +50,7 @@ func watchedHosts(t *testing.T, slots int, more ...engine.Host) *engine.Hosts {
 type leave struct{ machine int }
 
 func (l leave) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) != 1 || t.Copies[0].Machine != l.machine || t.Copies[0].Elapsed == 0 {
+	if len(t.Attempts) != 1 || t.Attempts[0].Machine != l.machine || t.Attempts[0].Elapsed == 0 {
 		return restart.Decision{}
 	}
 	return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Gain: 1}

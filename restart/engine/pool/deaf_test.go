@@ -58,7 +58,7 @@ type eager struct{ tried, won int }
 func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	won, all := int(p.Trials.Won), int(p.Trials.Won+p.Trials.Lost)
 	e.tried, e.won = max(e.tried, all), max(e.won, won)
-	if t.Copies[0].Elapsed > 5*usual/2 {
+	if t.Attempts[0].Elapsed > 5*usual/2 {
 		d.Action = restart.Restart
 	}
 	return d
@@ -122,9 +122,9 @@ func TestAPanicEndsTheProcess(t *testing.T) {
 type wild struct{ r *rand.Rand }
 
 func (w wild) Decide(restart.Task, restart.Phase) restart.Decision {
-	actions := []restart.Action{restart.Keep, restart.Duplicate, restart.Restart, restart.Kill, restart.Action(17)}
+	actions := []restart.Action{restart.Keep, restart.Copy, restart.Restart, restart.Kill, restart.Action(17)}
 	return restart.Decision{
-		Action: actions[w.r.IntN(len(actions))], Copy: w.r.IntN(6) - 2,
+		Action: actions[w.r.IntN(len(actions))], Attempt: w.r.IntN(6) - 2,
 		Remaining: time.Duration(w.r.Int64()), Fresh: time.Duration(w.r.Int64()),
 	}
 }

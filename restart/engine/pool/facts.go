@@ -13,7 +13,7 @@ func (p *pool) task(now time.Time, d *disputed) restart.Task {
 	age := now.Sub(d.runs[0].begun)
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
-		Work:  1, Restarts: d.restarts, Duplicates: d.duplicates, NoDuplicate: !p.copies,
+		Work:  1, Restarts: d.restarts, Copies: d.duplicates, NoCopy: !p.copies,
 		NoRestart: p.deaf, Trial: d.trial,
 		Longest: p.most,
 	}
@@ -21,16 +21,16 @@ func (p *pool) task(now time.Time, d *disputed) restart.Task {
 		task.SinceCopy = max(now.Sub(d.newest), 1)
 	}
 	for _, r := range d.runs {
-		task.Copies = append(task.Copies, p.copyOf(now, r))
+		task.Attempts = append(task.Attempts, p.copyOf(now, r))
 	}
 	return task
 }
 
 // copyOf is what is known of a run.
-func (p *pool) copyOf(now time.Time, r aRun) restart.Copy {
+func (p *pool) copyOf(now time.Time, r aRun) restart.Attempt {
 	age := now.Sub(r.begun)
 	left := survival.Residual{Curve: &p.curve, Age: age.Seconds()}
-	return restart.Copy{Machine: none, Elapsed: age, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByAge}
+	return restart.Attempt{Machine: none, Elapsed: age, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByAge}
 }
 
 func seconds(s float64) time.Duration {

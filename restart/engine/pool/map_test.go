@@ -173,7 +173,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 	require.ErrorContains(t, err, "pool: Goroutines is -1, want 1 or more")
 	_, err = pool.Map(t.Context(), upTo(3), one, pool.Interval(-1))
 	require.ErrorContains(t, err, "pool: Interval is -1ns")
-	_, err = pool.Map(t.Context(), upTo(3), one, pool.Policy(restart.Mantri{DuplicateThreshold: 2}))
+	_, err = pool.Map(t.Context(), upTo(3), one, pool.Policy(restart.Mantri{CopyThreshold: 2}))
 	require.ErrorContains(t, err, "pool: Policy: ")
 }
 
@@ -201,7 +201,7 @@ func TestSlowRunsGetCopies(t *testing.T) {
 	assert.GreaterOrEqual(t, l.Won, 10, l)
 	assert.Positive(t, l.Wasted)
 	assert.Equal(t, told[restart.Restart], l.Restarts)
-	assert.GreaterOrEqual(t, told[restart.Duplicate], l.Copies)
+	assert.GreaterOrEqual(t, told[restart.Copy], l.Copies)
 }
 
 // Without a word about the function, each item is run once, and what hangs hangs.
@@ -274,7 +274,7 @@ func TestLimitsHold(t *testing.T) {
 	var l pool.Ledger
 	options := []pool.Option{pool.Goroutines(20), pool.Copies(), pool.Account(&l)}
 	_, err := pool.Map(t.Context(), upTo(100), slow, append(options, pool.Policy(restart.Mantri{MaxRestarts: restart.Off}),
-		pool.Limits(restart.Limits{Duplicates: restart.Off}))...)
+		pool.Limits(restart.Limits{Copies: restart.Off}))...)
 	require.NoError(t, err)
 	assert.Zero(t, l.Copies)
 	_, err = pool.Map(t.Context(), upTo(1), slow, pool.Limits(restart.Limits{LossShare: 2}))

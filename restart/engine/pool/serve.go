@@ -80,7 +80,7 @@ func (p *pool) takeAgain(w *worker) int {
 		p.wanted = p.wanted[1:]
 		if p.accept(o) {
 			d := o.disputed
-			p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Duplicate)
+			p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Copy)
 			d.duplicates++
 			d.newest = now
 			p.account.Copies++

@@ -11,7 +11,7 @@ import (
 func (p *pool) result(d *disputed, at int, now time.Time) {
 	ran, old := time.Duration(0), at == none
 	if at != none {
-		ran, old = now.Sub(d.runs[at].begun), at == 0 && d.trial.Action == restart.Duplicate
+		ran, old = now.Sub(d.runs[at].begun), at == 0 && d.trial.Action == restart.Copy
 	}
 	p.trials.Finish(&d.trial, ran, old)
 	for i, r := range d.runs {

@@ -151,13 +151,13 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 	o := wish{item: item, disputed: d, task: task, phase: p.phase(now)}
 	o.decision = restart.Hold(p.policy.Decide(task, o.phase), task, o.phase)
 	action := o.decision.Action
-	if i := o.decision.Copy; action != restart.Duplicate && (i < 0 || i >= len(task.Copies)) {
+	if i := o.decision.Attempt; action != restart.Copy && (i < 0 || i >= len(task.Attempts)) {
 		return // the policy names a run that does not exist
 	}
 	switch action {
-	case restart.Duplicate:
+	case restart.Copy:
 		if p.still(d) {
-			p.asked.Begin(new(restart.Trial), &task, &o.phase, restart.Duplicate)
+			p.asked.Begin(new(restart.Trial), &task, &o.phase, restart.Copy)
 			p.wanted = append(p.wanted, o)
 			p.urgent.Store(true)
 			p.wake.Signal()
@@ -168,8 +168,8 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 		}
 	case restart.Kill:
 		if p.accept(o) {
-			p.trials.Kill(&d.trial, now.Sub(d.runs[o.decision.Copy].begun), o.decision.Copy == 0)
-			p.dismiss(now, d, o.decision.Copy, errOvertaken)
+			p.trials.Kill(&d.trial, now.Sub(d.runs[o.decision.Attempt].begun), o.decision.Attempt == 0)
+			p.dismiss(now, d, o.decision.Attempt, errOvertaken)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (p *pool) restart(now time.Time, o wish) {
 	d.restarts++
 	p.account.Restarts++
 	p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Restart)
-	p.dismiss(now, d, o.decision.Copy, errRestarted)
+	p.dismiss(now, d, o.decision.Attempt, errRestarted)
 	if d.again = !p.copies; !d.again {
 		p.enqueue(o.item, d)
 	}

@@ -129,9 +129,9 @@ type spy struct {
 
 func (s *spy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	s.atRisk, s.won = append(s.atRisk, p.Trials.Cost+p.Trials.AtRisk), max(s.won, int(p.Trials.Won))
-	s.tried = s.tried || t.Trial.Action == restart.Duplicate
-	if len(t.Copies) == 1 && t.Copies[0].Elapsed > 5*usual/2 {
-		d.Action, d.Remaining, d.Fresh = restart.Duplicate, t.Copies[0].Remaining, t.Fresh.Expected()
+	s.tried = s.tried || t.Trial.Action == restart.Copy
+	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed > 5*usual/2 {
+		d.Action, d.Remaining, d.Fresh = restart.Copy, t.Attempts[0].Remaining, t.Fresh.Expected()
 	}
 	return d
 }

@@ -16,7 +16,7 @@ import (
 func Policies() map[string]restart.Policy {
 	policies := map[string]restart.Policy{
 		"mantri":      restart.Mantri{},
-		"mantri-bold": restart.Mantri{IdleGain: 0.1, DuplicateThreshold: 0.01, CopyPause: 0.5, RaisedBar: 1, MaxRestarts: 2},
+		"mantri-bold": restart.Mantri{IdleGain: 0.1, CopyThreshold: 0.01, CopyPause: 0.5, RaisedBar: 1, MaxRestarts: 2},
 		"late":        rules.LATE{MinAge: restart.Off, SpeculativeCap: 0.5, SlowTask: 0.6},
 		"late-early":  rules.LATE{MinAge: 5 * time.Second, SlowNode: 0.5, SpeculativeCap: 1, Early: true, UseRemaining: true},
 		"hadoop":      rules.Hadoop{MinAge: 5 * time.Second, ScoreLag: 0.05},

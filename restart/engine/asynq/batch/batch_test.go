@@ -207,7 +207,7 @@ func TestAlone(t *testing.T) {
 	}
 	o := options()
 	o.Alone = func(int) bool { return true }
-	o.OnAction = func(a engine.Action) { assert.NotEqual(t, restart.Duplicate, a.Decision.Action) }
+	o.OnAction = func(a engine.Action) { assert.NotEqual(t, restart.Copy, a.Decision.Action) }
 	out, err := batch.Run(t.Context(), at, "alone", squares(30), o)
 	require.NoError(t, err)
 	requireSquares(t, 30, out)

@@ -81,7 +81,7 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 	if p.failures != nil {
 		failures = p.failures[a.Task]
 	}
-	soft = soft && a.Decision.Action != restart.Duplicate
+	soft = soft && a.Decision.Action != restart.Copy
 	pod := makePod(job, a.Task, a.ID, a.Avoid, soft, failures)
 	_, err := c.config.Client.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 	switch {

@@ -42,7 +42,7 @@ func TestStragglersAreCopied(t *testing.T) {
 	require.Len(t, copied, 4)
 	for k, event := range copied {
 		assert.True(t, strings.HasPrefix(event, "Normal StragglerCopied Created pod j-"), event)
-		assert.Contains(t, event, ", not on n3: duplicate")
+		assert.Contains(t, event, ", not on n3: copy")
 		assert.NotContains(t, event, "avoid=", "copy %d", k)
 	}
 }

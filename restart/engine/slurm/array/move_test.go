@@ -165,7 +165,7 @@ func TestOutputOfAFailureIsKept(t *testing.T) {
 			return 0
 		}
 		once := duplicating
-		once.MaxDuplicates = 1
+		once.MaxCopies = 1
 		f.work = func(task int) time.Duration {
 			if j := f.jobs[13]; len(f.jobs) > 16 && j.state == "RUNNING" {
 				j.state = "NODE_FAIL" // so that the copy's failure is the task's

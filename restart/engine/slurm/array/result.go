@@ -57,7 +57,7 @@ func (r *Result) count(a *attempt) {
 	switch {
 	case a == a.task.original():
 		return
-	case a.why == restart.Duplicate:
+	case a.why == restart.Copy:
 		r.Copies++
 	case a.why == restart.Restart:
 		r.Restarts++

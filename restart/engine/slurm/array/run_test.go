@@ -299,7 +299,7 @@ func TestDryRun(t *testing.T) {
 	assert.Empty(t, f.canceled)
 	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "lost tasks are Slurm's own matter")
 	assert.Zero(t, res.Copies)
-	assert.Contains(t, log, "duplicate idle-slot")
+	assert.Contains(t, log, "copy idle-slot")
 	assert.Equal(t, 4, strings.Count(log, "(not done)"), log)
 }
 

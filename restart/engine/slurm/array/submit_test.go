@@ -151,7 +151,7 @@ func TestArrayWhoseAnswerIsLate(t *testing.T) {
 func TestOriginalThatWaitsAgain(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	once := duplicating
-	once.MaxDuplicates = 1
+	once.MaxCopies = 1
 	f.blind = func() error {
 		if len(f.jobs) < 17 {
 			return nil

@@ -128,7 +128,7 @@ func TestOriginalFailsAfterItsCopy(t *testing.T) {
 		return 0
 	}
 	once := duplicating
-	once.MaxDuplicates = 1
+	once.MaxCopies = 1
 	res, log, err := simulate(t, f, Options{Policy: once})
 	require.NoError(t, err)
 	assert.Equal(t, 7, res.Code, log)

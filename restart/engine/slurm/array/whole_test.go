@@ -23,7 +23,7 @@ import (
 type moving struct{}
 
 func (moving) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) == 1 && t.Restarts == 0 && t.Copies[0].Elapsed > 4*time.Second && t.Copies[0].Machine == 1 {
+	if len(t.Attempts) == 1 && t.Restarts == 0 && t.Attempts[0].Elapsed > 4*time.Second && t.Attempts[0].Machine == 1 {
 		return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
 	}
 	return restart.Decision{Reason: restart.NotSlow}

@@ -15,7 +15,7 @@
 //
 // Call [Report] a few times in each interval, with the work that it has done, and return when its context is done. Two
 // attempts of a task may run at once: outputs must not collide, so write to a name of the attempt's own and return it.
-// A task for which that is not possible says so by Task.NoDuplicate.
+// A task for which that is not possible says so by Task.NoCopy.
 //
 // # What the workers must do
 //

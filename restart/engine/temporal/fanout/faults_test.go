@@ -105,10 +105,10 @@ func (f faulty) RequestCancelActivityExecution(
 type oneMore struct{}
 
 func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) != 1 || t.Copies[0].Elapsed == 0 {
+	if len(t.Attempts) != 1 || t.Attempts[0].Elapsed == 0 {
 		return restart.Decision{}
 	}
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
+	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 }
 
 // An activity hangs, and its copy completes it. One call to the server is refused, or its time is up, or it is carried out

@@ -153,10 +153,10 @@ func started(id string, begun time.Time) *workflowpb.PendingActivityInfo {
 type onceEach struct{}
 
 func (onceEach) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Copies) != 1 || t.Duplicates > 0 || t.Copies[0].Elapsed == 0 {
+	if len(t.Attempts) != 1 || t.Copies > 0 || t.Attempts[0].Elapsed == 0 {
 		return restart.Decision{}
 	}
-	return restart.Decision{Action: restart.Duplicate, Reason: restart.IdleSlot, Gain: 1}
+	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 }
 
 func newImitation() *imitation {

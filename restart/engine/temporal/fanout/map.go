@@ -99,8 +99,8 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 		return nil, err
 	}
 	for i, t := range tasks {
-		if t.NoDuplicate || t.NoRestart {
-			f.phase.SetEligible(i, !t.NoDuplicate, !t.NoRestart)
+		if t.NoCopy || t.NoRestart {
+			f.phase.SetEligible(i, !t.NoCopy, !t.NoRestart)
 		}
 	}
 	if err := workflow.SetQueryHandler(ctx, Query(o.Name), f.query); err != nil {

@@ -25,9 +25,9 @@ type Task struct {
 	Work float64
 	// Deadline is when it should have ended. The zero time is none.
 	Deadline time.Time
-	// NoDuplicate says that two attempts of it must never run at once, NoRestart that it must not be killed and run
+	// NoCopy says that two attempts of it must never run at once, NoRestart that it must not be killed and run
 	// again.
-	NoDuplicate, NoRestart bool
+	NoCopy, NoRestart bool
 }
 
 // progress is what [Report] told of the task: of one whose work is not known, a share.
@@ -200,7 +200,7 @@ func (o *Options) clones(tasks []Task) (int, error) {
 	}
 	job := clone.Job{Tasks: len(tasks)}
 	for i := range tasks {
-		job.NoDuplicate = job.NoDuplicate || tasks[i].NoDuplicate
+		job.NoCopy = job.NoCopy || tasks[i].NoCopy
 	}
 	d := budget.Admit(job, clone.Cluster{Capacity: o.slots(), Straggler: o.Clone.Straggler})
 	if d.Action != clone.Clone || d.Tasks < len(tasks) {

@@ -159,7 +159,7 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 			err = w.cancelCopy(ctx, t, a)
 		case a.Decision.Action == restart.Restart:
 			err = w.reset(ctx, t, a)
-		case a.Decision.Action == restart.Duplicate:
+		case a.Decision.Action == restart.Copy:
 			err = w.startCopy(ctx, b, t, a)
 		default:
 			err = w.retry(ctx, t, a)
