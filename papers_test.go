@@ -130,6 +130,25 @@ func TestPapers(t *testing.T) {
 	}
 }
 
+// Each name of the code in the last column of the glossary exists.
+func TestEachCodeNameOfTheGlossaryExists(t *testing.T) {
+	text, err := os.ReadFile("docs/glossary.md")
+	require.NoError(t, err)
+	s, count := parseSources(t), 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		require.Len(t, cells, 4, line)
+		for _, symbol := range paperSymbol.FindAllStringSubmatch(cells[3], -1) {
+			count++
+			assert.Empty(t, s.symbol(symbol[1]), line)
+		}
+	}
+	assert.Greater(t, count, 30)
+}
+
 // The rule is only worth something if it rejects what it should.
 func TestPapersRuleRejects(t *testing.T) {
 	s := newSources()
