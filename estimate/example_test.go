@@ -10,26 +10,26 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// How long will this copy still run? It has 1000 MB to read and reports what it has read.
+// How long will this attempt still run? The attempt has 1000 MB to read and reports how much it has read.
 func ExampleLinear() {
 	var wrapUp estimate.WrapUp
 	wrapUp.Observe(95*time.Second, 100*time.Second) // a finished task wrote its output for 5 s
 
 	model := estimate.Linear{Grace: 10 * time.Second, WrapUp: wrapUp.Mean()}
-	var copy estimate.Progress
-	model.Report(&copy, 10*time.Second, 100)
-	model.Report(&copy, 25*time.Second, 250)
+	var attempt estimate.Progress
+	model.Report(&attempt, 10*time.Second, 100)
+	model.Report(&attempt, 25*time.Second, 250)
 
-	fmt.Println("at its report: ", model.Remaining(&copy, 25*time.Second, 1000))
-	fmt.Println("5 s later:     ", model.Remaining(&copy, 30*time.Second, 1000))
-	fmt.Println("25 s of silence:", model.Remaining(&copy, 50*time.Second, 1000))
+	fmt.Println("at its report: ", model.Remaining(&attempt, 25*time.Second, 1000))
+	fmt.Println("5 s later:     ", model.Remaining(&attempt, 30*time.Second, 1000))
+	fmt.Println("25 s of silence:", model.Remaining(&attempt, 50*time.Second, 1000))
 	// Output:
 	// at its report:  1m20s
 	// 5 s later:      1m15s
 	// 25 s of silence: 2m35s
 }
 
-// With a Window the rate follows a change of speed, whatever the gaps between the reports.
+// With a Window the rate follows a change of speed, whatever the intervals between the reports.
 func ExampleLinear_window() {
 	life, recent := estimate.Linear{}, estimate.Linear{Window: 20 * time.Second}
 	var a, b estimate.Progress
@@ -44,7 +44,7 @@ func ExampleLinear_window() {
 	// recently:   2.0/s
 }
 
-// How long would a new copy take? The phase's own tasks tell.
+// How long would a new attempt take? The phase's own tasks give the answer.
 func ExampleUnitTimes() {
 	perMegabyte, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	if err != nil {
@@ -65,7 +65,7 @@ func ExampleUnitTimes() {
 	// 95 % take up to 62 s
 }
 
-// Before enough tasks were seen, what the host expects of the phase stands in.
+// Before enough tasks have run, the host's own expectation of the phase replaces the samples.
 func ExampleUnitTimes_prior() {
 	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{Prior: distuv.Uniform{Min: 1, Max: 3}})
 	if err != nil {
@@ -82,8 +82,8 @@ func ExampleUnitTimes_prior() {
 	// 3 samples: 4
 }
 
-// Any distribution of gonum can stand for the time of a unit. This task's time has a median of 60 s; the machine is
-// twice as slow.
+// Any distribution of gonum can describe the time of a unit of work. Here the median time is 60 s, and the machine
+// is twice as slow as the average.
 func ExampleFresh() {
 	fresh := estimate.Fresh{
 		UnitTime: distuv.LogNormal{Mu: math.Log(60), Sigma: 1},
@@ -99,7 +99,8 @@ func ExampleFresh() {
 	// in under a minute: 0.24
 }
 
-// LATE's Figure 2: two equal tasks that read at 5 %/s up to half and at 1 %/s from there, 20 s after the first began.
+// LATE's Figure 2, 20 s after the first of two equal tasks began: each task reads 5 %/s up to half of its input and
+// 1 %/s from there.
 func ExampleTimeLeft() {
 	fmt.Println("T1:", estimate.TimeLeft(.6, 20*time.Second).Round(10*time.Millisecond))
 	fmt.Println("T2:", estimate.TimeLeft(.5, 10*time.Second))
@@ -108,7 +109,8 @@ func ExampleTimeLeft() {
 	// T2: 10s
 }
 
-// The same two tasks, each subphase by itself: T2 ends last, and the mean of the other task's rate says when.
+// The two tasks of LATE's Figure 2, subphase by subphase: T2 ends last, and the mean rate of the other task shows
+// when.
 func ExampleTimeLeftBySubphase() {
 	const half = .5
 	t1 := []estimate.Subphase{
