@@ -31,7 +31,7 @@ func ExampleRegressor() {
 	}
 	fmt.Printf("known: %v mean: %.1f s, %d runs, 80%% within %.1f s\n", p.Known(), p.Mean(), p.Len(), p.Quantile(.8))
 
-	// As t_new of a further copy, for a restart policy.
+	// The prediction serves as t_new of a further attempt, for a restart policy.
 	fresh := estimate.Fresh{UnitTime: &p, Work: 1}
 	fmt.Println(fresh.Expected())
 	fmt.Println(runs.Predict(&p, []float64{64}))
