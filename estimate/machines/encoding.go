@@ -11,8 +11,8 @@ import (
 
 const version = 4
 
-// AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
-// heard of longest ago. It never fails. O(m); up to 400 bytes a machine.
+// AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines in the order of their
+// latest event, oldest first. It never fails. O(m); up to 400 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	r.begin()
 	r.settle()
@@ -22,9 +22,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Record.AppendBinary].
 func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 
-// UnmarshalBinary sets r to what was written, configuration included: it answers, and learns, as if it had never
-// stopped. What is not a snapshot is an error, and leaves r as it was. O(m log m); memory is bounded by a multiple of
-// the length of data.
+// UnmarshalBinary sets r to the written state, configuration included. r then answers and learns exactly as the
+// written record would. If data is not a snapshot, UnmarshalBinary returns an error and leaves r unchanged. O(m log
+// m); memory is bounded by a multiple of the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, version, r, (*Record).state)
 }
@@ -74,12 +74,12 @@ func (c *Config) state(to *snapshot.Codec) {
 	to.Valid(*c == c.Effective(), c)
 }
 
-// inTime refuses what is of the future.
+// inTime fails the codec if an instant is in the future.
 func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
 	c.Check(at <= r.config.choices().Latest(r.clock), "holds a time to come")
 }
 
-// stateMachines codes the machines in the order in which they were heard of, and which of them are flagged.
+// stateMachines codes the machines in the order of their latest event, and which of them are flagged.
 func (r *Record) stateMachines(c *snapshot.Codec) {
 	n := c.Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
@@ -89,7 +89,8 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 		return
 	}
-	flags := make([]int32, n) // places, by when they were flagged
+	// Entry k is the index + 1 of the machine that was flagged as number k.
+	flags := make([]int32, n)
 	for ; n > 0 && c.OK(); n-- {
 		m := machine{newer: none, older: none}
 		if m.state(c, r); !c.OK() {

@@ -8,14 +8,15 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// Machine 7 is slow, and every copy there is killed before it is done. Its progress tells all the same.
+// Machine 7 is slow, and every attempt there is killed early. The record knows its factor from the progress of the
+// killed attempts.
 func ExampleRecord() {
 	record, err := machines.New(machines.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	usual := 20 * time.Second // of the task's work, by the phase's other tasks
+	usual := 20 * time.Second // the typical time of the task's work, by the phase's other tasks
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for key := range uint64(3) {
 		now = now.Add(usual)
@@ -27,7 +28,7 @@ func ExampleRecord() {
 	fmt.Println(record.Judge(7))
 	fmt.Println(record.Judge(2))
 
-	// What would a new copy take, there and elsewhere?
+	// How long would a new attempt take, on machine 7 and elsewhere?
 	times, _ := estimate.NewUnitTimes(estimate.UnitTimesConfig{MinSamples: 1, Factors: record})
 	times.Finish(estimate.NoSample, estimate.Run{Age: usual, Work: 1, Machine: 2})
 	there := estimate.Fresh{UnitTime: times, Work: 1, Location: record.Factor(7)}
@@ -40,7 +41,7 @@ func ExampleRecord() {
 	// 2m40s 20s
 }
 
-// Two schedulers place on the same machines. Neither sees enough of node-7 to say that it is slow; together they do.
+// Two schedulers use the same machines. Neither sees enough of node-7 to call it slow; together they do.
 func ExampleRecord_Merge() {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	usual := 20 * time.Second
@@ -61,9 +62,9 @@ func ExampleRecord_Merge() {
 	a, b := learn("a", 2), learn("b", 1)
 	fmt.Println(b.Judge(3))
 
-	version := b.AppendVersion(nil)             // b says what it knows,
-	delta, _ := a.AppendDelta(nil, version)     // a says the rest,
-	if err := b.Merge(now, delta); err != nil { // and b knows all.
+	version := b.AppendVersion(nil)             // b sends the version of its knowledge,
+	delta, _ := a.AppendDelta(nil, version)     // a answers with the rest,
+	if err := b.Merge(now, delta); err != nil { // and then b knows all.
 		fmt.Println(err)
 	}
 	fmt.Println(b.Judge(3))
