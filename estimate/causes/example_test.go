@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// Twelve tasks on four machines: one has three times the bytes, and everything on machine 2 is slow.
+// Twelve tasks run on four machines. One task has three times the bytes, and every task on machine 2 is slow.
 func ExampleExplain() {
 	var tasks []causes.Task
 	for i := range 12 {
@@ -36,7 +36,8 @@ func ExampleExplain() {
 	// start the largest tasks first (restart), or split them; a copy would take as long
 }
 
-// A training job: each step, eight workers in two stages of a pipeline. Worker 5 is slow, and so is the last stage.
+// In each step of a training job, eight workers run in two stages of a pipeline. Worker 5 is slow, and so is the last
+// stage.
 func ExampleCharge() {
 	var steps []causes.Phase
 	for range 20 {
@@ -65,7 +66,7 @@ func ExampleCharge() {
 	// slow stages [index=1 ratio=1.3 tasks=80 slow=80 phases=20]
 }
 
-// A phase of one task a machine shows nothing about machines. What many phases have shown can stand in.
+// A phase with one task on each machine shows nothing about machines. A record of many phases helps.
 func ExampleBill_Factor() {
 	phase := func() causes.Phase {
 		var p causes.Phase
@@ -84,6 +85,7 @@ func ExampleBill_Factor() {
 	// machine task=7 took=180s expected=60s times=3 machine-ratio=3 moment-ratio=1 parts=(machine=1)
 }
 
+// Which model fits tasks of 2 s and half a second for each megabyte?
 func ExampleModel() {
 	var p causes.Phase
 	for mb := range 20 {

@@ -33,8 +33,8 @@ func predict(t *testing.T, k *Regressor, x ...float64) *Prediction {
 }
 
 // Equations 1 and 2 by hand, at 0, with runs at 1, 2, 3 and 9 and k = 3: R is 3 and the weights are 1-1/9, 1-4/9
-// and 0. So m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed, m would be 3/4 of the sum
-// 180/9.
+// and 0. So m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed, m would be 3/4 of
+// 180/13.
 func TestKNNByHand_3_1(t *testing.T) {
 	p := predict(t, knnOf(t, 3, []float64{1, 2, 3, 9}, []float64{10, 20, 30, 90}), 0)
 	assert.InDelta(t, 180./13, p.Mean(), 1e-12)
