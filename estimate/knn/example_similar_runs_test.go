@@ -41,19 +41,3 @@ func ExampleRegressor() {
 	// 8.4s
 	// estimate/knn: len(x) is 1, want 3
 }
-
-func ExampleHistogram() {
-	cpu, err := knn.NewHistogram(knn.HistogramConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(cpu.Estimate())
-	for _, percent := range []float64{41, 43, 42, 90, 12} {
-		cpu.Observe(percent)
-	}
-	fmt.Println(cpu.Estimate())
-	// Output:
-	// 0 false
-	// 42 true
-}
