@@ -22,7 +22,7 @@
 //
 //	t_rem = t (d - d_read)/d_read + t_wrapup
 //
-// In place of d_read/t, Linear uses a moving average over the reports. It assumes that a silent attempt stopped at
+// In place of d_read/t, Linear uses a moving average over the reports. Linear assumes that a silent attempt stopped at
 // its last report. (Equation 2 of the paper prints t d/d_read, which is the total time and not the remaining time.)
 // [WrapUp] learns t_wrapup from finished tasks.
 //
@@ -46,7 +46,7 @@
 // The location factor comes from package machines below this package, which keeps a record of each machine. With
 // that record, UnitTimes converts each sample to the time that an average machine would have taken.
 //
-// [Empirical] is the exact distribution of a changing set of samples. It inserts, deletes, ranks and finds
+// [Empirical] is the exact distribution of a changing set of samples. Empirical inserts, deletes, ranks and finds
 // quantiles in O(log n).
 //
 // # Symbols

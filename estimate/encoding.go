@@ -41,7 +41,7 @@ func plausible(sum, total float64) bool {
 	return math.Abs(sum-total) <= float64(1e-6*total)+1e-3 // no fused multiply-add
 }
 
-// MarshalBinary and AppendBinary return the values and their exact sum as bytes. They never fail. O(n); about 5
+// MarshalBinary and AppendBinary return the values and their exact sum as bytes. The two calls never fail. O(n); about 5
 // bytes a value for a million values. UnmarshalBinary sets e to the written state, and e then answers exactly as
 // the written Empirical would. If data is not a snapshot, UnmarshalBinary returns an error and leaves e unchanged.
 // O(n); memory is bounded by a multiple of the length of data.
@@ -60,8 +60,8 @@ func (p *Progress) state(c *snapshot.Codec) {
 	c.Amount(&p.passed)
 }
 
-// AppendBinary appends a snapshot of the attempt's progress. It never fails. O(1). UnmarshalBinary sets p to the
-// written state. If data is not a snapshot, UnmarshalBinary returns an error and leaves p unchanged. O(1).
+// AppendBinary appends a snapshot of the attempt's progress. AppendBinary never fails. O(1). UnmarshalBinary sets p
+// to the written state. If data is not a snapshot, UnmarshalBinary returns an error and leaves p unchanged. O(1).
 func (p *Progress) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, progressVersion, p.state)
 }
@@ -81,8 +81,8 @@ func (w *WrapUp) state(c *snapshot.Codec) {
 	c.Check(w.n > 0 || w.seconds == 0, "holds a mean of nothing")
 }
 
-// AppendBinary appends a snapshot to dst. It never fails. UnmarshalBinary sets w to the written state. If data is
-// not a snapshot, UnmarshalBinary returns an error and leaves w unchanged.
+// AppendBinary appends a snapshot to dst. AppendBinary never fails. UnmarshalBinary sets w to the written state. If
+// data is not a snapshot, UnmarshalBinary returns an error and leaves w unchanged.
 func (w *WrapUp) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, wrapUpVersion, w.state)
 }

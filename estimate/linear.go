@@ -47,7 +47,7 @@ func (p *Progress) Done() float64 { return p.done }
 func (p *Progress) At() time.Duration { return p.at }
 
 // Report records a progress report: the age of the attempt and the units of work that it has done since it began.
-// Report returns whether it used the report. It drops a report that is older than the last report, and a report of
+// Report returns whether it used the report. Report drops a report that is older than the last report, and a report of
 // negative, NaN or infinite work. A report of less work than before counts as a report of no progress. O(1), no
 // allocation.
 func (m Linear) Report(p *Progress, age time.Duration, done float64) bool {

@@ -54,9 +54,9 @@ type Subphase struct {
 // without progress counts as not begun. If the task has been in it for some time, the estimate for this subphase is
 // at least that time, so that a hung subphase does not stay unnoticed.
 //
-// TimeLeftBySubphase returns [Unknown] if there are no parts or if no rate is known. It returns the longest
-// duration for a task that has begun, shows no progress and cannot be compared with other tasks. Scores beyond
-// their weight count as done. O(len(parts)), no allocation.
+// TimeLeftBySubphase returns [Unknown] if there are no parts or if no rate is known. TimeLeftBySubphase returns the
+// longest duration for a task that has begun, shows no progress and cannot be compared with other tasks. Scores
+// beyond their weight count as done. O(len(parts)), no allocation.
 func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	var score float64
 	var age time.Duration

@@ -80,7 +80,7 @@ func (t *tree) lower() {
 	}
 }
 
-// remove removes one value equal to x and reports whether there was such a value. It refills thin nodes even if
+// remove removes one value equal to x and reports whether there was such a value. remove refills thin nodes even if
 // there turns out to be no such value.
 func (t *tree) remove(x float64) bool {
 	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // NaN too

@@ -52,8 +52,9 @@ func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 //
 // Equation 3 is proportional to the work alone. If the time of tasks hardly depends on their bytes, the equation
 // promises that every task with few bytes would run again quickly, and a scheduler would restart all these tasks.
-// The overhead prevents this. It is fitted by least squares of the relative error, without the samples that take
-// over 1.5 times their fitted time. The overhead is 0 with fewer than 8 samples, and if all tasks have equal work.
+// The overhead prevents this. The overhead is fitted by least squares of the relative error, without the samples
+// that take over 1.5 times their fitted time. The overhead is 0 with fewer than 8 samples, and if all tasks have
+// equal work.
 //
 // A fit that would change a mean task's work by less than a twentieth is dropped. A fit to few samples is unsteady
 // all the same. With ten tasks, about one fit in ten changes the promised time of a small task by over a tenth.

@@ -40,7 +40,7 @@ func analyse(p Phase, c Config) *analysis {
 	return a
 }
 
-// expect computes the expected time and the ratio of each task. It then computes the ratios of the cohorts, the
+// expect computes the expected time and the ratio of each task. expect then computes the ratios of the cohorts, the
 // moments and the machines.
 func (a *analysis) expect() {
 	tasks := a.phase.Tasks

@@ -15,8 +15,8 @@ type Bill struct {
 	// is the time that the phases take. Wait is the part of Slowest beyond the mean task's time: this much time
 	// would be saved if all tasks of a phase took equally long.
 	Slowest, Wait time.Duration
-	// Machine to Unexplained add up to Wait. They are the cost of machines at fault, of the division of the work
-	// among cohorts, of bytes and their origin, of waits for lost input, and of the rest.
+	// Machine to Unexplained add up to Wait. The five parts are the cost of machines at fault, of the division of
+	// the work among cohorts, of bytes and their origin, of waits for lost input, and of the rest.
 	Machine, Split, Data, LostInput, Unexplained time.Duration
 	// Machines and Cohorts are the machines and cohorts at fault, the slowest first.
 	Machines, Cohorts []Suspect

@@ -84,8 +84,8 @@ func partsOf(l [causes]float64) Parts {
 	}
 }
 
-// Largest returns the cause with the largest part. Of equal parts, the first cause by value wins, and Unknown wins
-// only if it is larger than all others.
+// Largest returns the cause with the largest part. If parts are equal, the first cause by value wins. Unknown wins
+// only if its part is larger than all others.
 func (p Parts) Largest() Cause {
 	list, best := p.list(), Unknown
 	for c := Data; c < causes; c++ {

@@ -29,7 +29,7 @@ func Charge(phases []Phase) Bill { return Config{}.Charge(phases) }
 // Each influence is charged the time by which its removal shortens the slowest task's time beyond the mean. The
 // rest is unexplained, and contains work that differs from phase to phase.
 //
-// O(n) for n tasks in all phases, and some 50 bytes a task and 40 bytes a phase during the call. It allocates.
+// O(n) for n tasks in all phases, and some 50 bytes a task and 40 bytes a phase during the call. Charge allocates.
 func (c Config) Charge(phases []Phase) Bill {
 	l := ledger{config: c.Effective()}
 	for _, p := range phases {

@@ -9,7 +9,7 @@
 //		fmt.Println(o) // machine task=2 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
 //	}
 //
-// This outlier is task 2. It took 25 s, 2.5 times the median, where its bytes explain 10 s. The other tasks on its
+// This outlier is task 2. Task 2 took 25 s, 2.5 times the median, where its bytes explain 10 s. The other tasks on its
 // machine took 2.5 times their expected time, so all of the excess is charged to the machine.
 //
 // # The rule
@@ -34,7 +34,7 @@
 //   - Nothing is charged to a machine or a moment for an explained task, or because of the task's own time. The
 //     other tasks there must be slow, and there must be more slow tasks than chance explains.
 //
-// [Charge] reads many phases. It returns how much the slowest tasks cost compared with the mean task, and whether
+// [Charge] reads many phases. Charge returns how much the slowest tasks cost compared with the mean task, and whether
 // machines, the division of the work or the data are at fault. A machine is at fault by the median over phases of
 // its ratio to its cohort. A mean would name a machine that had a single very bad day.
 //

@@ -151,7 +151,7 @@ func TestFitIsExact(t *testing.T) {
 	assert.Equal(t, 29., e.a[1][1])
 }
 
-// Of two equally good fits the fit with fewer columns wins, however large the numbers are.
+// If two fits are equally good, the fit with fewer columns wins, however large the numbers are.
 func TestFewerColumnsWinIfTheyExplainAsMuch(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, scale := range []float64{1e-9, 1, 1e9} {

@@ -133,8 +133,8 @@ const (
 )
 
 // coincidence returns the probability that the tasks of a group are slow by chance, given how many tasks are slow
-// elsewhere in the phase. It is the smaller of two probabilities: that this many of the n tasks are at or over the
-// bar, and that half of the tasks are at or over the group's median.
+// elsewhere in the phase. The result is the smaller of two probabilities: that this many of the n tasks are at or
+// over the bar, and that half of the tasks are at or over the group's median.
 func (a *analysis) coincidence(g *group) float64 {
 	half := g.n - (g.n-1)/2
 	byBar := chance(g.slow, g.n, a.ranks.slow-g.slow, a.ranks.all-g.n)
@@ -143,7 +143,7 @@ func (a *analysis) coincidence(g *group) float64 {
 }
 
 // chance returns the probability that at least slow of n tasks are slow by coincidence, if slowElsewhere of
-// elsewhere other tasks are slow. It adds one slow and one healthy task to the other tasks, so that no event counts
+// elsewhere other tasks are slow. chance adds one slow and one healthy task to the other tasks, so that no event counts
 // as impossible because it was not seen.
 func chance(slow, n, slowElsewhere, elsewhere int) float64 {
 	if n > mostOdds {
@@ -192,5 +192,5 @@ func rank(ratios []float64, bar float64) (r ranks) {
 	return r
 }
 
-// atLeast returns how many ratios are at least the given ratio. It may include ratios up to a twentieth smaller.
+// atLeast returns how many ratios are at least the given ratio. The number may include ratios up to a twentieth smaller.
 func (r *ranks) atLeast(ratio float64) int { return r.over[rankOf(ratio)] }

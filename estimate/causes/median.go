@@ -6,7 +6,7 @@ import (
 )
 
 // median returns the lower median of x, which is the smallest value that at least half of x do not exceed; 0 if x
-// is empty. It reorders x, and x must not contain NaN. O(n), and O(n log n) at worst.
+// is empty. median reorders x, and x must not contain NaN. O(n), and O(n log n) at worst.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -14,7 +14,7 @@ func median(x []float64) float64 {
 	return selectAt(x, (len(x)-1)/2)
 }
 
-// selectAt returns the value that would be at index k if x were sorted. It reorders x so that no value before k is
+// selectAt returns the value that would be at index k if x were sorted. selectAt reorders x so that no value before k is
 // larger and no value after k is smaller.
 func selectAt(x []float64, k int) float64 {
 	all := x

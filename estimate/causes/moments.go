@@ -11,7 +11,7 @@ const (
 )
 
 // moments divides the tasks by their start into moments: neighbouring stretches of time, each with leastMoment
-// tasks or more. It returns the moment of each task, -1 for a task that does not count, and the first and last
+// tasks or more. The function returns the moment of each task, -1 for a task that does not count, and the first and last
 // start of each moment.
 func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Duration) {
 	ids = make([]int32, len(tasks))

@@ -11,7 +11,7 @@ type Task struct {
 	// Took is the task's run time. A task without a positive time is left out.
 	Took time.Duration
 	// Censored says that the task still runs, or was killed, so it takes at least Took. A censored task can be an
-	// outlier and count against its machine. It counts in no median and in no model.
+	// outlier and count against its machine. A censored task counts in no median and in no model.
 	Censored bool
 	// Bytes is the task's input, and Remote the part that came over slow links, such as links between racks. Any
 	// unit is valid. A negative number, NaN or a number beyond 1e30 is unknown.

@@ -34,7 +34,7 @@ type Report struct {
 	Moments  []Moment
 }
 
-// Outlier is a task that took long, with its causes. It is a plain value that can be compared with ==.
+// Outlier is a task that took long, with its causes. An Outlier is a plain value that can be compared with ==.
 type Outlier struct {
 	// Task is the index of the task in Phase.Tasks.
 	Task  int

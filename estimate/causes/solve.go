@@ -22,7 +22,7 @@ func (e *equations) add(x *coefficients, y float64) {
 
 // solve returns the least-squares coefficients under the condition that none is negative; false if there is no row.
 // With this few columns solve tries every subset of the columns. The answer is the best fit without a negative
-// coefficient. Of two equally good fits, the fit with fewer columns wins.
+// coefficient. If two fits are equally good, the fit with fewer columns wins.
 func (e *equations) solve() (best coefficients, ok bool) {
 	for i := range columns {
 		for j := range i {
@@ -54,7 +54,7 @@ func (e *equations) rest(c *coefficients) float64 {
 	return rest
 }
 
-// solveFor solves the equations for a subset of the columns by elimination. It reports false if a coefficient is
+// solveFor solves the equations for a subset of the columns by elimination. solveFor reports false if a coefficient is
 // negative, or if the columns are linearly dependent.
 func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 	n := len(use)

@@ -61,7 +61,7 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the remembered runs. They never
+// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the remembered runs. The two calls never
 // fail. O(n); 8 bytes a parameter and 8 for the time of each run. UnmarshalBinary sets k to the written state, and
 // k then predicts and learns exactly as the written Regressor would. If data is not a snapshot, UnmarshalBinary
 // returns an error and leaves k unchanged. O(n), and O(n log n) with a tree; memory is bounded by a multiple of the
@@ -98,8 +98,9 @@ func (h *Histogram) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return a snapshot: version, configuration, and the number and the sum of each bin.
-// They never fail. O(bins). UnmarshalBinary sets h to the written state. If data is not a snapshot, UnmarshalBinary
-// returns an error and leaves h unchanged. O(bins); memory is bounded by a multiple of the length of data.
+// The two calls never fail. O(bins). UnmarshalBinary sets h to the written state. If data is not a snapshot,
+// UnmarshalBinary returns an error and leaves h unchanged. O(bins); memory is bounded by a multiple of the length
+// of data.
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, histogramVersion, h.state)

@@ -76,7 +76,7 @@ func (h *Histogram) Config() HistogramConfig { return h.config }
 // Len returns the number of values.
 func (h *Histogram) Len() int { return h.n }
 
-// Observe adds a value and reports whether it accepted the value. It refuses a value that is not finite or beyond
+// Observe adds a value and reports whether it accepted the value. Observe refuses a value that is not finite or beyond
 // 1e100. O(1), no allocation.
 func (h *Histogram) Observe(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
@@ -89,7 +89,7 @@ func (h *Histogram) Observe(x float64) bool {
 	return true
 }
 
-// Delete removes a value that was added before, for a history that forgets. It reports false and changes nothing if
+// Delete removes a value that was added before, for a history that forgets. Delete reports false and changes nothing if
 // the value's bin is empty, and for a value that Observe would refuse. O(1), no allocation.
 func (h *Histogram) Delete(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
@@ -127,7 +127,7 @@ func (h *Histogram) lower(i int) float64 {
 	return h.config.Low + float64((h.config.High-h.config.Low)*float64(i)/float64(len(h.bins))) // no fused multiply-add
 }
 
-// Estimate returns the mean of the values in the most populated bin. It reports false if there are no values, which
+// Estimate returns the mean of the values in the most populated bin. Estimate reports false if there are no values, which
 // is a cold start and not an estimate of 0. O(bins), no allocation.
 func (h *Histogram) Estimate() (float64, bool) {
 	var most bin

@@ -37,7 +37,7 @@ type weighted struct {
 // Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
 // if x does not have Dimensions entries, or if an entry is not finite or beyond 1e100. Without runs p is empty as
 // well, and [Prediction.Known] reports false. Predict takes O(n + k log k) up to some 2000 runs and about O(log n +
-// k log k) with more. It allocates only if p has never held that many runs.
+// k log k) with more. Predict allocates only if p has never held that many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
@@ -136,7 +136,7 @@ func (p *Prediction) share(n int) float64 {
 	return p.runs[n-1].upTo
 }
 
-// Quantile returns the smallest time x with CDF(x) >= q. It does not interpolate. A q outside [0, 1] counts as the
+// Quantile returns the smallest time x with CDF(x) >= q. Quantile does not interpolate. A q outside [0, 1] counts as the
 // nearer end, NaN as 0.
 func (p *Prediction) Quantile(q float64) float64 {
 	if !p.Known() {

@@ -38,7 +38,7 @@ type point struct {
 
 func (t *knnTree) built() bool { return len(t.points) > 0 }
 
-// build makes the tree from the runs in x and y. They are a ring that starts at index oldest, with the run of the
+// build makes the tree from the runs in x and y. These runs are a ring that starts at index oldest, with the run of the
 // given number.
 func (t *knnTree) build(x, y []float64, oldest, number int, inverse []float64) {
 	t.source = x

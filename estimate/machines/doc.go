@@ -46,7 +46,7 @@
 // twenty machines that differ by 10 %, and one to four machines are 1.5 to 16 times slower. Attempts differ by 25 %,
 // and a twentieth of the attempts are 4 times slower on any machine. An attempt that would take over twice the
 // typical time is killed after half of the typical time. The last column is another rule on the slow machines: the
-// mean ratio of finished attempts, drawn towards 1 by three attempts. That rule never detects the slow machines.
+// mean ratio of finished attempts, drawn towards 1 by three attempts. The mean never detects the slow machines.
 //
 //	attempts   healthy      slow          mean rule
 //	       1   1.07  1.22   4.75  13.81   4.75  13.81
@@ -102,8 +102,8 @@
 // Two other packages keep a record of machines, each with the measure of its paper:
 //
 //   - clone.Blacklist counts how often tasks straggle on a machine, in windows of minutes [Dolly §2.1.2]. A machine
-//     that is slow for one task in five is on that list. It is not slow in this package, because its median is the
-//     median of its peers.
+//     that is slow for one task in five is on that list. This package does not call such a machine slow, because
+//     its median ratio is the median of its peers.
 //   - replicate.Losses counts how often the output of a machine is lost, over weeks [Mantri §5.3]. A loss says
 //     nothing about speed: a fast machine may lose its disks.
 //

@@ -12,7 +12,7 @@ import (
 const version = 4
 
 // AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines in the order of their
-// latest event, oldest first. It never fails. O(m); up to 400 bytes a machine.
+// latest event, oldest first. AppendBinary never fails. O(m); up to 400 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	r.begin()
 	r.settle()

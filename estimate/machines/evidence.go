@@ -106,8 +106,8 @@ func (v weightedRatio) before(other weightedRatio) bool {
 
 // median returns the smallest ratio that half of the sample does not exceed, by the product-limit estimate. This
 // estimate distributes the weight of a lower bound over the larger ratios [Kaplan and Meier 1958]. median reports
-// false if the bounds leave the median open. This is the case if there are too many bounds to reach a half. It is
-// also the case if the median would be smaller by over a step of the grid, had each attempt ended at its bound.
+// false if the bounds leave the median open. The first case is that too many bounds keep the sum below a half. The
+// second case is that the median would be smaller by over a step of the grid, had each attempt ended at its bound.
 func (s *sample) median() (ratio float64, ok bool) {
 	const half = .5 + 1e-9 // rounding must not move an exact half beyond this
 	left, risk, sum, least := 1., s.weight, 0., 0.

@@ -13,8 +13,8 @@ import (
 )
 
 // slowMedian is the product-limit median by its definition. At each point, the survivors fall by the point's share
-// of the weight at risk. There is no median if the survivors never fall to a half. There is no median either if it
-// is more than a quarter of an octave above the median of all values, bounds included.
+// of the weight at risk. The median is open if the survivors never fall to a half. The median is also open if it is
+// more than a quarter of an octave above the median of all values, bounds included.
 func slowMedian(values []weightedRatio) (float64, bool) {
 	weight := func(keep func(weightedRatio) bool) (sum float64) {
 		for _, v := range values {

@@ -51,8 +51,8 @@ func TestFailuresFadeWithTheirAge(t *testing.T) {
 	assert.InDelta(t, 1.5, r.ended.Value(), 1e-12)
 }
 
-// A machine that is SlowFactor slower is slow. It is spared if MaxShare of its class is slower: in a class of six,
-// one machine.
+// A machine that is SlowFactor slower is slow. The machine is spared if MaxShare of its class is slower: in a class
+// of six, one machine.
 func TestSlowAndSparedAreExactAtTheirBounds(t *testing.T) {
 	r := cluster(t, Config{}, 2, 4)
 	finish(r, 0, 1, 2, 2, 2, 2)

@@ -80,7 +80,7 @@ func (r *Record) average() float64 {
 	return r.levels.average
 }
 
-// levels are the locations that many answers need. They are computed once after each change of the locations.
+// levels are the locations that many answers need. The levels are computed once after each change of the locations.
 type levels struct {
 	found   bool
 	average float64    // lower median; 1 without locations

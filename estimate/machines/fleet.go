@@ -20,7 +20,7 @@ type fleet struct {
 	merged  bool             // evidence was merged after the factors were last computed
 }
 
-// keep is in half-lives: older evidence is not shared. It counts a thousandth by then.
+// keep is in half-lives: older evidence is not shared. Older evidence counts a thousandth by then.
 const keep = 32
 
 func (c Config) choices() merge.Choices {

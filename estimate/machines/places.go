@@ -3,7 +3,7 @@ package machines
 // This file finds the index of a machine, and forgets the machine with the oldest latest event if there are too
 // many.
 
-// touch returns the index of a machine and makes the machine the newest. It adds an unknown machine, and returns
+// touch returns the index of a machine and makes the machine the newest. touch adds an unknown machine, and returns
 // none for a negative number.
 func (r *Record) touch(number int) int32 {
 	if number < 0 {

@@ -94,7 +94,7 @@ func power(p float64, eighths int) float64 {
 	return of
 }
 
-// posterior returns the median of the posterior of a machine's location. It uses all evidence of the machine, the
+// posterior returns the median of the posterior of a machine's location. posterior uses all evidence of the machine, the
 // times of attempts on the other machines of its class, and the class's centre. Some microseconds.
 func (r *Record) posterior(m *machine, centre float64) float64 {
 	left := r.classes[m.class].spread.without(m, centre, r.config.Trust)

@@ -48,8 +48,8 @@ func TestPriorAddsUpToOne(t *testing.T) {
 }
 
 // slowSurvivors is the product limit by its definition, for the attempts on the other machines of a class and for
-// the guessed attempts. It is the share that reaches a bin. In each earlier bin, the survivors fall by the share of
-// the attempts at risk that end in the bin.
+// the guessed attempts. The result is the share that reaches a bin. In each earlier bin, the survivors fall by the
+// share of the attempts at risk that end in the bin.
 func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float64 {
 	guessed := func(i int) float64 {
 		ratio := math.Exp2(float64(i)/perOctave-octaves) / centre

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// progress is LATE's total progress of the machines. It costs nothing until its first use.
+// progress is LATE's total progress of the machines. The record of progress costs nothing until its first use.
 type progress struct {
 	used   bool
 	totals estimate.Empirical

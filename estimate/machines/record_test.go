@@ -47,7 +47,8 @@ func cluster(t testing.TB, c Config, first, n int) *Record {
 	return r
 }
 
-// Of ten machines one is 8 times slower. Its attempts are killed after 4 s of the 160 s that they would take.
+// Of ten machines one is 8 times slower. The slow machine's attempts are killed after 4 s of the 160 s that they
+// would take.
 func TestMachineThatNeverFinishesIsKnown(t *testing.T) {
 	r := newRecord(t, Config{})
 	now := 0.

@@ -64,7 +64,7 @@ func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
 		cmp.Compare(a.seen, b.seen), cmp.Compare(a.bits(), b.bits()))
 }
 
-// settle computes all factors again after a merge. It uses the evidence alone, in the order of the names, so the
+// settle computes all factors again after a merge. settle uses the evidence alone, in the order of the names, so the
 // order of arrival does not matter.
 func (r *Record) settle() {
 	if !r.fleet.merged {

@@ -74,7 +74,7 @@ func guessedBeyond(x float64) float64 {
 	return .5 / x
 }
 
-// roots are the powers of two by sixteenths. They are constants and are scaled exactly, so bins are equal on every
+// roots are the powers of two by sixteenths. The roots are constants and are scaled exactly, so bins are equal on every
 // architecture.
 var roots = [perOctave]float64{
 	1, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484,

@@ -14,7 +14,7 @@ import (
 type Standing uint8
 
 const (
-	// Unknown means that there is too little evidence. It is the zero value.
+	// Unknown means that there is too little evidence. Unknown is the zero value.
 	Unknown Standing = iota
 	// Normal means that no evidence speaks against the machine.
 	Normal
@@ -130,7 +130,7 @@ func (r *Record) maxSlow(class int32) int {
 }
 
 // AppendAvoid appends the machines on which no waiting task and no copy should start to dst. The slowest machine is
-// first; of equally slow machines, the lowest number is first. O(s log m) for s machines appended, and O(m) if the
+// first; if machines are equally slow, the lowest number is first. O(s log m) for s machines appended, and O(m) if the
 // centre of a class has moved; AppendAvoid allocates only to grow dst.
 func (r *Record) AppendAvoid(dst []int) []int {
 	if r.places.sparse == nil {

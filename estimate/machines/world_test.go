@@ -16,7 +16,7 @@ import (
 )
 
 // world is a phase on ten machines of one slot each, with tasks of 20 s. A rule like Mantri's kills an attempt and
-// starts its task again. It decides at a report every 2 s, from the second report on. It kills if the progress so
+// starts its task again. The rule decides at a report every 2 s, from the second report on. It kills if the progress so
 // far implies that the remaining time is longer than a new attempt and a report interval. The truth of the world is
 // known.
 type world struct {

@@ -48,7 +48,7 @@ func At[T int | int32](list string, i T, field string) string {
 	return fmt.Sprintf("%s[%d]%s", list, i, field)
 }
 
-// PlaceOf returns the place of errors about a type: "fairshare/gate: Config". It uses reflection, so call it for
+// PlaceOf returns the place of errors about a type: "fairshare/gate: Config". PlaceOf uses reflection, so call it for
 // errors only.
 func PlaceOf[T any]() string {
 	t := reflect.TypeFor[T]()

@@ -16,8 +16,8 @@ import (
 // until the host's clock has caught up, and no time counts twice. A step forward looks like time that has passed,
 // and counts.
 //
-// The zero time.Time stands for a host that has read no clock. It counts as a step and changes nothing else: no
-// time passes, and the next instant is not measured from the year 1.
+// The zero time.Time stands for a host that has read no clock. A zero instant counts as a step and changes nothing
+// else: no time passes, and the next instant is not measured from the year 1.
 //
 // The zero value has seen no instant. The fields are the whole state, for a snapshot.
 type Clock struct {
@@ -31,7 +31,7 @@ type Clock struct {
 	Begun bool
 }
 
-// At records the host's instant and returns the time since the first instant. It saturates. O(1), no allocation.
+// At records the host's instant and returns the time since the first instant. The time saturates. O(1), no allocation.
 func (c *Clock) At(now time.Time) time.Duration {
 	if now.IsZero() {
 		c.Steps++

@@ -1,4 +1,4 @@
-// Package exact compares and divides products of non-negative int64 without rounding. It adds, subtracts and
+// Package exact compares and divides products of non-negative int64 without rounding. The package adds, subtracts and
 // multiplies without wrapping round. Use it if a result must be exact on all machines, and a product may exceed 63
 // bits.
 package exact
@@ -40,7 +40,7 @@ func MulDiv(a, b, c int64) (quotient, remainder int64) {
 	return int64(q), int64(r)
 }
 
-// Add returns a+b for non-negative a and b. It saturates at the largest number.
+// Add returns a+b for non-negative a and b. The sum saturates at the largest number.
 func Add[T int | int64](a, b T) T {
 	if sum := a + b; sum >= 0 {
 		return sum
@@ -48,7 +48,7 @@ func Add[T int | int64](a, b T) T {
 	return largest[T]()
 }
 
-// Sub returns a-b for a non-negative b. It saturates at the smallest int64.
+// Sub returns a-b for a non-negative b. The difference saturates at the smallest int64.
 func Sub(a, b int64) int64 {
 	if diff := a - b; diff <= a {
 		return diff
@@ -56,7 +56,7 @@ func Sub(a, b int64) int64 {
 	return math.MinInt64
 }
 
-// Mul returns a*b for non-negative a and b. It saturates at the largest number.
+// Mul returns a*b for non-negative a and b. The product saturates at the largest number.
 func Mul[T int | int64](a, b T) T {
 	if h, l := bits.Mul64(uint64(a), uint64(b)); h == 0 && l <= uint64(largest[T]()) {
 		return T(l)

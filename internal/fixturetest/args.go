@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Args are the arguments of a command, key=value. A method returns the zero value for an absent key. It fails the
+// Args are the arguments of a command, key=value. A method returns the zero value for an absent key. The method fails the
 // test for a value that it cannot read. A key that the host never reads also fails the test.
 type Args struct {
 	t       *testing.T

@@ -1,5 +1,5 @@
 // Package heap keeps a slice as a binary heap: the first item, by an order that the caller passes in, is at index
-// 0. It allocates only when the slice grows. A caller adds items by Push and removes the first item by Pop.
+// 0. The package allocates only when the slice grows. A caller adds items by Push and removes the first item by Pop.
 package heap
 
 // Init puts any slice into heap order. O(n).

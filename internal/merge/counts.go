@@ -30,8 +30,9 @@ const (
 	maxCounters = 1 << 22 // largest number of counters; further counters are not stored
 )
 
-// cell is the key of a sum. There are three kinds of sums of a slot: over all processes for a name; over all names,
-// with an empty name; and over all origins of one process for a name, with oneProcess set.
+// cell is the key of a sum. A slot has three kinds of sums. The first is over all processes for a name. The second
+// is over all names, and has an empty name. The third is over all origins of one process for a name, and has
+// oneProcess set.
 type cell struct {
 	name, process string
 	slot          int64
@@ -44,7 +45,7 @@ type counter struct {
 	by Origin
 }
 
-// counted is the count of an origin up to an instant. It only grows.
+// counted is the count of an origin up to an instant. The count only grows.
 type counted struct {
 	Count
 	at time.Duration

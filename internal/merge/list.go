@@ -18,7 +18,7 @@ type List[T any] struct {
 	unsorted bool // seen is not in order, or may contain duplicates
 }
 
-// Len returns the number of observations. It may count duplicates that are not yet removed.
+// Len returns the number of observations. The number may count duplicates that are not yet removed.
 func (l *List[T]) Len() int { return len(l.seen) }
 
 // Add adds a fact that this process has just seen.

@@ -1,5 +1,5 @@
-// Package merge is the common part of types that share their knowledge between processes. It records which observations
-// each process knows, encodes deltas, and decides which observations in a delta are accepted.
+// Package merge is the common part of types that share their knowledge between processes. The package records which
+// observations each process knows, encodes deltas, and decides which observations in a delta are accepted.
 //
 // For example, process b asks process a for evidence about machines:
 //
@@ -114,7 +114,7 @@ func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 	return o.own, time.Duration(own.until) * time.Microsecond
 }
 
-// lastStamp returns the last instant that Stamp returned. It may be slightly ahead of the clock.
+// lastStamp returns the last instant that Stamp returned. The last stamp may be slightly ahead of the clock.
 func (o *Origins) lastStamp() time.Duration {
 	if o.own == Nobody {
 		return 0
@@ -132,7 +132,7 @@ func (o *Origins) find(name string, begun int64) Origin {
 	return Nobody
 }
 
-// add adds an origin, in a free place if there is one, and returns its number. It returns Nobody if all numbers are
+// add adds an origin, in a free place if there is one, and returns its number. add returns Nobody if all numbers are
 // in use.
 func (o *Origins) add(v origin) Origin {
 	if len(o.list) == 0 {
@@ -176,7 +176,7 @@ func (c Choices) By(now time.Duration) time.Duration {
 	return num.Add(now, c.Skew)
 }
 
-// Forget drops origins with no observation from since on. It also drops the knowledge of observations after by,
+// Forget drops origins with no observation from since on. Forget also drops the knowledge of observations after by,
 // because these observations are dropped by the caller.
 func (o *Origins) Forget(since, by time.Duration) {
 	gap := slices.ContainsFunc(o.list, func(v origin) bool { return v.latest > micros(by) })

@@ -22,7 +22,7 @@ const Quarter, Half, ThreeQuarters = 0.25, 0.5, 0.75
 const Fraction, Fraction32, Bias32 = 52, 23, 127
 
 // Duration converts seconds to the nearest time.Duration. Values beyond the range saturate, infinities included.
-// It reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
+// Duration reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
 // duration, so a threshold cannot be crossed by an overflow.
 func Duration(seconds float64) (time.Duration, bool) {
 	ns := math.Round(seconds * 1e9)
@@ -61,7 +61,7 @@ func Sub(a, b time.Duration) time.Duration {
 	return diff
 }
 
-// Times returns factor*d for a result that must not be negative, rounded. It saturates at 0 and MaxDuration; NaN
+// Times returns factor*d for a result that must not be negative, rounded. The result saturates at 0 and MaxDuration; NaN
 // gives MaxDuration.
 func Times(d time.Duration, factor float64) time.Duration {
 	product := math.Round(float64(d) * factor)

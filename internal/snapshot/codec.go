@@ -74,7 +74,7 @@ func (c *Codec) Part(p State) {
 	c.unmarshal(p, c.block(nil))
 }
 
-// Last is Part for the last part of a snapshot, which is read in place. It is unchanged unless everything before it
+// Last is Part for the last part of a snapshot, which is read in place. The part is unchanged unless everything before it
 // was right.
 func (c *Codec) Last(p State) {
 	if c.In == nil {

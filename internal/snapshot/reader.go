@@ -19,7 +19,7 @@ import (
 const checksumSize = crc32.Size
 
 // Seal appends the CRC-32C of the snapshot that begins at dst[from]. A [Reader] refuses the snapshot if a byte, or
-// up to 32 bits in a row, have changed. It refuses all but one in 2^32 of other damages. The checksum is no
+// up to 32 bits in a row, have changed. The reader refuses all but one in 2^32 of other damages. The checksum is no
 // signature.
 func Seal(dst []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[from:]))

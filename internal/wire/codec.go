@@ -89,7 +89,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 	c.used = unlessZero
 }
 
-// field writes or reads one field. It is the only function that handles all modes except lines.
+// field writes or reads one field. field is the only function that handles all modes except lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		if t, ok := c.in.take(key); ok && !f.parse(t) {

@@ -98,7 +98,7 @@ func exact[T Number](v *T, choice bool) form {
 	return formOf(v, true)
 }
 
-// Append appends the field after a separator. It does not allocate.
+// Append appends the field after a separator. Append does not allocate.
 func (f Field) Append(dst []byte, separator byte) []byte {
 	return f.AppendValue(append(append(append(dst, separator), f.Key...), '='))
 }
@@ -181,7 +181,7 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParsePairs reads key=value words in any order, each field at most once. It returns the fields present as bits.
+// ParsePairs reads key=value words in any order, each field at most once. ParsePairs returns the fields present as bits.
 // Its errors begin with the text of, which names the owner of the fields.
 func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error) {
 	for _, word := range words {

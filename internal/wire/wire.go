@@ -27,7 +27,7 @@ func Log(fields func(*Codec)) slog.Value {
 	return slog.GroupValue(c.attrs...)
 }
 
-// JSON returns the fields as an object. It returns an error if a value has no text, such as an enumeration value
+// JSON returns the fields as an object. JSON returns an error if a value has no text, such as an enumeration value
 // without a name.
 func JSON(fields func(*Codec)) ([]byte, error) {
 	c := Codec{mode: object, out: append(make([]byte, 0, 200), '{')}

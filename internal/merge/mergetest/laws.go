@@ -140,7 +140,8 @@ func (h *history[L]) step() {
 	}
 }
 
-// agree sends all observations to all processes, and to a process that has just started. It then demands equal answers.
+// agree sends all observations to all processes, and to a process that has just started. agree then demands equal
+// answers.
 func (h *history[L]) agree(seed uint64) {
 	h.now = h.now.Add(11 * time.Minute)
 	for i := range h.all {

@@ -14,7 +14,7 @@ import (
 // Body returns a snapshot without its checksum. A fuzz target changes the body and seals it again.
 func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 
-// Flips checks that a snapshot with one flipped bit is refused. It flips one bit of each byte, or of some 1000
+// Flips checks that a snapshot with one flipped bit is refused. Flips flips one bit of each byte, or of some 1000
 // bytes of a long snapshot.
 func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	t.Helper()
