@@ -1,6 +1,6 @@
-// Package estimate estimates how long tasks take. Use it when a scheduler must know how long a running attempt of a
-// task still needs (t_rem), or how long a new attempt would take (t_new). The first estimate is a duration. The
-// second is a distribution, in seconds.
+// Package estimate estimates how long tasks take. A scheduler uses it to know how long a running attempt of a task
+// still needs (t_rem), and how long a new attempt would take (t_new). The first estimate is a duration. The second
+// is a distribution, in seconds.
 //
 // An attempt that has done 25 of its 100 units of work after 40 s needs another 120 s. In a phase with ten finished
 // attempts of 55 s each, a new attempt takes 55 s:
@@ -22,9 +22,9 @@
 //
 //	t_rem = t (d - d_read)/d_read + t_wrapup
 //
-// In place of d_read/t, Linear uses a moving average over the reports. Linear assumes that a silent attempt stopped at
-// its last report. (Equation 2 of the paper prints t d/d_read, which is the total time and not the remaining time.)
-// [WrapUp] learns t_wrapup from finished tasks.
+// In place of d_read/t, Linear uses a moving average over the reports. Linear assumes that a silent attempt stopped
+// at its last report. Equation 2 of the paper prints t d/d_read, which is the total time and not the remaining
+// time. [WrapUp] learns t_wrapup from finished tasks.
 //
 // [TimeLeft] is LATE's heuristic, (1-score)/(score/t). TimeLeft is wrong if a task changes its speed between its
 // subphases, as LATE's own Figure 2 shows. The paper sketches a model by subphase against this error, and

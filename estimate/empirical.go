@@ -14,14 +14,15 @@ const MaxSample = 1e18
 // Empirical keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n),
 // Mean and Len O(1).
 //
-// For a million values, memory is about 14 bytes a value after inserts in random order, 17 bytes if the values keep
-// changing, and 22 bytes after inserts in sorted order. Memory is kept when values are deleted, and used again. An
-// insert allocates only when the tree needs more nodes than ever before.
+// Memory depends on the order of inserts. For a million values it is about 14 bytes a value after inserts in random
+// order, and 22 bytes after inserts in sorted order. If the values keep changing, it is 17 bytes a value. Memory is
+// kept when values are deleted, and used again. An insert allocates only when the tree needs more nodes than ever
+// before.
 //
 // The zero value is empty and ready to use. An empty distribution describes a time that never comes: its mean and
 // quantiles are +Inf and its probabilities 0.
 //
-// Not safe for concurrent use; each phase has its own. A copy of the struct shares its memory: pass a pointer.
+// Not safe for concurrent use: each phase needs a separate value. A copy of the struct shares its memory: pass a pointer.
 type Empirical struct {
 	tree tree
 	sum  num.Sum
@@ -77,7 +78,7 @@ func (e *Empirical) Reset() {
 // Len returns the number of values.
 func (e *Empirical) Len() int { return e.tree.size }
 
-// Mean returns the mean of the values. Its sum has twice the precision of a float64, so the mean does not drift,
+// Mean returns the mean of the values. Its sum has twice the precision of a float64. So the mean does not drift,
 // and a large value that was inserted and deleted leaves no error.
 func (e *Empirical) Mean() float64 {
 	if e.tree.size == 0 {

@@ -18,9 +18,9 @@ import (
 // Here rate is a moving average of the units read per second. The zero value averages over the whole time of the
 // attempt, as the equation does, and assumes that a silent attempt has stopped. Safe for concurrent use.
 type Linear struct {
-	// Window is the time over which the moving average forgets. Progress of one Window before the last report
-	// counts 37 % if there were reports in between, and up to 40 % if there were none. The paper gives no figure. 0
-	// means the whole time of the attempt.
+	// Window is the time over which the moving average forgets. Progress made one Window before the last report
+	// counts 37 %, or up to 40 % if there were no reports in between. The paper gives no figure. 0 means the whole
+	// time of the attempt.
 	Window time.Duration
 	// Grace is how long an attempt may be silent before the model assumes that it stopped at its last report. Until
 	// then the model assumes that the attempt continues at its rate. 0 means that a silent attempt has stopped at
@@ -32,7 +32,7 @@ type Linear struct {
 }
 
 // Progress holds the reports of one attempt in a compact form. The zero value is an attempt that has just begun and
-// has not reported. Not safe for concurrent use; each attempt has its own.
+// has not reported. Not safe for concurrent use: each attempt needs a separate value.
 type Progress struct {
 	at     time.Duration // age of the attempt at its last report
 	done   float64       // units read by then; never falls
@@ -137,9 +137,9 @@ func (m Linear) Validate() error {
 func (m Linear) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Linear) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
-// WrapUp learns t_wrapup, the time between a task's last unit read and its end, "from the behavior of earlier tasks
-// in the phase" [Mantri §5.5]. The zero value has observed no task. Not safe for concurrent use; each phase has its
-// own.
+// WrapUp learns t_wrapup "from the behavior of earlier tasks in the phase" [Mantri §5.5]. t_wrapup is the time
+// between a task's last unit read and its end. The zero value has observed no task. Not safe for concurrent use:
+// each phase needs a separate value.
 type WrapUp struct {
 	seconds float64
 	n       int

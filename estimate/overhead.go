@@ -53,8 +53,9 @@ func (u *UnitTimes) normal(i int) float64 {
 }
 
 // leastSquares fits seconds = base + slope*work in three passes. The first pass gives all samples the same weight.
-// Each later pass leaves out the outliers of the pass before, and weighs each sample by the square of 1/time,
-// because tasks scatter in proportion to their time. leastSquares returns base/slope and the mean work.
+// Each later pass leaves out the outliers of the pass before, and weighs each sample by the square of 1/time. The
+// reason for the weight is that tasks scatter in proportion to their time. leastSquares returns base/slope and the
+// mean work.
 func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 	line := line{base: math.Inf(1)} // no sample is an outlier of this line
 	for pass := range 3 {

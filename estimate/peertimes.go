@@ -9,7 +9,7 @@ import (
 // host asks how long a new attempt of a task would take because the task's present attempts are slow. In a phase of
 // few tasks, these attempts among the samples would make the slowest task look normal. [UnitTimes.Peers] fills a
 // PeerTimes, which stays valid until the UnitTimes change. The zero value describes a time that never comes. Not
-// safe for concurrent use; each phase has its own.
+// safe for concurrent use: each phase needs a separate value.
 type PeerTimes struct {
 	from  *UnitTimes
 	own   []float64    // unit times of the samples left out, ascending

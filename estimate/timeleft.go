@@ -12,9 +12,9 @@ import (
 //
 //	time left = (1 - score) * age/score
 //
-// A score of 0 gives the longest duration, and a score of 1 or more gives 0. TimeLeft returns [Unknown] for a score
-// that is negative or NaN, for a negative age, and for progress at the age of 0, which gives no rate. O(1), no
-// allocation.
+// A score of 0 gives the longest time.Duration, and a score of 1 or more gives 0. TimeLeft returns [Unknown] for a score
+// that is negative or NaN, and for a negative age. Progress at the age of 0 gives no rate, so the answer is
+// [Unknown] as well. O(1), no allocation.
 func TimeLeft(score float64, age time.Duration) time.Duration {
 	switch {
 	case !(score >= 0) || age < 0:
@@ -51,8 +51,8 @@ type Subphase struct {
 // it.
 //
 // Taken literally, the sketch gives an infinite time to a task that has just entered a subphase. Here a subphase
-// without progress counts as not begun. If the task has been in it for some time, the estimate for this subphase is
-// at least that time, so that a hung subphase does not stay unnoticed.
+// without progress counts as not begun. The estimate for such a subphase is at least the time that the task has
+// already spent in it. So a hung subphase is noticed.
 //
 // TimeLeftBySubphase returns [Unknown] if there are no parts or if no rate is known. TimeLeftBySubphase returns the
 // longest duration for a task that has begun, shows no progress and cannot be compared with other tasks. Scores

@@ -40,8 +40,8 @@ type path [maxHeight]struct {
 	i    int
 }
 
-// descend goes to the leaf that can hold x and refills thin nodes on the way, so that the caller may remove a value
-// from the leaf. x must not be above the largest value.
+// descend goes to the leaf that can hold x. On the way it refills thin nodes, so the caller may remove a value from
+// the leaf. x must not be above the largest value.
 func (t *tree) descend(x float64, way *path) *leaf {
 	at := t.root
 	for level := t.height; level > 0; level-- {

@@ -8,9 +8,9 @@ import (
 
 // UnitTimes learns processRate, the time for one unit of work, from the tasks of one phase [Mantri §5.5]. A
 // finished attempt is a sample by its whole time. A running attempt is a sample by the whole time that its progress
-// so far implies, because the paper says "all the tasks in this phase". A failed attempt is no sample. For a killed
-// attempt, see [UnitTimes.Kill]. (The paper calls processRate a rate, but the unit is seconds per unit of work.
-// [Progress.Rate] is a rate, in units of work per second.)
+// so far implies. The paper says "all the tasks in this phase", which includes running tasks. A failed attempt is
+// no sample. For a killed attempt, see [UnitTimes.Kill]. (The paper calls processRate a rate, but the unit is
+// seconds per unit of work. [Progress.Rate] is a rate, in units of work per second.)
 //
 // UnitTimes is a [Distribution] in seconds per unit of the work that counts, [UnitTimes.Work]. With at least
 // MinSamples samples it describes the samples. With fewer it describes the Prior, or a time that never comes if
@@ -20,7 +20,7 @@ import (
 // the overhead has changed, the samples are sorted again: this single update takes O(n log n), half a second for a
 // million samples. An update does not allocate once the phase has reached its size. A sample needs 40 bytes.
 //
-// Not safe for concurrent use; each phase has its own.
+// Not safe for concurrent use: each phase needs a separate value.
 type UnitTimes struct {
 	config   UnitTimesConfig
 	all      Empirical // the unit times of the samples
@@ -50,11 +50,11 @@ func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 // Overhead returns the constant part of a task's time, in units of work: each task takes this much work in addition
 // to its own.
 //
-// Equation 3 is proportional to the work alone. If the time of tasks hardly depends on their bytes, the equation
-// promises that every task with few bytes would run again quickly, and a scheduler would restart all these tasks.
-// The overhead prevents this. The overhead is fitted by least squares of the relative error, without the samples
-// that take over 1.5 times their fitted time. The overhead is 0 with fewer than 8 samples, and if all tasks have
-// equal work.
+// Equation 3 is proportional to the work alone. If the time of tasks hardly depends on their bytes, the equation is
+// wrong for small tasks: it promises that a new attempt of each small task would be quick. A scheduler would then
+// restart all small tasks. The overhead prevents such restarts. The overhead is fitted by least squares of the
+// relative error, without the samples that take over 1.5 times their fitted time. The overhead is 0 with fewer than
+// 8 samples, and if all tasks have equal work.
 //
 // A fit that would change a mean task's work by less than a twentieth is dropped. A fit to few samples is unsteady
 // all the same. With ten tasks, about one fit in ten changes the promised time of a small task by over a tenth.
@@ -121,10 +121,10 @@ func (u *UnitTimes) Kill(id int, r Run) int {
 }
 
 // Repeat compares a killed attempt with a later attempt of its task. r is the later attempt, which has finished or
-// was killed in turn. If r took about as long, on an average machine, as the killed attempt would have taken, then
-// the task is long and the killed attempt was not slow. In this case Repeat drops the killed attempt's sample,
-// because the task already has the sample of the later attempt. For example, a task that is restarted three times
-// does not count four times. Repeat reports whether it dropped the sample.
+// was killed in turn. Repeat converts both times to an average machine. If r took about as long as the killed
+// attempt would have taken, the task is long, and the killed attempt was not slow. In this case Repeat drops the
+// killed attempt's sample, because the task already has the sample of the later attempt. For example, a task that
+// is restarted three times does not count four times. Repeat reports whether it dropped the sample.
 func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	if !u.holds(killed) {
 		return false

@@ -14,7 +14,7 @@ const defaultMinSamples = 3
 
 // UnitTimesConfig holds the choices of a [UnitTimes]. Its zero value is usable.
 type UnitTimesConfig struct {
-	// MinSamples is the number of samples that are enough. With fewer samples, Prior replaces them. 0 means 3.
+	// MinSamples is the number of samples that UnitTimes needs. With fewer samples UnitTimes uses Prior. 0 means 3.
 	MinSamples int
 	// Prior is the host's expectation before enough tasks of the phase have run, in seconds per unit of work. Nil
 	// means no expectation.
@@ -30,8 +30,8 @@ type UnitTimesConfig struct {
 	// longer at the median of the TPC-H runs of Decima. A later attempt does not start cold.
 	KeepFirstWave bool
 	// Factors tells how slow each machine is. With Factors, each sample is converted to the time on an average
-	// machine, also a sample that was taken before the machine's factor was known. Without Factors, the attempts on
-	// a bad machine make every new attempt look slow. Nil means that all machines are alike.
+	// machine. If a factor changes later, its samples are converted again. Without Factors, the attempts on a bad
+	// machine make every new attempt look slow. Nil means that all machines are alike.
 	Factors Factors
 }
 

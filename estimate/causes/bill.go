@@ -15,15 +15,16 @@ type Bill struct {
 	// is the time that the phases take. Wait is the part of Slowest beyond the mean task's time: this much time
 	// would be saved if all tasks of a phase took equally long.
 	Slowest, Wait time.Duration
-	// Machine to Unexplained add up to Wait. The five parts are the cost of machines at fault, of the division of
-	// the work among cohorts, of bytes and their origin, of waits for lost input, and of the rest.
+	// Machine to Unexplained add up to Wait. Machine is the cost of machines at fault. Split is the cost of the
+	// division of the work among cohorts. Data is the cost of bytes and of slow links. LostInput is the cost of
+	// waits for lost input, and Unexplained is the rest.
 	Machine, Split, Data, LostInput, Unexplained time.Duration
 	// Machines and Cohorts are the machines and cohorts at fault, the slowest first.
 	Machines, Cohorts []Suspect
 }
 
-// Fault returns the cause of most of Wait: Machine, Split, Data, LostInput, or Unknown if the rest is larger than
-// each of the four.
+// Fault returns the cause with the largest part of Wait: Machine, Split, Data or LostInput. If the rest is larger
+// than each of the four parts, Fault returns Unknown.
 func (b Bill) Fault() Cause { return b.Parts().Largest() }
 
 // Parts divides Wait among the causes. Path and Contention are 0, because Data contains the cost of the path, and

@@ -16,8 +16,8 @@ func Charge(phases []Phase) Bill { return Config{}.Charge(phases) }
 //
 // A machine is at fault under two conditions. At the median over the phases, its tasks take 1+Residual times the
 // time expected from their bytes, their cohort and their moment. And its slow tasks are too many for a coincidence:
-// if no machine is slow, one bill in a hundred names a machine. A cohort is at fault if, at the median over the
-// phases, its tasks take 1+Residual times the time of the other tasks of the phase.
+// if no machine is slow, one bill in a hundred names a machine. A cohort is at fault if its tasks take 1+Residual
+// times the time of the phase's tasks, at the median over the phases.
 //
 // The bill removes one influence after another from the tasks' times:
 //

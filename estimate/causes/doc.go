@@ -1,8 +1,9 @@
 // Package causes explains why tasks of a phase were slow, and how much time that cost. Use it after a phase has
 // run, to find out which remedy would have helped.
 //
-// A copy helps a task on a slow machine. A copy is wasted on a task that has more to read than the others, reads
-// over a crowded link, or waits until lost input is computed again. [Explain] distinguishes these causes:
+// A copy helps a task on a slow machine. A copy is wasted on a task that has more to read than the others, or reads
+// over a crowded link. A copy is also wasted on a task that waits until lost input is computed again. [Explain]
+// distinguishes these causes:
 //
 //	report := causes.Explain(causes.Phase{Tasks: tasks})
 //	for _, o := range report.Outliers {
@@ -34,9 +35,9 @@
 //   - Nothing is charged to a machine or a moment for an explained task, or because of the task's own time. The
 //     other tasks there must be slow, and there must be more slow tasks than chance explains.
 //
-// [Charge] reads many phases. Charge returns how much the slowest tasks cost compared with the mean task, and whether
-// machines, the division of the work or the data are at fault. A machine is at fault by the median over phases of
-// its ratio to its cohort. A mean would name a machine that had a single very bad day.
+// [Charge] reads many phases. Charge returns the time that the slowest tasks cost beyond the mean task. Charge also
+// returns the fault: machines, the division of the work, or the data. A machine is at fault by the median over
+// phases of its ratio to its cohort. A mean would name a machine that had a single very bad day.
 //
 // # Symbols
 //

@@ -133,8 +133,8 @@ const (
 )
 
 // coincidence returns the probability that the tasks of a group are slow by chance, given how many tasks are slow
-// elsewhere in the phase. The result is the smaller of two probabilities: that this many of the n tasks are at or
-// over the bar, and that half of the tasks are at or over the group's median.
+// elsewhere in the phase. The result is the smaller of two probabilities. The first is that this many of the n
+// tasks are at or over the bar. The second is that half of the tasks are at or over the group's median.
 func (a *analysis) coincidence(g *group) float64 {
 	half := g.n - (g.n-1)/2
 	byBar := chance(g.slow, g.n, a.ranks.slow-g.slow, a.ranks.all-g.n)

@@ -11,8 +11,8 @@ const (
 )
 
 // moments divides the tasks by their start into moments: neighbouring stretches of time, each with leastMoment
-// tasks or more. The function returns the moment of each task, -1 for a task that does not count, and the first and last
-// start of each moment.
+// tasks or more. The function returns the moment of each task, and the first and last start of each moment. A task
+// that does not count has the moment -1.
 func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Duration) {
 	ids = make([]int32, len(tasks))
 	first, last, n := time.Duration(math.MaxInt64), time.Duration(math.MinInt64), 0
@@ -69,9 +69,9 @@ func join(counts []int32) int {
 	return int(moment) + 1
 }
 
-// mixed reports for each moment whether every machine has less than half of its tasks. If a machine has half of the
-// tasks, the machine may be slow and not the moment. If all machines are unknown, or all tasks have the same
-// machine, every moment counts as mixed.
+// mixed reports for each moment whether every machine has less than half of the moment's tasks. If a machine has
+// half of the tasks, the machine may be slow and not the moment. If all machines are unknown, or all tasks have the
+// same machine, every moment counts as mixed.
 func mixed(moments, machines []int32, n, known int) []bool {
 	ok := make([]bool, n)
 	if known < 2 {

@@ -33,8 +33,8 @@ type Phase struct {
 	// Tasks are the tasks of the phase. A report names each task by its index.
 	Tasks []Task
 	// Factor returns how many times slower than average a machine is by the host's record, such as
-	// machines.Record.Factor or [Bill.Factor]. Factor decides if too few tasks of the phase ran on the machine. Nil
-	// means that there is no record.
+	// machines.Record.Factor or [Bill.Factor]. If too few tasks of the phase ran on a machine, Explain uses Factor
+	// to judge the machine. Nil means that there is no record.
 	Factor func(machine int) float64
 }
 

@@ -57,9 +57,9 @@ type Config struct {
 	Keep int
 	// Scaling is the unit of distances. 0 is [ScaleDeviation].
 	Scaling Scaling
-	// Origin is the unique name of this process, at most 255 bytes, among processes that share their runs. Such
-	// processes run tasks of one kind and exchange runs by [Regressor.AppendDelta] and [Regressor.Merge]. Empty
-	// means that the Regressor shares nothing.
+	// Origin is the name of this process among processes that share their runs by [Regressor.AppendDelta] and
+	// [Regressor.Merge]. The processes run tasks of one kind. The name must be unique and have at most 255 bytes.
+	// Empty means that the Regressor shares nothing.
 	Origin string
 	// MaxSkew is how far the clock of another process may be ahead. A delta from further in the future is refused.
 	// 0 means a minute.

@@ -49,7 +49,7 @@ func (c *HistogramConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 // Histogram estimates how much of a resource a new task needs. A [Regressor] with CPU and memory as parameters
 // needs this estimate before the task has run. The estimate is the mean of the most populated bin over past runs
 // [DynamicShare §3.1]. If two bins have equally many values, the lower bin counts; the paper does not say. The zero
-// value refuses all values. Not safe for concurrent use; each kind of task and resource has its own.
+// value refuses all values. Not safe for concurrent use: each kind of task and each resource needs a separate value.
 type Histogram struct {
 	config HistogramConfig
 	bins   []bin

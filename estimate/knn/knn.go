@@ -16,17 +16,18 @@ import (
 //
 //	m(x) = sum W_i y_i / sum W_i over the k runs nearest to x,  W_i = 1 - (|x - x_i|/R)^2
 //
-// Here x is the vector of the task's parameters, y_i the time of run i, and R the distance of the farthest of the k
-// runs, which therefore has no weight. (Equation 1 divides by n, the number of all runs. With the weights of
-// equation 2 this result is too small by k/n.) All weights are 0 if k is 1 or if all k runs are equally far away.
-// In this case the answer is the plain mean of every run at that distance.
+// Here x is the vector of the task's parameters, and y_i is the time of run i. R is the distance of the farthest of
+// the k runs, and so the farthest run has no weight. Equation 1 as printed divides by n, the number of all runs.
+// With the weights of equation 2 the printed result is too small by k/n. All weights are 0 if k is 1 or if all k
+// runs are equally far away. In this case the answer is the plain mean of every run at that distance.
 //
 // A prediction scans all runs if there are up to some 2000 runs; with more runs a k-d tree finds the nearest.
 // Standard deviations and tree are computed again when a 32nd part of the runs is new. So from 64 runs on the
 // deviations may lag by this part; the runs of a prediction are always up to date.
 //
-// Not safe for concurrent use; each kind of task and worker has its own. (Several goroutines may call Predict at
-// the same time, each with its own [Prediction], while nothing else changes the Regressor.)
+// Not safe for concurrent use: each kind of task and each worker needs a separate value. Several goroutines may
+// call Predict at the same time, each with its own [Prediction]. During these calls nothing may change the
+// Regressor.
 type Regressor struct {
 	config   Config
 	x        []float64 // parameters of all runs, run by run

@@ -17,8 +17,8 @@ const negligible = 1e-12
 // that never comes: its mean and quantiles are +Inf and its probabilities 0. A Regressor without runs gives an
 // empty Prediction. Mean and Len take O(1), the others O(log k), without allocation.
 //
-// A Prediction keeps its own data and does not change when runs are added. Not safe for concurrent use; each task
-// has its own.
+// A Prediction keeps its own data and does not change when runs are added. Not safe for concurrent use: each task
+// needs a separate value.
 type Prediction struct {
 	runs   []weighted
 	near   nearest // scratch

@@ -9,7 +9,7 @@ import (
 
 const (
 	// treeRuns is the number of runs from which a tree pays. At 2000 runs and k = 100 the tree halves the time of a
-	// query, and the extra cost of an Observe is half of that saving.
+	// query. The extra cost of an Observe is half of the saving.
 	treeRuns = 2048
 	// A node with at most leafRuns runs is a leaf, and a search scans it.
 	leafRuns = 16
@@ -19,8 +19,8 @@ const (
 // leafRuns points is split in the middle, along its widest parameter. Node i has the children 2i+1 and 2i+2.
 //
 // Each node has the box around its points. The distance to a box is computed with the same operations as the
-// distance to a point. So rounding keeps the distance to a box a lower bound for each point in it, and the tree
-// finds exactly the runs that a full scan finds.
+// distance to a point. So the distance to a box is a lower bound for each point in the box, also with rounding. The
+// tree finds exactly the runs that a full scan finds.
 type knnTree struct {
 	dimensions int
 	points     []point

@@ -23,11 +23,12 @@ type Config struct {
 	// machines is rounded down, but a class with two or more machines may always have one slow machine. 0 means
 	// 0.25, the share of slow nodes in LATE.
 	MaxShare float64
-	// MaxMachines is the number of machines that the record remembers. A further machine replaces the machine with
-	// the oldest latest event. 0 means 65,536.
+	// MaxMachines is the number of machines that the record remembers. A further machine replaces the machine that
+	// has had no event for the longest time. 0 means 65,536.
 	MaxMachines int
-	// Origin is the unique name of this process, at most 255 bytes, among the processes that share evidence about
-	// the same machines by [Record.AppendDelta] and [Record.Merge]. Empty means that the record shares nothing.
+	// Origin is the name of this process among processes that share evidence about the same machines by
+	// [Record.AppendDelta] and [Record.Merge]. The name must be unique and have at most 255 bytes. Empty means that
+	// the record shares nothing.
 	Origin string
 	// MaxSkew is how far the clock of another process may be ahead. A delta from further in the future is refused.
 	// 0 means a minute.

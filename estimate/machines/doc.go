@@ -81,8 +81,8 @@
 //	      1.3             2             14.4             10.7
 //	      1.3            41              7.0              5.1
 //
-// A machine that is only 1.4 or 1.7 times slower may be called slow as well if every attempt there is killed too
-// early to show how slow the machine really is.
+// A machine that is only 1.4 or 1.7 times slower may be called slow as well. This happens if every attempt is
+// killed too early to show the true factor of the machine.
 //
 // # Many schedulers, one fleet
 //
@@ -116,8 +116,8 @@
 //   - A machine with fewer than three attempts counts as average.
 //   - A task may be long for a reason that its work does not show. If such a task is killed and started again, it
 //     counts against each machine in turn. [Attempt.Usual] says what a host does about it.
-//   - A machine that gets only tasks of one kind looks slow if these tasks are killed later than others, or take
-//     longer than their Usual.
+//   - A machine may get only tasks of one kind. If these tasks are killed later than others, or take longer than
+//     their Usual, the machine looks slow.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.5;
 // Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4; Kaplan and

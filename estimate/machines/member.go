@@ -15,8 +15,8 @@ func (r *Record) Join() Member {
 }
 
 // Key returns the key of an attempt of a task, for [Record.Running] and [Record.End]. Tasks and attempts are
-// numbered from 0. The key differs from all keys of other members, from all keys of other tasks below 2^32, and
-// from the keys of the 65,535 attempts of the task before.
+// numbered from 0. The key differs from all keys of other members, and from all keys of other tasks below 2^32. For
+// one task, keys repeat after 65,536 attempts.
 func (m Member) Key(task, attempt int) uint64 {
 	return uint64(m)<<48 | uint64(uint32(task))<<16 | uint64(uint16(attempt))
 }

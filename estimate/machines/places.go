@@ -1,7 +1,7 @@
 package machines
 
-// This file finds the index of a machine, and forgets the machine with the oldest latest event if there are too
-// many.
+// This file finds the index of a machine, and forgets the machine without an event for the longest time if there
+// are too many.
 
 // touch returns the index of a machine and makes the machine the newest. touch adds an unknown machine, and returns
 // none for a negative number.

@@ -22,13 +22,13 @@ type grid struct {
 var healthyPrior = [...]float64{.832, .166, .0013}
 
 // slowShare is the share of machines that are slow in the prior; a slow machine is over f times slower with a
-// probability of 1/f, so half of the slow machines are 2 or more times slower.
+// probability of 1/f. So half of the slow machines are 2 or more times slower.
 //
-// slowShare is also about the probability that a healthy machine is taken for slow because bad luck had its
-// attempts killed, however long this continues. The reason is Ville's inequality: evidence that is 1/p times as
-// likely on a slow machine occurs on a healthy machine with a probability of at most p. With a tenth of slowShare a
-// slow machine needs half as many attempts again before it is known. With ten times slowShare it needs two thirds
-// of the attempts. See the table in the package's documentation.
+// slowShare is also about the probability that a healthy machine is ever taken for slow because its attempts were
+// killed by bad luck. The reason is Ville's inequality: evidence that is 1/p times as likely on a slow machine
+// occurs on a healthy machine with a probability of at most p. With a tenth of slowShare a slow machine needs half
+// as many attempts again before it is known. With ten times slowShare it needs two thirds of the attempts. See the
+// table in the package's documentation.
 const slowShare = 1e-3
 
 func newGrid(limit, slow float64) (g grid) {

@@ -30,15 +30,15 @@ func (p *progress) leave(total int64) {
 	}
 }
 
-// AddProgress adds to a machine's total progress, by which LATE finds slow nodes: "the sum of progress scores for
-// all tasks which have succeeded or are in progress" there [LATE §4]. The change is positive as an attempt
-// progresses. If the attempt is killed or fails, the host subtracts all that it has added.
+// AddProgress adds to a machine's total progress. LATE finds slow nodes by this total: "the sum of progress scores
+// for all tasks which have succeeded or are in progress" on the node [LATE §4]. The change is positive as an
+// attempt progresses. If the attempt is killed or fails, the host subtracts all that it has added.
 //
 // Totals are halved once in a HalfLife, so that a machine that joined late, or was busy elsewhere, can catch up;
-// the paper has one job and no such rule. A change is rounded to a multiple of 2^-24. If the host rounds its scores
-// to such multiples before it takes their difference, machines that have done equal work compare equal, whatever
-// the sizes of their changes. AddProgress reports false for a negative machine and for a change that is not finite
-// or above a million tasks.
+// the paper has one job and no such rule. A change is rounded to a multiple of 2^-24. The host should round its
+// scores to such multiples before it takes their difference. Then machines that have done equal work compare equal,
+// whatever the sizes of their changes. AddProgress reports false for a negative machine and for a change that is
+// not finite or above a million tasks.
 func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	at := r.at(now)
 	if !(math.Abs(change) <= 1e6) {

@@ -168,7 +168,7 @@ func TestForgetDropsAllEvidence(t *testing.T) {
 }
 
 // The host chooses the numbers, and a hash is a valid number. With more than MaxMachines machines, the record
-// forgets the machine with the oldest latest event.
+// forgets the machine that has had no event for the longest time.
 func TestAnyNumberIsValidAndMemoryIsBounded(t *testing.T) {
 	r := newRecord(t, Config{MaxMachines: 100})
 	random := rand.New(rand.NewPCG(4, 4))

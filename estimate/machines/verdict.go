@@ -18,7 +18,7 @@ const (
 	Unknown Standing = iota
 	// Normal means that no evidence speaks against the machine.
 	Normal
-	// Spared means that the machine is slow, but a MaxShare of its class is slower or equally slow.
+	// Spared means that the machine is slow, but MaxShare of its class is even slower.
 	Spared
 	// Slow means that the machine's factor against its class is SlowFactor or more.
 	Slow
@@ -48,7 +48,8 @@ type Verdict struct {
 	ClassFactor, Threshold float64
 	// Attempts is the weight of the evidence behind ClassFactor, in attempts.
 	Attempts float64
-	// Failed is the share of the attempts ended on the machine that failed.
+	// Failed is the number of failed attempts on the machine divided by the number of ended attempts, both faded
+	// with age.
 	Failed float64
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Clock turns a host's instants into the time since the first instant. The result never falls. If an instant is
-// before the instant before it, no time has passed, and the next instant is measured from the earlier one, as in
+// Clock turns a host's instants into the time since the first instant. The result never falls. If the clock steps
+// back, no time has passed, and the next instant is measured from the earlier instant. This is the rule of
 // golang.org/x/time/rate.
 //
 // For example, the instants 12:00:00, 12:00:05, 11:00:00 and 11:00:01 give 0 s, 5 s, 5 s and 6 s. So nothing waits

@@ -131,8 +131,8 @@ func (k *Counts) put(key counter, v counted) {
 	if key.by != Nobody {
 		process = k.origins.list[key.by].name
 	}
-	// Two sums change first: the sum of the process, and the sum over all processes. The sum over all names changes by
-	// the difference of the limited sum, because a larger count of others also raises the limit of the largest process.
+	// Two sums change first: the sum of the process, and the sum over all processes. The sum over all names changes
+	// by the difference of the limited sum. A larger count of others also raises the limit of the largest process.
 	own := k.add(cell{key.name, process, key.slot, true}, more)
 	before := k.sums[key.cell].limited()
 	s := k.add(key.cell, more)
