@@ -32,7 +32,7 @@ func (e *Empirical) state(c *snapshot.Codec) {
 		e.tree.build(n, func() float64 { return value(0) })
 	}
 	c.Sum(&e.sum)
-	c.Check(plausible(e.sum.High, total), "holds a sum that is not that of its values")
+	c.Check(plausible(e.sum.High, total), "holds a sum that differs from the sum of its values")
 }
 
 // plausible reports whether a sum that was kept up to date equals the sum of its terms, except for rounding. Values
@@ -78,7 +78,7 @@ func (p *Progress) UnmarshalBinary(data []byte) error { // as snapshot.Restore d
 func (w *WrapUp) state(c *snapshot.Codec) {
 	counter(c, &w.n)
 	c.Amount(&w.seconds)
-	c.Check(w.n > 0 || w.seconds == 0, "holds a mean of nothing")
+	c.Check(w.n > 0 || w.seconds == 0, "holds a mean without observations")
 }
 
 // AppendBinary appends a snapshot to dst. AppendBinary never fails. UnmarshalBinary sets w to the written state. If
@@ -109,9 +109,9 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 	places(c, &u.free, len(u.samples))
 	places(c, &u.first, len(u.samples))
 	c.Sum(&u.all.sum)
-	c.Check(!c.Reading() || u.placesFit(), "lists free or first samples that are not")
+	c.Check(!c.Reading() || u.placesFit(), "lists free places or first-wave samples that do not match the samples")
 	if c.Reading() {
-		c.Check(plausible(u.all.sum.High, u.sort()), "holds a sum that is not that of its samples")
+		c.Check(plausible(u.all.sum.High, u.sort()), "holds a sum that differs from the sum of its samples")
 	}
 	u.origin.state(c, u)
 }
@@ -131,7 +131,7 @@ func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 		kind = sampleDerived
 	}
 	c.Uint(&kind)
-	c.Check(kind <= sampleStored, "holds a sample of no kind")
+	c.Check(kind <= sampleStored, "holds a sample of an unknown kind")
 	if kind == sampleFree {
 		s.unitTime = -1
 		return
@@ -151,7 +151,7 @@ func places(c *snapshot.Codec, list *[]int32, n int) {
 	snapshot.List(c, list, func(at *int32) {
 		place := uint64(*at)
 		c.Uint(&place)
-		c.Check(place < uint64(n), "names a place beyond the last")
+		c.Check(place < uint64(n), "names an index beyond the last")
 		*at = int32(place)
 	})
 }
@@ -206,7 +206,7 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	counter(c, &o.updates)
 	c.Check(len(o.machine) <= len(u.samples), "holds more origins than samples")
 	known := u.config.Factors == nil || len(o.machine) == len(u.samples)
-	c.Check(known, "holds samples of unknown origin, and there are Factors")
+	c.Check(known, "holds samples without a machine, and UnitTimes has Factors")
 	if !c.Reading() {
 		return
 	}

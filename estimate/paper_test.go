@@ -131,11 +131,10 @@ func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 	assert.Equal(t, 2, rates.Samples())
 }
 
-// Mantri §5.5: "tasks may speed up or slow down", hence a moving average. With a window of 20 s, 10 s at 10 units/s are
-// followed by half a window, 10 s, at 5 units/s. Each second counts 10/13 at the end of its interval, because
-// 1/(1 + .5 + .5²/2) = 8/13 and 8/13 * (1 + .25) = 10/13, and 8/13 of that at the end of the next interval. So the rate
-// is 145 units in 21 s, and the remaining 850 units take 123.1 s. At the mean rate of the whole time they would take
-// 113.3 s.
+// Mantri §5.5: "tasks may speed up or slow down", hence a moving average. With a window of 20 s, 10 s at 10 units/s
+// are followed by half a window, 10 s, at 5 units/s. Over an interval of half a window, old seconds keep 1/(1 + .5
+// + .5²/2) = 8/13 of their weight, and new seconds count 8/13 * (1 + .25) = 10/13. So the rate is 145 units in
+// 21 s, and the remaining 850 units take 123.1 s. At the mean rate of the whole time they would take 113.3 s.
 func TestMantri55MovingAverage(t *testing.T) {
 	for window, want := range map[time.Duration]float64{20 * time.Second: 850. * 21 / 145, 0: 850. * 20 / 150} {
 		model := estimate.Linear{Window: window}

@@ -114,8 +114,8 @@ func compareUnitTimes(t *testing.T, fast *UnitTimes, want []float64, p float64) 
 	require.Equal(t, want[int(math.Ceil(p*float64(n)))-1], fast.Quantile(p))
 }
 
-// Near-empty inputs: without a floor, a task that reads one byte in its start-up second has a rate a million times
-// above its peers, and distorts the mean.
+// Near-empty inputs: a task may read a single byte in its start-up second. Without a floor, its rate is a million
+// times above its peers, and distorts the mean.
 func TestFloorBoundsTheRateOfTinyTasks(t *testing.T) {
 	bare, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true})
 	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1e5, FixedOverhead: true})

@@ -19,8 +19,8 @@ func (c *coefficients) misfit(rows []row, residual float64) float64 {
 	return sum
 }
 
-// The test makes phases of all kinds: bytes explain the times except for noise of up to a fifth, and up to a third
-// of the tasks are slow, anywhere, among the large tasks or among the small. In all but a few of 3000 phases the
+// The test makes phases of all kinds: bytes explain the times except for noise of up to a fifth. Up to a third of
+// the tasks are slow: of all tasks, of the large tasks, or of the small tasks. In all but a few of 3000 phases the
 // fit explains about as many tasks as the true model.
 func TestFitIsAsGoodAsTheTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))

@@ -38,10 +38,10 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	}
 	n := c.Size(len(k.y), 8*(1+dimensions))
 	whole := n == k.config.Keep
-	c.Check(n <= k.config.Keep && n <= k.added && (whole || n == k.added), "counts more or fewer runs than there are")
-	c.Check(k.oldest == 0 || whole && k.oldest < n, "begins with a run that there is not")
+	c.Check(n <= k.config.Keep && n <= k.added && (whole || n == k.added), "counts more or fewer runs than it holds")
+	c.Check(k.oldest == 0 || whole && k.oldest < n, "begins with a run that it does not hold")
 	fresh := k.measured <= k.added && k.added-k.measured <= n
-	c.Check(fresh && (k.measured > 0 || n == 0), "measured runs that there are not")
+	c.Check(fresh && (k.measured > 0 || n == 0), "measured more runs than it holds")
 	if c.Reading() {
 		k.x, k.y = make([]float64, n*dimensions), make([]float64, n)
 	}

@@ -61,10 +61,10 @@ func (e evidence) bits() uint8 {
 func (e *evidence) code(c *snapshot.Codec) {
 	bits, ratio := e.bits(), uint64(math.Float32bits(e.ratio))
 	snapshot.Small(c, &bits, 0, fullBit|failedBit|3)
-	c.Check(kind(bits&3) <= bound, "holds evidence of no kind")
+	c.Check(kind(bits&3) <= bound, "holds evidence of an unknown kind")
 	e.kind, e.failed = kind(bits&3), bits&failedBit > 0
 	if e.kind == silent {
-		c.Check(bits&fullBit == 0, "holds silent evidence that counts")
+		c.Check(bits&fullBit == 0, "holds evidence that says nothing and yet has full weight")
 		return
 	}
 	c.Uint(&ratio)

@@ -268,10 +268,10 @@ func TestMachineThatTurnsBad(t *testing.T) {
 	assert.Less(t, ends, 6)
 }
 
-// alarms simulates clusters of twenty machines that differ by 10 %, in which attempts differ by 25 % and a
-// twentieth are 8 times slower on any machine. An attempt that runs for the given multiple of the typical time is
-// killed, and no attempt reports progress. The first machine of each cluster is slow, unless slow is 1. alarms
-// returns how many other machines, and how many first machines, were ever called slow, and the mean number of
+// alarms simulates clusters of twenty machines that differ by 10 %. Attempts differ by 25 %, and a twentieth are 8
+// times slower on any machine. An attempt that runs for the given multiple of the typical time is killed, and no
+// attempt reports progress. The first machine of each cluster is slow, unless slow is 1. alarms returns three
+// numbers: how many other machines were ever called slow, how many first machines were, and the mean number of
 // attempts before a first machine was called slow.
 func alarms(t *testing.T, clusters, attempts int, killed, slow, share float64) (others, first int, after float64) {
 	random := rand.New(rand.NewPCG(9, uint64(10*killed)))
@@ -313,9 +313,9 @@ func alarms(t *testing.T, clusters, attempts int, killed, slow, share float64) (
 	return others, first, after / float64(max(first, 1))
 }
 
-// TestAlarmsByKills makes the second table of the package's documentation: how many of 10,000 healthy machines are
-// ever called slow within 60 attempts, and after how many attempts a machine is that is 2 or 8 times slower. The
-// last two rows vary slowShare.
+// TestAlarmsByKills makes the second table of the package's documentation. The first number is how many of 10,000
+// healthy machines are ever called slow within 60 attempts. The others are the attempts before a machine is called
+// slow that is 2 or 8 times slower. The last two rows vary slowShare.
 func TestAlarmsByKills(t *testing.T) {
 	for _, c := range []struct {
 		killed, share float64

@@ -93,7 +93,7 @@ func CountsForm(place string, kind byte, among bool) Form[Fact] {
 		Fact: func(c *snapshot.Codec, v *Fact) {
 			c.Number64(&v.Of, 0, maxCount)
 			c.Number64(&v.Hits, 0, maxCount)
-			c.Check(!among || v.Hits <= v.Of, "counts more hits than there was anything")
+			c.Check(!among || v.Hits <= v.Of, "counts more hits than things")
 		},
 		Name: func(v *Fact) *string { return &v.name },
 	}
@@ -246,7 +246,7 @@ func (k *Counts) State(f Form[Fact], c *snapshot.Codec, choices Choices) {
 		snapshot.Small(c, &v.Origin, 0, math.MaxUint16)
 		c.Text(&v.Fact.name)
 		f.Fact(c, &v.Fact)
-		c.Check(k.origins.Holds(v.Origin), "counts for an origin that there is not")
+		c.Check(k.origins.Holds(v.Origin), "holds a count of an unknown origin")
 		if c.Reading() {
 			k.put(counter{cell{name: v.Fact.name, slot: choices.Slot(v.At)}, v.Origin}, counted{v.Fact.Count, v.At})
 		}

@@ -70,7 +70,7 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 		rest := (*name)[same:]
 		c.Uint(&same)
 		c.Text(&rest)
-		c.Check(same <= uint64(len(last)), "holds a name that goes on from none")
+		c.Check(same <= uint64(len(last)), "holds a name that shares more than the name before")
 		if c.Reading() {
 			*name = last[:same] + rest
 		}
@@ -79,7 +79,7 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 	})
 	snapshot.List(c, sections, func(s *section[T]) {
 		c.Text(&s.name)
-		c.Check(s.name != "" && len(s.name) <= MostName, "holds an origin of no name")
+		c.Check(s.name != "" && len(s.name) <= MostName, "holds an origin without a name")
 		for _, at := range [...]*int64{&s.begun, &s.from, &s.until} {
 			c.Number64(at, 0, maxMicros)
 		}

@@ -111,10 +111,10 @@ func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	last := time.Duration(0)
 	snapshot.List(c, &l.seen, func(v *Observation[T]) {
 		c.Duration(&v.At)
-		c.Check(v.At >= last && v.At <= by, "holds what was seen at another time")
+		c.Check(v.At >= last && v.At <= by, "holds an observation that is out of order or in the future")
 		last = v.At
 		snapshot.Small(c, &v.Origin, 0, 1<<16-1)
-		c.Check(l.origins.Holds(v.Origin), "holds what an origin has seen that there is not")
+		c.Check(l.origins.Holds(v.Origin), "holds an observation of an unknown origin")
 		f.Fact(c, &v.Fact)
 	})
 }

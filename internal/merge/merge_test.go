@@ -51,7 +51,7 @@ func TestInvalidNamesAreRefused(t *testing.T) {
 	err := k.Merge(form, choices, day, deltaOf(1, day, []string{""}, Fact{"", Count{1, 1}}))
 	require.ErrorContains(t, err, "names that are empty")
 	err = k.Merge(form, choices, day, deltaOf(1, day, []string{"a"}, Fact{"a", Count{1, 2}}))
-	require.ErrorContains(t, err, "more hits than there was anything")
+	require.ErrorContains(t, err, "more hits than things")
 }
 
 // Old counts are dropped, even if there is no merge.

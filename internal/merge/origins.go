@@ -255,7 +255,7 @@ func (o *Origins) State(c *snapshot.Codec) {
 		c.Check(len(v.name) <= MostName, "holds a name that is too long")
 	})
 	c.Check(len(o.list) <= math.MaxUint16+1, "holds too many origins")
-	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin that is none")
+	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin at index 0, which stands for Nobody")
 }
 
 // Holds reports whether an origin with this number exists.

@@ -151,7 +151,7 @@ func (c *Codec) All(fields ...any) {
 		case *string:
 			c.Text(v)
 		default:
-			c.Check(false, "has a field of a type that has no form")
+			c.Check(false, "has a field of a type without a form")
 		}
 	}
 }

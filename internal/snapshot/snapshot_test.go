@@ -127,7 +127,7 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 func TestAllRefusesAFieldWithoutAForm(t *testing.T) {
 	least := -1
 	data, _ := Append(nil, 1, func(c *Codec) { c.Number(&least, -1, 1) })
-	assert.ErrorContains(t, Restore(data, 1, new(float64), func(x *float64, c *Codec) { c.All(x) }), "a type that has no form")
+	assert.ErrorContains(t, Restore(data, 1, new(float64), func(x *float64, c *Codec) { c.All(x) }), "a type without a form")
 	assert.ErrorContains(t, Restore(data, 1, new(int), func(n *int, c *Codec) { c.All(n) }), "holds -1 where 0")
 }
 
