@@ -1,9 +1,10 @@
-// Package straggler is the root of a library of decisions about slow tasks. Use the library in a scheduler, a job queue or
-// any other program that runs the tasks of a job on several machines.
+// Package straggler is the root of a library of decisions about slow tasks. Use the library in a scheduler, a job
+// queue or any other program that runs the tasks of a job on several machines.
 //
-// A job that is split into tasks waits for its slowest task. The packages below tell the host, which is your program, what
-// to do about a slow task. The host owns the clock, the threads, the network and the tasks; the library owns the
-// decisions. For example, an attempt has run for 40 s and needs another 110 s, while a new attempt would take 55 s:
+// A job that is split into tasks waits for its slowest task. The packages below tell the host, which is your
+// program, what to do about a slow task. The host owns the clock, the threads, the network and the tasks; the
+// library owns the decisions. For example, an attempt has run for 40 s and needs another 110 s, while a new attempt
+// would take 55 s:
 //
 //	decision := restart.Decide(task, phase)
 //	fmt.Println(decision)
@@ -20,10 +21,12 @@
 //   - replicate: which output to copy, and which lost output to compute again before a task asks for it
 //   - clone: how many clones of a small job's tasks to launch, within a budget
 //   - delay: whether to wait or to go, for a slot near the data or for an output that no other clone reads
-//   - fairshare: how large each pool's share is, which pool gets the next slot, and which tasks to kill for a starving pool
+//   - fairshare: how large each pool's share is, which pool gets the next slot, and which tasks to kill for a
+//     starving pool
 //   - laxity: which job runs next, which workers are overloaded, and which tasks to move off them
 //   - skew: which reduce task gets which partition
 //
 // Import the package that answers your question. The packages do not import each other, except that all may import
-// estimate. This root package holds what they share: [FieldError], the error of a value that is out of range.
+// estimate. The root package holds a type that all packages share: [FieldError], the error of a value that is out
+// of range.
 package straggler

@@ -1,6 +1,6 @@
-// Package estimate estimates how long tasks take. A scheduler uses it to know how long a running attempt of a task
-// still needs (t_rem), and how long a new attempt would take (t_new). The first estimate is a duration. The second
-// is a distribution, in seconds.
+// Package estimate estimates how long tasks take. A scheduler uses the package to know how long a running attempt
+// of a task still needs (t_rem), and how long a new attempt would take (t_new). The first estimate is a duration.
+// The second is a distribution, in seconds.
 //
 // An attempt that has done 25 of its 100 units of work after 40 s needs another 120 s. In a phase with ten finished
 // attempts of 55 s each, a new attempt takes 55 s:

@@ -14,10 +14,10 @@ const MaxSample = 1e18
 // Empirical keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n),
 // Mean and Len O(1).
 //
-// Memory depends on the order of inserts. For a million values it is about 14 bytes a value after inserts in random
-// order, and 22 bytes after inserts in sorted order. If the values keep changing, it is 17 bytes a value. Memory is
-// kept when values are deleted, and used again. An insert allocates only when the tree needs more nodes than ever
-// before.
+// Memory depends on the order of inserts. A tree of a million values needs about 14 bytes a value after inserts in
+// random order, and 22 bytes after inserts in sorted order. If the values keep changing, the tree needs 17 bytes a
+// value. Memory is kept when values are deleted, and used again. An insert allocates only when the tree needs more
+// nodes than ever before.
 //
 // The zero value is empty and ready to use. An empty distribution describes a time that never comes: its mean and
 // quantiles are +Inf and its probabilities 0.

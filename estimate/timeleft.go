@@ -55,8 +55,8 @@ type Subphase struct {
 // already spent in it. So a hung subphase is noticed.
 //
 // TimeLeftBySubphase returns [Unknown] if there are no parts or if no rate is known. TimeLeftBySubphase returns the
-// longest duration for a task that has begun, shows no progress and cannot be compared with other tasks. Scores
-// beyond their weight count as done. O(len(parts)), no allocation.
+// longest duration for a task that has begun, shows no progress and cannot be compared with other tasks. A subphase
+// with a score above its weight counts as done. O(len(parts)), no allocation.
 func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	var score float64
 	var age time.Duration

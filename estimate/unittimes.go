@@ -12,9 +12,9 @@ import (
 // no sample. For a killed attempt, see [UnitTimes.Kill]. (The paper calls processRate a rate, but the unit is
 // seconds per unit of work. [Progress.Rate] is a rate, in units of work per second.)
 //
-// UnitTimes is a [Distribution] in seconds per unit of the work that counts, [UnitTimes.Work]. With at least
-// MinSamples samples it describes the samples. With fewer it describes the Prior, or a time that never comes if
-// there is no Prior.
+// UnitTimes is a [Distribution] in seconds per unit of work. The units of a task are [UnitTimes.Work], which
+// includes the overhead. With at least MinSamples samples it describes the samples. With fewer it describes the
+// Prior, or a time that never comes if there is no Prior.
 //
 // An update takes O(log n) amortised. After as many updates as there were samples, the overhead is fitted again. If
 // the overhead has changed, the samples are sorted again: this single update takes O(n log n), half a second for a
@@ -56,10 +56,10 @@ func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 // relative error, without the samples that take over 1.5 times their fitted time. The overhead is 0 with fewer than
 // 8 samples, and if all tasks have equal work.
 //
-// A fit that would change a mean task's work by less than a twentieth is dropped. A fit to few samples is unsteady
-// all the same. With ten tasks, about one fit in ten changes the promised time of a small task by over a tenth.
-// With a hundred tasks, no fit does so after their reports have settled. FixedOverhead is steadier if it suits the
-// phase.
+// A fit that would change a mean task's work by less than a twentieth is dropped. An overhead that is fitted to few
+// samples is unsteady. With ten tasks, about one fit in ten changes the promised time of a small task by over a
+// tenth. With a hundred tasks, no fit does so after their reports have settled. FixedOverhead is steadier if it
+// suits the phase.
 func (u *UnitTimes) Overhead() float64 { return u.overhead }
 
 // Work returns the work that counts for a task of the given work: at least Floor, plus the overhead.

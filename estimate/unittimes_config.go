@@ -19,7 +19,7 @@ type UnitTimesConfig struct {
 	// Prior is the host's expectation before enough tasks of the phase have run, in seconds per unit of work. Nil
 	// means no expectation.
 	Prior Distribution
-	// Floor is the least work, in units, that counts: a task with less work counts as a task with this work. A task
+	// Floor is the least work of a task, in units: a task with less work counts as a task of Floor units. A task
 	// that reads nearly nothing still takes its start-up time, and without a floor would show an absurd rate. A
 	// tenth of the phase's mean work is a good choice. 0 means no floor.
 	Floor float64

@@ -36,8 +36,9 @@ func (b Bill) Parts() Parts {
 	})
 }
 
-// Factor returns how many times slower than its peers a machine at fault is, and 1 for any other machine. Factor is
-// a record for [Phase.Factor]: with it, Explain can explain phases with few tasks a machine. O(machines at fault).
+// Factor returns how many times slower than its peers a machine at fault is, and 1 for any other machine. Pass
+// Factor as [Phase.Factor], so that Explain can also judge machines in phases with few tasks on each machine.
+// O(machines at fault).
 func (b Bill) Factor(machine int) float64 {
 	for i := range b.Machines {
 		if b.Machines[i].Index == machine {

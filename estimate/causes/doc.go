@@ -36,8 +36,10 @@
 //     other tasks there must be slow, and there must be more slow tasks than chance explains.
 //
 // [Charge] reads many phases. Charge returns the time that the slowest tasks cost beyond the mean task. Charge also
-// returns the fault: machines, the division of the work, or the data. A machine is at fault by the median over
-// phases of its ratio to its cohort. A mean would name a machine that had a single very bad day.
+// returns the fault: machines, the division of the work, or the data. A machine has a ratio in each phase: the time
+// of its tasks divided by the time expected from their bytes, their cohort and their moment. Charge judges a
+// machine by the median of its ratios over all phases, because a mean would name a machine with a single very bad
+// day.
 //
 // # Symbols
 //

@@ -46,8 +46,8 @@ func pivot(x []float64) float64 {
 
 func middle(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
 
-// partition reorders x into values below the pivot, values equal to the pivot, and values above the pivot. It
-// returns the begin of the second and of the third part.
+// partition reorders x into values below the pivot, values equal to the pivot, and values above the pivot.
+// partition returns the begin of the second and of the third part.
 func partition(x []float64, p float64) (low, high int) {
 	high = len(x)
 	for i := 0; i < high; {

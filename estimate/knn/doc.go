@@ -1,5 +1,5 @@
 // Package knn predicts how long a task will run, and which resources it will need, from the most similar past runs.
-// A scheduler uses it for a phase without finished tasks, if parameters such as size, CPU and memory determine how
+// A scheduler uses knn for a phase without finished tasks, if parameters such as size, CPU and memory determine how
 // long a task takes. The past runs may belong to any phase.
 //
 // A run with three parameters took 8.4 s. A task with similar parameters gets a prediction of 8.4 s:

@@ -94,8 +94,8 @@ func (t *knnTree) box(node int) []float64 {
 	return t.boxes[node*2*t.dimensions : (node+1)*2*t.dimensions]
 }
 
-// selectMiddle orders the points so that no point before n is larger in the parameter than any point from n on. It
-// partitions by the median of three. If that choice is bad too often, it sorts the remaining points.
+// selectMiddle orders the points so that no point before n is larger in the parameter than any point from n on.
+// selectMiddle partitions by the median of three. If that choice is bad too often, it sorts the remaining points.
 func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	key := func(p point) float64 { return t.source[p.at*t.dimensions+parameter] }
 	for tries := 2 * bits.Len(uint(len(points))); len(points) > 8; tries-- {

@@ -31,9 +31,9 @@
 //     other machines of the class: see the next section.
 //   - An unfinished attempt counts in full once it has run for a quarter of its typical time, and in proportion
 //     before that. The first report shows little more than how tasks start.
-//   - Trust adds evidence that the machine is as slow as its class: so many attempts with the ratio of the class.
-//     So one or two slow tasks never make a machine slow, and three slow tasks that agree are believed in full. A
-//     mean that is drawn towards 1 would need a dozen.
+//   - Trust is a number of attempts. The record adds this many attempts with the ratio of the machine's class to
+//     the evidence of the machine. So one or two slow tasks never make a machine slow, and three slow tasks that
+//     agree are believed in full. A mean that is drawn towards 1 would need a dozen.
 //   - Evidence fades with its age, to half in a HalfLife. The latest 16 ended attempts of a machine count, and 8
 //     running attempts.
 //
@@ -69,10 +69,10 @@
 // because the tasks are long, the bounds prove nothing.
 //
 // The second table gives two numbers for a policy without progress reports that kills every attempt at a multiple
-// of the typical time. The first is how many of 10,000 healthy machines were ever called slow within 60 attempts
-// each. The second is the mean number of attempts before a machine that is 2 or 8 times slower was called slow. The
-// clusters are as above, but a twentieth of the attempts are 8 times slower. The last two rows change the prior:
-// one machine in ten thousand is slow, and one in a hundred.
+// of the typical time. The first number is how many of 10,000 healthy machines were ever called slow within 60
+// attempts each. The second number is the mean number of attempts until the record called a machine slow that is 2
+// or 8 times slower. The clusters are as above, but a twentieth of the attempts are 8 times slower. The last two
+// rows change the prior: one machine in ten thousand is slow, and one in a hundred.
 //
 //	killed at   called slow   2 times slower   8 times slower
 //	      1.3             8             10.0              7.5
@@ -81,8 +81,8 @@
 //	      1.3             2             14.4             10.7
 //	      1.3            41              7.0              5.1
 //
-// A machine that is only 1.4 or 1.7 times slower may be called slow as well. This happens if every attempt is
-// killed too early to show the true factor of the machine.
+// A machine that is only 1.4 or 1.7 times slower may be called slow as well. Such a verdict needs a policy that
+// kills every attempt too early to show the true factor of the machine.
 //
 // # Many schedulers, one fleet
 //

@@ -111,9 +111,9 @@ func (r *Record) Factor(machine int) float64 {
 	return m.location / r.average()
 }
 
-// Elsewhere returns the factor that a copy or a restart can expect if it runs on none of the given machines. This
-// is the factor of the best other machine, but at least 1. The host does not know which machine will be free, and
-// the best of many estimates is too good.
+// Elsewhere returns the factor that a copy or a restart can expect if it runs on none of the given machines. The
+// answer is the factor of the best other machine, but at least 1. The host does not know which machine will be
+// free, and the best of many estimates is too good.
 //
 // Known is the number of other machines with evidence. If the host has more machines than Known, the rest count as
 // average, and the factor to use is 1. O(k log m) for k machines; Elsewhere allocates only if k is larger than ever

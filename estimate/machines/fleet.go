@@ -85,7 +85,7 @@ func (e evidence) within(limit float64) evidence {
 	return e
 }
 
-// at converts an instant to the record's clock. If the clock has stepped back, it drops evidence of the future.
+// at converts a host's instant to the time of the record. If the clock has stepped back, it drops evidence of the future.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
 	c, before := r.config.choices(), r.clock.Since

@@ -33,9 +33,9 @@ const MostRunning = 8
 // Every call takes O(log m) for m machines, unless its comment says otherwise, and does not allocate once the
 // machines are known. A machine takes about 650 bytes, a class about 4,000.
 //
-// Not safe for concurrent use. This includes [Record.Factor] and [Record.Judge], which update what they answer. Use
-// a single Record for a cluster. A host whose phases share the Record can put a lock around the few methods that
-// the phases call.
+// Not safe for concurrent use. [Record.Factor] and [Record.Judge] are not safe either, because they update the
+// answer. Use a single Record for a cluster. A host whose phases share the Record can put a lock around the few
+// methods that the phases call.
 type Record struct {
 	config   Config
 	grid     grid

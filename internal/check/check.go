@@ -58,7 +58,7 @@ func PlaceOf[T any]() string {
 
 const module = "straggler-go/straggler/"
 
-// Nil reports whether an interface holds a nil pointer or a nil function. Such an interface is not nil itself, but
+// Nil reports whether an interface holds a nil pointer or a nil function. The interface is then not nil itself, but
 // its methods cannot be called.
 func Nil(v any) bool {
 	switch r := reflect.ValueOf(v); r.Kind() {

@@ -9,8 +9,8 @@ import (
 )
 
 // Clock turns a host's instants into the time since the first instant. The result never falls. If the clock steps
-// back, no time has passed, and the next instant is measured from the earlier instant. This is the rule of
-// golang.org/x/time/rate.
+// back, no time has passed, and the next instant is measured from the earlier instant. Package
+// golang.org/x/time/rate has the same rule.
 //
 // For example, the instants 12:00:00, 12:00:05, 11:00:00 and 11:00:01 give 0 s, 5 s, 5 s and 6 s. So nothing waits
 // until the host's clock has caught up, and no time counts twice. A step forward looks like time that has passed,

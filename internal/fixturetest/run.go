@@ -26,8 +26,8 @@ const indent = "    "
 // Host executes the commands of one file.
 type Host func(command string, args *Args) string
 
-// Run creates a new host for each file that matches the pattern, and runs the commands of the file. It compares the
-// answers with the answers in the file.
+// Run creates a new host for each file that matches the pattern, and runs the commands of the file. Run compares
+// the answers with the answers in the file.
 func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

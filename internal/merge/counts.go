@@ -14,9 +14,9 @@ import (
 // Count is a number of things, and the number of hits among them: tasks and stragglers, or outputs and losses.
 type Count struct{ Of, Hits int64 }
 
-// Counts counts things by name and by slot of time. A name is the name of the machine, or of another thing, that a
-// count belongs to. Slots are equally long. In a slot, the count of one process is limited to the counts of all
-// other processes together. The zero value has counted nothing.
+// Counts counts things by name and by slot of time. Each count belongs to a name, such as the name of a machine.
+// Slots are equally long. In a slot, the count of one process is limited to the counts of all other processes
+// together. The zero value has counted nothing.
 type Counts struct {
 	origins   Origins
 	by        map[counter]counted // the count of each origin for each name and slot
@@ -30,9 +30,8 @@ const (
 	maxCounters = 1 << 22 // largest number of counters; further counters are not stored
 )
 
-// cell is the key of a sum. A slot has three kinds of sums. The first is over all processes for a name. The second
-// is over all names, and has an empty name. The third is over all origins of one process for a name, and has
-// oneProcess set.
+// cell is the key of a sum. A slot has three kinds of sums. The sum of a name is over all processes. The sum of all
+// names has an empty name. The sum of a process is over all its origins for a name, and has oneProcess set.
 type cell struct {
 	name, process string
 	slot          int64

@@ -81,8 +81,8 @@ func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	return at
 }
 
-// Latest returns the latest possible instant by a clock. If the process shares, clocks may step back, and there is
-// no bound.
+// Latest returns the latest possible instant by a clock. If the process shares, Latest returns no bound, because
+// clocks may step back.
 func (c Choices) Latest(k clock.Clock) time.Duration {
 	if c.Origin != "" {
 		return math.MaxInt64

@@ -26,7 +26,7 @@ func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	}
 }
 
-// Through saves and restores a state, and returns the restored state, which must continue as the saved one. It
+// Through saves and restores a state, and returns the restored state, which must continue as the saved one. Through
 // checks that the restored state is saved as equal bytes, and that damaged bytes are refused.
 func Through[T any, P interface {
 	*T
