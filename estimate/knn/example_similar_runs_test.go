@@ -31,7 +31,7 @@ func ExampleRegressor() {
 	}
 	fmt.Printf("known: %v mean: %.1f s, %d runs, 80%% within %.1f s\n", p.Known(), p.Mean(), p.Len(), p.Quantile(.8))
 
-	// As t_new of a further copy, for a restart policy.
+	// The prediction serves as t_new of a further attempt, for a restart policy.
 	fresh := estimate.Fresh{UnitTime: &p, Work: 1}
 	fmt.Println(fresh.Expected())
 	fmt.Println(runs.Predict(&p, []float64{64}))
@@ -40,20 +40,4 @@ func ExampleRegressor() {
 	// known: true mean: 8.4 s, 9 runs, 80% within 10.0 s
 	// 8.4s
 	// estimate/knn: len(x) is 1, want 3
-}
-
-func ExampleHistogram() {
-	cpu, err := knn.NewHistogram(knn.HistogramConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(cpu.Estimate())
-	for _, percent := range []float64{41, 43, 42, 90, 12} {
-		cpu.Observe(percent)
-	}
-	fmt.Println(cpu.Estimate())
-	// Output:
-	// 0 false
-	// 42 true
 }
