@@ -52,9 +52,9 @@ func (c Cause) Remedy() string {
 	case Split:
 		return "divide the work anew (skew)"
 	case Machine:
-		return "duplicate or restart elsewhere (restart); keep work off the machine"
+		return "copy or restart elsewhere (restart); keep work off the machine"
 	case Contention:
-		return "duplicate or restart where it is quiet (restart)"
+		return "copy or restart where it is quiet (restart)"
 	}
 	return "try a copy, and watch it (restart)"
 }
