@@ -159,7 +159,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	for at := range s.copies {
 		if c := &s.copies[at]; c.live && c.kind == kind {
 			w.tasks = append(w.tasks, preempt.Task{
-				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Speculative: c.extra || c.kept,
+				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra || c.kept,
 			})
 			w.places = append(w.places, int32(at))
 		}
