@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Off as a timeout means that the pool makes no claim of that kind. Off as a cool-down means that the pool may claim
+// Off as a timeout means that the pool makes no such claim. Off as a cool-down means that the pool may claim
 // again at once.
 const Off = -1
 
@@ -55,7 +55,7 @@ type Timeouts struct {
 	// and at the top level the value in [Config]. [Off] means that the pool makes no claim for its minimum.
 	Min time.Duration
 	// Fair is Tfair: how long a pool may be below its fair share before it makes a claim. Zero and [Off] mean the
-	// same as for Min. Min must be at most Fair unless one of the two is Off. The paper wants Min shorter than Fair
+	// same as for Min. Min must be at most Fair, unless Min or Fair is Off. The paper wants Min shorter than Fair
 	// (section 3.2). If both are equal, a pool claims the larger deficit at once.
 	Fair time.Duration
 }

@@ -3,7 +3,7 @@ package preempt
 import "github.com/straggler-go/straggler/internal/exact"
 
 // levelAfter returns the highest service level that the claimant and the pools between it and the scope will have
-// after a grant of units. ok is false if the claimant or one of these pools has its share already.
+// after a grant of units. ok is false if any of these pools has its share already.
 func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, ok bool) {
 	for i := claimant; i != scope; i = l.p.parent[i] {
 		share := l.p.watch[i].share
@@ -47,8 +47,8 @@ func (l *planner) permits(task, claimant, scope, depth int32, level served, cros
 	return true
 }
 
-// spares reports whether the scope and the pools above it can lose units. Each of these pools must keep its share,
-// or, if cross is true, must stay better served than the claimant is now. crossed is true if a pool does not keep its
+// spares reports whether the scope and the pools above it can lose units. Each pool must keep its share. If cross is
+// true, it may instead stay better served than the claimant is now. crossed is true if a pool does not keep its
 // share.
 func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, crossed bool) {
 	claimant := l.p.claims[c].Pool
@@ -68,7 +68,7 @@ func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, cross
 	return true, crossed
 }
 
-// below returns the largest number of units by which a taken task has left one of its pools below the share.
+// below returns the largest number of units by which a taken task has left any of its pools below the share.
 func (l *planner) below(x takenTask) (missing int64) {
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {
 		missing = max(missing, -l.excess[i])

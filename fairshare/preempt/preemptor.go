@@ -41,7 +41,7 @@ type watch struct {
 	waiting                 Waiting
 }
 
-// New returns a Preemptor for the pools of the tree. It keeps neither the tree nor config.Pools. New returns an error
+// New returns a Preemptor for the pools of the tree. It does not keep the tree or config.Pools. New returns an error
 // if tree is nil, if a field of config is out of range, or if config.Pools has the wrong length. The error names the
 // field.
 //
@@ -119,8 +119,8 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 }
 
 // SetWaiting sets the size of the tasks that a pool waits to run, until the next call for that pool. A plan then
-// grants the pool units in multiples of that size, on one machine if w says so. If this is impossible, the plan kills
-// nothing for the pool. SetWaiting returns false for an unknown pool.
+// grants the pool units in multiples of that size; with [Waiting.OneMachine] the units of a task lie on one machine.
+// If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an unknown pool.
 //
 // A plan grants units only to pools that starve. A pool that has its due units is granted nothing, whatever it waits
 // for and however many units are free. Hand out free units yourself, for example with [fairshare.Index].

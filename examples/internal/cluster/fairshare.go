@@ -193,8 +193,8 @@ func newDoor(config *gate.Config) (*door, error) {
 }
 
 // facts are what runs on a machine, and what of it belongs to a job.
-func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
-	var n gate.Node
+func (d *door) facts(s *sim, job, machine int32) (gate.Machine, gate.Reducer) {
+	var n gate.Machine
 	var r gate.Reducer
 	for at := s.machines[machine].first; at != none; at = s.copies[at].next {
 		c := &s.copies[at]
