@@ -1,9 +1,9 @@
-// Package fairshare is for a scheduler whose slots are shared by several teams, users or jobs. It answers two
-// questions: how many slots should each of them have, and who gets the next free slot?
-// A [Pool] is one claimant: a job, a user or a queue, or a group of smaller pools.
+// Package fairshare is for a scheduler that divides its slots among several teams, users or jobs. It answers two
+// questions: how many slots should each claimant have, and which claimant gets the next free slot? A [Pool] is one
+// claimant: a job, a user or a queue, or a group of smaller pools.
 //
 // The package follows M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55:
-// section 3, section 4.1 and appendix A. Package preempt decides whose tasks to kill for a pool that starves. Package
+// section 3, section 4.1 and appendix A. Package preempt decides which tasks to kill for a pool that starves. Package
 // gate decides which tasks a machine admits (section 5).
 //
 // # An example
@@ -29,7 +29,7 @@
 //
 // # The share
 //
-// There are F slots. Pool i has the minimum m(i), the demand d(i) and the weight w(i). Its share is
+// F is the number of slots. Pool i has the minimum m(i), the demand d(i) and the weight w(i). Its share is
 //
 //	share(i) = clamp(L·w(i), min(m(i), d(i)), d(i))
 //
@@ -71,23 +71,24 @@
 //
 //   - The minimums may not fit in the total: [Policy.OnInfeasible]. A minimum counts only up to the pool's demand.
 //   - A pool with children is guaranteed at least the sum of its children's guarantees. Otherwise a child's guarantee
-//     would depend on the parent's luck. A child's minimum beyond the child's demand guarantees its parent nothing.
+//     would hold only when its parent happens to have enough slots. A child's minimum beyond the child's demand
+//     guarantees its parent nothing.
 //   - A guarantee may or may not count when the surplus is divided: [Policy.Surplus].
 //   - Weights, and the weight zero: [Pool.Weight]. Shares that ignore demand: [Policy.Basis].
 //
 // # Who gets the next slot
 //
-// An [Index] hands out single slots in one of three orders. The default order, [LeastUsage], needs no shares. It
-// serves pools below their minimum first, and then the pool with the least usage per weight.
+// An [Index] hands out single slots in the order that [Policy.Order] names. The default, [LeastUsage], needs no
+// shares. It serves pools below their minimum first, and then the pool with the least usage per weight.
 //
-// If all weights are equal, LeastUsage leads exactly to the shares. With unequal weights no pool gets more than one
-// slot beyond its real share. But many small pools may each round up, and a large pool then lacks these slots. An
+// If all weights are equal, LeastUsage leads exactly to the shares. With unequal weights each pool stays less than
+// one slot above its real share. But many small pools may each round up, and a large pool then lacks these slots. An
 // example: 150 slots, a hundred pools of weight 1 and one pool of weight 100. Each small pool takes one slot. The
-// large pool has 50 slots, and its share is 75. If tasks are killed for such a pool,
-// choose a threshold that the pool's usage does not fall below again: at most 50/75 of its share in the example.
+// large pool has 50 slots, and its share is 75. If tasks are killed for such a pool, choose a threshold that the
+// pool's usage does not fall below again: at most 50/75 of its share in the example.
 //
 // The paper serves "the job farthest below its fair share". [LargestDeficit] measures the distance in slots, and
-// [SmallestPart] measures it in proportion. Both orders lead to the shares, whatever the weights are. Both need a
+// [SmallestPart] measures it in proportion. Both orders lead to the shares for all weights. Both need a
 // call of [Index.SetShares] whenever shares change. An example: two pools have shares of 14 and 86 slots and use 10
 // and 40. LargestDeficit and SmallestPart serve the second pool, and LeastUsage serves the first.
 //
@@ -120,7 +121,7 @@
 //
 // # Cost and concurrency
 //
-// Dividing among 100,000 pools takes milliseconds. Handing out a slot takes microseconds. Neither allocates; the
+// Dividing among 100,000 pools takes milliseconds. Handing out a slot takes microseconds. Neither call allocates. The
 // comment of each call gives its growth. No call reads a clock, draws a random number or blocks. A decision depends
 // only on the arguments, and for Tree and Index also on the calls before. A Tree and an Index belong to one goroutine
 // each. All other types are values and are safe for concurrent use.

@@ -170,8 +170,8 @@ func (f *forest) cycle(pools []Pool) error {
 		pools[i].Parent.Index(), i)
 }
 
-// checkSums returns an error if a sum of minimums or weights could overflow later, or if the maximum of a pool is
-// smaller than the sum of its children's guarantees.
+// checkSums returns an error if a sum of minimums or weights could overflow later. It also returns an error if the
+// maximum of a pool is smaller than the sum of its children's guarantees.
 func (f *forest) checkSums() error {
 	guarantees := make([]int64, len(f.nodes))
 	for _, g := range slices.Backward(f.groups) {

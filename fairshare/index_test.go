@@ -203,7 +203,7 @@ func TestIndexLeavesNothingIdle(t *testing.T) {
 			for k := i; k >= 0; k = pools[k].Parent.Index() {
 				stopped = stopped || held[k] || x.Usage(k) >= pools[k].limit()
 			}
-			require.True(t, stopped, "pool %d of %+v wants more and must be next", i, pools)
+			require.True(t, stopped, "pool %d of %+v wants more, so Next must name a pool", i, pools)
 		}
 	}
 	require.Greater(t, idle, 50)
@@ -269,7 +269,7 @@ func TestNextGivesLessThanOneUnitBeyondTheRealShare(t *testing.T) {
 	require.Equal(t, int64(50), index.Usage(100))
 }
 
-// LargestDeficit and SmallestPart lead exactly to the shares, whatever the weights are.
+// LargestDeficit and SmallestPart lead exactly to the shares for all weights.
 func TestOrdersByShareLeadToShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 24))
 	for round := range 500 {

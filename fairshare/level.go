@@ -49,8 +49,8 @@ func (f *filler) least(first, end int32) (sum int64) {
 	return sum
 }
 
-// most returns the sum of the upper ends, and true if the sum is at most total. If not, it returns 0 and false; the
-// sum may then be beyond int64.
+// most returns the sum of the upper ends, and true if the sum is at most total. If the sum is larger, most returns 0
+// and false; the sum may be beyond int64.
 func (f *filler) most(first, end int32, total int64) (sum int64, fits bool) {
 	for _, hi := range f.hi[first:end] {
 		if hi > total-sum {

@@ -45,7 +45,7 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 	require.Positive(t, swept)
 }
 
-// If all pools are at their lower ends, many levels are right. sweep must return one that is a finite number.
+// If all pools are at their lower ends, many levels are right. sweep must return a finite level.
 func TestSweepReturnsANumberIfNoPoolIsAtTheLevel(t *testing.T) {
 	f := newFiller(2)
 	f.weight[0], f.lo[0], f.hi[0] = 1, 4, 5

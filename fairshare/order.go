@@ -19,8 +19,8 @@ const (
 	// Hadoop's and Spark's fair schedulers use this order. With [AboveMinimum] only the usage above the minimum
 	// counts.
 	LeastUsage Order = iota
-	// LargestDeficit serves the pool "farthest below its fair share" (section 4.1 of the paper): the pool with the
-	// largest share minus usage, in units. A minimum counts because it raises the share. Pools that have their share
+	// LargestDeficit serves the pool "farthest below its fair share" (section 4.1 of the paper): the pool that
+	// lacks the most units of its share. A minimum counts because it raises the share. Pools that have their share
 	// come after all pools below their share; the pool with the fewest units above its share is first. This order
 	// needs [Index.SetShares].
 	LargestDeficit

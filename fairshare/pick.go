@@ -13,17 +13,19 @@ type Reason uint8
 const (
 	// NobodyWants means that no pool is next. Each pool has its demand or its maximum, or is held.
 	NobodyWants Reason = iota
-	// BelowMinimum means the pool is below its minimum, and its usage/minimum is the smallest among its siblings.
+	// BelowMinimum means that the pool is below its minimum, and its usage/minimum is the smallest among its
+	// siblings.
 	BelowMinimum
-	// LeastServed means the pool has the smallest usage per weight among its siblings. Under an order by share it
-	// means that all siblings have their share, and that this pool is the least above its share.
+	// LeastServed means that the pool has the smallest usage per weight among its siblings. Under an order by share
+	// it means that all siblings have their share, and that this pool is the least above its share.
 	LeastServed
-	// BelowShare means the pool is the farthest below its share: in units under [LargestDeficit], in proportion under
-	// [SmallestPart].
+	// BelowShare means that the pool is the farthest below its share: in units under [LargestDeficit], in proportion
+	// under [SmallestPart].
 	BelowShare
-	// Leftover means the pool has weight zero, and its siblings with a weight want no more.
+	// Leftover means that the pool has weight zero, and its siblings with a weight want no more.
 	Leftover
-	// InTurn means the pool is the first of a FIFO group that wants more: the lowest rank, then the lowest index.
+	// InTurn means that the pool is the first of a FIFO group that wants more: the lowest rank, then the lowest
+	// index.
 	InTurn
 )
 

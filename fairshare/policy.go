@@ -99,7 +99,8 @@ func (s Surplus) MarshalText() ([]byte, error) { return enum.Text(surplusNames[:
 // UnmarshalText sets the surplus by its name. It returns an error for an unknown name.
 func (s *Surplus) UnmarshalText(text []byte) error { return enum.Parse(surplusNames[:], text, s) }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its
+// range.
 func (p Policy) Validate() error {
 	const place = "fairshare: Policy"
 	return cmp.Or(

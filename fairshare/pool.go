@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Unlimited is a demand or a maximum without a bound: a pool with this demand takes all units that it is given.
+	// Unlimited is a demand or a maximum without a bound. A pool with this demand takes all units that it can get.
 	Unlimited = math.MaxInt64
 	// Zero means the number zero in [Pool.Weight] and [Pool.Max], because a literal 0 there means the default.
 	Zero = -1

@@ -61,19 +61,19 @@ type Share struct {
 type Bound uint8
 
 const (
-	// AtDemand means the pool has its whole demand.
+	// AtDemand means that the pool has its whole demand.
 	AtDemand Bound = iota
-	// AtMax means the pool has its maximum and wants more.
+	// AtMax means that the pool has its maximum and wants more.
 	AtMax
-	// AtMin means the pool has its guarantee and no more: the level is below the guarantee, or minimums of siblings
-	// were cut.
+	// AtMin means that the pool has its guarantee and no more: the level is below the guarantee, or minimums of
+	// siblings were cut.
 	AtMin
-	// AtLevel means the pool stands at the water level, so its weight fixed the share.
+	// AtLevel means that the pool stands at the water level, so its weight fixed the share.
 	AtLevel
 	// AtRank means that siblings that are served earlier left no more units. They have a lower rank, or stand earlier
 	// in a FIFO pool. For a pool of weight zero they are the siblings with a weight.
 	AtRank
-	// AtCut means the minimums did not fit, and [Policy.OnInfeasible] cut the pool's minimum.
+	// AtCut means that the minimums did not fit, and [Policy.OnInfeasible] cut the pool's minimum.
 	AtCut
 )
 
@@ -112,7 +112,7 @@ func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
 func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
 func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
 
-// InfeasibleError is the error if the minimums of the top level do not fit in the total, under [Refuse]. At deeper
+// InfeasibleError reports, under [Refuse], that the minimums of the top level do not fit in the total. At deeper
 // levels the minimums always fit: a pool is guaranteed the sum of its children's guarantees, and New refuses a
 // smaller maximum.
 type InfeasibleError struct {

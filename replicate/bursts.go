@@ -17,11 +17,11 @@ type LossBurstsConfig struct {
 	// that no burst ever begins.
 	Losses int
 	// Window is how long a loss counts. So the losses that begin a burst must lie within Window, and a burst ends
-	// Window after them. 0 means 15 minutes. The paper gives no figure; its losses come in quick succession.
+	// Window after them. 0 means 15 minutes. The paper gives no figure. It says that losses come in quick succession.
 	Window time.Duration
 	// Prior is the assumed probability, in (0, 1), that an output of a machine in a burst is lost when a task wants
-	// it. Prior counts until enough outputs were wanted. 0 means 0.76 if Losses is 1, and 0.93 if Losses is more.
-	// These are the shares of the paper's recomputations that were useful [Mantri §6.5].
+	// it. Prior counts less with every output that a task wanted. 0 means 0.76 if Losses is 1, and 0.93 if Losses is
+	// more. These are the shares of the paper's recomputations that were useful [Mantri §6.5].
 	Prior float64
 	// Weight is the weight of Prior, in outputs. After this many outputs were wanted during bursts, they count as
 	// much as Prior. 0 means 20.
@@ -160,9 +160,8 @@ func (b *LossBursts) Active(now time.Time, machine int) bool {
 	return b.has(machine) && b.active(b.clock.At(now), machine)
 }
 
-// Missing returns the probability, in (0, 1), that an output of the machine is lost when a task wants it, and true,
-// if the machine is in a burst. If not, it returns 0 and false; use the long record in [Losses] then. O(1), no
-// allocation.
+// Missing returns the probability, in (0, 1), that an output of the machine is lost when a task wants it. active is
+// true if the machine is in a burst. If not, p is 0; use the long record in [Losses] then. O(1), no allocation.
 func (b *LossBursts) Missing(now time.Time, machine int) (p float64, active bool) {
 	if !b.Active(now, machine) {
 		return 0, false

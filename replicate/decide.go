@@ -15,8 +15,8 @@ type Candidate struct {
 	ReplicaLoss float64
 }
 
-// Decide says whether to copy an output. The answer is [Replicate] if the copy is expected to save more time than it
-// takes, and if there is a token for each byte [Mantri §5.3]:
+// Decide says whether to copy an output. The answer is [Replicate] if two conditions hold. The copy is expected to
+// save more time than it takes, and there is a token for each byte [Mantri §5.3]:
 //
 //	Cost.Expected * (1 - ReplicaLoss) > CopyTime  and  Bytes <= tokens
 //

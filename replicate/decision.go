@@ -14,8 +14,8 @@ import (
 //
 // A copy of the output would save 10 s and take 6 s, but the 40 million tokens do not cover its 60 million bytes.
 type Decision struct {
-	Action Action
-	Reason Reason
+	Action Action // what to do with the output
+	Reason Reason // why
 	// Saves is the waiting time that the action is expected to save. Takes is the time that it takes: the copy time
 	// t_rep for a copy, and cluster time for a recomputation. Both are 0 if Reason is NoEstimate.
 	Saves, Takes time.Duration

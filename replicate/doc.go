@@ -1,6 +1,6 @@
-// Package replicate is for an engine whose tasks leave intermediate outputs on local disks. It answers two questions.
-// Which outputs should be copied to another machine before they are lost? Which lost outputs should be computed again
-// before a task asks for them?
+// Package replicate is for an engine with tasks that leave intermediate outputs on local disks. It answers two
+// questions. Which outputs should be copied to another machine before a loss? Which lost outputs should be computed
+// again before a task asks for them?
 //
 // An intermediate output lies on the machine that made it. If the output is lost, every task that reads it waits
 // until the output's own task has run again. This task may first have to wait for lost inputs. If every output is
@@ -18,8 +18,8 @@
 //
 // # The rules
 //
-// Let r be the probability that an output is lost, t the run time of its task, and t_rep the time of a copy to
-// another machine of the rack. An output is replicated if
+// Let r be the probability that an output is lost, and let t be the run time of its task. A copy to another machine
+// of the rack takes the time t_rep. An output is replicated if
 //
 //	r t_redo > t_rep,  t_redo = t + E(the longest t_redo of its inputs that are lost)
 //
@@ -52,8 +52,8 @@
 //
 // # Limits of the method
 //
-//   - Losses in different domains count as independent. The stall uses the mean times of the inputs. Both are wrong
-//     if an input is also an ancestor of another input; [Graph] says by how much.
+//   - Losses in different domains count as independent. The stall uses the mean times of the inputs. Both assumptions
+//     are wrong if an input is also an ancestor of another input; [Graph] says by how much.
 //   - A probability is only as good as its record. For a new cluster [LossesConfig] holds the assumptions.
 //   - The time to redo an output does not include the wait for a free slot.
 //   - The host decides about an output when its task ends, from the facts of that moment. Decide again if the machine

@@ -43,7 +43,7 @@ func (l *Losses) shared(machine int) float64 {
 func lossesForm() merge.Form[merge.Fact] { return merge.CountsForm("replicate", 'l', false) }
 
 // AppendVersion appends the version of l to dst: which counts of each process l has. Send the version to another
-// process. That process passes it to [Losses.AppendDelta] and sends back only the counts that l lacks.
+// process. The other process passes the version to [Losses.AppendDelta] and sends back only the counts that l lacks.
 func (l *Losses) AppendVersion(dst []byte) []byte { return l.fleet.AppendVersion(lossesForm(), dst) }
 
 // AppendDelta appends to dst the counts of l that the version since lacks. The version comes from the reader's
@@ -59,7 +59,7 @@ func (l *Losses) AppendDelta(dst, since []byte, origins ...string) ([]byte, erro
 // Merge adds the counts of a delta that another process made by AppendDelta. Deltas may arrive in any order and any
 // number of times. Processes with the same counts give the same answers at the same instant, to the last bit.
 //
-// For each machine and each sixteenth of the window, the counts of one process weigh at most as much as the counts of
+// For each machine and each sixteenth of the window, the counts of one process never weigh more than the counts of
 // all other processes together.
 //
 // Merge returns an error and changes nothing if l has no Origin, or if delta is damaged or is no delta. It returns a

@@ -25,8 +25,8 @@ import (
 // # Accuracy
 //
 // The cost is exact for chains, and for inputs that never stall themselves. In other graphs it is an approximation.
-// It is mostly too high if inputs have common ancestors. In random graphs of up to eight outputs the error is at most
-// 3 % if no Loss is above 0.02, at most 18 % if no Loss is above 0.2, and at most 81 % for any Loss.
+// It is mostly too high if inputs have common ancestors. In random graphs of up to eight outputs the error is
+// at most 3 % if no Loss is above 0.02. It is at most 18 % if no Loss is above 0.2, and at most 81 % for any Loss.
 //
 // # Domains
 //

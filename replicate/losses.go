@@ -11,8 +11,8 @@ import (
 )
 
 // LossesConfig holds an operator's choices for a [Losses]. The zero value has the defaults below. The paper gives no
-// figures. It says that the probability is estimated for each machine over a long period. It also says that the
-// machines with the most losses stay the same over days, but not over weeks [Mantri §4.2, §5.3].
+// figures. It says that the probability is estimated for each machine over a long period. It also says that the set
+// of machines with the most losses is constant over days, but changes over weeks [Mantri §4.2, §5.3].
 type LossesConfig struct {
 	// Window is how long outputs and losses count, at least 16 ns. 0 means a week.
 	Window time.Duration

@@ -251,9 +251,9 @@ func TestSection53LostOutputsAreRecomputedAhead(t *testing.T) {
 // second of cluster time is first.
 func TestSection53RecomputationsWithTheLargestGainAreFirst(t *testing.T) {
 	atRisk := []AtRisk{
-		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // saves .9 s per second of cluster time
-		{Cost: Cost{Redo: 27 * time.Second, ClusterTime: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
-		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
+		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s saved for 1 s
+		{Cost: Cost{Redo: 27 * time.Second, ClusterTime: 90 * time.Second}, Missing: 1, Readers: 1},   // .3 s saved for 1 s
+		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 1},   // 1 s saved for 1 s
 		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 0},
 	}
 	assert.Equal(t, []int{7, 2, 0}, ChooseRecompute([]int{7}, atRisk, 100*time.Second), "output 1 must not fit any more")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// BenchmarkAssign includes the 45 partitions and 23 reduce tasks of DynamicShare §5. There the assignment took about
-// 80 ms.
+// BenchmarkAssign includes the 45 partitions and 23 reduce tasks of DynamicShare §5. The paper's assignment took
+// about 80 ms.
 func BenchmarkAssign(b *testing.B) {
 	for _, c := range []struct{ partitions, reducers int }{{45, 23}, {1000, 100}} {
 		b.Run(fmt.Sprintf("partitions=%d/reducers=%d", c.partitions, c.reducers), func(b *testing.B) {

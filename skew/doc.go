@@ -1,4 +1,4 @@
-// Package skew is for an engine whose partitions differ in size and whose workers differ in speed. It decides which
+// Package skew is for an engine with partitions of different sizes and workers of different speeds. It decides which
 // reduce task gets which partition, so that the reduce phase ends early.
 //
 // # An example
@@ -46,15 +46,15 @@
 // # Limits of the method
 //
 //   - A partition is never split, so the largest partition bounds every plan.
-//   - Times must grow with size. So a size should measure values to reduce, or bytes.
-//   - An estimate is only good for sizes that it has seen ([Reducer.KnownTo]).
+//   - The time should grow with the size. So measure sizes in values to reduce, or in bytes.
+//   - An estimate is reliable only up to the largest run that it knows ([Reducer.KnownTo]).
 //   - Deadlines may make the greedy rule leave out a partition that a search could place.
 //
 // The greedy rule has bounds if all workers are ready at once and time is proportional to size. On equal workers a
 // plan ends within 4/3 - 1/(3R) times the best end [Graham 1969]. On workers of different speeds it ends within 2 -
-// 2/(R+1) times the best end [Gonzalez et al. 1977]. For 1,000 random problems of 2 to 16 partitions the plan ends
-// 1.2 % after the best end in the mean, and 15.5 % in the worst case; with Refine the worst case is 0.1 % (go test -v
-// -run Refined ./skew).
+// 2/(R+1) times the best end [Gonzalez et al. 1977]. In 1,000 random problems of 2 to 16 partitions the plan ends 1.2
+// % after the best end in the mean. In the worst case it ends 15.5 % after the best end, and with Refine 0.1 % (go
+// test -v -run Refined ./skew).
 //
 // # Cost and concurrency
 //

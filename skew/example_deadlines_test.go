@@ -8,7 +8,7 @@ import (
 )
 
 // What if a worker must be free at a certain time? The fast worker must be free for a task of another job after 0.5
-// s. So partition 3 fits nowhere. With PlaceAll it is assigned all the same.
+// s. So partition 3 fits nowhere. With PlaceAll it is assigned to the reduce task that ends first.
 func ExampleAssign_deadline() {
 	problem := skew.Problem{
 		Sizes: []int64{100, 400, 200, 200},

@@ -53,7 +53,7 @@ func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	}
 }
 
-// DynamicShare §4.1 asks for pairwise independent functions: two keys are in the same of p partitions with the
+// DynamicShare §4.1 asks for pairwise independent functions: two keys share a partition of p partitions with the
 // probability 1/p. The test draws 40,000 pairs of keys. Some pairs differ only above bit 61, where a single
 // multiplier modulo 2^61-1 could not distinguish 8 keys. The tolerance is 5 standard deviations.
 func TestHashesArePairwiseIndependent_4_1(t *testing.T) {
@@ -92,7 +92,9 @@ func TestTheLargestPartitionsGoToTheFastestWorkers_4_2(t *testing.T) {
 		Reducers: []Reducer{{SecondsPerUnit: 4}, {SecondsPerUnit: 1}, {SecondsPerUnit: 2}},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []int{0, 1, 2}, plan.Reducer) // 30 takes 30 s on task 1, 20 takes 40 s on task 2, and 10 ends at 40 s on each task: index 0
+	// Size 30 takes 30 s on task 1, and size 20 takes 40 s on task 2. Size 10 would end at 40 s on each task, so it
+	// goes to task 0.
+	assert.Equal(t, []int{0, 1, 2}, plan.Reducer)
 	assert.Equal(t, 40.0, plan.Seconds)
 }
 

@@ -17,7 +17,7 @@ type part struct {
 }
 
 // refine repeats exchanges between the reduce task that ends last and another reduce task. Each gives up to two
-// partitions to the other. Both must then end sooner than the last reduce task did before. Among possible partners
+// partitions to its partner. Both must then end sooner than the last reduce task did before. Among possible partners
 // refine takes the reduce task that ends first, and then the lowest index.
 func (g *greedy) refine() {
 	least, _ := g.bound()

@@ -78,7 +78,7 @@ func requireConsistent(t *testing.T, p Problem, plan Plan) {
 	require.InDelta(t, latest, plan.Seconds, 1e-9*latest)
 }
 
-// There are too many partitions for a search, so only the exchanges improve the plan.
+// The search does not run with so many partitions, so only the exchanges improve the plan.
 func TestExchangesAloneComeNearTheBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	for range 20 {

@@ -34,9 +34,13 @@ func NewSizes(partitions, maps int) (*Sizes, error) {
 // Report adds the sizes that map task m has counted, one size for each partition. Map tasks are numbered from 0. If
 // the map task has reported before, Report changes nothing and returns false.
 //
-// Report returns an error and changes nothing if the map task is unknown, if the number of sizes is not the number of
-// partitions, if a size is negative, or if the sum of all sizes would exceed the largest int64. O(p) for p
-// partitions, no allocation.
+// Report returns an error and changes nothing in these cases:
+//
+//   - The map task is unknown.
+//   - The number of sizes is not the number of partitions.
+//   - A size is negative, or the sum of all sizes would exceed the largest int64.
+//
+// O(p) for p partitions, no allocation.
 func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	if m < 0 || m >= len(s.reported) {
 		return false, check.Badf("skew", "map task", m, "0 to %d", len(s.reported)-1)

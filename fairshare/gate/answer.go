@@ -79,9 +79,9 @@ func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonName
 //
 // Two reducers of the job copy on the machine, and the limit is two, so the reducer must wait.
 type Answer struct {
-	Action      Action
-	Reason      Reason
-	Have, Limit int64 // the numbers of Reason; after Launch or Compute admits: reducers and their limit
+	Action      Action // whether the task may go on
+	Reason      Reason // the limit that was reached, or BelowLimits
+	Have, Limit int64  // the numbers of Reason; after Launch or Compute admits: reducers and their limit
 }
 
 // OK reports whether the action is Admit.

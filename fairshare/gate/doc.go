@@ -1,6 +1,6 @@
-// Package gate is for a scheduler that must not overload a machine. It decides which reduce tasks may start to copy
-// on a machine, which may compute, and which tasks fit in its memory, its network link and its disks. If the disks
-// are full, it names the job that must give up its intermediate results.
+// Package gate is for a scheduler that must not overload a machine. It decides which reduce tasks may copy or compute
+// on a machine. It also decides which tasks fit in its memory, its network link and its disks. If the disks are full,
+// it names the job that must give up its intermediate results.
 //
 // The package follows M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55,
 // sections 5.2 and 5.4. A machine is a node or a slave in the paper.
@@ -21,8 +21,8 @@
 // # The rule
 //
 // Reducers of a long job hold their slots while the job's maps still run, and later jobs find no free slot (section
-// 5.1). So a [Gate] admits more reducers to a machine than may compute at the same time. Of one job it admits only a
-// few reducers that still copy:
+// 5.1). So a [Gate] admits more reducers to a machine than may compute at the same time. From one job it admits only
+// a few reducers that still copy:
 //
 //	maxReducers     Config.MaxReducers     reducers on the machine                     6 in the paper's example
 //	maxComputing    Config.MaxComputing    reducers that compute on the machine        2

@@ -157,7 +157,8 @@ func (g Gate) Compute(machine Machine, r Reducer) Answer {
 	if machine.Computing >= c.MaxComputing {
 		return wait(MachineComputing, machine.Computing, c.MaxComputing)
 	}
-	if a := g.memory(machine, r.Memory); a.Action == Wait && machine.Computing > 0 { // without computing reducers a wait would never end
+	// Without computing reducers a wait for memory would never end.
+	if a := g.memory(machine, r.Memory); a.Action == Wait && machine.Computing > 0 {
 		return a
 	}
 	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(machine.Computing), Limit: int64(c.MaxComputing)}

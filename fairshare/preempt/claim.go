@@ -14,9 +14,9 @@ type Cause uint8
 const (
 	// NoCause is the zero value: there is no claim.
 	NoCause Cause = iota
-	// BelowMinimum means the pool was below its minimum for Tmin.
+	// BelowMinimum means that the pool was below its minimum for Tmin.
 	BelowMinimum
-	// BelowShare means the pool was below the threshold of its fair share for Tfair.
+	// BelowShare means that the pool was below the threshold of its fair share for Tfair.
 	BelowShare
 )
 
@@ -31,13 +31,13 @@ func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c
 // UnmarshalText sets the cause by its name. It returns an error for an unknown name.
 func (c *Cause) UnmarshalText(text []byte) error { return enum.Parse(causeNames[:], text, c) }
 
-// Claim is the demand of one pool for units after a timeout. It is comparable. One line:
+// Claim is the request of one pool for units after a timeout. It is comparable. One line:
 //
 //	claim below-minimum pool=1 deficit=2 waited=60s usage=0 due=2 granted=2
 //
 // Pool 1 uses no unit and should have 2, and it has waited 60 s. A plan has found 2 units for it.
 type Claim struct {
-	Pool    int
+	Pool    int           // index of the pool that claims
 	Cause   Cause         // the cause of the larger deficit; BelowMinimum if both deficits are equal
 	Deficit int64         // units to free for the pool, without the claims of the pools below it
 	Waited  time.Duration // the time since the pool fell below its minimum or its threshold

@@ -27,8 +27,8 @@ type Config struct {
 	Threshold float64
 	// Target says how many units a pool below its fair share claims. Zero: [ToShare].
 	Target Target
-	// StrictFloor forbids to kill a task if its pool would fall below its share, as in the paper. All tasks of the
-	// paper hold one slot. Without StrictFloor a part of one task may lie below the share; see [Preemptor.Plan].
+	// StrictFloor means that no task is killed if its pool would fall below its share, as in the paper. All tasks of
+	// the paper hold one slot. Without StrictFloor a part of one task may lie below the share; see [Preemptor.Plan].
 	StrictFloor bool
 	// Cooldown is the time during which a pool makes no new claim after tasks were killed for it. So kills can take
 	// effect. Zero means 15 s, the time that Hadoop YARN waits before a kill. [Off] means no cool-down.
@@ -54,9 +54,9 @@ type Timeouts struct {
 	// Min is Tmin: how long a pool may be below its minimum before it makes a claim. Zero means the parent's value,
 	// and at the top level the value in [Config]. [Off] means that the pool makes no claim for its minimum.
 	Min time.Duration
-	// Fair is Tfair: how long a pool may be below its fair share before it makes a claim. Zero and [Off] mean the
-	// same as for Min. Min must be at most Fair, unless Min or Fair is Off. The paper wants Min shorter than Fair
-	// (section 3.2). If both are equal, a pool claims the larger deficit at once.
+	// Fair is Tfair: how long a pool may be below its fair share before it makes a claim. Zero means the parent's
+	// value, and [Off] means no claim, as for Min. Min must be at most Fair, unless Min or Fair is Off. The paper
+	// wants Min shorter than Fair (section 3.2). If both are equal, a pool claims the larger deficit at once.
 	Fair time.Duration
 }
 

@@ -1,6 +1,6 @@
-// Package preempt is for a scheduler whose pools share slots and whose tasks run too long to wait for. It decides
-// which running tasks to kill for a pool that has had too few slots for too long. Package fairshare computes the
-// shares.
+// Package preempt is for a scheduler with pools that share slots and with tasks that run too long to wait for. It
+// decides which running tasks to kill for a pool that has had too few slots for too long. Package fairshare computes
+// the shares.
 //
 // The package follows section 3.2 of M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters",
 // UCB/EECS-2009-55.
@@ -27,8 +27,8 @@
 //
 // One share decides both whether a pool may lose tasks and whether it may claim slots. So a pool that loses tasks has
 // no claim afterwards, and two plans never undo each other. If tasks hold several units, a part of one task may be
-// below the share of its pool. In this case no pool that loses a task is served worse than the pool that gains it.
-// See [Preemptor.Plan].
+// below the share of its pool. In this case no pool that loses a task is served worse than the pool that gains it. A
+// pool is served worse if its usage/share is smaller. See [Preemptor.Plan].
 //
 // # Choices that the paper leaves open
 //
@@ -36,8 +36,8 @@
 //   - Trees: a pool takes slots from its nearest relatives first. So it takes from the jobs of its own pool before it
 //     takes from other pools.
 //   - Tasks of several units: [Config.StrictFloor] and [Preemptor.SetWaiting].
-//   - Copies: a plan kills a copy before an original attempt; see [Task.Copy]. Report the kill of a copy to the
-//     program part that started it, as any other kill. In package restart this is the tracker.
+//   - Copies: a plan kills a copy before an original attempt; see [Task.Copy]. Report the kill of a copy to its
+//     tracker in package restart, like any other kill.
 //
 // # Limits of the method
 //

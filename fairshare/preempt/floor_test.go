@@ -241,7 +241,8 @@ func TestGrantsAreMultiplesOfTheWaitingSize(t *testing.T) {
 		}
 		return tasks
 	}
-	running := slices.Concat(at(0, tasksOf(0, 3, 3, 3)), at(1, tasksOf(0, 4, 4)), at(2, tasksOf(0, 7))) // pool 0 uses 24 units, and its share is 12
+	// Pool 0 uses 24 units, and its share is 12.
+	running := slices.Concat(at(0, tasksOf(0, 3, 3, 3)), at(1, tasksOf(0, 4, 4)), at(2, tasksOf(0, 7)))
 	for name, c := range map[string]struct {
 		waiting Waiting
 		free    []int64

@@ -19,9 +19,9 @@ import (
 // Plan takes victims in [Config.Order] from pools with more than their share. For each claimant it begins at the
 // nearest common ancestor and continues outwards. Two rules hold at every level of the tree:
 //
-//   - A kill for a pool outside does not take a pool below its share.
-//   - Kills outside a pool do not raise the pool above its share. So a pool that is short, and whose parent has its
-//     share, takes only from its siblings.
+//   - A kill for a claimant outside a pool does not take the pool below its share.
+//   - Kills outside a pool do not raise the pool above its share. So a pool that is short takes only from its
+//     siblings if its parent has its share.
 //
 // A task with several units may free more units than were claimed, if the pools above can spare the rest.
 //
@@ -39,7 +39,7 @@ import (
 // Plan grants such a claim as many units as these conditions allow. The paper's tasks hold one slot, so its floor is
 // strict: [Config.StrictFloor].
 //
-// # Large tasks that wait
+// # Waiting tasks of several units
 //
 // A pool with a size set by [Preemptor.SetWaiting] is granted multiples of that size, or nothing. If less than one
 // such task fits below its share, the pool is still granted one task. The condition is that all pools that lose units
@@ -47,8 +47,8 @@ import (
 //
 // # Carrying out a plan
 //
-// After a plan is carried out, the pools that were served worst are served better, and no pool is served worse
-// because of a claimant than the claimant itself. So plans for a constant demand come to an end, and two pools never
+// After a plan is carried out, the pools that were served worst are served better. No pool that lost units to a
+// claimant is served worse than this claimant. So plans for a constant demand come to an end, and two pools never
 // kill each other's tasks in turn. Give the freed units to the claimants. If the victims' pools get the units back,
 // the claims return.
 //
@@ -59,9 +59,9 @@ import (
 //
 // With claims, Plan takes O(n + t·log t + t·depth²) for t tasks and n pools; without claims it takes O(n). It takes
 // O(c·depth) more for each size of task that is larger than c claims need and that the pools above cannot spare. For
-// claims of several units, and for claims that are still unmet, Plan examines at most 16·depth·(t + n + m) tasks,
-// where m is the length of free. Claims that this limit leaves out come first in the next plan. Plan allocates
-// nothing in steady state.
+// claims of several units, and for claims that are still unmet, Plan examines at most 16·depth·(t + n + m) tasks.
+// Here m is the length of free. Claims that this limit leaves out come first in the next plan. Plan allocates nothing
+// in steady state.
 func (p *Preemptor) Plan(now time.Time, tasks []Task, free []int64) Plan {
 	at := p.clock.At(now)
 	if len(p.claimsAt(at)) == 0 {
@@ -95,7 +95,7 @@ type planner struct {
 	excess     []int64 // by pool: usage above the share, after the kills so far; negative below the share
 	room       []int64 // by pool: units that may still be granted from outside before the pool has its share
 	first      []int32 // by scope, the top level last: the first claim of the scope's list, or -1
-	tooLarge   []int64 // by scope, the top level last: tasks of at least so many units meet no claim; 0 if unknown
+	tooLarge   []int64 // by scope, the top level last: a task of this size or more meets no claim; 0 if unknown
 	next       []int32 // by claim: the next claim of the list, or -1
 	scope      []int32 // by claim: the current scope
 	deepest    int32   // depth of the deepest claimant

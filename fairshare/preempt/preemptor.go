@@ -122,8 +122,8 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 // grants the pool units in multiples of that size; with [Waiting.OneMachine] the units of a task lie on one machine.
 // If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an unknown pool.
 //
-// A plan grants units only to pools that starve. A pool that has its due units is granted nothing, whatever it waits
-// for and however many units are free. Hand out free units yourself, for example with [fairshare.Index].
+// A plan grants units only to pools that starve. A pool that has its due units is granted nothing, even if it waits
+// for a large task and many units are free. Hand out free units yourself, for example with [fairshare.Index].
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {

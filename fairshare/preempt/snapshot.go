@@ -45,10 +45,10 @@ func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duratio
 	}
 }
 
-// MarshalBinary and AppendBinary return a snapshot of the state that must survive a restart of the host. The snapshot
-// holds the clock, the waits and the cool-down of each pool, the size that each pool waits for, and which claims come
-// first in the next plan. It takes 6 to 36 bytes for each pool. The error is always nil. Shares and usage are not in
-// the snapshot: call [Preemptor.Observe] after UnmarshalBinary.
+// MarshalBinary and AppendBinary return a snapshot of the state that must survive a restart of the host. For each
+// pool the snapshot holds the waits, the cool-down and the waiting size. It also holds the clock, and which claims
+// come first in the next plan. It takes 6 to 36 bytes for each pool. The error is always nil. Shares and usage are
+// not in the snapshot: call [Preemptor.Observe] after UnmarshalBinary.
 func (p *Preemptor) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 func (p *Preemptor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, snapshotVersion, p.state)

@@ -60,8 +60,8 @@ type Reason uint8
 const (
 	// AboveShare means that every pool that loses the task keeps its share.
 	AboveShare Reason = iota
-	// AcrossShare means that a part of the task lies below the share of a pool. The pool stays at least as well
-	// served as the claimant.
+	// AcrossShare means that a part of the task lies below the share of a pool. Afterwards usage/share of the pool is
+	// at least usage/share of the claimant.
 	AcrossShare
 )
 
