@@ -8,7 +8,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// A pool that starves, and whom to take slots from.
+// Which tasks should I kill for a pool that starves? Pool 0 uses all six slots. Pool 1 has a minimum of 2 and a share
+// of 3. After one minute pool 1 claims its minimum, and after five minutes it claims its share. The host of this
+// example does not carry out the plans.
 func ExamplePreemptor_Plan() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 8}, {Demand: 8, Min: 2}}, fairshare.Policy{})
 	if err != nil {
@@ -28,7 +30,7 @@ func ExamplePreemptor_Plan() {
 		return
 	}
 	start := time.Unix(0, 0)
-	var tasks []preempt.Task // pool 0 has taken all six slots
+	var tasks []preempt.Task // pool 0 uses all six slots
 	for i := range 6 {
 		tasks = append(tasks, preempt.Task{Pool: 0, Machine: i % 3, Started: start.Add(time.Duration(i) * time.Second)})
 	}
