@@ -101,8 +101,8 @@ func (l *LinkRates) Config() LinkRatesConfig { return l.config }
 // read. Bytes from the task's own rack cross no link and do not count.
 //
 // Observe returns false if it ignored the read. The reasons are: a rack that does not exist, a duration of 0 or less, a
-// wrong number of racks in from, and bytes that are negative or not finite. If the clock steps back, time continues from
-// the latest time.
+// wrong number of racks in from, and bytes that are negative or not finite. If the clock steps back, no time passes at the
+// step, and the next time is measured from there.
 func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.Duration) bool {
 	if rack < 0 || rack >= l.config.Racks || len(from) != l.config.Racks || took <= 0 {
 		return false
