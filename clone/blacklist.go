@@ -74,9 +74,10 @@ func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(li
 // plus half the earlier prediction. The paper found that the method catches few stragglers, 12 % at best. Cloning works
 // without a Blacklist.
 //
-// A ban depends on the window before it, so it ends by itself. No task starts on a banned machine. Once the running tasks
-// of the machine have ended, the next window has no observations of the machine, and the ban ends. At most MaxShare of
-// the machines are banned, the worst machines first. Among equals the lowest index comes first, or with an Origin the first name.
+// A ban depends on the window before it, so it ends by itself. No task starts on a banned machine. Once the running
+// tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At most
+// MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or with
+// an Origin the first name.
 //
 // The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and the
 // next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use; a cluster needs one Blacklist.

@@ -53,9 +53,10 @@ func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 // Example: in a window of 10 s, eight tasks of rack 0 read 1 GB from rack 1. On average, two or
 // more tasks read at a time, so the tasks competed for the uplink of rack 1. Its rate is then 1 GB / 10 s = 100 MB/s.
 //
-// A window counts for a link only if two reads or more shared the link on average. The rate is
-// the sum of bytes in these windows, divided by the sum of their lengths. A link without such a window has no rate, because little traffic
-// does not show the capacity of the link. The rate is too low if tasks waited for something other than the link.
+// A window counts for a link only if two reads or more shared the link on average. The rate is the sum of bytes in
+// these windows, divided by the sum of their lengths. A link without such a window has no rate, because little
+// traffic does not show the capacity of the link. The rate is too low if tasks waited for something other than the
+// link.
 //
 // LinkRates assumes that a read proceeds at a constant speed. A host reports a read when the read ends, so recent windows
 // are incomplete. A window counts only once it is older than the longest remembered read.

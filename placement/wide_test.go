@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The bytes and bandwidths of a problem may differ by twelve decades. The search still ends at every effort, no bound exceeds
-// the best placement, and an answer with Optimal is optimal.
+// The bytes and bandwidths of a problem may differ by twelve decades. The search still ends at every effort, no bound
+// exceeds the best placement, and an answer with Optimal is optimal.
 func TestAnswersAreRightOverTwelveDecades(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 1))
 	wide := func() float64 { return math.Pow(10, 12*r.Float64()-6) }
