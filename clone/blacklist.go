@@ -79,8 +79,9 @@ func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(li
 // MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or with
 // an Origin the first name.
 //
-// The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and the
-// next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use; a cluster needs one Blacklist.
+// The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and
+// the next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use;
+// a cluster needs one Blacklist.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period

@@ -55,14 +55,16 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	c.Text(&b.config.Origin)
 	c.Duration(&b.config.MaxSkew)
 	c.Check(b.config == b.Config() && b.config.Threshold < 1, "has a configuration out of range")
-	if c.Valid(true, b.config); !c.OK() {
+	c.Valid(true, b.config)
+	if !c.OK() {
 		return
 	}
 	b.period.state(c)
 	snapshot.List(c, &b.machine, func(m *health) {
 		c.Number(&m.tasks, 0, maxCount)
 		c.Number(&m.slow, 0, m.tasks)
-		if c.Bool(&m.seen); m.seen {
+		c.Bool(&m.seen)
+		if m.seen {
 			c.Share(&m.predicted)
 			c.Bool(&m.banned)
 		}
