@@ -11,11 +11,11 @@ func (h *Choice) wire(c *wire.Codec) {
 	c.Word("reason", &h.Reason)
 	c.Index("ticket", &h.Ticket)
 	c.When(h.Ticket >= 0).Duration("laxity", &h.Laxity)
-	c.When(h.Ticket >= 0).Duration("time-left", &h.TimeLeft)
+	c.When(h.Ticket >= 0).Duration("until-deadline", &h.UntilDeadline)
 }
 
-// String returns the choice as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the choice in one line, and UnmarshalText reads this line. LogValue returns the same fields for log/slog.
+// MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (h Choice) String() string                   { return wire.Line(h.wire) }
 func (h Choice) LogValue() slog.Value             { return wire.Log(h.wire) }
 func (h Choice) MarshalJSON() ([]byte, error)     { return wire.JSON(h.wire) }
@@ -31,8 +31,8 @@ func (t *Transfer) wire(c *wire.Codec) {
 	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 
-// String returns the transfer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the transfer in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (t Transfer) String() string                   { return wire.Line(t.wire) }
 func (t Transfer) LogValue() slog.Value             { return wire.Log(t.wire) }
 func (t Transfer) MarshalJSON() ([]byte, error)     { return wire.JSON(t.wire) }
