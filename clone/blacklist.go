@@ -22,15 +22,16 @@ type BlacklistConfig struct {
 	// Threshold is p_b, a probability in (0, 1). A machine is banned if its predicted probability of a straggler exceeds
 	// this threshold. 0 means 0.3; the paper states no value.
 	Threshold float64
-	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1], rounded down to whole machines.
-	// 0 means 0.1, which is about the share in the paper's clusters. With fewer than ten machines, 0.1 bans no machine.
+	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1], rounded down to whole
+	// machines. 0 means 0.1, about the share in the paper's clusters. With fewer than ten machines, 0.1 bans no
+	// machine.
 	MaxShare float64
 	// MinTasks is the number of tasks that must end on a machine in a window before the window counts for the machine, at
 	// least 1. 0 means 3; the paper states no value.
 	MinTasks int
 	// Origin is the name of this process among the processes that share their observations of the same machines, with
-	// [Blacklist.AppendDelta] and [Blacklist.Merge]. The name has at most 255 bytes, and no other process has this name.
-	// If Origin is empty, the process shares nothing.
+	// [Blacklist.AppendDelta] and [Blacklist.Merge]. The name has at most 255 bytes, and no other process has this
+	// name. If Origin is empty, the process does not share its observations.
 	Origin string
 	// MaxSkew is the largest difference by which the clock of another process may be ahead. Merge refuses a delta that is
 	// further in the future. 0 means one minute.
@@ -74,10 +75,10 @@ func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(li
 // plus half the earlier prediction. The paper found that the method catches few stragglers, 12 % at best. Cloning works
 // without a Blacklist.
 //
-// A ban depends on the window before it, so it ends by itself. No task starts on a banned machine. Once the running
-// tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At most
-// MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or with
-// an Origin the first name.
+// A ban depends on the previous window, so every ban ends automatically. No task starts on a banned machine. Once the
+// running tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At
+// most MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or
+// with an Origin the first name.
 //
 // The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and
 // the next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use;

@@ -20,9 +20,9 @@ type Budget struct {
 	free   int32 // first unused entry of the ledger, counted from 1; 0 if every entry is in use
 }
 
-// Grant names a cloned job in the [Budget] that admitted the job. Other Budgets do not know the Grant. It is valid until
-// the job's last cloned task is released or until the clones are cancelled. Afterwards the Grant has no meaning, even if a
-// later job takes its entry. The zero Grant names no job.
+// Grant names a cloned job in the [Budget] that admitted the job. Other Budgets do not know the Grant. The Grant is
+// valid until the job's last cloned task is released or until the clones are cancelled. Afterwards the Grant has no
+// meaning, even if a later job takes its entry. The zero Grant names no job.
 type Grant struct {
 	index      int32
 	generation int64
@@ -55,7 +55,7 @@ func (b *Budget) Config() Config { return b.config.Effective() }
 // Spent returns B_U, the number of slots that are charged to cloning now.
 func (b *Budget) Spent() int { return b.spent }
 
-// Preview returns the decision of [Budget.Admit] without charging anything. Its Grant is zero. O(1), no allocation.
+// Preview returns the decision of [Budget.Admit] without a charge. Its Grant is zero. O(1), no allocation.
 func (b *Budget) Preview(job Job, now Cluster) Decision {
 	d, c := b.count(job, now)
 	if c == 0 {
@@ -94,8 +94,8 @@ func (b *Budget) Admit(job Job, now Cluster) Decision {
 // number of cloned tasks that still run. clones is the number of clones of each running task. Readmit ignores the limits,
 // because the clones run already. A budget above its limit admits no job until enough tasks have ended.
 //
-// A job without a running task, or with fewer than two clones for each task, is not cloned: Readmit charges nothing and
-// returns the zero Grant. O(1); it allocates as [Budget.Admit] does.
+// A job without a running task, or with fewer than two clones for each task, is not cloned: Readmit then charges no
+// slots and returns the zero Grant. O(1); it allocates as [Budget.Admit] does.
 func (b *Budget) Readmit(size, tasks, clones int) Grant {
 	if tasks < 1 || clones < 2 {
 		return Grant{}
@@ -196,8 +196,8 @@ func (b *Budget) grantPart(d Decision, job Job, now Cluster) Decision {
 }
 
 // Release tells the budget that some cloned tasks of the job have ended in any way, and that their other clones are
-// killed. It gives back their slots and returns the number of slots. If tasks exceeds the running tasks, Release counts
-// all running tasks. An invalid grant gives back nothing. O(1), no allocation.
+// killed. Release gives back the slots of these tasks and returns the number of slots. If tasks exceeds the running
+// tasks, Release counts all running tasks. An invalid grant gives back no slots. O(1), no allocation.
 func (b *Budget) Release(g Grant, tasks int) int {
 	e := b.find(g)
 	if e == nil || tasks < 1 {
@@ -213,8 +213,8 @@ func (b *Budget) Release(g Grant, tasks int) int {
 	return back
 }
 
-// Cancel tells the budget that all clones of the job are killed, or that the job is gone. It releases all tasks of the job
-// and returns the number of slots that it gave back. O(1), no allocation.
+// Cancel tells the budget that all clones of the job are killed, or that the job is gone. Cancel releases all tasks
+// of the job and returns the number of slots that it gave back. O(1), no allocation.
 func (b *Budget) Cancel(g Grant) int { return b.Release(g, math.MaxInt) }
 
 // find returns the entry of a grant, or nil if the grant is invalid.

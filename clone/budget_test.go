@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Admit answers every job with a reason. It charges nothing for a job that is not cloned.
+// Admit answers every job with a reason. Admit charges no slots for a job that is not cloned.
 func TestReasonsNotToClone_33(t *testing.T) {
 	now := Cluster{Capacity: 1800, Straggler: .1}
 	with := func(change func(*Cluster)) Cluster {

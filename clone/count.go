@@ -62,8 +62,8 @@ func logMiss(n int, eps float64) float64 {
 	return math.Log(-math.Expm1(per))
 }
 
-// toInt converts a positive whole number to an int. It saturates, because Go does not define the conversion of a float64
-// that is too large.
+// toInt converts a positive whole number to an int. Large numbers saturate, because Go does not define the conversion
+// of a float64 that is too large.
 func toInt(x float64) int {
 	if x >= math.MaxInt {
 		return math.MaxInt

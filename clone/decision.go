@@ -11,7 +11,7 @@ import (
 type Action uint8
 
 const (
-	// Single launches one attempt of each task. It is the zero value.
+	// Single launches one attempt of each task. Single is the zero value.
 	Single Action = iota
 	// Clone launches Decision.Clones clones of each of the first Decision.Tasks tasks.
 	Clone
@@ -80,19 +80,21 @@ func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonName
 // can be compared with ==, prints as one line, logs as structured fields, and marshals. Grant is not marshalled, because
 // it has no meaning in another process. The zero value launches one attempt of each task.
 type Decision struct {
+	// Action is Single or Clone.
 	Action Action
+	// Reason says why.
 	Reason Reason
 	// Clones is the number of clones of each cloned task, the first attempt included; 1 if no task is cloned. Pass the
 	// number as Job.Upstream of the next phase. Under [FirstTasks], pass ClonesOf the last task, which has the fewest.
 	Clones int
-	// Tasks is the number of cloned tasks, counted from the first task. This is all tasks unless the policy is
-	// [FirstTasks]; 0 if no task is cloned.
+	// Tasks is the number of cloned tasks, counted from the first task. All tasks are cloned unless the policy is
+	// [FirstTasks]. Tasks is 0 if no task is cloned.
 	Tasks int
 	// Wanted is c, the number of clones that meets the accepted risk, but at most Job.Upstream. 0 if c was not needed.
 	Wanted int
-	// Spent is B_U and Busy is U after the launch, in slots. For a cloned job they include the granted clones. For a job
-	// that is denied they include the wanted clones. Budget is βC and Ceiling is τC, the largest allowed values;
-	// [math.MaxInt] means no limit. All four are 0 if nothing was compared.
+	// Spent is B_U and Busy is U after the launch, in slots. For a cloned job they include the granted clones. For a
+	// job that is denied they include the wanted clones. Budget is βC and Ceiling is τC, the largest allowed values;
+	// [math.MaxInt] means no limit. All four numbers are 0 if no comparison was made.
 	Spent, Budget int
 	Busy, Ceiling int
 	// Grant is the job's entry in the budget, for [Budget.Release]; the zero Grant if no task is cloned.

@@ -1,10 +1,10 @@
 // Package clone is for a scheduler of small jobs that must not wait for a straggler. For each task of a small job the
-// scheduler launches several clones at once, takes the result of the first clone that ends, and kills the others. The
-// package says how many clones to launch, and whether the cluster can afford them. The method is Dolly's proactive
-// cloning.
+// scheduler launches several clones at once. The scheduler takes the result of the first clone that ends, and kills
+// the other clones. The package says how many clones to launch, and whether the cluster can afford them. The method
+// is Dolly's proactive cloning.
 //
-// Use the package where most jobs are small and use few of the slots. The tasks of a small job start together, so a slow
-// task has no finished task to be compared with, and a copy that starts later comes too late.
+// Use the package where most jobs are small and use few of the slots. The tasks of a small job start together, so no
+// finished task shows early that another task is slow. A copy that starts later comes too late.
 //
 // # Example
 //
@@ -29,7 +29,7 @@
 //
 //	B_U + c n ≤ β C   and   U + c n ≤ τ C
 //
-// Otherwise each task of the job gets a single attempt. These limits favour small jobs without knowledge of other jobs.
+// Otherwise each task of the job gets a single attempt. The limits favour small jobs without knowledge of other jobs.
 //
 // # Symbols
 //
@@ -59,10 +59,10 @@
 //   - p is one number for the whole cluster.
 //   - Two clones of a task with side effects do harm. Set Job.NoDuplicate for such a task, and it is never cloned.
 //
-// On a small cluster the published budget clones nothing, even if the cluster is idle. With β = 5 %, the rule c n ≤ β C
-// needs a cluster of 20 c n slots: 40 slots for one task with two clones, 300 slots for five tasks with three clones each.
-// For a small cluster, set Config.BudgetShare to c n / C of the largest job to clone. On 24 slots this is 15/24 for the
-// five tasks with three clones. As an alternative set Config.BudgetShare to [Off]: the ceiling, U + c n ≤ τ C, still
+// On a small cluster the published budget allows no clones, even if the cluster is idle. With β = 5 %, a job with c n
+// clones needs a cluster of 20 c n slots: 40 slots for one task with two clones, 300 slots for five tasks with three
+// clones each. For a small cluster, set Config.BudgetShare to c n / C of the largest job to clone. On 24 slots this
+// is 15/24 for the five tasks with three clones. As an alternative set Config.BudgetShare to [Off]: the ceiling still
 // prevents clones on a busy cluster. The paper's clusters have thousands of machines.
 //
 // # Cost and concurrency

@@ -74,9 +74,9 @@ func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 // Config returns the configuration with its defaults filled in.
 func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 
-// Observe records the progress rates of all attempts of a phase that has ended. It returns the rate below which an attempt
-// of this phase straggled, so that the host can tell [Blacklist.Observe] about each attempt. The result is 0 if the phase
-// counts for nothing, because it has fewer than two rates.
+// Observe records the progress rates of all attempts of a phase that has ended. The result is the rate below which an
+// attempt of this phase straggled. With this rate the host can tell [Blacklist.Observe] whether each attempt
+// straggled. A phase with fewer than two rates does not count, and its result is 0.
 //
 // A progress rate is work divided by time, in any unit. Include the killed attempts with their work so far over their age.
 // Without the killed attempts, cloning would hide the stragglers that it beat. Observe ignores rates that are negative or
@@ -104,9 +104,9 @@ func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	return slow
 }
 
-// P returns p and whether p is known. p comes from the latest period with enough tasks. Before the first such period, p
-// comes from the current period if this has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit] then clones
-// nothing. O(1), no allocation.
+// P returns p and whether p is known. p comes from the latest period with enough tasks. Before the first such period,
+// p comes from the current period if this has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit] then
+// clones no job. O(1), no allocation.
 func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	e.roll(now)
 	switch {

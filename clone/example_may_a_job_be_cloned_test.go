@@ -19,7 +19,7 @@ func ExampleBudget() {
 	fmt.Println(budget.Admit(clone.Job{Tasks: 400}, cluster))
 	fmt.Println(budget.Admit(clone.Job{Tasks: 5, NoDuplicate: true}, cluster))
 
-	// The next phase reads the output of the small job. It gets no more clones than the small job.
+	// The next phase reads the output of the small job. The next phase gets no more clones than the small job.
 	fmt.Println(budget.Admit(clone.Job{Tasks: 10, Upstream: small.Clones}, cluster))
 
 	// Four tasks have ended, and the host killed their other clones.

@@ -14,12 +14,12 @@ type Job struct {
 
 // Cluster is the current state of the cluster.
 type Cluster struct {
-	// Capacity is C, the number of slots. It may change when machines join or leave.
+	// Capacity is C, the number of slots. The capacity may change when machines join or leave.
 	Capacity int
 	// Busy is U, the number of slots in use. Busy includes running clones of other jobs, and excludes the job that asks,
 	// because that job's tasks have no slots yet.
 	Busy int
-	// Straggler is p, the probability that a task straggles, in [0, 1). [Estimator.P] returns such a value. NaN and values
-	// out of range mean that p is unknown; then nothing is cloned. 0 means that no task straggles.
+	// Straggler is p, the probability that a task straggles, in [0, 1). [Estimator.P] returns such a value. NaN and
+	// values out of range mean that p is unknown, and then no job is cloned. 0 means that no task straggles.
 	Straggler float64
 }

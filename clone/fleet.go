@@ -7,22 +7,24 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// This file shares observations of the same machines between processes.
+// The functions below share observations of the same machines between processes.
 
 // choices returns the settings of the exchange between processes.
 func (c BlacklistConfig) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.Window, merge.Slots)}
 }
 
-// SetName sets the name by which all processes know a machine. A Blacklist with an Origin observes only machines with a
-// name. SetName returns false, and changes nothing, in these cases: the machine does not exist, the name is empty or longer
-// than 255 bytes, the machine has a different name already, or the name belongs to a different machine. O(1).
+// SetName sets the name by which all processes know a machine. A Blacklist with an Origin observes only machines with
+// a name. SetName returns false and ignores the name if the machine does not exist, or if the name is empty or longer
+// than 255 bytes. SetName also returns false if the machine has a different name already, or if the name belongs to a
+// different machine. O(1).
 func (b *Blacklist) SetName(machine int, name string) bool {
 	return machine >= 0 && machine < len(b.machine) && b.fleet.SetName(machine, name)
 }
 
-// rollShared computes the predictions from the 15 windows before the current window. It does so if a new window has begun,
-// or if again says that more observations are known. Windows begin at multiples of their length since 1970.
+// rollShared computes the predictions from the 15 windows before the current window. The computation happens if a new
+// window has begun, or if again says that more observations are known. Windows begin at multiples of their length
+// since 1970.
 func (b *Blacklist) rollShared(now time.Time, again bool) {
 	c := b.config.choices()
 	at := c.At(&b.period.clock, now)
@@ -54,7 +56,8 @@ func (b *Blacklist) rollShared(now time.Time, again bool) {
 // blacklistForm is the format in which processes exchange their observations of stragglers.
 func blacklistForm() merge.Form[merge.Fact] { return merge.CountsForm("clone", 'b', true) }
 
-// AppendVersion appends a summary of the observations that b knows. Another process needs it to send only the others.
+// AppendVersion appends a summary of the observations that b knows. With this summary, another process sends only the
+// observations that b does not know.
 func (b *Blacklist) AppendVersion(dst []byte) []byte {
 	return b.fleet.AppendVersion(blacklistForm(), dst)
 }
@@ -71,8 +74,8 @@ func (b *Blacklist) AppendDelta(dst, since []byte, origins ...string) ([]byte, e
 // matter. Two processes with the same observations ban the same machines at the same time. A prediction uses 15 windows. If
 // several processes observed a machine in a window, no process counts for more than all others together.
 //
-// The error says that b has no Origin, or that delta is damaged. It is a FieldError if delta is more than MaxSkew ahead of
-// now. After an error nothing is added. O(observations kept).
+// The error says that b has no Origin, or that delta is damaged. The error is a FieldError if delta is more than
+// MaxSkew ahead of now. After an error, b has no new observations. O(observations kept).
 func (b *Blacklist) Merge(now time.Time, delta []byte) error {
 	c := b.config.choices()
 	err := b.fleet.Merge(blacklistForm(), c, c.At(&b.period.clock, now), delta)

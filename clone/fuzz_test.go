@@ -41,8 +41,8 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-// FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions. It checks the charges against a slow
-// account, the limits after every admission, and the plans of preemption.
+// FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions. The fuzz test checks the charges
+// against a slow account, the limits after every admission, and the plans of preemption.
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{0, 0, 10, 0, 10, 1, 0, 3, 0, 20, 3, 4})
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
@@ -121,7 +121,8 @@ func (h *host) step(op byte, arg int) {
 	}
 }
 
-// restart makes a new budget that takes over the running clones. It must continue as the old budget would.
+// restart makes a new budget that takes over the running clones. The new budget must continue as the old budget
+// would.
 func (h *host) restart() {
 	fresh, err := NewBudget(h.budget.Config())
 	if err != nil {

@@ -12,8 +12,8 @@ type period struct {
 	start time.Duration // start of the current period
 }
 
-// roll returns how many periods of the given length have ended since the start of the current period, and moves the start
-// on by this number of periods.
+// roll returns the number of periods of the given length that have ended since the start of the current period. roll
+// also moves the start on by this number of periods.
 func (p *period) roll(now time.Time, length time.Duration) int64 {
 	n := int64((p.clock.At(now) - p.start) / length)
 	p.start += time.Duration(n) * length

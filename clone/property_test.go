@@ -175,7 +175,7 @@ func TestPartialGrantsAreTheLargestThatFit_33(t *testing.T) {
 	}
 }
 
-// A blacklist never bans more than MaxShare of the machines. It bans only machines above the threshold.
+// A blacklist never bans more than MaxShare of the machines. A blacklist bans only machines above the threshold.
 func TestBlacklistKeepsItsCap(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 5))
 	b, err := NewBlacklist(30, BlacklistConfig{MaxShare: .2, MinTasks: 1})

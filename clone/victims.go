@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Victims appends to dst the cloned jobs that must give up their clones, so that all tasks of the given job can be cloned.
-// The paper compares this preemption with admission control [Dolly §3.3, §5.5]. Victims takes only jobs with more tasks,
-// largest first. Jobs of equal size are in the order of the ledger. Victims leaves out each job that the other victims
-// make superfluous. It appends nothing if the job needs no room, or if all larger jobs together would not make enough room.
+// Victims appends to dst the cloned jobs that must give up their clones, so that all tasks of the given job can be
+// cloned. The paper compares this preemption with admission control [Dolly §3.3, §5.5]. Victims takes only jobs with
+// more tasks, largest first. Jobs of equal size are in the order of the ledger. Victims leaves out each job that the
+// other victims make superfluous. The result is empty if the job needs no room, or if all larger jobs together would
+// not make enough room.
 //
 // The result is a plan. The host carries it out in four steps:
 //

@@ -36,7 +36,8 @@ func TestVictims_33_55(t *testing.T) {
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoDuplicate: true}, now))
 }
 
-// The largest job has only one cloned task left. It is not a victim if the next job makes enough room alone.
+// The largest job has only one cloned task left. The largest job is not a victim if the next job makes enough room
+// alone.
 func TestVictimsAreNotSuperfluous(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)

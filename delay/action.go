@@ -6,7 +6,7 @@ import "github.com/straggler-go/straggler/internal/enum"
 type Action uint8
 
 const (
-	// Wait leaves the slot to another job. It is the zero value.
+	// Wait leaves the slot to another job. Wait is the zero value.
 	Wait Action = iota
 	// Launch starts a task of the job on the offered slot.
 	Launch

@@ -67,8 +67,8 @@ func TestLaunchRestoresTheBound(t *testing.T) {
 	assert.Equal(t, Launch, j.Offer(at(70), 2).Action)
 }
 
-// If machines with the job's data join, the job returns to their level and waits there again (SPARK-31837). Candidates that
-// return at the current level, or at a less local level, change nothing.
+// If machines with the job's data join, the job returns to their level and waits there again (SPARK-31837).
+// Candidates that return at the current level, or at a less local level, do not change the level.
 func TestNewCandidatesMakeTheLevelMoreLocal(t *testing.T) {
 	j := started(t, Config{Reset: ToLaunched})
 	j.SetCandidates(at(0), 0b100)

@@ -20,9 +20,9 @@ const MaxLevels = 64
 // Config is the configuration of a [Policy]. Its zero value has the paper's three levels: machine, rack and anywhere. A job
 // waits 15 seconds at each of the first two levels, and the paper's rule starts the wait again.
 type Config struct {
-	// Waits are T_1, T_2 and so on: Waits[i] is the time that a job stays at level i before it may launch at level i+1.
-	// There is one more level than waits. A wait of 0 skips the level, and [Forever] never ends. Nil means 15 seconds
-	// twice, unless Misses is set.
+	// Waits are T_1, T_2 and so on: Waits[i] is the time that a job stays at level i before it may launch at level
+	// i+1. The number of levels is the number of waits plus 1. A wait of 0 skips the level, and [Forever] never ends.
+	// Nil means 15 seconds twice, unless Misses is set.
 	Waits []time.Duration
 	// Misses measures waits in offers instead of time: Misses[i] is the number of offers that a job declines at level i
 	// before it may launch at level i+1, 0 or more. Set either Misses or Waits.

@@ -12,15 +12,17 @@ import (
 type Decision struct {
 	// Action is Launch or Wait.
 	Action Action
+	// Reason says why.
 	Reason Reason
 	// Level is the offered level. Allowed is the least local level at which the job could launch at this time. 0 is the
 	// most local level.
 	Level, Allowed int
-	// NextLevelIn is the time until the allowed level rises, if no launch and no more local candidates come first. It is 0
-	// in three cases: the waits are counted in offers, the wait has not begun or never ends, or there is no further level.
+	// NextLevelIn is the time until the allowed level rises, if no launch and no more local candidates come first.
+	// NextLevelIn is 0 in three cases: the waits are counted in offers, the wait has not begun or never ends, or
+	// there is no further level.
 	NextLevelIn time.Duration
-	// Misses is the number of further offers to decline before the allowed level rises. It is 0 in three cases: the waits
-	// are counted in time, there is no further level, or the level rises with the next offer.
+	// Misses is the number of further offers to decline before the allowed level rises. Misses is 0 in three cases:
+	// the waits are counted in time, there is no further level, or the level rises with the next offer.
 	Misses int
 }
 

@@ -1,7 +1,7 @@
-// Package delay is for a scheduler that offers free slots to jobs whose input lies on some machines only. It says whether
-// a job should launch a task on the offered slot, or wait for a slot nearer to its data. The method is delay scheduling.
-// Use it if reading over the network is slow and slots become free often. Package delay/assign has a related question:
-// how long should a clone wait for an upstream output of its own?
+// Package delay is for a scheduler that offers free slots to jobs whose input lies on some machines only. The package
+// says whether a job should launch a task on the offered slot, or wait for a slot nearer to its data. The method is
+// delay scheduling. Use the package if reading over the network is slow and slots become free often. Package
+// delay/assign has a related question: how long should a clone wait for an upstream output of its own?
 //
 // # Example
 //

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FuzzLocality plays arbitrary sequences of offers, rounds, candidates and clock steps under arbitrary waits. It checks the
-// invariants of every answer.
+// FuzzLocality plays arbitrary sequences of offers, rounds, candidates and clock steps under arbitrary waits. The
+// fuzz test checks the invariants of every answer.
 func FuzzLocality(f *testing.F) {
 	f.Add([]byte{0, 2, 15, 15, 0, 1, 15, 1, 16, 2})
 	f.Add([]byte{2, 1, 3, 1, 0, 1, 2, 4, 3, 1, 0, 5, 7})

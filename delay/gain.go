@@ -14,10 +14,10 @@ import (
 //
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
-// Local slots are offered at random, one every spacing (t) on average. A task on another machine takes cost (D) longer. For
-// example, with a wait of 15 s, a local slot every 4 s and a cost of 10 s, the gain is 5.86 s. The formula is missing from
-// the text of the paper. This formula follows from the paper's model by integration, and has both properties that the text
-// derives from the missing formula.
+// Local slots are offered at random, one every spacing (t) on average. A task on another machine takes cost (D)
+// longer. For example, with a wait of 15 s, a local slot every 4 s and a cost of 10 s, the gain is 5.86 s. The text
+// of the paper lacks its formula. The formula above follows from the paper's model by integration, and has both
+// properties that the text derives from the missing formula.
 //
 // If D > t, the gain grows with the wait, so the longest acceptable wait is best. If D ≤ t, no wait pays. As in the paper,
 // the host must know t and D.

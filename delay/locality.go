@@ -12,8 +12,8 @@ import (
 // [Policy.Start] to create a Locality; the zero Locality declines every slot with NoTask. Not safe for concurrent use; each
 // job needs its own.
 //
-// A job that launches nothing may launch anywhere once it has waited for the sum of the policy's waits. This bound holds
-// for every sequence of offers, and also if machines come and go.
+// A job that launches no task may launch anywhere once it has waited for the sum of the policy's waits. The bound
+// holds for every sequence of offers, and also if machines come and go.
 type Locality struct {
 	policy     *Policy
 	candidates uint64 // bit set of levels at which the job has tasks to launch; the last level is always set
@@ -162,7 +162,7 @@ func (l *Locality) move(level int, wait time.Duration) {
 	}
 }
 
-// wait returns the duration of the wait at this level, which is not the last level.
+// wait returns the duration of the wait at the current level. The current level must not be the last level.
 func (l *Locality) wait() time.Duration { return min(l.policy.waits[l.level], l.bound) }
 
 // remaining returns the rest of the wait at this level, in time or in offers.

@@ -62,9 +62,9 @@ func (s *scan) pick(machine int) (block, level int) {
 	return s.next, 1
 }
 
-// stickyCluster runs a number of scans on 100 machines with one slot each. It returns the share of tasks that ran on a
-// machine with their block. Tasks take 10 s and end one by one. The slot is offered first to the job with the fewest running
-// tasks, which is the job of the task that ended, and then to the other jobs.
+// stickyCluster runs a number of scans on 100 machines with one slot each. The result is the share of tasks that ran
+// on a machine with their block. Tasks take 10 s and end one by one. The slot is offered first to the job with the
+// fewest running tasks, which is the job of the task that ended, and then to the other jobs.
 func stickyCluster(t *testing.T, jobs int, wait time.Duration) float64 {
 	source := rand.New(rand.NewPCG(4, uint64(jobs)))
 	policy, err := New(Config{Waits: []time.Duration{wait}})

@@ -198,8 +198,8 @@ func checkMisses(t *testing.T, d Decision, slow slowLocality) {
 	require.True(t, slow.level > level || level == len(slow.waits))
 }
 
-// After its first rejection, a job that launches nothing may launch anywhere after the sum of its waits. This holds
-// for every sequence of rounds, and also if machines come and go.
+// After its first rejection, a job that launches no task may launch anywhere after the sum of its waits. The bound
+// holds for every sequence of rounds, and also if machines come and go.
 func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

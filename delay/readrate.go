@@ -13,10 +13,11 @@ type Class struct {
 	Config Config
 }
 
-// ByReadRate has a [Policy] for each class of jobs: IO-rate biasing [FAIR §4.3.2]. If many jobs want the same machine, the
-// jobs that read fast should wait for it, and the jobs that mostly compute should not. For example, a task that reads 64 MB
-// in 25 s loads the network with a fifth of the rate of a task that reads 64 MB in 5 s. The zero value has no classes, and
-// its policy is the zero Policy, which never waits. A ByReadRate is immutable and safe for concurrent use.
+// ByReadRate has a [Policy] for each class of jobs: IO-rate biasing [FAIR §4.3.2]. If many jobs want the same
+// machine, the jobs that read fast should wait for it, and the jobs that mostly compute should not. For example, two
+// tasks read 64 MB, the first in 25 s and the second in 5 s. The first task loads the network with a fifth of the
+// second task's rate. The zero value has no classes, and its policy is the zero Policy, which never waits. A
+// ByReadRate is immutable and safe for concurrent use.
 type ByReadRate struct {
 	rates    []float64
 	policies []*Policy

@@ -1,6 +1,6 @@
-// Package laxity is for a scheduler of jobs with deadlines. It says which job should run next, and which tasks should move
-// away from an overloaded worker, so that as many jobs as possible meet their deadlines. Use it if the remaining time of
-// jobs can be predicted.
+// Package laxity is for a scheduler of jobs with deadlines. The package says which job should run next, so that many
+// jobs meet their deadlines. The package also says which tasks should move away from an overloaded worker. Use the
+// package if the remaining time of jobs can be predicted.
 //
 // # Example
 //

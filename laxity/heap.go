@@ -41,7 +41,7 @@ func (h *heap) fix(i int, jobs []queued) {
 	}
 }
 
-// up moves the entry at i towards the root until the order is right. It reports whether the entry moved.
+// up moves the entry at i towards the root until the order is right. up reports whether the entry moved.
 func (h *heap) up(i int, jobs []queued) bool {
 	e, from := h.entries[i], i
 	for i > 0 {

@@ -8,25 +8,25 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// NoDeadline is the time until the deadline of a job without a deadline. It is also the laxity of such a job, which comes
-// after every other laxity.
+// NoDeadline is the time until the deadline of a job without a deadline. NoDeadline is also the laxity of such a job,
+// and comes after every other laxity.
 const NoDeadline time.Duration = math.MaxInt64
 
 // Job is the current state of a job.
 type Job struct {
-	// UntilDeadline is the time from now until the job's deadline: Deadline_j minus the job's age. It is negative after the
-	// deadline, and [NoDeadline] if the job has no deadline.
+	// UntilDeadline is the time from now until the job's deadline: Deadline_j minus the job's age. UntilDeadline is
+	// negative after the deadline, and [NoDeadline] if the job has no deadline.
 	UntilDeadline time.Duration
-	// Projected is Proj_exec_time, the time that the job still needs; the function [Projected] computes it. It is
-	// [estimate.Unknown] if the time is unknown. Any other negative time counts as 0.
+	// Projected is Proj_exec_time, the time that the job still needs; the function [Projected] computes it. Projected
+	// is [estimate.Unknown] if the time is unknown. Any other negative time counts as 0.
 	Projected time.Duration
 	// Running says that the job uses the slot that is to be assigned. [Policy.Margin] favours a running job.
 	Running bool
 }
 
-// Laxity returns UntilDeadline - Projected, the time that the job may wait and still meet its deadline [DynamicShare §3.2,
-// equation 3]. It is [NoDeadline] for a job without a deadline, and [estimate.Unknown] if Projected is unknown. It
-// saturates.
+// Laxity returns UntilDeadline - Projected, the time that the job may wait and still meet its deadline [DynamicShare
+// §3.2, equation 3]. The result is [NoDeadline] for a job without a deadline, and [estimate.Unknown] if Projected is
+// unknown. The difference saturates.
 func (j Job) Laxity() time.Duration {
 	switch {
 	case j.UntilDeadline == NoDeadline:

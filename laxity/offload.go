@@ -16,16 +16,18 @@ type Pending struct {
 	UntilDeadline time.Duration
 	// Remaining is the time that the task needs on this worker once it runs, or [estimate.Unknown].
 	Remaining time.Duration
-	// EndElsewhere is the time from now until the task would end on the best other worker. It is [estimate.Unknown] if no
-	// other worker can run the task.
+	// EndElsewhere is the time from now until the task would end on the best other worker. EndElsewhere is
+	// [estimate.Unknown] if no other worker can run the task.
 	EndElsewhere time.Duration
 	// Started says that the task runs now. A started task does not move.
 	Started bool
 }
 
-// Transfer says whether a task should move to another worker, and why. It can be compared with ==.
+// Transfer says whether a task should move to another worker, and why. A Transfer can be compared with ==.
 type Transfer struct {
-	Move   bool
+	// Move says that the task should move.
+	Move bool
+	// Reason says why the task should move or stay.
 	Reason Reason
 	// Laxity is the spare time at the end of the task. For a task that should move, it is the spare time elsewhere. For a
 	// task that stays and ends in time, it is the spare time here. For all other tasks it is [estimate.Unknown].
@@ -36,7 +38,7 @@ type Transfer struct {
 // paper leaves this choice open [DynamicShare §3.3].
 //
 // Offload assumes that the worker first ends its started tasks, and then runs its other tasks one after another, by
-// deadline. It makes as few tasks late as possible, in two steps:
+// deadline. Offload makes as few tasks late as possible, in two steps:
 //
 //  1. Consider only the tasks that would be late elsewhere. Keep as many as can end here in time, and give up the longest
 //     tasks [Moore 1968]. The host should run the tasks that were given up after all others.

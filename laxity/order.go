@@ -39,11 +39,11 @@ func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:]
 type Policy struct {
 	// Rule is the rule of the order. The zero value is NegativeLast.
 	Rule Rule
-	// Margin limits switching between jobs, 0 or more. A running job gives way only to a job whose laxity is smaller by
-	// more than Margin; under DeadlineFirst, the deadline counts instead. While time passes, the laxity of a waiting job
-	// falls, and the laxity of a running job does not. So without a margin two equal jobs would take turns all the time.
-	// Under NegativeLast, the margin does not protect a running job with negative laxity from a job whose laxity is not
-	// negative. 0 means no margin, as in the paper.
+	// Margin limits switching between jobs, 0 or more. A running job gives way only to a job with a laxity that is
+	// smaller by more than Margin. Under DeadlineFirst, the deadline counts instead of the laxity. While time passes,
+	// the laxity of a waiting job falls, and the laxity of a running job does not. So without a margin two equal jobs
+	// would take turns all the time. Under NegativeLast, the margin does not protect a running job with negative
+	// laxity from a job without negative laxity. 0 means no margin, as in the paper.
 	Margin time.Duration
 }
 
@@ -124,6 +124,6 @@ func (p Policy) Order(dst []int, jobs []Job) []int {
 	return dst
 }
 
-// Order returns the indices of jobs in DynamicShare's order [§3.2]: least laxity first, but negative laxities last. It is
-// short for Policy{}.Order(nil, jobs).
+// Order returns the indices of jobs in DynamicShare's order [§3.2]: least laxity first, but negative laxities last.
+// Order(jobs) is short for Policy{}.Order(nil, jobs).
 func Order(jobs []Job) []int { return Policy{}.Order(nil, jobs) }

@@ -49,10 +49,12 @@ type queued struct {
 	known    bool  // the projected time is known
 }
 
-// Choice is the answer of a queue: a job, or the reason why there is none. It is a plain value that can be compared with ==.
+// Choice is the answer of a queue: a job, or the reason why there is none. A Choice is a plain value that can be
+// compared with ==.
 type Choice struct {
 	// Ticket names the job; -1 if there is no job.
 	Ticket int
+	// Reason says why this job comes next, or why there is no job.
 	Reason Reason
 	// Laxity is the job's current laxity, or [estimate.Unknown]. UntilDeadline is the time until its deadline.
 	Laxity, UntilDeadline time.Duration
@@ -72,7 +74,8 @@ func (q *Queue) Policy() Policy { return q.policy }
 // Len returns the number of waiting jobs. O(1).
 func (q *Queue) Len() int { return len(q.onTime.entries) + len(q.late.entries) }
 
-// Push adds a job in its current state and returns its ticket. It ignores Job.Running, because all jobs in a queue wait.
+// Push adds a job in its current state and returns its ticket. Push ignores Job.Running, because all jobs in a queue
+// wait.
 func (q *Queue) Push(now time.Time, j Job) int {
 	q.tick(now)
 	var ticket int32

@@ -22,7 +22,7 @@ type Task struct {
 }
 
 // Laxity returns the laxity that the job would have if this task were its slowest: UntilDeadline - (Remaining +
-// After). It is [estimate.Unknown] if Remaining or After is unknown.
+// After). The result is [estimate.Unknown] if Remaining or After is unknown.
 func (t Task) Laxity() time.Duration {
 	projected := estimate.Unknown
 	if t.Remaining != estimate.Unknown && t.After != estimate.Unknown {

@@ -10,8 +10,8 @@ import (
 // racks in proportion to the tasks that an [Assignment] puts there [Mantri §6.1]. Affinity is experimental: no host of
 // this repository calls it yet.
 //
-// The list is for a host that does not bind a task to a rack. This host tries the machines of the list in turn, or at
-// random. It takes the first free slot anywhere if all machines of the list are busy.
+// The list is for a host that does not bind a task to a rack. The host tries the machines of the list in turn, or at
+// random. If all machines of the list are busy, the host takes the first free slot anywhere.
 //
 // spread is the number of tasks of each rack, as [Assignment.Spread] returns it. machines lists the machines of each
 // rack by the host's index. Every prefix of the result is nearly proportional to spread. A rack without a further

@@ -13,8 +13,9 @@ import (
 type Effort int64
 
 const (
-	// DefaultEffort is 5e6 + 100 n r² + 2 n² r steps for n tasks and r racks, and at most 1e9 steps. That takes about
-	// 25 ms for 20 tasks on 5 racks, 60 ms for 200 tasks on 20 racks, 1 s for 1000 tasks on 40 racks, and 5 s at most.
+	// DefaultEffort is 5e6 + 100 n r² + 2 n² r steps for n tasks and r racks, and at most 1e9 steps. The default
+	// takes at most 5 s: about 25 ms for 20 tasks on 5 racks, 60 ms for 200 tasks on 20 racks, and 1 s for 1000 tasks
+	// on 40 racks.
 	DefaultEffort Effort = 0
 	// Exhaustive searches until the best placement is proven. The search may take longer than anyone can wait.
 	Exhaustive Effort = -1
@@ -37,14 +38,14 @@ func Within(d time.Duration) Effort { return Effort(max(1, d/stepTime)) }
 // placements: tasks dealt out to the racks in turn, and tasks placed one by one.
 //
 // Order: the same problem has the same answer on every machine. The order of tasks and racks in the problem does not
-// change the quality of the answer, with two exceptions, both only for answers that are not optimal:
+// change the quality of the answer. For answers that are not optimal, this rule has two exceptions:
 //
 //   - Some racks are alike in bandwidths, slots and input sizes, and differ only in the tasks that read each input.
 //   - The effort is too small, or the problem too large, to improve on the two simple placements, which follow the
 //     caller's order.
 //
-// The error names the first ill-formed number of the problem. It also names a rack with too few slots, or a rack with
-// data to move over a link of bandwidth 0.
+// The error names the first ill-formed number of the problem. The error also names a rack with too few slots, or a
+// rack with data to move over a link of bandwidth 0.
 //
 // The effort bounds the running time, after a start of O(n r log(n r)) for n tasks. Memory is O(n r + r²). Assign
 // allocates.
@@ -135,7 +136,8 @@ func (s *solver) few() bool {
 // closed reports whether the bound proves the best placement optimal.
 func (s *solver) closed() bool { return s.bound >= s.longest*(1-precise) }
 
-// improve relaxes, rounds, searches, and tries to prove that the answer is optimal. It skips a step that cannot help.
+// improve relaxes, rounds, searches, and tries to prove that the answer is optimal. A step that cannot help is
+// skipped.
 func (s *solver) improve() {
 	if s.proven {
 		return

@@ -10,8 +10,9 @@ import (
 type Assignment struct {
 	// Rack is the rack of each task, indexed by task.
 	Rack []int
-	// Bottleneck is the link with the longest transfer, or one of several equally slow links. Seconds is the duration of
-	// the longest transfer: max_j c_j in the paper. If no byte crosses a link, Seconds is 0 and Bottleneck has no meaning.
+	// Bottleneck is the link with the longest transfer, or any such link in a tie. Seconds is the duration of the
+	// longest transfer: max_j c_j in the paper. If no byte crosses a link, Seconds is 0 and Bottleneck has no
+	// meaning.
 	Bottleneck Link
 	Seconds    float64
 	// Bound is a proven lower bound in seconds, from 0 to Seconds: every placement takes at least this long. If Optimal

@@ -66,8 +66,8 @@ func (b BandwidthConfig) Validate() error {
 func (b BandwidthConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&b)) }
 func (b *BandwidthConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, b, wire.Struct) }
 
-// Estimate takes a problem with the bandwidths measured at the start of the phase, in Up and Down. It returns the problem
-// with the bandwidths that Assign should use, and the rule that was applied: Start or Equal.
+// Estimate takes a problem with the bandwidths measured at the start of the phase, in Up and Down. Estimate returns
+// the problem with the bandwidths that Assign should use, and the applied rule: Start or Equal.
 //
 // Under Start the problem stays as it is. Under Equal every link has the mean of all measured bandwidths. A bandwidth of
 // 0 counts in the mean. A bandwidth of +Inf does not count, and stays +Inf.

@@ -1,6 +1,6 @@
-// Package placement is for a scheduler that starts a phase of reduce tasks: it says in which rack each task should run.
-// Use the package when the links between racks are slower than the links inside a rack, because a reduce task reads
-// from every map task, in all racks.
+// Package placement is for a scheduler that starts a phase of reduce tasks: it says in which rack each task should
+// run. Use the package when the links between racks are slow. A reduce task reads from every map task, and the map
+// tasks run in all racks.
 //
 // Bytes that a task reads inside its own rack are nearly free. Bytes from another rack leave that rack by its uplink
 // and enter the task's rack by its downlink. All tasks of a rack share the rack's two links. So a rack with many tasks
@@ -40,10 +40,10 @@
 //
 // The problem is NP-hard: scheduling on parallel machines is a special case. Assign works in four steps:
 //
-//  1. It solves the relaxation, in which a task may be split over racks. The method is an interior-point method on a
-//     system of 3r unknowns. The relaxation's prices prove a lower bound.
-//  2. It places the tasks that the relaxation did not split. Then it places the other tasks, largest first, each where
-//     the three longest transfers become shortest.
+//  1. Assign solves the relaxation, in which a task may be split over racks. The method is an interior-point method
+//     on a system of 3r unknowns. The relaxation's prices prove a lower bound.
+//  2. Assign places the tasks that the relaxation did not split. Then Assign places the other tasks, largest first,
+//     each where the three longest transfers become shortest.
 //  3. A tabu search improves the placement. Each step of the search relieves the bottleneck link.
 //  4. For small problems the bound rules out most racks for most tasks. Branch and bound searches the rest.
 //

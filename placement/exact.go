@@ -9,8 +9,9 @@ import (
 // precise is a relative difference: two times that differ by less count as equal, so "optimal" is exact up to precise.
 const precise = 1e-9
 
-// exact is a depth-first branch and bound. It places the tasks one by one, largest first, and tries each rack that may
-// still lead to a better placement. Three bounds cut a branch, at O(r) for each node and O(1) for each child:
+// exact is a depth-first branch and bound. The search places the tasks one by one, largest first, and tries each rack
+// that may still lead to a better placement. Three bounds cut a branch, at O(r) for each node and O(1) for each
+// child:
 //
 //   - the load of each downlink so far, which only grows;
 //   - the load of each uplink, if every later task were in the rack of this uplink;
@@ -73,9 +74,9 @@ func (m *model) fork() *model {
 	return &c
 }
 
-// prune forbids every pair of task and rack that no placement shorter than longest can contain. It judges a pair by the
-// task's own transfer and by the relaxation's prices. It returns the number of forbidden pairs, and whether every task
-// has a rack left.
+// prune forbids every pair of task and rack that no placement shorter than longest can contain. The task's own
+// transfer and the relaxation's prices decide about a pair. prune returns the number of forbidden pairs, and whether
+// every task has a rack left.
 func (m *model) prune(s *relaxation, longest float64) (removed int, possible bool) {
 	cut := float64(longest * (1 - precise))
 	for k := range m.n {
@@ -131,8 +132,8 @@ func (m *model) sameInputs(a, b int) bool {
 		slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])
 }
 
-// branch places the tasks from depth on. bound is the relaxation's lower bound, given the tasks placed so far. It returns
-// false if the work is spent.
+// branch places the tasks from depth on. bound is the relaxation's lower bound, given the tasks placed so far. branch
+// returns false if the work is spent.
 func (e *exact) branch(depth int, bound float64) bool {
 	if !e.w.take(int64(e.m.r)) {
 		return false
@@ -169,7 +170,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 	return true
 }
 
-// leaf keeps the complete placement if it is the best so far. It compares sums that are added up anew, without noise.
+// leaf keeps the complete placement if it is the best so far. The compared sums are added up anew, without noise.
 func (e *exact) leaf(cut float64) {
 	e.scratch.copyFrom(e.layout)
 	e.scratch.recount()

@@ -13,8 +13,8 @@ const (
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work and the arithmetic allow. It starts with the prices of byVolume. If the
-// work is too small for a start, the result has no fractions, and its bound is the bound of byVolume.
+// relax solves the relaxation as far as the work and the arithmetic allow. The start is the prices of byVolume. If
+// the work is too small for a start, the result has no fractions, and its bound is the bound of byVolume.
 func relax(m *model, w *work) *relaxation {
 	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
@@ -48,7 +48,8 @@ func (m *model) iterationCost() int64 {
 	return (n*(size*size/2+20*r) + size*size*size/6) / operationsPerStep
 }
 
-// residuals recomputes how far the variables are from satisfying the equations. It returns the largest relative residual.
+// residuals recomputes how far the variables are from satisfying the equations. The result is the largest relative
+// residual.
 func (s *relaxation) residuals() float64 {
 	m := s.m
 	for row := range s.rackResidual {
@@ -88,7 +89,7 @@ func (s *relaxation) residuals() float64 {
 	return worst
 }
 
-// iterate takes one predictor-corrector step. It returns false if rounding prevents a further step.
+// iterate takes one predictor-corrector step. The result is false if rounding prevents a further step.
 func (s *relaxation) iterate() bool {
 	s.system.build(s.x, s.slack, s.t)
 	if !s.system.factor() {

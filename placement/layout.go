@@ -79,8 +79,8 @@ func (l *layout) worst() (link Link, longest float64) {
 	return link, longest
 }
 
-// recount adds up the loads anew. It adds only bytes that a link carries and subtracts nothing. So no rounding of earlier
-// moves, and no cancelling of large terms, remains in the loads.
+// recount adds up the loads anew. recount adds only bytes that a link carries, without subtraction. So no rounding of
+// earlier moves, and no cancelling of large terms, remains in the loads.
 func (l *layout) recount() {
 	clear(l.up)
 	clear(l.down)

@@ -216,9 +216,9 @@ func (l *LinkRates) longestRead() time.Duration {
 	return min(longest, time.Duration(l.config.Windows)*l.config.Window)
 }
 
-// Fill returns the problem with each known rate in place of the problem's own bandwidth, and the number of known rates.
-// The problem's own bandwidths may be the nominal ones. Fill does not change the problem's slices. If the number of racks
-// differs, Fill returns the problem as it is. O(Racks * Windows); it allocates two slices.
+// Fill returns the problem with each known rate in place of the problem's own bandwidth, and the number of known
+// rates. The problem's own bandwidths may be nominal bandwidths. Fill does not change the problem's slices. If the
+// number of racks differs, Fill returns the problem as it is. O(Racks * Windows); it allocates two slices.
 func (l *LinkRates) Fill(nominal Problem) (measured Problem, known int) {
 	if len(nominal.Up) != l.config.Racks || len(nominal.Down) != l.config.Racks {
 		return nominal, 0

@@ -6,6 +6,7 @@ import (
 
 // Location is a machine and its rack, by the host's indices. Machines are numbered within a rack or in the whole cluster.
 type Location struct {
+	// Rack and Machine are the host's indices.
 	Rack, Machine int
 }
 

@@ -11,7 +11,8 @@ type model struct {
 	save, add []float64
 	full      []float64 // seconds on each uplink while no task runs in the uplink's rack
 	slots     []int     // at most n for each rack
-	// bandwidth has width entries for each rack: the uplink's, the downlink's, and 0. It is 0 where a link is infinite.
+	// bandwidth has width entries for each rack: the uplink's, the downlink's, and 0. An infinite link has the entry
+	// 0.
 	bandwidth []float64
 	exponent  int // the unit of all times is 2^exponent seconds, so that the longest time is about 1
 	// noise exceeds the rounding error of an uplink's load, in which large terms cancel. The noise matters if the best
@@ -102,8 +103,8 @@ func (m *model) floor() float64 {
 	return bound
 }
 
-// setTask computes the seconds of one task. It sums the bytes that the task must fetch, and does not subtract the local
-// bytes from the total. The difference would lose a small remote part next to a large local part.
+// setTask computes the seconds of one task. setTask sums the bytes that the task must fetch, and does not subtract
+// the local bytes from the total. The difference would lose a small remote part next to a large local part.
 func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
 	blocked := 0 // number of racks that have data of the task and an uplink of bandwidth 0
 	for j, rack := range m.racks {

@@ -21,9 +21,10 @@ func newSystem(m *model) system {
 	}
 }
 
-// build computes the matrix. Eliminating a task's row leaves differences of nearly equal numbers, if the task runs almost
-// wholly in one rack. The code writes the difference as a product, so that nothing cancels:
-// D_j - D_j²/sum D = D_j (sum of the other D)/sum D.
+// build computes the matrix. Eliminating a task's row leaves differences of nearly equal numbers, if the task runs
+// almost wholly in one rack. The code writes the difference as a product, so that no digits cancel:
+//
+//	D_j - D_j²/sum D = D_j (sum of the other D)/sum D
 func (s *system) build(x, slack []variable, t variable) {
 	clear(s.lower)
 	n := s.size
@@ -80,8 +81,8 @@ func (s *system) addTask(k int, x []variable) {
 	}
 }
 
-// factor replaces the lower triangle by its Cholesky factor. It returns false if the rounded matrix is not positive
-// definite.
+// factor replaces the lower triangle by its Cholesky factor. factor returns false if the rounded matrix is not
+// positive definite.
 func (s *system) factor() bool {
 	n, l := s.size, s.lower
 	for a := range n {

@@ -16,9 +16,10 @@ type Problem struct {
 	// Input is the matrix I of the paper: Input[task][rack] is the number of bytes of the task's input in the rack. Each
 	// row has one entry for each rack. An entry is finite and at least 0. Bytes are exact up to 2^53.
 	Input [][]float64
-	// Up and Down are b_u and b_d of the paper: the bandwidths of each rack's uplink and downlink that the phase may count
-	// on, in bytes per second, at least 0. A link of 0 carries nothing, so no placement may need it. A link of +Inf is
-	// never a bottleneck. [BandwidthConfig] derives these bandwidths from measured ones.
+	// Up and Down are b_u and b_d of the paper: the bandwidths of each rack's uplink and downlink that the phase may
+	// count on, in bytes per second, at least 0. A link of bandwidth 0 carries no data, so no placement may need this
+	// link. A link of bandwidth +Inf is never a bottleneck. [BandwidthConfig] derives these bandwidths from measured
+	// bandwidths.
 	Up, Down []float64
 	// Slots is the number of tasks that each rack can hold, at least 0. Nil means that each rack can hold all tasks.
 	Slots []int
@@ -46,7 +47,9 @@ func (d *Direction) UnmarshalText(text []byte) error { return enum.Parse(directi
 
 // Link is a rack's uplink or downlink.
 type Link struct {
-	Rack      int
+	// Rack is the index of the rack.
+	Rack int
+	// Direction is Up for the uplink and Down for the downlink.
 	Direction Direction
 }
 

@@ -81,7 +81,7 @@ func newRelaxation(m *model) *relaxation {
 	return s
 }
 
-// spread sets x. It returns the mean of all seconds, which is the scale of the problem.
+// spread sets x. spread returns the mean of all seconds, the scale of the problem.
 func (s *relaxation) spread() float64 {
 	m, sum, count := s.m, 0.0, 0
 	for k := range m.n {

@@ -36,8 +36,8 @@ func newSearch(start *layout, goal float64) *search {
 	return s
 }
 
-// run searches until the goal is reached, until no step relieves the bottleneck, or until the work is spent. It also ends
-// after patience steps without a better placement.
+// run searches until the goal is reached, until no step relieves the bottleneck, or until the work is spent. The
+// search also ends after patience steps without a better placement.
 func (s *search) run(w *work, patience int) {
 	idle := 0 // steps in a row without a candidate
 	for s.longest > s.goal && s.stepped-s.improved < patience && idle <= longestBan {
@@ -81,8 +81,9 @@ func (s *search) forbid(k, j int) {
 	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
-// candidateCost returns the work of finding the best step: a pass over links and tasks, a swap of each task in the
-// bottleneck's rack with each task elsewhere, and a move of each such task to each rack if a move can help.
+// candidateCost returns the steps of work for finding the best change. The search passes over all links and tasks,
+// and tries a swap of each task in the bottleneck's rack with each task elsewhere. If a move can help, the search
+// also tries to move each task of the rack to each other rack.
 func (s *search) candidateCost(link Link) int64 {
 	n, r, here := int64(s.m.n), int64(s.m.r), int64(s.count[link.Rack])
 	cost := 4*r + n + here*n

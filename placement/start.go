@@ -74,8 +74,8 @@ func inverse(permutation []int) []int {
 	return at
 }
 
-// greedy places the given tasks in their order, each in the rack that gives the least top. It returns false if a task
-// finds no rack.
+// greedy places the given tasks in their order, each in the rack that gives the least top. greedy returns false if a
+// task finds no rack.
 func (l *layout) greedy(tasks []int) bool {
 	rest := make([]top, l.m.r)
 	for _, k := range tasks {
@@ -111,8 +111,8 @@ func largestFirst(m *model, tasks []int) []int {
 	return sorted
 }
 
-// rounded rounds the relaxation. A task with more than 0.99 of its fractions in one rack goes there; greedy places the
-// other tasks. It returns false if the layout is incomplete.
+// rounded rounds the relaxation. A task with more than 0.99 of its fractions in one rack goes there; greedy places
+// the other tasks. rounded returns false if the layout is incomplete.
 func rounded(m *model, x []variable) (*layout, bool) {
 	l := newLayout(m)
 	if x == nil {

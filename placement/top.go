@@ -4,7 +4,7 @@ package placement
 // next two transfers tell the search which placement is better.
 type top [3]float64
 
-// less compares the longest transfers first, and shorter ones only in a tie.
+// less compares the longest transfers first. In a tie it compares the next transfers.
 func (t top) less(o top) bool {
 	for i, v := range t {
 		if v != o[i] {

@@ -1,5 +1,6 @@
-// Package risk is for a reader of the Dolly paper, or an operator, who compares ways of cloning. It computes how likely a
-// job is to straggle under each way. A host that clones does not need this package; package clone has the decisions.
+// Package risk is for a reader of the Dolly paper, or an operator, who compares ways of cloning. The package computes
+// how likely a job is to straggle under each way. A host that clones does not need this package; package clone has
+// the decisions.
 //
 // For example, a job has ten tasks, each with three clones, and a clone straggles with probability 0.1:
 //
@@ -25,7 +26,7 @@ type Scheme uint8
 
 const (
 	// TaskLevel launches every task c times and takes the first clone of each task that ends. The job has one phase.
-	// clone.Count is about this scheme. It is the zero value.
+	// clone.Count is about this scheme. TaskLevel is the zero value.
 	TaskLevel Scheme = iota
 	// JobLevel launches the whole job c times and takes the first job that ends. The job has one phase.
 	JobLevel
@@ -107,15 +108,16 @@ func power(q float64, c int) float64 {
 	return math.Exp(float64(c) * num.Log(q))
 }
 
-// anyOf returns 1-(1-q)^n, the probability that at least one of n independent events happens, each with probability q.
+// anyOf returns 1-(1-q)^n. Among n independent events of probability q, this is the probability that at least one
+// event happens.
 func anyOf(n, q float64) float64 { return -math.Expm1(n * math.Log1p(-q)) }
 
 // avoidance sums over d, the number of fine upstream clones in the group with the fewest, among the n groups:
 //
 //	P(d = 0) + Σ_{d=1..c} [Ψ(d)-Ψ(d+1)] (1-(1-p^d)^n),   Ψ(d) = (1-q_d)^n,   q_d = P(Bin(c,p) > c-d)
 //
-// Here P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. The q_d are sums of positive terms. The code computes a difference of two Ψ as a
-// product. So nothing cancels.
+// Here P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. The q_d are sums of positive terms. The code computes a difference of two Ψ
+// as a product. So no digits cancel.
 func avoidance(n float64, c int, p float64) float64 {
 	tail := binomial(c, c, p) // q_1: the probability that all clones straggle
 	risk := anyOf(n, tail)
@@ -134,9 +136,9 @@ func avoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// randomAvoidance sums over k, the number of downstream clones with only good inputs. Each downstream clone has only good
-// inputs with probability (1-p)^n, independently of the others, because shuffling the clones of a group keeps them
-// independent.
+// randomAvoidance sums over k, the number of downstream clones with only good inputs. Each downstream clone has only
+// good inputs with probability (1-p)^n. The downstream clones are independent, because shuffling the clones of a
+// group keeps them independent.
 func randomAvoidance(n float64, c int, p float64) float64 {
 	bad := anyOf(n, p)
 	risk := 0.0

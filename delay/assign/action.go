@@ -6,7 +6,7 @@ import "github.com/straggler-go/straggler/internal/enum"
 type Action uint8
 
 const (
-	// Wait reads no output yet. It is the zero value.
+	// Wait reads no output yet. Wait is the zero value.
 	Wait Action = iota
 	// Read reads an upstream output that no other clone of the task reads.
 	Read
@@ -41,7 +41,7 @@ const (
 	WindowOpen
 	// NothingFinished: no upstream clone has finished yet. Wait.
 	NothingFinished
-	// NothingLeft: the clone has nothing left to read, or all remaining outputs are lost. Wait.
+	// NothingLeft: the clone has no input left to read, or all remaining outputs are lost. Wait.
 	NothingLeft
 )
 

@@ -79,8 +79,8 @@ func (e *evaluator) after(i int) float64 {
 	return float64(n-i) / float64(n)
 }
 
-// productLimit computes p_c after each lag. At each lag, the estimate loses the share of this lag among all lags that are
-// at least as long, cut lags included.
+// productLimit computes p_c after each lag. Each lag lowers the estimate by its share among all lags of equal or
+// greater length, cut lags included.
 func (e *evaluator) productLimit() {
 	lags, cut := e.model.Lags, e.model.Cut
 	late, cutBefore := 1.0, 0 // number of lags cut before this lag

@@ -14,6 +14,7 @@ const Forever time.Duration = math.MaxInt64
 
 // Clone is the current state of an upstream task's clone.
 type Clone struct {
+	// State is Running, Finished or Failed.
 	State State
 	// Readers is the number of other clones of the same downstream task that read this clone's output, or are about to.
 	Readers int
@@ -23,8 +24,8 @@ type Clone struct {
 type Input struct {
 	// Clones are the clones of the upstream task. A Decision refers to them by index.
 	Clones []Clone
-	// Waited is the time that the downstream clone has been ready to read this input while at least one upstream clone was
-	// finished. It is compared with the window ω.
+	// Waited is the time that the downstream clone has been ready to read this input while at least one upstream
+	// clone was finished. Decide compares this time with the window ω.
 	Waited time.Duration
 	// Ahead is the number of clones of the same downstream task that come before this clone and have no output of this
 	// input yet. Decide leaves this number of free outputs to them. To set Ahead, number the clones of each task. Then
@@ -33,29 +34,32 @@ type Input struct {
 	Ahead int
 }
 
-// Decision says what a downstream clone should do now. A Decision is a plain value: it can be compared with ==, prints as
-// one line, logs as structured fields, and marshals to JSON with the names of its action and reason. The zero value reads
-// nothing.
+// Decision says what a downstream clone should do now. A Decision is a plain value: it can be compared with ==,
+// prints as one line, logs as structured fields, and marshals to JSON with the names of its action and reason. The
+// zero value reads no input.
 type Decision struct {
+	// Action is Wait, Read or ReadShared.
 	Action Action
+	// Reason says why.
 	Reason Reason
 	// Input and Clone are the indices of the input to read and of its upstream clone; both are 0 for Wait.
 	Input, Clone int
-	// KillRest says that this clone's window for the input is over. The host should then kill the upstream clones that
-	// still run. It should not kill them while the window of another clone without this input is open [Dolly §4.4].
+	// KillRest says that this clone's window for the input is over. The host should then kill the upstream clones
+	// that still run. The host should not kill the upstream clones while the window of another clone without this
+	// input is open [Dolly §4.4].
 	KillRest bool
-	// Wait is the longest time until the host should ask again; 0 if time changes nothing. The host should also ask again
-	// when an upstream clone finishes or fails, and when a clone ahead has taken an output.
+	// Wait is the longest time until the host should ask again; 0 if the answer does not depend on time. The host
+	// should also ask again when an upstream clone finishes or fails, and when a clone ahead has taken an output.
 	Wait time.Duration
 }
 
-// Decide is delay assignment [Dolly §4.4]. It tells a clone of a downstream task what to read now, or how long to wait. The
-// inputs are the upstream tasks that the clone must still read, and the clone reads nothing at the moment.
+// Decide is delay assignment [Dolly §4.4]. Decide tells a clone of a downstream task what to read now, or how long to
+// wait. The inputs are the upstream tasks that the clone must still read. The clone reads no input at the moment.
 //
 // For each input, Decide follows these rules:
 //
-//   - The clone reads a finished output at once if no other clone of its task reads it, and if it is not left to a clone
-//     ahead.
+//   - The clone reads a finished output at once, under two conditions: no other clone of its task reads the output,
+//     and the output is not left to a clone ahead.
 //   - Otherwise the clone waits until it has waited for the window ω, or until no further upstream clone can finish. Then
 //     it shares the output with the fewest readers.
 //   - Decide ignores an input if all its upstream clones have failed.
@@ -64,10 +68,10 @@ type Decision struct {
 // output. So a clone with many inputs waits only if it may read no input now. A window of 0 is contention cloning (CC), and
 // [Forever] is contention-avoidance cloning (CAC). A negative window or wait counts as 0.
 //
-// Pairing matters. The paper's risk of CAC (equation 2) assumes that the good outputs of all upstream tasks go to the same
-// downstream clones. This risk is 0.233 for ten tasks with three clones at p = 0.1. If each output goes to the clone that
-// asks first, nearly every clone gets a bad input, and the risk is 0.588. [Input.Ahead] coordinates the clones. Without
-// Ahead, let the clones always ask in the same order. O(upstream clones), no allocation.
+// Pairing matters. The paper's risk of CAC (equation 2) assumes that the good outputs of all upstream tasks go to the
+// same downstream clones. The risk is 0.233 for ten tasks with three clones at p = 0.1. If each output goes to the
+// clone that asks first, nearly every clone gets a bad input, and the risk is 0.588. [Input.Ahead] coordinates the
+// clones. Without Ahead, let the clones always ask in the same order. O(upstream clones), no allocation.
 func Decide(inputs []Input, window time.Duration) Decision {
 	share := Decision{}                   // the first input whose output must be shared
 	wait := Decision{Reason: NothingLeft} // the answer if the clone can neither read nor share

@@ -1,6 +1,6 @@
-// Package assign is for a scheduler that clones tasks (package clone) in jobs of several phases. It says which upstream
-// output a clone of a downstream task should read, and how long this clone should wait for an output of its own. The
-// method is Dolly's delay assignment [Dolly §4].
+// Package assign is for a scheduler that clones tasks (package clone) in jobs of several phases. The package says
+// which upstream output a clone of a downstream task should read, and how long the clone should wait for an output of
+// its own. The method is Dolly's delay assignment [Dolly §4].
 //
 // Each upstream task has c clones, and each downstream task has c clones. Every upstream clone that finishes has the same
 // output. A downstream clone has an output of its own if no other clone of its task reads that output. If the clone takes
@@ -10,8 +10,9 @@
 //
 // # Example
 //
-// A downstream clone reads one upstream task with two clones. The first upstream clone has finished, and another clone of
-// the downstream task reads its output. The second upstream clone still runs. This clone has waited for 1 s so far:
+// A downstream clone reads one upstream task with two clones. The first upstream clone has finished, and another
+// clone of the downstream task reads its output. The second upstream clone still runs. The clone that asks has waited
+// for 1 s so far:
 //
 //	in := assign.Input{
 //		Clones: []assign.Clone{{State: assign.Finished, Readers: 1}, {}},
@@ -53,9 +54,9 @@
 //
 // # Limits
 //
-// The model has one bandwidth and two kinds of readers, and is only as good as its samples. A clone that is killed, or
-// must share, shows only a lower bound of its lag ([WindowTable.ObserveCut]). The model uses the mean read time of each
-// clone, as the paper's step 1 does. It takes computation times as independent.
+// The model has one bandwidth and two kinds of readers, and is only as good as its samples. A clone that is killed,
+// or must share, shows only a lower bound of its lag ([WindowTable.ObserveCut]). The model uses the mean read time of
+// each clone, as the paper's step 1 does. The model takes computation times as independent.
 //
 // # Cost and concurrency
 //

@@ -31,8 +31,8 @@ func power(x float64, n int) float64 {
 	return result
 }
 
-// mean returns the integral over t of P(all clones take longer than t). This step function falls at each sum of a fixed time
-// and a sample. O(samples).
+// mean returns the integral over t of P(all clones take longer than t). The integrand is a step function that falls
+// at each sum of a fixed time and a sample. O(samples).
 func (m *minimum) mean(fixed [2]float64) (mean float64) {
 	i, j, last := 0, 0, 0.0
 	for i < len(m.samples) || j < len(m.samples) {

@@ -12,20 +12,20 @@ import (
 // Model describes a downstream task with clones that read upstream outputs. A host fills it with samples of ended jobs.
 type Model struct {
 	// Lags are samples of a wait, each 0 or more. A lag begins when a downstream clone is ready to read and the first
-	// output of an upstream task is finished. It ends when the clone has an output that no other clone of its task has
-	// taken. The lag is 0 if such an output is there at once, and [Forever] if none ever comes. Leave out the clone that
-	// takes the first output: this clone never waits, and its zeros would hide the waits of the other clones. The share of
-	// lags above ω is p_c(ω).
+	// output of an upstream task is finished. The lag ends when the clone has an output that no other clone of its
+	// task has taken. The lag is 0 if such an output is there at once, and [Forever] if none ever comes. Leave out
+	// the clone that takes the first output: this clone never waits, and its zeros would hide the waits of the other
+	// clones. The share of lags above ω is p_c(ω).
 	Lags []time.Duration
-	// Cut are lags that were cut short: after this time the clone had to share, or the clone or its upstream clones were
-	// killed. Such a sample shows only that the lag was longer. p_c is then the product-limit estimate [Kaplan and Meier
-	// 1958], in which a cut lag counts until its cut. p_c is constant beyond the longest of all Lags. Without cut lags, p_c
-	// is the share of Lags above ω.
+	// Cut are lags that were cut short: after this time the clone had to share, or the clone or its upstream clones
+	// were killed. A cut lag shows only that the whole lag would be longer. p_c is then the product-limit estimate
+	// [Kaplan and Meier 1958], in which a cut lag counts until its cut. p_c is constant beyond the longest of all
+	// Lags. Without cut lags, p_c is the share of Lags above ω.
 	Cut []time.Duration
-	// InverseLag is κ of the paper's formula, p_c(ω) = min(1, κ/ω), in which p_c is inversely proportional to ω. 0 means to
-	// use Lags; a positive value ignores Lags. κ is a single number for lags that are mostly short and sometimes endless.
-	// In a test with lags of 1 s on average and one lag in ten of 60 s, windows from κ made tasks up to 1 % longer than
-	// windows from Lags.
+	// InverseLag is κ of the paper's formula, p_c(ω) = min(1, κ/ω), in which p_c is inversely proportional to ω. 0
+	// means to use Lags; a positive value ignores Lags. κ is a single number for lags that are mostly short and
+	// sometimes endless. In a test, lags were 1 s on average, and one lag in ten was 60 s. Tasks with windows from κ
+	// took up to 1 % longer than tasks with windows from Lags.
 	InverseLag time.Duration
 	// Compute are samples of the computation time of a downstream clone, without its reads. Take them from tasks that ran
 	// alone, or from tasks in which all clones ran to their end. If clones race, the winners are the faster clones, and the
@@ -40,8 +40,9 @@ type Model struct {
 	Contention float64
 	// Clones is c, the number of clones of a task, 2 to 1000. 0 means 2.
 	Clones int
-	// Inputs is the number of upstream outputs that a clone reads, one after the other. It is 1 between one-to-one phases.
-	// Between all-to-all phases it is the number of upstream tasks. [Pattern.Inputs] computes it. 0 means 1.
+	// Inputs is the number of upstream outputs that a clone reads, one after the other. Inputs is 1 between
+	// one-to-one phases. Between all-to-all phases Inputs is the number of upstream tasks. [Pattern.Inputs] computes
+	// this number. 0 means 1.
 	Inputs int
 	// Pairing says which clone gets the first output of each input.
 	Pairing Pairing
@@ -51,8 +52,8 @@ type Model struct {
 type Pairing uint8
 
 const (
-	// Spread gives the first output to the clone that asks first, so each clone is first for its share of the inputs. It is
-	// the zero value. With a single input, one clone is always first.
+	// Spread gives the first output to the clone that asks first, so each clone is first for its share of the inputs.
+	// Spread is the zero value. With a single input, one clone is always first.
 	Spread Pairing = iota
 	// Coordinated gives the first outputs of all inputs to the same clone, as [Input.Ahead] does.
 	Coordinated

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outcome describes the effect of a window. It is a plain value.
+// Outcome describes the effect of a window. An Outcome is a plain value.
 type Outcome struct {
 	// Window is ω: the longest wait of a clone for an upstream output of its own.
 	Window time.Duration
@@ -48,9 +48,9 @@ type Choice struct {
 //   - The paper treats two clones. With more clones, the clones without an output share the first output. Each has the
 //     bandwidth αB while at least two clones read.
 //   - The paper minimises the smallest of the clones' mean durations. The clone with the first output always has the
-//     smallest mean, and waiting costs this clone nothing. ChooseWindow instead minimises the mean of the smallest
-//     duration, over the computation times. Without computation times it minimises the mean over the clones. Each clone
-//     with many inputs has this mean. With a single input, the task becomes up to 2 % longer.
+//     smallest mean, and this clone never waits. ChooseWindow instead minimises the mean of the smallest duration,
+//     over the computation times. Without computation times it minimises the mean over the clones. Each clone with
+//     many inputs has this mean. With a single input, the task becomes up to 2 % longer.
 //
 // The error names the field that is out of range. O(n log n) for n lags, and O(n m) for m samples of Compute; it allocates
 // copies of both.
@@ -88,8 +88,8 @@ func newEvaluator(m Model) (*evaluator, error) {
 	return e, nil
 }
 
-// evaluator computes the effects of windows for a model with sorted samples. It can be prepared again, and reuses its
-// memory.
+// evaluator computes the effects of windows for a model with sorted samples. An evaluator can be prepared again, and
+// reuses its memory.
 type evaluator struct {
 	model   Model
 	alone   float64 // r/B in seconds

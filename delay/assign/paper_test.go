@@ -169,8 +169,8 @@ func TestCoordinatedPairing_Dolly42(t *testing.T) {
 	assert.Greater(t, straggling[false], .55)
 }
 
-// cacStraggles simulates two phases of n tasks with c clones each, under contention-avoidance cloning. It reports
-// whether the job straggles: whether a downstream task has no good clone that read only good outputs.
+// cacStraggles simulates two phases of n tasks with c clones each, under contention-avoidance cloning. The result
+// says whether the job straggles: whether a downstream task has no good clone that read only good outputs.
 func cacStraggles(rng *rand.Rand, n, c int, p float64, coordinated bool) bool {
 	good := make([]int, n) // by upstream task: number of clones that finish in time
 	for u := range good {

@@ -9,7 +9,7 @@ import (
 type Pattern uint8
 
 const (
-	// AllToAll: every downstream task reads every upstream task, as in a shuffle. It is the zero value.
+	// AllToAll: every downstream task reads every upstream task, as in a shuffle. AllToAll is the zero value.
 	AllToAll Pattern = iota
 	// ManyToOne: one downstream task reads each upstream task, and a downstream task may read several.
 	ManyToOne
@@ -35,8 +35,9 @@ func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNa
 // ManyToOne deals the upstream tasks out in order and as evenly as possible; the first downstream tasks may get one more. A
 // host that pairs the tasks in another way does not need Inputs.
 //
-// The error names a task that does not exist. It also says if OneToOne phases differ in their numbers of tasks, or if a
-// ManyToOne upstream phase has fewer tasks than the downstream phase. O(1), no allocation except for the error.
+// The error names a task that does not exist. Under OneToOne, the error says that the phases differ in their numbers
+// of tasks. Under ManyToOne, the error says that the upstream phase has fewer tasks than the downstream phase. O(1),
+// no allocation except for the error.
 func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err error) {
 	switch {
 	case upstream < 1:

@@ -12,15 +12,15 @@ import (
 
 // WindowTableConfig is the configuration of a [WindowTable]. Its zero value is usable.
 type WindowTableConfig struct {
-	// Bins are the largest numbers of tasks of the jobs in each bin, ascending, each 1 or more. One more bin takes all
-	// larger jobs. Nil means 10, 50, 150 and 500.
+	// Bins are the largest numbers of tasks of the jobs in each bin, ascending, each 1 or more. An additional bin
+	// takes all larger jobs. Nil means 10, 50, 150 and 500.
 	Bins []int
 	// Contention is α, in (0, 1], for a bin without a shared read so far. 0 means 0.75: the paper's shared transfers took 32
 	// to 39 % longer (§4.3).
 	Contention float64
-	// MinSamples is the number of samples that a bin needs, 1 or more. It applies to lags, cut lags included, and to reads
-	// without sharing. A bin uses its computation times only if it has this number too. 0 means 30; the paper states no
-	// value.
+	// MinSamples is the number of samples that a bin needs, 1 or more. The minimum applies to lags, cut lags
+	// included, and to reads without sharing. A bin uses its computation times only if it has this number too. 0
+	// means 30; the paper states no value.
 	MinSamples int
 	// Keep is the number of samples of each type that a bin keeps, the latest, at least MinSamples. 0 means 1000.
 	Keep int
@@ -82,7 +82,7 @@ type WindowTable struct {
 
 // Job is the part of a job on which its window depends, in addition to the samples.
 type Job struct {
-	// Tasks is the number of tasks of the job. It selects the job's bin.
+	// Tasks is the number of tasks of the job, and selects the job's bin.
 	Tasks int
 	// Clones is c, the number of clones of a task; 0 means 2. Inputs is the number of upstream outputs that a task of the
 	// job reads; 0 means 1. Both are as in [Model].

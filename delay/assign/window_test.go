@@ -211,7 +211,7 @@ func TestRingKeepsTheLatest(t *testing.T) {
 	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
 }
 
-// A table is saved and restored at any point. It answers as a table that never stopped.
+// A table is saved and restored at any point. The restored table answers as a table that never stopped.
 func TestARestoredTableAnswersAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	var w WindowTable

@@ -40,14 +40,14 @@ const neighbours = 10
 //   - If task times are exponential, laxities have a long tail downwards. The zero value then names workers of the tail in
 //     6 of 10 jobs with 84 workers. With a Spread of 20, this happens in fewer than 1 of 50 jobs.
 type Config struct {
-	// Neighbours is l, 1 or more. It should exceed the number of workers that may be overloaded together. 0 means 10, or
-	// half of the other workers if this is less.
+	// Neighbours is l, 1 or more. Neighbours should exceed the number of workers that may be overloaded together. 0
+	// means 10, or half of the other workers if this is less.
 	Neighbours int
 	// Threshold is a limit for the local outlier factor, 1 or more. An overloaded worker's factor exceeds it. 0 means 2.
 	Threshold float64
-	// Spread says which laxities are low, in median absolute deviations of the laxities. A laxity is low if it is below the
-	// median by more than Spread deviations. A deviation counts as at least Resolution. 0 means 7.5, which is five standard
-	// deviations of a normal distribution. [Off] makes every laxity below the median low.
+	// Spread says which laxities are low, in median absolute deviations of the laxities. A laxity is low if it is
+	// below the median by more than Spread deviations. A deviation counts as at least Resolution. 0 means 7.5, or
+	// five standard deviations of a normal distribution. [Off] makes every laxity below the median low.
 	Spread float64
 	// Resolution is the smallest distance between two laxities that counts. Laxities in whole milliseconds are often equal,
 	// and without a resolution every other laxity would then be an outlier. 0 means 1 ms. [Off] means no resolution.
@@ -104,10 +104,13 @@ func (c Config) Effective() Config {
 // Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
 func (d *Detector) Config() Config { return d.config.Effective() }
 
-// Verdict says whether a worker is overloaded, and why. It is a plain value without NaN, and can be compared with ==.
+// Verdict says whether a worker is overloaded, and why. A Verdict is a plain value without NaN, and can be compared
+// with ==.
 type Verdict struct {
+	// Overloaded says that the worker is overloaded.
 	Overloaded bool
-	Reason     Reason
+	// Reason says why the worker counts as overloaded or not.
+	Reason Reason
 	// Laxity is the worker's laxity. A laxity below Bar is low. Bar is 0 if no factor was computed.
 	Laxity, Bar time.Duration
 	// LOF is the local outlier factor, and Threshold is its limit. LOF may be +Inf if Resolution is Off, for a laxity near

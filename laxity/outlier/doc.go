@@ -1,6 +1,6 @@
-// Package outlier is for a scheduler that wants to find overloaded workers. It compares the laxities of one job's tasks on
-// all workers, and names each worker whose laxity is an outlier: far below the laxities of the other workers. The package
-// works for any list of durations or numbers in which a few may be much too low.
+// Package outlier is for a scheduler that wants to find overloaded workers. The package compares the laxities of one
+// job's tasks on all workers. The package names each worker with an outlying laxity, far below the laxities of the
+// other workers. The package works for any list of durations or numbers in which a few may be much too low.
 //
 // # Example
 //

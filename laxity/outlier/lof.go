@@ -108,7 +108,7 @@ func checkLOF(values []float64, l int, floor float64) error {
 	return nil
 }
 
-// group sorts the values and collects equal values in groups, so that a group costs no more than a single value.
+// group sorts the values and collects equal values in groups. A group then costs the same work as a single value.
 func (s *Scorer) group(values []float64) {
 	s.sorted = s.sorted[:0]
 	for i, v := range values {
@@ -133,7 +133,7 @@ func (s *Scorer) group(values []float64) {
 	}
 }
 
-// neighbourhood finds N_l and the l-distance of group i. It extends a range of groups on the nearer side.
+// neighbourhood finds N_l and the l-distance of group i. The search extends a range of groups on the nearer side.
 func (s *Scorer) neighbourhood(i, l int) {
 	groups := s.groups
 	g := &groups[i]

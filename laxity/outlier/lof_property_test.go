@@ -134,7 +134,7 @@ func TestFactorsIgnoreUnitsAndOrder(t *testing.T) {
 		}
 		require.Equal(t, want, mapped(func(v float64) float64 { return v + 1e9 }), "a translation must not change the factors")
 		require.Equal(t, want, mapped(func(v float64) float64 { return v * 1024 }), "a change of the unit must not change the factors")
-		requireClose(t, want, mapped(func(v float64) float64 { return v * 3e6 }), 1e-12, "scaling")
+		requireClose(t, want, mapped(func(v float64) float64 { return v * 3e6 }), 1e-12, "a change of the unit must not change the factors")
 		requireClose(t, want, mapped(func(v float64) float64 { return -v }), 1e-12, "reflection")
 
 		order := r.Perm(n)
