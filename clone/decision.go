@@ -92,9 +92,9 @@ type Decision struct {
 	Tasks int
 	// Wanted is c, the number of clones that meets the accepted risk, but at most Job.Upstream. 0 if c was not needed.
 	Wanted int
-	// Spent is B_U and Busy is U after the launch, in slots. For a cloned job they include the granted clones. For a
-	// job that is denied they include the wanted clones. Budget is βC and Ceiling is τC, the largest allowed values;
-	// [math.MaxInt] means no limit. All four numbers are 0 if no comparison was made.
+	// Spent is B_U and Busy is U after the launch, in slots. For a cloned job both numbers include the granted
+	// clones. For a denied job both numbers include the wanted clones. Budget is βC and Ceiling is τC, the largest
+	// allowed values; [math.MaxInt] means no limit. All four numbers are 0 if no comparison was made.
 	Spent, Budget int
 	Busy, Ceiling int
 	// Grant is the job's entry in the budget, for [Budget.Release]; the zero Grant if no task is cloned.

@@ -78,9 +78,10 @@ func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 // attempt of this phase straggled. With this rate the host can tell [Blacklist.Observe] whether each attempt
 // straggled. A phase with fewer than two rates does not count, and its result is 0.
 //
-// A progress rate is work divided by time, in any unit. Include the killed attempts with their work so far over their age.
-// Without the killed attempts, cloning would hide the stragglers that it beat. Observe ignores rates that are negative or
-// not finite. The median of an even number of rates is the mean of the middle two.
+// A progress rate is work divided by time, in any unit. Include the killed attempts with their work so far over their
+// age. Without the killed attempts, the estimate would miss the stragglers that were killed because another clone was
+// faster. Observe ignores rates that are negative or not finite. The median of an even number of rates is the mean of
+// the middle two.
 //
 // O(k log k) for k rates; it allocates only for a phase that is larger than every phase before.
 func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
@@ -105,8 +106,8 @@ func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 }
 
 // P returns p and whether p is known. p comes from the latest period with enough tasks. Before the first such period,
-// p comes from the current period if this has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit] then
-// clones no job. O(1), no allocation.
+// p comes from the current period if this period has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit]
+// then clones no job. O(1), no allocation.
 func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	e.roll(now)
 	switch {

@@ -26,9 +26,6 @@ type Decision struct {
 	Misses int
 }
 
-// Rejected reports whether the slot was declined because of the delay.
-func (d Decision) Rejected() bool { return d.Reason == Delayed }
-
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)

@@ -67,7 +67,7 @@ func checkDecision(t *testing.T, j *Locality, now time.Time, before int, d Decis
 	switch {
 	case d.Allowed != before:
 		t.Fatalf("the allowed level was %d before %v", before, d)
-	case (d.Action == Launch) != (exists && d.Level <= d.Allowed), d.Rejected() != (exists && d.Level > d.Allowed):
+	case (d.Action == Launch) != (exists && d.Level <= d.Allowed), (d.Reason == Delayed) != (exists && d.Level > d.Allowed):
 		t.Fatalf("%v contradicts the allowed level", d)
 	case d.NextLevelIn < 0 || d.Misses < 0 || d.Allowed >= j.policy.Levels():
 		t.Fatalf("%v has a value out of range", d)

@@ -32,7 +32,7 @@ func TestLevels_FAIR42(t *testing.T) {
 	j := started(t, Config{})
 	d := j.Offer(at(100), 1)
 	assert.Equal(t, Decision{Reason: Delayed, Level: 1, NextLevelIn: 15 * time.Second}, d, "the wait must begin with the first rejection")
-	assert.True(t, d.Rejected())
+	assert.Equal(t, Delayed, d.Reason)
 	d = j.Offer(at(114.999), 1)
 	assert.Equal(t, time.Millisecond, d.NextLevelIn)
 	d = j.Offer(at(115), 2)

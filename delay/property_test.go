@@ -157,7 +157,7 @@ func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality)
 			d := j.Offer(now, level)
 			require.Equal(t, want, d.Allowed, "the allowed level differs from %+v at %v", slow, now.Sub(start))
 			require.Equal(t, launch, d.Action == Launch)
-			require.Equal(t, !launch, d.Rejected())
+			require.Equal(t, !launch, d.Reason == Delayed)
 			if slow.inOffers {
 				require.Zero(t, d.NextLevelIn)
 				checkMisses(t, d, *slow)

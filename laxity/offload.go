@@ -29,8 +29,9 @@ type Transfer struct {
 	Move bool
 	// Reason says why the task should move or stay.
 	Reason Reason
-	// Laxity is the spare time at the end of the task. For a task that should move, it is the spare time elsewhere. For a
-	// task that stays and ends in time, it is the spare time here. For all other tasks it is [estimate.Unknown].
+	// Laxity is the spare time at the end of the task. For a task that should move, Laxity is the spare time
+	// elsewhere. For a task that stays and ends in time, Laxity is the spare time on this worker. For all other tasks
+	// Laxity is [estimate.Unknown].
 	Laxity time.Duration
 }
 

@@ -16,8 +16,8 @@ type Task struct {
 	UntilDeadline time.Duration
 	// Remaining is the time that the task still needs on this worker, with its time in the queue, or [estimate.Unknown].
 	Remaining time.Duration
-	// After is the time that the job needs after this stage, or [estimate.Unknown]. For a map task it is the time of the
-	// longest reduce task. For a reduce task it is 0.
+	// After is the time that the job needs after this stage, or [estimate.Unknown]. For a map task, After is the time
+	// of the longest reduce task. For a reduce task, After is 0.
 	After time.Duration
 }
 

@@ -12,6 +12,8 @@ func ExampleNearest() {
 	free := []placement.Location{{Rack: 1, Machine: 12}, {Rack: 3, Machine: 30}}
 	i, locality := placement.Nearest(free, replicas)
 	fmt.Printf("machine %d, %v\n", free[i].Machine, locality)
+	fmt.Println(placement.Distance(placement.Location{Rack: 0, Machine: 7}, replicas))
 	// Output:
 	// machine 30, same-rack
+	// same-machine
 }

@@ -13,8 +13,9 @@ const (
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work and the arithmetic allow. The start is the prices of byVolume. If
-// the work is too small for a start, the result has no fractions, and its bound is the bound of byVolume.
+// relax solves the relaxation as far as the work and the arithmetic allow. The method starts with the prices of
+// byVolume. If the work is too small for a start, the result has no fractions, and its bound is the bound of
+// byVolume.
 func relax(m *model, w *work) *relaxation {
 	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {

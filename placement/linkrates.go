@@ -18,8 +18,8 @@ type LinkRatesConfig struct {
 	// Window is the length of the time windows in which traffic is added up. A read should last about as long as a window,
 	// or longer. 0 means 10 s.
 	Window time.Duration
-	// Windows is the number of most recent windows that count, from 2 to 1000. 0 means 30, which is five minutes of
-	// windows of 10 s.
+	// Windows is the number of most recent windows that count, from 2 to 1000. 0 means 30: with windows of 10 s, five
+	// minutes.
 	Windows int
 }
 

@@ -11,9 +11,9 @@ import "math"
 // appears in its task's row and in the three rows of its rack. So the normal equations reduce to a dense system of 3r
 // unknowns: O(n r² + r³) for an iteration, and a few dozen iterations for every size of problem.
 //
-// The answer is correct without convergence. Any prices of links and slots prove a lower bound (see improveBound), and
-// the fractions are only a start for the search. The code rounds products before it adds them, as float64(a*b), so that
-// no compiler fuses them and every machine finds the same fractions.
+// The answer stays correct if the method does not converge. Any prices of links and slots prove a lower bound (see
+// improveBound), and the fractions are only a start for the search. The code rounds products before it adds them, as
+// float64(a*b), so that no compiler fuses them and every machine finds the same fractions.
 type relaxation struct {
 	m *model
 	// The primal variables: x of each task and rack, three slacks of each rack, and t. The slacks of rack j are at 3j, 3j+1

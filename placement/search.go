@@ -120,7 +120,7 @@ func (s *search) tryMoves(best *change, k int) {
 	}
 }
 
-// trySwaps tries each swap of task k, which is in the bottleneck's rack, for a task that burdens the bottleneck less.
+// trySwaps tries each swap of task k, which is in the bottleneck's rack, for a task that loads the bottleneck less.
 func (s *search) trySwaps(best *change, k int, d Direction) {
 	m, here := s.m, k*s.m.r+s.hotRack
 	for other, to := range s.rack {

@@ -33,9 +33,9 @@ const (
 	// Contention clones the tasks of two phases of n tasks each. All clones of a downstream task read the upstream clone
 	// that ends first, although they then compete for its output. The paper calls this scheme CC.
 	Contention
-	// Avoidance clones the tasks of two phases of n tasks each. Each upstream clone is read by one clone of every
-	// downstream task. The pairing is coordinated: the good clones of all upstream tasks go to the same downstream clones.
-	// The paper calls this scheme CAC, and its equation assumes this coordination without saying so.
+	// Avoidance clones the tasks of two phases of n tasks each. One clone of every downstream task reads each
+	// upstream clone. The pairing is coordinated: the good clones of all upstream tasks go to the same downstream
+	// clones. The paper calls this scheme CAC, and its equation assumes this coordination without saying so.
 	Avoidance
 	// RandomAvoidance is Avoidance without coordination. Each upstream task sends its clones to the downstream clones by
 	// chance, independently of the other upstream tasks. A careless pairing works like this, and its risk is far larger

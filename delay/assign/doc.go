@@ -61,7 +61,7 @@
 // # Cost and concurrency
 //
 // A decision costs tens of nanoseconds and does not allocate. A window costs O(n log n) for n lags, and O(n m) for m
-// computation times. Functions are safe for concurrent use. A [WindowTable] is not safe; a cluster needs one.
+// computation times. Functions are safe for concurrent use. A [WindowTable] is not safe; each cluster needs its own.
 //
 // A host to copy from is the simulated cluster: examples/internal/cluster/assign.go calls this package.
 //

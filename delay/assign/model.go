@@ -27,10 +27,10 @@ type Model struct {
 	// sometimes endless. In a test, lags were 1 s on average, and one lag in ten was 60 s. Tasks with windows from κ
 	// took up to 1 % longer than tasks with windows from Lags.
 	InverseLag time.Duration
-	// Compute are samples of the computation time of a downstream clone, without its reads. Take them from tasks that ran
-	// alone, or from tasks in which all clones ran to their end. If clones race, the winners are the faster clones, and the
-	// durations of the killed clones are unknown. Without samples, ChooseWindow minimises the mean read time of the clones;
-	// see [Outcome.TaskTime].
+	// Compute are samples of the computation time of a downstream clone, without its reads. Take the samples from
+	// tasks that ran alone, or from tasks in which all clones ran to their end. If clones race, the winners are the
+	// faster clones, and the durations of the killed clones are unknown. Without samples, ChooseWindow minimises the
+	// mean read time of the clones; see [Outcome.TaskTime].
 	Compute []time.Duration
 	// Size is r, the bytes that a clone reads from one upstream output, 0 or more.
 	Size float64

@@ -45,12 +45,12 @@ type Choice struct {
 //
 //   - In the text of the paper only the read time r/B + min(r/B, ω) is legible. The others follow from its description, and
 //     agree with a simulation.
-//   - The paper treats two clones. With more clones, the clones without an output share the first output. Each has the
-//     bandwidth αB while at least two clones read.
+//   - The paper treats two clones. With more clones, the clones without an output share the first output. Each such
+//     clone has the bandwidth αB while at least two clones read.
 //   - The paper minimises the smallest of the clones' mean durations. The clone with the first output always has the
 //     smallest mean, and this clone never waits. ChooseWindow instead minimises the mean of the smallest duration,
-//     over the computation times. Without computation times it minimises the mean over the clones. Each clone with
-//     many inputs has this mean. With a single input, the task becomes up to 2 % longer.
+//     over the computation times. Without computation times, ChooseWindow minimises the mean over the clones. Each
+//     clone with many inputs has this mean. With a single input, the task becomes up to 2 % longer.
 //
 // The error names the field that is out of range. O(n log n) for n lags, and O(n m) for m samples of Compute; it allocates
 // copies of both.

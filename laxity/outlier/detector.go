@@ -27,12 +27,12 @@ const neighbours = 10
 // Config is the configuration of a [Detector]. Its zero value is a choice of this package. The paper's choice is
 // {Threshold: PaperThreshold, Spread: Off, Resolution: Off}; the paper also names workers with high laxities.
 //
-// Overloaded workers that the zero value finds: in a test, 79 laxities scatter normally and five laxities are lower by at
-// least 8 standard deviations. With 10 or 20 neighbours the detector names exactly the five workers. With only 5
-// neighbours, the number of low laxities, it needs 16 standard deviations, because the low laxities are neighbours of each
-// other.
+// Overloaded workers that the zero value finds: in a test, 79 laxities scatter normally and five laxities are lower
+// by at least 8 standard deviations. With 10 or 20 neighbours the detector names exactly the five workers. With only
+// 5 neighbours, the number of low laxities, the detector needs 16 standard deviations, because the low laxities are
+// neighbours of each other.
 //
-// Healthy workers that it names wrongly, if laxities scatter normally and no worker is overloaded:
+// Healthy workers that the zero value names wrongly, if laxities scatter normally and no worker is overloaded:
 //
 //   - The zero value names a worker in about 1 of 1000 jobs with 84 workers, and in 3 of 100 jobs with 12 workers.
 //   - The paper's choice names a worker in every job.
