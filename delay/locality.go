@@ -143,7 +143,8 @@ func (l *Locality) rise() {
 	for l.level < l.policy.Levels()-1 {
 		wait := l.waited // a level without candidates needs no further wait
 		if l.candidates>>l.level&1 != 0 {
-			if wait = l.wait(); l.waited < wait || wait == Forever {
+			wait = l.wait()
+			if l.waited < wait || wait == Forever {
 				return
 			}
 		}

@@ -10,8 +10,8 @@ type entry struct {
 }
 
 // compare orders entries by their keys, and then by their arrival.
-func (a entry) compare(b entry) int {
-	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second), cmp.Compare(a.seq, b.seq))
+func (e entry) compare(o entry) int {
+	return cmp.Or(cmp.Compare(e.first, o.first), cmp.Compare(e.second, o.second), cmp.Compare(e.seq, o.seq))
 }
 
 // heap is a binary heap that records the position of each ticket in jobs.

@@ -140,38 +140,38 @@ type longestFirst struct {
 }
 
 // before reports whether task a is nearer to the root than task b.
-func (h *longestFirst) before(a, b int) bool {
-	if x, y := h.tasks[a].Remaining, h.tasks[b].Remaining; x != y {
+func (l *longestFirst) before(a, b int) bool {
+	if x, y := l.tasks[a].Remaining, l.tasks[b].Remaining; x != y {
 		return x > y
 	}
 	return a > b
 }
 
-func (h *longestFirst) push(task int) {
-	h.heap = append(h.heap, task)
-	for i := len(h.heap) - 1; i > 0; {
+func (l *longestFirst) push(task int) {
+	l.heap = append(l.heap, task)
+	for i := len(l.heap) - 1; i > 0; {
 		parent := (i - 1) / 2
-		if !h.before(h.heap[i], h.heap[parent]) {
+		if !l.before(l.heap[i], l.heap[parent]) {
 			return
 		}
-		h.heap[i], h.heap[parent] = h.heap[parent], h.heap[i]
+		l.heap[i], l.heap[parent] = l.heap[parent], l.heap[i]
 		i = parent
 	}
 }
 
-func (h *longestFirst) pop() int {
-	root, last := h.heap[0], len(h.heap)-1
-	h.heap[0] = h.heap[last]
-	h.heap = h.heap[:last]
+func (l *longestFirst) pop() int {
+	root, last := l.heap[0], len(l.heap)-1
+	l.heap[0] = l.heap[last]
+	l.heap = l.heap[:last]
 	for i := 0; 2*i+1 < last; {
 		child := 2*i + 1
-		if child+1 < last && h.before(h.heap[child+1], h.heap[child]) {
+		if child+1 < last && l.before(l.heap[child+1], l.heap[child]) {
 			child++
 		}
-		if !h.before(h.heap[child], h.heap[i]) {
+		if !l.before(l.heap[child], l.heap[i]) {
 			break
 		}
-		h.heap[i], h.heap[child] = h.heap[child], h.heap[i]
+		l.heap[i], l.heap[child] = l.heap[child], l.heap[i]
 		i = child
 	}
 	return root

@@ -126,7 +126,8 @@ func (s *solver) small() bool { return s.m.n*s.m.r <= 2000 }
 func (s *solver) few() bool {
 	placements := 1
 	for range s.m.n {
-		if placements *= s.m.r; placements > 1_000_000 {
+		placements *= s.m.r
+		if placements > 1_000_000 {
 			return false
 		}
 	}
@@ -168,7 +169,8 @@ const (
 
 // prove runs branch and bound, unless the answer is proven already or the problem is too large for the default effort.
 func (s *solver) prove() {
-	if s.proven = s.closed(); s.proven || s.byDefault && !s.small() {
+	s.proven = s.closed()
+	if s.proven || s.byDefault && !s.small() {
 		return
 	}
 	w := s.w

@@ -83,7 +83,8 @@ func (b BandwidthConfig) Estimate(measured Problem) (Problem, BandwidthRule, err
 	}
 	rule := b.Rule
 	if rule == Hybrid {
-		if rule = Equal; measured.evenly() <= b.Effective().Short.Seconds() {
+		rule = Equal
+		if measured.evenly() <= b.Effective().Short.Seconds() {
 			rule = Start
 		}
 	}
@@ -123,7 +124,8 @@ func meanFinite(groups ...[]float64) float64 {
 func levelled(bandwidth []float64, mean float64) []float64 {
 	out := make([]float64, len(bandwidth))
 	for j, v := range bandwidth {
-		if out[j] = mean; math.IsInf(v, 1) {
+		out[j] = mean
+		if math.IsInf(v, 1) {
 			out[j] = v
 		}
 	}

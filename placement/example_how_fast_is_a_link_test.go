@@ -18,7 +18,7 @@ func ExampleLinkRates() {
 		now = now.Add(5 * time.Second)
 		rates.Observe(now, 0, []float64{0, 500e6}, 40*time.Second)
 	}
-	fmt.Println(rates.Rate(placement.Link{Rack: 0, Direction: placement.Down})) // bytes per second
+	fmt.Println(rates.Rate(placement.Link{Rack: 0, Direction: placement.Down}))    // bytes per second
 	phase := placement.Problem{Up: []float64{1e9, 1e9}, Down: []float64{1e9, 1e9}} // the nominal bandwidths
 	phase, known := rates.Fill(phase)
 	fmt.Printf("%d links known: down %.0f, up %.0f\n", known, phase.Down, phase.Up)

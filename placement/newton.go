@@ -49,7 +49,8 @@ func (s *system) addTask(k int, x []variable) {
 	for j := range weight {
 		i := k*r + j
 		g, ok := s.m.column(i)
-		if weight[j] = 0; ok {
+		weight[j] = 0
+		if ok {
 			weight[j] = x[i].x / x[i].z
 		} else {
 			g = [width]float64{}

@@ -16,7 +16,8 @@ func (s *relaxation) improveBound() {
 		}
 	}
 	for row, p := range s.price {
-		if p /= links; row%width < 2 {
+		p /= links
+		if row%width < 2 {
 			s.trial[row] = max(0, p)
 		} else {
 			s.trial[row] = min(0, p)

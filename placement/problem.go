@@ -70,7 +70,8 @@ func (l *Link) UnmarshalText(text []byte) error {
 		return err
 	}
 	n, err := strconv.ParseUint(rack, 10, 31)
-	if read.Rack = int(n); err != nil || read.String() != string(text) {
+	read.Rack = int(n)
+	if err != nil || read.String() != string(text) {
 		return check.Bad("placement", "Link", string(text), "such as rack-3-up")
 	}
 	*l = read

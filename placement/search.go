@@ -47,7 +47,8 @@ func (s *search) run(w *work, patience int) {
 		}
 		c := s.candidate(link)
 		s.stepped++
-		if idle++; !c.found {
+		idle++
+		if !c.found {
 			continue // a ban may end at a later step; after the longest ban, no step relieves the bottleneck
 		}
 		idle = 0

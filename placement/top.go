@@ -39,8 +39,11 @@ func (l *layout) fillRest(without int, rest []top) {
 		v, i := l.load(link), found
 		if found < len(order) {
 			found++
-		} else if i--; v <= load[i] {
-			continue
+		} else {
+			i--
+			if v <= load[i] {
+				continue
+			}
 		}
 		for ; i > 0 && v > load[i-1]; i-- {
 			order[i], load[i] = order[i-1], load[i-1]
