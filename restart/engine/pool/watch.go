@@ -168,7 +168,7 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 		}
 	case restart.Kill:
 		if p.accept(o) {
-			p.trials.Kill(&d.trial, now.Sub(d.runs[o.decision.Copy].begun), o.decision.Copy == 0)
+			p.trials.Kill(&d.trial, &o.task, &o.phase, o.decision.Copy, o.decision.Copy == 0)
 			p.dismiss(now, d, o.decision.Copy, errOvertaken)
 		}
 	}
