@@ -358,18 +358,16 @@ func fastestOther(copies []Attempt, i int) (other *Attempt) {
 // saves returns by how much it costs less to end an attempt than to keep it beside another. How long the two take in all
 // shows whether the task is long: then both take as long, and what the younger has reported counts for nothing.
 func (w *weights) saves(c, other *Attempt) (saved float64) {
-	var of, left [leftPoints]float64
-	for i := range leftPoints {
-		of[i], left[i] = bounded(point(c.Left, i, leftPoints)), bounded(point(other.Left, i, leftPoints))
+	p := pairOf(c, other)
+	of, left, isOld := &p.young, &p.old, c.Elapsed > other.Elapsed
+	if isOld {
+		of, left = left, of
 	}
-	young, old, youngAge, oldAge, isOld := &of, &left, c.Elapsed.Seconds(), other.Elapsed.Seconds(), false
-	if c.Elapsed > other.Elapsed {
-		young, old, youngAge, oldAge, isOld = old, young, oldAge, youngAge, true
-	}
-	long := w.pair(young, old, youngAge, oldAge)
+	odds := float64(w.long * w.likeness(&p))
+	long := odds / (1 - w.long + odds)
 	both, one := w.copies+w.price, w.copies-1+w.price
 	for j := range leftPoints {
-		stays, ends := old[j], max(0, float64(w.moved*(old[j]+oldAge))-youngAge)
+		stays, ends := p.old[j], max(0, float64(w.moved*(p.old[j]+p.oldAge))-p.youngAge)
 		if isOld {
 			stays, ends = ends, stays
 		}
@@ -382,14 +380,31 @@ func (w *weights) saves(c, other *Attempt) (saved float64) {
 	return saved / leftPoints
 }
 
-// pair returns the probability that a task is long, given what two attempts of it take in all: if it is, the two take
-// alike; if not, the younger takes what others took.
-func (w *weights) pair(young, old *[leftPoints]float64, youngAge, oldAge float64) float64 {
-	same, anew := 1.0, 1.0 // neither is ever ruled out
+// pair is what two attempts of a task still need, and how old they are, in seconds.
+type pair struct {
+	young, old       [leftPoints]float64
+	youngAge, oldAge float64
+}
+
+func pairOf(a, b *Attempt) (p pair) {
+	if a.Elapsed > b.Elapsed {
+		a, b = b, a
+	}
 	for i := range leftPoints {
-		whole := young[i] + youngAge
+		p.young[i], p.old[i] = bounded(point(a.Left, i, leftPoints)), bounded(point(b.Left, i, leftPoints))
+	}
+	p.youngAge, p.oldAge = a.Elapsed.Seconds(), b.Elapsed.Seconds()
+	return p
+}
+
+// likeness returns how many times likelier a pair is if the task is long: then the two attempts take alike in all; if not, the
+// younger takes what others took. Neither is ever ruled out.
+func (w *weights) likeness(p *pair) float64 {
+	same, anew := 1.0, 1.0
+	for i := range leftPoints {
+		whole := p.young[i] + p.youngAge
 		for j := range leftPoints {
-			if near(whole, float64(w.moved*(old[j]+oldAge))) {
+			if near(whole, float64(w.moved*(p.old[j]+p.oldAge))) {
 				same++
 			}
 		}
@@ -399,8 +414,36 @@ func (w *weights) pair(young, old *[leftPoints]float64, youngAge, oldAge float64
 			}
 		}
 	}
-	same, anew = float64(w.long*same), float64((1-w.long)*anew)
-	return same / (same + anew)
+	return same / anew
+}
+
+// wins reports whether an attempt beside the i-th, an older one, surely takes less than half as long in all.
+func wins(t *Task, i int) bool {
+	c, other, n := &t.Attempts[i], fastestOther(t.Attempts, i), 0
+	if other == nil || c.Left == nil {
+		return false
+	}
+	p := pairOf(c, other)
+	for _, young := range p.young {
+		for _, old := range p.old {
+			if float64((young+p.youngAge)*wonBy) < old+p.oldAge {
+				n++
+			}
+		}
+	}
+	return float64(n) >= surelyWon*leftPoints*leftPoints
+}
+
+// shows returns as how much of a lost trial it counts that one of several attempts is ended: as the pair's likeness, at most 1.
+func shows(t *Task, p *Phase, i int) float64 {
+	c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
+	if other == nil || c.Left == nil || c.Basis != ByProgress {
+		return 1
+	}
+	var w weights
+	w.fill(&LeastCost{}, t, p, view{interval: p.Interval})
+	of := pairOf(c, other)
+	return min(1, w.likeness(&of))
 }
 
 func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }

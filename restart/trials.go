@@ -11,7 +11,7 @@ import (
 // Trials is the account of the trials of a phase. A trial is a copy or a restart that was made because a task was slow. A
 // copy wins if it ends first. A restart wins if the new attempt takes less than half of what the old one would have
 // taken; a copy for which the old attempt was killed is a restart from then on ([Trials.Kill]). Every other trial that
-// comes out is lost; then the task was long by itself.
+// comes out is lost. It counts by how much the two attempts have shown the task to be long by itself.
 //
 // [LeastCost] reads two things from it: how probable it is that a slow task is long by itself ([Trials.Long]), and how
 // much more slot time may be lost. Package tracker keeps a Trials for its phase. A host that keeps its own calls Begin
@@ -47,7 +47,8 @@ import (
 // a larger e, and begins the next trial later. Durations saturate, so the theorem holds for sums of less than 292 years.
 // Copies that the host makes unasked come on top.
 type Trials struct {
-	// Won and Lost count the trials that came out. They are fractions where old trials fade.
+	// Won and Lost count the trials that came out. They are fractions where old trials fade, and Lost where copies were killed
+	// that had shown little.
 	Won, Lost float64
 	// Cost is the slot time of the trials that were lost, less the slot time that the others have saved.
 	Cost time.Duration
@@ -77,6 +78,8 @@ const (
 	typicalTimes, agePart = 1.5, 0.25
 	// wonBy is by what factor the new attempt of a restart must be shorter than the old one for the restart to win.
 	wonBy = 2.0
+	// surelyWon is how probable it must be that a copy wins to count as won before it has ended.
+	surelyWon = 0.95
 	// badPlace is how many times as long an attempt takes on a machine that is known to be bad for it as elsewhere.
 	badPlace = 3.0
 	// stuckTimes is after how many times the longest time of an attempt a phase is stuck in which nothing begins or ends. It is
@@ -91,14 +94,12 @@ const (
 type Trial struct {
 	// Lost is how many trials of the task were lost.
 	Lost int
-	// Action is what runs: Duplicate for copies on trial; Restart for a restart, and for a copy that took the place of the old
+	// Action is what runs: Copy for copies on trial; Restart for a restart, and for a copy that took the place of the old
 	// attempt; Kill for copies that have been overtaken; Keep for nothing.
 	Action Action
 	// Copies is how many copies are on trial; 1 for a restart.
 	Copies int
-	// Even says that the old attempt moved evenly when the trial began; see [Attempt].
-	Even bool
-	// Counted says that the account counts what runs as won: the old attempt moved evenly, and was killed for its copy.
+	// Counted says that the account counts what runs as won: the old attempt was killed for its copy, which will surely win.
 	Counted bool
 	// Stake is the slot time that is at risk.
 	Stake time.Duration
@@ -114,12 +115,11 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 		return
 	}
 	if x.Action == Restart {
-		t.lose(x, x.Stake)
+		t.lose(x, x.Stake, 1)
 	}
 	s := stakesOf(task, p)
 	stake := s.of(action)
 	x.Action, x.Copies, x.Stake, x.Typical = action, x.Copies+1, num.Add(x.Stake, stake), s.typical
-	x.Even = s.oldest.Even
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
@@ -131,7 +131,7 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
-		t.lose(x, x.Stake)
+		t.lose(x, x.Stake, 1)
 	case x.Action == Restart || x.Action == Copy && !old:
 		if !x.Counted {
 			t.Won++
@@ -144,17 +144,19 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	}
 }
 
-// Kill notes that one of several attempts of the task, which has run so long, was killed or overtaken. If it was an old
-// one, and the task goes on, the copy takes its place. If the old one moved evenly, the copy counts as won at once, for two
-// attempts have shown which is faster; if it ends late all the same, it counts as lost in the end.
-func (t *Trials) Kill(x *Trial, ran time.Duration, old bool) {
+// Kill notes that the i-th of several attempts of the task is killed or overtaken. It reads the facts of before. If it was
+// an old one, and the task goes on, the copy takes its place. The copy counts as won at once if it will surely win; if it
+// ends late all the same, it counts as lost in the end. If it was a copy, the trial is lost. It counts by what the two attempts
+// have shown: a copy that was ended because other trials were lost says nothing new of its task.
+func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
+	case i < 0 || i >= len(task.Attempts):
 	case x.Action == Copy && old:
-		if x.Action, x.Counted = Restart, x.Even; x.Counted {
+		if x.Action, x.Counted = Restart, wins(task, i); x.Counted {
 			t.Won++
 		}
 	case (x.Action == Copy || x.Action == Kill) && !old:
-		t.lose(x, ran)
+		t.lose(x, task.Attempts[i].Elapsed, shows(task, p, i))
 	}
 }
 
@@ -172,10 +174,12 @@ func (t *Trials) Drop(x *Trial) {
 	}
 }
 
-// lose counts a lost trial, and the slot time that it has cost.
-func (t *Trials) lose(x *Trial, cost time.Duration) {
-	x.Lost++
-	t.Lost++
+// lose counts a lost trial by the share that it shows the task to be long, and the slot time that it has cost.
+func (t *Trials) lose(x *Trial, cost time.Duration, shows float64) {
+	if shows > num.Half {
+		x.Lost++
+	}
+	t.Lost += shows
 	if x.Counted {
 		t.Won = max(t.Won-1, 0)
 	}
