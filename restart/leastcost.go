@@ -24,7 +24,7 @@ import (
 //
 // The rules:
 //
-//   - A slow attempt has one of two causes: a long task, or bad luck. [Trials.Long] is the probability of a long task: the share
+//   - A slow attempt has two possible causes: a long task, or bad luck. [Trials.Long] is the probability of a long task: the share
 //     of lost trials. The probability is higher for a time that the spread of t_new explains. If the task is long, a new
 //     attempt takes as long as the old attempt would have taken on the new attempt's machine. If not, a new attempt takes t_new.
 //   - The cost of an action is the slot time that it uses, and a price for each second until the task ends: Price while
@@ -54,7 +54,7 @@ type LeastCost struct {
 const (
 	marginPeriods = 2   // report periods; the least that an action must save
 	likely        = 0.6 // probability; a trial must end sooner with this probability while tasks wait (silent: evenChance)
-	killPeriods   = 2   // report periods; the least that the kill of one of several attempts must save
+	killPeriods   = 2   // report periods; the least that the kill of an attempt beside another must save
 	alike         = 1.3 // factor; the times of two attempts that differ by less count as equal
 	sizeOdds      = 9   // x the odds that a task is long, for a time that the spread of t_new explains
 )

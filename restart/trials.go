@@ -36,7 +36,7 @@ import (
 //   - A trial that is no guess stakes nothing.
 //
 // Theorem. Let a host tell its account of each trial, and begin no trial that [Hold] refuses. Then at every moment the slot time
-// that trials have lost, less the slot time that they have saved, and the stakes of the trials that still run, together
+// that trials have lost, less the slot time that trials have saved, and the stakes of the trials that still run, together
 // Cost + AtRisk, are at most B + s + e:
 //
 //   - B is the bound when the latest guess began: LossShare of the typical time of all tasks of the phase, and FreeTrials
@@ -183,7 +183,7 @@ func (t *Trials) Drop(x *Trial) {
 	}
 }
 
-// lose counts a lost trial, as the given part of a trial, and the slot time that it has cost.
+// lose counts a lost trial, as the given part of a trial, and the slot time of its attempt.
 func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	if part > num.Half {
 		x.Lost++
@@ -197,7 +197,7 @@ func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	t.settle(x)
 }
 
-// settle takes the stake of a restart, or of one of the copies on trial, out of AtRisk.
+// settle takes the stake of a restart, or of a copy on trial, out of AtRisk.
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
 	if x.Action == Restart || others <= 0 {
