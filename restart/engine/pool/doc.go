@@ -46,9 +46,9 @@
 // An attempt costs 0.4 µs more than a plain call; errgroup costs 0.9 µs more. See the benchmarks in examples/pool.
 //
 // Copies saves 42 % of errgroup's time in a benchmark of 200 items on 40 goroutines, where one call in twenty takes 8
-// times as long as the other calls. The table shows the time of each rule as a share of errgroup's time. An oracle runs a
-// slow item again at once. The first oracle sees that a call is slow when the call is older than a normal call; the second
-// oracle knows it when the call begins.
+// times as long as the other calls. The table shows the time of each rule as a share of errgroup's time. An oracle runs
+// a slow item again at once. The first oracle sees that a call is slow when the call is older than a normal call; the
+// second oracle knows it when the call begins.
 //
 //	                          200 items on 40 goroutines   500 items on 25 goroutines
 //	Map with Copies                                 0.58                         0.71

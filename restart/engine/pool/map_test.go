@@ -146,8 +146,8 @@ func TestNothingIsCalledIfTheContextHasEnded(t *testing.T) {
 	}
 }
 
-// If the context ends during the last attempt, Map returns the context's cause, whether the attempt returns a result or an
-// error.
+// If the context ends during the last attempt, Map returns the context's cause, whether the attempt returns a result or
+// an error.
 func TestContextThatEndsDuringTheLastAttemptCounts(t *testing.T) {
 	why := errors.New("enough")
 	for range 50 {

@@ -23,8 +23,8 @@ type config struct {
 }
 
 // Goroutines sets how many attempts run at once, copies included. 0, the default, is runtime.GOMAXPROCS. Set more for
-// functions that wait for a network or a disk. Map starts min(n, items) goroutines at its begin, even if there are items for
-// fewer. A goroutine takes about 2 kB, so a million goroutines take 2 GB:
+// functions that wait for a network or a disk. Map starts min(n, items) goroutines at its begin, even if there are
+// items for fewer. A goroutine takes about 2 kB, so a million goroutines take 2 GB:
 //
 //	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }

@@ -30,8 +30,8 @@ func (p *pool) serve(w *worker) {
 	}
 }
 
-// take returns the item that a worker shall run: an item from the queue, a proposed copy, or the next item, in this order.
-// If there is none, take waits. It returns none if there will be no more.
+// take returns the item that a worker shall run: an item from the queue, a proposed copy, or the next item, in this
+// order. If there is none, take waits. It returns none if there will be no more.
 func (p *pool) take(w *worker, now time.Time) int {
 	if !p.urgent.Load() {
 		if i := p.next.Add(1) - 1; i < int64(p.items) {

@@ -77,8 +77,8 @@ func (w world) run(t *testing.T, items, goroutines int, options ...pool.Option) 
 	return sum
 }
 
-// Copies and Restarts save time if attempts are slow. For comparison: a rule that runs each item again once its attempt is
-// older than 1.3 typical times takes 0.54 and 0.70 of the time without copies.
+// Copies and Restarts save time if attempts are slow. For comparison: a rule that runs each item again once its attempt
+// is older than 1.3 typical times takes 0.54 and 0.70 of the time without copies.
 func TestSlowAttemptsCostLessTime(t *testing.T) {
 	for _, c := range []struct {
 		items, goroutines int
@@ -139,7 +139,8 @@ func (s *spy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	return d
 }
 
-// A policy is told how much time is at risk: a copy counts from the moment when the policy asks for it until it has ended.
+// A policy is told how much time is at risk: a copy counts from the moment when the policy asks for it until it has
+// ended.
 func TestPolicyIsToldTheTimeAtRisk(t *testing.T) {
 	s := new(spy)
 	threeHang := world(func(_ *rand.Rand, item, try int) time.Duration {

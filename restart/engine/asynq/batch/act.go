@@ -63,8 +63,9 @@ end
 redis.call("HDEL", KEYS[2], ARGV[2])
 return 1`)
 
-// publish makes the output of an attempt the result of its task, unless the task has a result. If Redis has no such output,
-// Redis has lost its last writes. Then publish returns errRedisLost, and the batch goes on from the state in Redis.
+// publish makes the output of an attempt the result of its task, unless the task has a result. If Redis has no such
+// output, Redis has lost its last writes. Then publish returns errRedisLost, and the batch goes on from the state in
+// Redis.
 func (r *run) publish(ctx context.Context, task int, id string) error {
 	published, err := publishScript.Run(ctx, r.rdb, []string{r.results(), r.outputs()},
 		strconv.Itoa(task), r.named(id), int(r.keptFor().Seconds())).Int()

@@ -36,14 +36,15 @@
 //   - the attempts that have begun;
 //   - the outputs of successful attempts, and the results of the tasks.
 //
-// A further key for each Options.Kind holds the run times and trials that the batches of this kind have shown. Redis dates
-// the reports, so the clocks of the workers do not matter.
+// A further key for each Options.Kind holds the run times and trials that the batches of this kind have shown. Redis
+// dates the reports, so the clocks of the workers do not matter.
 //
-// A process may die in Run. Then another process calls Run again with the same name and the same tasks, or has called it
-// before and waits. Among several calls of Run for a batch, a lease selects the call that works. Tasks with other types or
-// payloads under the same name are an error. Each result is taken once. After the end of a batch its keys stay for Options.Retention, and Run returns the
-// same outcome again. If no call of Run goes on with a batch, Redis forgets it after Options.Retention, but not within a
-// day. After that, attempts that still run write no keys, and attempts that wait never begin.
+// A process may die in Run. Then another process calls Run again with the same name and the same tasks, or has called
+// it before and waits. Among several calls of Run for a batch, a lease selects the call that works. Tasks with other
+// types or payloads under the same name are an error. Each result is taken once. After the end of a batch its keys stay
+// for Options.Retention, and Run returns the same outcome again. If no call of Run goes on with a batch, Redis forgets
+// it after Options.Retention, but not within a day. After that, attempts that still run write no keys, and attempts
+// that wait never begin.
 //
 // # Workers that come and go
 //
@@ -62,9 +63,9 @@
 // from the state that Redis has. The output of an attempt and the report of its success are written together, so that
 // Redis has both or neither, and a task without a result runs again.
 //
-// A Redis without persistence may come back without the batch. Then Run returns an error that says so, and the batch has
-// to be run again. Attempts of the first run may still run then, but their results do not count. If Options.NoCopy is set,
-// wait for their end before the second run.
+// A Redis without persistence may come back without the batch. Then Run returns an error that says so, and the batch
+// has to be run again. Attempts of the first run may still run then, but their results do not count. If Options.NoCopy
+// is set, wait for their end before the second run.
 //
 // As for asynq, Redis must not evict keys. Redis 6.2 or later is needed.
 package batch

@@ -71,8 +71,8 @@ func (f faulty) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// Every task gets its result, and Run returns soon, whichever call to Redis goes wrong. Each call of Run, and each call of a
-// worker, is in turn refused, or carried out with its answer lost, or delayed by half a second.
+// Every task gets its result, and Run returns soon, whichever call to Redis goes wrong. Each call of Run, and each call
+// of a worker, is in turn refused, or carried out with its answer lost, or delayed by half a second.
 func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := int64(1)
 	if testing.Short() {

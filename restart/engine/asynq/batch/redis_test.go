@@ -253,7 +253,8 @@ func (m mute) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// If the report of an end is lost, Run asks asynq how the attempt has ended. A success whose output is lost, too, runs again.
+// If the report of an end is lost, Run asks asynq how the attempt has ended. A success whose output is lost, too, runs
+// again.
 func TestLostReportsAreMadeUpFor(t *testing.T) {
 	at := mute{startRedis(t), new(atomic.Int64)}
 	var tries [20]atomic.Int64
@@ -275,8 +276,8 @@ func TestLostReportsAreMadeUpFor(t *testing.T) {
 	assert.GreaterOrEqual(t, out.Ledger.Started, 26)
 }
 
-// Redis is killed and started again. With persistence the batch goes on. Without it Run returns an error that says so; then
-// the batch can be run again, and attempts of the first run do not count.
+// Redis is killed and started again. With persistence the batch goes on. Without it Run returns an error that says so;
+// then the batch can be run again, and attempts of the first run do not count.
 func TestBatchSurvivesAKilledRedis(t *testing.T) {
 	for _, kind := range []string{"--appendonly yes --appendfsync always", ""} {
 		s := newServer(t, kind)

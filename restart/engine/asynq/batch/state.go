@@ -115,8 +115,8 @@ func (r *run) start(ctx context.Context) error {
 	return r.adopt(ctx)
 }
 
-// open finds the batch in Redis, or creates it. If this call of Run has seen the batch before and it is gone, open returns
-// an error: Redis has lost the batch.
+// open finds the batch in Redis, or creates it. If this call of Run has seen the batch before and it is gone, open
+// returns an error: Redis has lost the batch.
 func (r *run) open(ctx context.Context) error {
 	var epoch, tasks *redis.StringCmd
 	same := fingerprint(r.tasks)

@@ -38,8 +38,8 @@ func (w Worker) name() string {
 	return name
 }
 
-// Config returns the configuration of the worker's asynq server: its slots, and a queue of its own. You may add queues and
-// other settings. Tasks from other queues use the same slots.
+// Config returns the configuration of the worker's asynq server: its slots, and a queue of its own. You may add queues
+// and other settings. Tasks from other queues use the same slots.
 func (w Worker) Config() asynq.Config {
 	return asynq.Config{
 		Concurrency: max(w.Slots, 1), Queues: map[string]int{queueOf(w.name()): 1}, TaskCheckInterval: 20 * time.Millisecond,
@@ -192,8 +192,8 @@ func Progress(ctx context.Context, share float64) {
 	}
 }
 
-// Attempt returns the name of an attempt, such as "thumbnails/k3f9x2aq/17.2". ctx is the handler's context. No other attempt
-// ever has this name, not even if the batch is run again. Outside of batches, the name is empty.
+// Attempt returns the name of an attempt, such as "thumbnails/k3f9x2aq/17.2". ctx is the handler's context. No other
+// attempt ever has this name, not even if the batch is run again. Outside of batches, the name is empty.
 func Attempt(ctx context.Context) string {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a.message(a.report.Attempt)

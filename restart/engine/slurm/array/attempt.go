@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// attempt is one attempt of a task: the original, which is an element of the user's array, or a later attempt, which is an
-// array of one element.
+// attempt is one attempt of a task: the original, which is an element of the user's array, or a later attempt, which is
+// an array of one element.
 type attempt struct {
 	id    string // the name in package engine
 	files string // the beginning of the names of its files in the run directory
@@ -94,8 +94,9 @@ func (a *attempt) nextState(now time.Time, j Job, shown bool, f fileState) engin
 // counts reports whether Slurm agrees that a script with the exit code 0 has ended by itself.
 //
 // A script that is cancelled, preempted or out of time may catch SIGTERM, clean up, and exit with 0, before the wrapper
-// notices the signal. Slurm records such an end before it sends the signal. So a job that Slurm shows as running counts if
-// the exit file was there before Slurm was asked. Its node may be dead, and Slurm shows the job as running for minutes.
+// notices the signal. Slurm records such an end before it sends the signal. So a job that Slurm shows as running counts
+// if the exit file was there before Slurm was asked. Its node may be dead, and Slurm shows the job as running for
+// minutes.
 func (a *attempt) counts(j Job, shown bool) bool {
 	switch {
 	case !shown:
@@ -123,8 +124,8 @@ func (a *attempt) missing(now time.Time) engine.State {
 	return engine.Running
 }
 
-// observe brings an attempt up to date with squeue's entry and the attempt's files. The begin is the time of the begun file,
-// or, without such a file, Slurm's start time.
+// observe brings an attempt up to date with squeue's entry and the attempt's files. The begin is the time of the begun
+// file, or, without such a file, Slurm's start time.
 func (a *attempt) observe(now time.Time, j Job, shown bool, f fileState) {
 	if shown {
 		a.last = j
@@ -143,8 +144,8 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, f fileState) {
 	}
 }
 
-// report returns the attempt as package engine takes it. A failed attempt ends its task, unless another attempt of the task
-// runs. Then the failed attempt is reported as cancelled.
+// report returns the attempt as package engine takes it. A failed attempt ends its task, unless another attempt of the
+// task runs. Then the failed attempt is reported as cancelled.
 func (a *attempt) report(work float64) engine.Attempt {
 	seen := engine.Attempt{
 		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun, Ended: a.end,

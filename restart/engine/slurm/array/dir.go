@@ -53,8 +53,8 @@ func (d *runDir) file(attempt, kind string) string { return filepath.Join(d.path
 // jobSuffix ends the name of the directory of an attempt's batch script.
 const jobSuffix = ".job"
 
-// writeScript writes a batch script for sbatch. The file has the name of the user's script, because sbatch uses the file's
-// name as the default name of the job.
+// writeScript writes a batch script for sbatch. The file has the name of the user's script, because sbatch uses the
+// file's name as the default name of the job.
 func (d *runDir) writeScript(attempt, name string, content []byte) (string, error) {
 	sub := filepath.Join(d.path, attempt+jobSuffix)
 	if err := os.MkdirAll(sub, 0o700); err != nil {
@@ -64,8 +64,8 @@ func (d *runDir) writeScript(attempt, name string, content []byte) (string, erro
 	return path, os.WriteFile(path, content, 0o700)
 }
 
-// list reads the names of all files. For a whole directory a network file system asks its server; for a single file it may
-// answer from memory.
+// list reads the names of all files. For a whole directory a network file system asks its server; for a single file it
+// may answer from memory.
 func (d *runDir) list() error {
 	found, err := os.ReadDir(d.path)
 	if err != nil {
@@ -133,8 +133,8 @@ func parseProgress(text string) (float64, error) {
 // maxFileText is how many bytes of a file are read, far more than a progress or exit file holds.
 const maxFileText = 256
 
-// read returns the text of a file, and the time when it was written, by this process's clock. The file is opened before its
-// time is read; otherwise a network file system may answer from memory.
+// read returns the text of a file, and the time when it was written, by this process's clock. The file is opened before
+// its time is read; otherwise a network file system may answer from memory.
 func (d *runDir) read(attempt, kind string) (text string, at time.Time, ok bool) {
 	if !d.entries[attempt+"."+kind] {
 		return "", at, false

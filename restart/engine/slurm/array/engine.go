@@ -83,8 +83,8 @@ func (r *run) workOf(t *task) float64 {
 	return r.options.Work[t.number]
 }
 
-// act carries out the actions. If an action fails, the next poll tries it again. A dry run logs the actions and carries out
-// none. Nothing is submitted while it is not known which jobs are in the queue.
+// act carries out the actions. If an action fails, the next poll tries it again. A dry run logs the actions and carries
+// out none. Nothing is submitted while it is not known which jobs are in the queue.
 func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
@@ -178,7 +178,8 @@ func (r *run) cancel(ctx context.Context) {
 	}
 }
 
-// copyEnv returns the array variables of the user's array. For a copy, Slurm itself sets them for an array of one element.
+// copyEnv returns the array variables of the user's array. For a copy, Slurm itself sets them for an array of one
+// element.
 func (r *run) copyEnv() []string {
 	n := len(r.tasks)
 	first, last := r.tasks[0].index, r.tasks[n-1].index

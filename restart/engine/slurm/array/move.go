@@ -37,8 +37,8 @@ func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	return left, err
 }
 
-// moveLink makes a link at target that leads where the link at path leads, even if nothing is there. If the link leads into
-// the result directory from, by an absolute path, the new link leads to the file's new place.
+// moveLink makes a link at target that leads where the link at path leads, even if nothing is there. If the link leads
+// into the result directory from, by an absolute path, the new link leads to the file's new place.
 func moveLink(path, target, from, to string) error {
 	leads, err := os.Readlink(path)
 	if err != nil {

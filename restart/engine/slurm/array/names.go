@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// pattern returns the pattern of an output file's name, from the name that squeue shows. For a job array without a pattern
-// of its own, Slurm 22.05 shows the default name of a plain job; pattern returns the default pattern of an array.
+// pattern returns the pattern of an output file's name, from the name that squeue shows. For a job array without a
+// pattern of its own, Slurm 22.05 shows the default name of a plain job; pattern returns the default pattern of an
+// array.
 func (j Job) pattern(shown string) string {
 	if shown == filepath.Join(j.WorkDir, "slurm-"+j.RawID+".out") {
 		return filepath.Join(literal(j.WorkDir), "slurm-%A_%a.out")

@@ -25,8 +25,8 @@ var (
 // option takes the rest of the word as its value.
 const flagLetters = "hHOQsuvVW"
 
-// at returns the position of the option's letter in a word, 0 if the word is the option's name, and -1 if the word does not
-// have the option.
+// at returns the position of the option's letter in a word, 0 if the word is the option's name, and -1 if the word does
+// not have the option.
 func (o sbatchOption) at(word string) int {
 	if long, is := strings.CutPrefix(word, "--"); is {
 		name, _, _ := strings.Cut(long, "=")

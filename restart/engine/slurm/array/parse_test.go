@@ -15,7 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// squeued makes squeue's output from lines with bars between the fields. ! stands for characters that make trouble in names.
+// squeued makes squeue's output from lines with bars between the fields. ! stands for characters that make trouble in
+// names.
 func squeued(lines string) string {
 	return strings.NewReplacer("|", fieldEnd, "\n", jobEnd+"\n", "!", "|\n").Replace(lines)
 }

@@ -15,7 +15,7 @@ func ParsePolicy(text string) (restart.Policy, error) {
 	}
 	policy, err := rules.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("policy %q, which may also be none: %w", text, err)
+		return nil, fmt.Errorf("policy %q is neither \"none\" nor a policy of package rules: %w", text, err)
 	}
 	return policy, nil
 }

@@ -1,7 +1,7 @@
-// Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits the array,
-// as sbatch --wait does, and watches its tasks by squeue and by small files. It asks package restart/engine what to do about
-// slow tasks, and submits copies and cancels attempts by sbatch and scancel. It needs only Slurm's commands, and a directory
-// that all nodes share:
+// Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits the
+// array, as sbatch --wait does, and watches its tasks by squeue and by small files. It asks package restart/engine what
+// to do about slow tasks, and submits copies and cancels attempts by sbatch and scancel. It needs only Slurm's
+// commands, and a directory that all nodes share:
 //
 //	result, err := array.Run(ctx, array.Commands{}, array.Options{Script: "count.sh", Sbatch: []string{"--array=0-63"}})
 //
@@ -201,8 +201,8 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// poll asks Slurm for all jobs once, and carries out the actions that follow. An error means that Slurm did not answer, or
-// that a result can't be moved and no attempt runs.
+// poll asks Slurm for all jobs once, and carries out the actions that follow. An error means that Slurm did not answer,
+// or that a result can't be moved and no attempt runs.
 func (r *run) poll(ctx context.Context) error {
 	jobs, err := r.slurm.Jobs(ctx, r.openArrays())
 	if err != nil {

@@ -17,8 +17,8 @@ var wrapper = template.Must(template.New("wrapper.sh").Parse(wrapperText))
 // directive begins a line with options for sbatch.
 const directive = "#SBATCH"
 
-// header returns the lines of a script in which sbatch looks for options: the comments before the first command. It removes
-// --wait, and returns an error for the first option that does not work with this package.
+// header returns the lines of a script in which sbatch looks for options: the comments before the first command. It
+// removes --wait, and returns an error for the first option that does not work with this package.
 func header(script []byte) (string, error) {
 	if !bytes.HasPrefix(script, []byte("#!")) {
 		return "", errors.New("the script does not begin with #! and the path of an interpreter")

@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// stdout returns the file to which an attempt prints. A copy prints to a file of its own, except if the original prints to
-// /dev/null.
+// stdout returns the file to which an attempt prints. A copy prints to a file of its own, except if the original prints
+// to /dev/null.
 func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
 
-// stderr returns the file for an attempt's standard error. It is the attempt's stdout if the original has one file for both.
+// stderr returns the file for an attempt's standard error. It is the attempt's stdout if the original has one file for
+// both.
 func (r *run) stderr(a *attempt) string {
 	original := a.task.original().last
 	if original.Stderr == original.Stdout {
@@ -49,8 +50,9 @@ func (r *run) settleAll() {
 	}
 }
 
-// errWaits is the error of settle if the original waits in the queue again and is not cancelled yet. If the original began,
-// Slurm would empty the output file. So the output of a copy stays in the run directory until the original has ended.
+// errWaits is the error of settle if the original waits in the queue again and is not cancelled yet. If the original
+// began, Slurm would empty the output file. So the output of a copy stays in the run directory until the original has
+// ended.
 var errWaits = errors.New("the original is in the queue again, and is not cancelled yet")
 
 // settle moves the output and the result files of an attempt to the places where the user expects the task's.

@@ -73,8 +73,8 @@ func (j Job) waits() bool {
 	return false
 }
 
-// exitCode returns the exit code of a job that has ended, as sbatch --wait counts it: the code of a script that has failed
-// by itself, and 1 for a script that was ended from outside.
+// exitCode returns the exit code of a job that has ended, as sbatch --wait counts it: the code of a script that has
+// failed by itself, and 1 for a script that was ended from outside.
 func (j Job) exitCode() int {
 	switch code := j.Status >> 8 & 0xff; {
 	case j.State == "COMPLETED":

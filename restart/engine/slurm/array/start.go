@@ -86,8 +86,8 @@ func (r *run) submitArray(ctx context.Context, options []string, batch string) (
 	return "", errors.Join(err, findErr)
 }
 
-// askUntil calls ask until it succeeds, for at most Options.Patience. A controller that has just accepted a large array may
-// not answer at once.
+// askUntil calls ask until it succeeds, for at most Options.Patience. A controller that has just accepted a large array
+// may not answer at once.
 func (r *run) askUntil(ctx context.Context, ask func() error) error {
 	since := time.Now()
 	for {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// submit submits the attempts that Slurm has not accepted yet. If Slurm refuses one, as at the limit of a user's jobs, the
-// next poll goes on.
+// submit submits the attempts that Slurm has not accepted yet. If Slurm refuses one, as at the limit of a user's jobs,
+// the next poll goes on.
 func (r *run) submit(ctx context.Context) {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -35,9 +35,9 @@ func (r *run) submit(ctx context.Context) {
 	}
 }
 
-// submitCopy submits another attempt of a task: an array of one element with the task's index. A second try has files under
-// another name, because the job of the first try may be in the queue and begin at any time: sbatch also fails if only
-// its answer is late.
+// submitCopy submits another attempt of a task: an array of one element with the task's index. A second try has files
+// under another name, because the job of the first try may be in the queue and begin at any time: sbatch also fails if
+// only its answer is late.
 func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
 	if a.tries++; a.tries > 1 {
 		a.files = fmt.Sprintf("%s-%d", a.id, a.tries)

@@ -34,7 +34,7 @@ func TestWrongCommandLinesAreErrors(t *testing.T) {
 		{"run -expect-bytes -3 " + script, "Options.ExpectBytes is -3, want 0 or more", exitUsage},
 		{"run -patience -1s " + script, "Options.Patience is -1s", exitUsage},
 		{"run -lag -1s " + script, "Options.Lag is -1s", exitUsage},
-		{"run -policy best " + script, `policy "best", which may also be none`, exitUsage},
+		{"run -policy best " + script, `policy "best" is neither "none" nor a policy`, exitUsage},
 		{"run -policy late,min-age=-1s " + script, "LATE.MinAge is -1s", exitUsage},
 		{"run -sbatch --wait " + script, "the sbatch option --wait does not work with straggler-slurm", exitUsage},
 		{"run -work " + write("words", "1\n2\nx\n") + " " + script, `words:3: the size is "x", want a positive number`, exitUsage},
