@@ -11,7 +11,7 @@
 // By default each item is run once, and Map does nothing about slow attempts.
 //
 // With [Copies] the function may be called again for an item while an earlier call for this item runs. A slow attempt
-// gets a copy on an idle goroutine, a hung attempt is replaced by a new one, and the first result counts.
+// gets a copy on an idle goroutine, a hung attempt is replaced by a new attempt, and the first result counts.
 //
 // With [Restarts] the function may be called again for an item after the earlier call has returned. An attempt that
 // hangs, or takes far too long, is ended by its context, and the item is run again.

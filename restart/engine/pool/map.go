@@ -50,7 +50,7 @@ func (w *work[T, R]) call(ctx context.Context, worker, item int) (err error) {
 
 func (w *work[T, R]) keep(worker, item int) { w.results[item] = w.held[worker] }
 
-// caller is a work whose types are not known.
+// caller is a work without its types.
 type caller interface {
 	call(ctx context.Context, worker, item int) error // calls the function, and holds its result
 	keep(worker, item int)                            // makes the worker's held result the item's result

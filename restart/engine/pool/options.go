@@ -29,8 +29,9 @@ type config struct {
 //	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
-// Copies says that the function may run several times for an item, at once or one after the other. This is safe if the
-// function changes nothing, or if a second call does no harm. The package's page says which actions become possible.
+// Copies says that the function may run several times for an item, at once or one after the other. Several calls are
+// safe if the function changes nothing, or if a second call does no harm. The package's page says which actions become
+// possible.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
 // Restarts says that the function may run several times for an item, one after the other. The next attempt begins when

@@ -31,7 +31,7 @@ func (p *pool) serve(w *worker) {
 }
 
 // take returns the item that a worker shall run: an item from the queue, a proposed copy, or the next item, in this
-// order. If there is none, take waits. It returns none if there will be no more.
+// order. If there is none, take waits. take returns none if there will be no more.
 func (p *pool) take(w *worker, now time.Time) int {
 	if !p.urgent.Load() {
 		if i := p.next.Add(1) - 1; i < int64(p.items) {
@@ -194,7 +194,7 @@ func (p *pool) conclude(w *worker, item int, d *tracked) {
 }
 
 // noteIgnored sets ignoresEnd if an attempt has run on, after the end of its context, for longer than the mean time of an
-// attempt. Such a function does not look at its context, and a restart would only wait for the function to return.
+// attempt. A function that does this ignores its context, and a restart would only wait for the function to return.
 func (p *pool) noteIgnored(now time.Time, w *worker) {
 	p.ignoresEnd = p.ignoresEnd || now.Sub(w.dropped) > max(p.mean, leastIgnored)
 }

@@ -79,8 +79,8 @@ func (p *pool) check(now time.Time) {
 	}
 }
 
-// measure brings the times of attempts up to date. It reports whether the policy should be asked: enough attempts have
-// ended, and a running attempt is older than the mean.
+// measure brings the times of attempts up to date. measure reports whether the policy should be asked: enough attempts
+// have ended, and a running attempt is older than the mean.
 func (p *pool) measure(now time.Time) bool {
 	ends, sum, oldest := 0, time.Duration(0), time.Duration(0)
 	p.byAge = p.byAge[:0]
@@ -211,8 +211,8 @@ type proposal struct {
 	decision restart.Decision
 }
 
-// accept makes the item a tracked item, and calls OnAction. It reports false if the decision is out of date, because the
-// attempt has returned or the item has a result.
+// accept makes the item a tracked item, and calls OnAction. accept reports false if the decision is out of date,
+// because the attempt has returned or the item has a result.
 func (p *pool) accept(o proposal) bool {
 	if p.tracked[o.item] == nil {
 		w := o.tracked.attempts[0].by

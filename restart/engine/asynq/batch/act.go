@@ -51,8 +51,8 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 	return nil
 }
 
-// publishScript makes the output of an attempt the result of its task, unless the task has a result. It returns 0 if the
-// task has no result and the attempt has no output, and 1 otherwise.
+// publishScript makes the output of an attempt the result of its task, unless the task has a result. publishScript
+// returns 0 if the task has no result and the attempt has no output, and 1 otherwise.
 var publishScript = redis.NewScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
 	local output = redis.call("HGET", KEYS[2], ARGV[2])

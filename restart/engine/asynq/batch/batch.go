@@ -31,8 +31,8 @@ type Options struct {
 	Policy restart.Policy
 	// Interval is the time between two decisions of the policy. 0 means a second. Ends of attempts are handled at once.
 	Interval time.Duration
-	// Enqueue are asynq's options for each attempt, such as asynq.Timeout. They come after the options of the task itself.
-	// This package sets Queue, TaskID, MaxRetry and Retention. Do not use asynq.Unique.
+	// Enqueue are asynq's options for each attempt, such as asynq.Timeout. These options come after the options of the
+	// task itself. This package sets Queue, TaskID, MaxRetry and Retention. Do not use asynq.Unique.
 	Enqueue []asynq.Option
 	// Retention is how long the batch's keys, results included, stay in Redis after the end of the batch. 0 means a day.
 	// If no call of Run works on a batch, its keys stay for Retention and at least for a day.
@@ -66,7 +66,7 @@ type Result struct {
 
 const (
 	saveEvery  = 5 * time.Second // time between two snapshots
-	sweepEvery = 2 * time.Second // time between two looks at the workers; asynq's own heartbeat lasts for ten seconds
+	sweepEvery = 2 * time.Second // time between two sweeps of the workers; asynq's own heartbeat lasts for ten seconds
 	endWithin  = 5 * time.Second // how long Run waits, after the last result, for cancelled attempts to end
 )
 
@@ -88,10 +88,10 @@ type run struct {
 	running       map[string]began    // by attempt: the attempts without a reported end
 	leased        time.Time           // when the lease was renewed last
 	last          string              // the ID of the last stream entry that was read
-	toPush        []engine.Attempt    // attempts to hand to the phase at the next turn, beside the stream's
+	toPush        []engine.Attempt    // attempts to report to the phase at the next turn, besides the reports of the stream
 	ended         []string            // cancelled attempts that have ended, by queue and ID
 	saved         time.Time           // when the state was saved last
-	swept         time.Time           // when the workers were looked at last
+	swept         time.Time           // the time of the last sweep
 	doneSince     time.Time           // when the phase was done; zero before
 	lastError     map[int]string      // by task
 	missingOutput map[string]bool     // attempts whose output Redis has lost
@@ -235,7 +235,7 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 	}
 	for _, id := range r.ended {
 		queue, id, _ := strings.Cut(id, " ")
-		_ = r.tool.DeleteTask(queue, id) // otherwise asynq keeps the message among the failed ones
+		_ = r.tool.DeleteTask(queue, id) // otherwise asynq keeps the message among the failed messages
 	}
 	if err := r.rdb.Del(ctx, r.outputs()).Err(); err != nil { // the outputs of attempts that did not win
 		return out, err

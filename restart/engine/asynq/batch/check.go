@@ -16,7 +16,7 @@ import (
 // maxPayload is the size in bytes of the largest value that Redis takes: the default of its setting proto-max-bulk-len.
 const maxPayload = 512 << 20
 
-// check returns an error if asynq would refuse a task. It enqueues each task by a client that sends nothing to Redis.
+// check returns an error if asynq would refuse a task. check enqueues each task by a client that sends nothing to Redis.
 func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) error {
 	rdb := redis.NewClient(&redis.Options{})
 	defer rdb.Close()
@@ -35,7 +35,7 @@ func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) err
 	return nil
 }
 
-// offline is the hook of a client that sends nothing. It records whether the client has tried to send a command.
+// offline is the hook of a client that sends nothing. offline records whether the client has tried to send a command.
 type offline struct{}
 
 var errOffline = errors.New("batch: nothing is sent")

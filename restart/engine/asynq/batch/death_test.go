@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// The tasks of a killed worker run elsewhere, those that ran there and those that waited there, once asynq's heartbeat
-// of the worker has ended. No policy is needed for this.
+// The running and the waiting tasks of a killed worker run elsewhere, once asynq's heartbeat of the worker has ended.
+// No policy is needed for this.
 func TestTasksOfADeadWorkerRunElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the heartbeat of a dead worker lasts for ten seconds")

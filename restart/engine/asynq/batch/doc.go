@@ -21,11 +21,11 @@
 //
 // A handler passes its result to [WriteResult]. The result of the winning attempt is in Outcome.Results. If a handler
 // writes a file or a row, each attempt should write to a place of its own, such as a name with [Attempt] in it. For tasks
-// that must not run twice at once, set Options.NoCopy. Such a task is only restarted, after its attempt has ended.
+// that must not run twice at once, set Options.NoCopy. A task with NoCopy is only restarted, after its attempt has ended.
 //
 // A handler may report its progress by [Progress]. Without progress, the age of an attempt is compared with the ages of
 // the other attempts. Set Options.Work if some tasks have much more to do than others. Otherwise every policy takes the
-// large tasks for slow ones.
+// large tasks for slow tasks.
 //
 // # What Redis holds
 //
@@ -53,9 +53,9 @@
 // comes back, asynq keeps the messages that were active there, at most one for each slot. So use the names of workers
 // again.
 //
-// An attempt begins once, even if asynq delivers its message twice. A retry is a new attempt. A task may fail four times,
-// whatever MaxRetry says. A task that asynq refuses, such as a task without a type, is an error at once. A task whose
-// deadline has passed fails.
+// An attempt begins once, even if asynq delivers its message twice. A retry is a new attempt. A task may fail four
+// times, whatever MaxRetry says. A task that asynq refuses, such as a task without a type, is an error at once. A task
+// with a deadline in the past fails.
 //
 // # Failures of Redis
 //

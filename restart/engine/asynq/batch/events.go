@@ -35,9 +35,9 @@ func (k keys) all() []string {
 // split splits the ID of a message into the batch and the attempt with its epoch.
 func split(message string) (keys, string) { k, id, _ := strings.Cut(message, "/"); return keys(k), id }
 
-// beginScript records on which worker an attempt begins. It returns 1 if the attempt may begin, 0 if it has begun
-// before or was cancelled, and -1 if Redis does not know the batch, because the batch is forgotten or lost. The script
-// creates no key of such a batch.
+// beginScript records on which worker an attempt begins. beginScript returns 1 if the attempt may begin, 0 if it has
+// begun before or was cancelled, and -1 if Redis does not know the batch, because the batch is forgotten or lost. The
+// script creates no key of such a batch.
 var beginScript = redis.NewScript(`
 if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return -1 end
 return redis.call("HSETNX", KEYS[1], ARGV[2], ARGV[3])`)

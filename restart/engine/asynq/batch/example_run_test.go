@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// A process runs a batch of three tasks, of which the last is four times as large as the others, and prints the actions.
+// A process runs a batch of three tasks and prints the actions. The last task is four times as large as the other tasks.
 func ExampleRun() {
 	redis := asynq.RedisClientOpt{Addr: "localhost:6379"}
 	tasks := []*asynq.Task{

@@ -253,8 +253,8 @@ func (m mute) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// If the report of an end is lost, Run asks asynq how the attempt has ended. A success whose output is lost, too, runs
-// again.
+// If the report of an end is lost, Run asks asynq how the attempt has ended. If the output of a success is lost, too,
+// the task runs again.
 func TestLostReportsAreMadeUpFor(t *testing.T) {
 	at := mute{startRedis(t), new(atomic.Int64)}
 	var tries [20]atomic.Int64

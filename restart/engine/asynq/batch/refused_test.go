@@ -33,7 +33,7 @@ func TestRefusedTaskIsAnError(t *testing.T) {
 	assert.ErrorContains(t, err, "batch: task 0: asynq refuses it: queue name")
 }
 
-// A task whose deadline has passed fails for good, with asynq's error. asynq archives it without a call of the handler.
+// A task with a deadline in the past fails for good, with asynq's error. asynq archives it without a call of the handler.
 func TestPastDeadlineFailsForGood(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", after(time.Millisecond))

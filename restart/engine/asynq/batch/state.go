@@ -32,7 +32,7 @@ const (
 // keptFor is how long a batch's keys stay if no call of Run works on it.
 func (r *run) keptFor() time.Duration { return max(r.Retention, day) }
 
-// renewScript prolongs the lease. It returns 0 if the lease belongs to another call of Run.
+// renewScript prolongs the lease. renewScript returns 0 if the lease belongs to another call of Run.
 var renewScript = redis.NewScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
 return 0`)
@@ -60,8 +60,8 @@ func (r *run) unlock() {
 	renewScript.Run(ctx, r.rdb, []string{r.lease()}, r.token, 1)
 }
 
-// start takes the lease, and makes the phase: from the snapshot, if there is one. It returns errNotYet if another call of
-// Run has the lease, or if there is no worker.
+// start takes the lease, and makes the phase: from the snapshot, if there is one. start returns errNotYet if another
+// call of Run has the lease, or if there is no worker.
 func (r *run) start(ctx context.Context) error {
 	now := time.Now()
 	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, leaseTerm).Result(); err != nil {

@@ -18,11 +18,11 @@ import (
 
 // Worker describes a process that runs attempts of batches.
 type Worker struct {
-	// Redis is the Redis that Run uses, too. It is required.
+	// Redis is the connection to the Redis that Run uses. Redis is required.
 	Redis asynq.RedisConnOpt
 	// Name is the worker's name in decisions. Choose a name for each machine, because a machine is slow or dies as a
-	// whole, and keep the name when the worker restarts. Empty means the host name of the operating system. A worker whose
-	// name has a line break gets no tasks.
+	// whole, and keep the name when the worker restarts. Empty means the host name of the operating system. A worker with
+	// a line break in its name gets no tasks.
 	Name string
 	// Slots is how many attempts may run at once. 0 means 1.
 	Slots int
@@ -98,7 +98,7 @@ func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (e
 	if a.report.Begun, err = a.sendAt(ctx, a.rdb, a.report); err != nil {
 		return err
 	}
-	// asynq does not wait for a handler whose context has ended, and neither do we.
+	// asynq does not wait for a handler after the end of its context, and this package does not wait either.
 	defer context.AfterFunc(ctx, func() { a.end(stateOf(ctx.Err()), ctx.Err().Error()) })()
 	done := false
 	defer func() {

@@ -81,7 +81,7 @@ func (r *run) checkWorker(ctx context.Context, host string, dead bool) error {
 	return nil
 }
 
-// began is an attempt that has begun, and whose end was not reported.
+// began is an attempt that has begun, and has no reported end.
 type began struct {
 	host   string
 	silent bool // at the last sweep asynq did not list the attempt as active

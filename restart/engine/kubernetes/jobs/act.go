@@ -189,7 +189,7 @@ func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 	})
 }
 
-// patch changes a pod's metadata, and returns the pod after the change. It fails if another pod has the name by now.
+// patch changes a pod's metadata, and returns the pod after the change. patch fails if another pod has the name by now.
 func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) (*v1.Pod, error) {
 	meta["uid"] = pod.UID
 	data, err := json.Marshal(map[string]any{"metadata": meta})

@@ -35,7 +35,7 @@ func (y *toy) look(seen *string, due *time.Time) {
 }
 
 // The pauses before the next pod of a failing index are 10 s, 20 s, 40 s and so on, as in the built-in controller. They
-// do not depend on backoffLimitPerIndex, nor on the interval of the controller.
+// depend neither on backoffLimitPerIndex nor on the interval of the controller.
 func TestPausesOfAFailedIndexDouble(t *testing.T) {
 	for _, interval := range []time.Duration{time.Second, 10 * time.Second} {
 		for _, perIndex := range []bool{false, true} {

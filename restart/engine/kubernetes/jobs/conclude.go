@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conclude sets the condition SuccessCriteriaMet or FailureTarget, if the Job has succeeded or failed. It checks the
-// causes in the order of the built-in controller.
+// conclude sets the condition SuccessCriteriaMet or FailureTarget, if the Job has succeeded or failed. conclude checks
+// the causes in the order of the built-in controller.
 func (p *plan) conclude(pods []*v1.Pod, failJob string) {
 	if p.ending() {
 		return
@@ -57,7 +57,8 @@ func (p *plan) meetsPolicy() bool {
 	for k := range p.job.Spec.SuccessPolicy.Rules {
 		rule := &p.job.Spec.SuccessPolicy.Rules[k]
 		have, want := p.completed.count(), 0
-		// A rule counts the successes among its indexes, or among all indexes. It wants all of its indexes, or a count.
+		// A rule counts the successes among its indexes, or among all indexes. The rule is met by all of its indexes, or by a
+		// count.
 		if rule.SucceededIndexes != nil {
 			among, err := parseIndexes(*rule.SucceededIndexes, len(p.winners))
 			if err != nil {
@@ -118,7 +119,7 @@ func (p *plan) clear(pods []*v1.Pod) {
 		case p.givenUp[i]:
 			why = "the index is given up"
 		case stuck(pod, p.now) && p.sole(pod, pods):
-			why = "no node is left that it may run on"
+			why = "the pod finds no node that it may use"
 			p.soft = append(p.soft, i)
 		default:
 			alive = append(alive, pod)
@@ -127,7 +128,7 @@ func (p *plan) clear(pods []*v1.Pod) {
 			p.remove = append(p.remove, removal{pod: pod, why: why})
 		}
 	}
-	// Running pods stay before waiting pods, and older pods before younger ones.
+	// Running pods stay before waiting pods, and older pods before younger pods.
 	if room := p.parallelism(); len(alive) > room {
 		slices.SortStableFunc(alive, oldestFirst)
 		for _, pod := range alive[room:] {

@@ -15,13 +15,14 @@ import (
 
 // Config is the configuration of a [Controller]. Only Client is required.
 type Config struct {
-	// Client talks to the API server. It is required.
+	// Client talks to the API server. Client is required.
 	Client kubernetes.Interface
 	// Manager is the spec.managedBy of the Jobs to run. "" means [Manager].
 	Manager string
 	// Namespace is the namespace of the Jobs to run. "" means all namespaces.
 	Namespace string
-	// Interval is the time between two polls of a Job without [IntervalAnnotation]. It is at least 100 ms. 0 means 10 s.
+	// Interval is the time between two polls of a Job without [IntervalAnnotation]. Interval is at least 100 ms. 0 means
+	// 10 s.
 	Interval time.Duration
 	// Policy decides about slow attempts of Jobs without [PolicyAnnotation]. Nil means restart.LeastCost{}.
 	Policy restart.Policy

@@ -120,11 +120,11 @@ func handler(changed func(was, is any)) cache.ResourceEventHandler {
 	}
 }
 
-// Run runs the controller until ctx ends, and returns the cause of ctx. It returns an error if the API server does not
+// Run runs the controller until ctx ends, and returns the cause of ctx. Run returns an error if the API server does not
 // list the Jobs, pods and nodes within two minutes. Run can be called once.
 //
-// Two controllers must not run at once: each of them decides correctly, but together they make twice the copies. Command
-// straggler-controller elects one controller. The process may die at any time, and the next controller goes on.
+// Two controllers must not run at once: each controller decides correctly, but both together make twice the copies.
+// Command straggler-controller elects one controller. The process may die at any time, and the next controller goes on.
 func (c *Controller) Run(ctx context.Context) error {
 	if c.events = c.config.Events; c.events == nil {
 		b := record.NewBroadcaster(record.WithContext(ctx))
@@ -170,8 +170,9 @@ func (c *Controller) await(ctx context.Context) error {
 		strings.Join(c.Missing(), ", "), c.syncTimeout)
 }
 
-// Missing returns the kinds of objects that the API server has not listed yet: "jobs", "pods", "nodes". It returns none
-// once the controller works. Missing may be called at any time and from any goroutine, such as by a readiness probe.
+// Missing returns the kinds of objects that the API server has not listed yet: "jobs", "pods", "nodes". Missing returns
+// none once the controller works. Missing may be called at any time and from any goroutine, such as by a readiness
+// probe.
 func (c *Controller) Missing() (kinds []string) {
 	if !c.jobs.HasSynced() {
 		kinds = append(kinds, "jobs")
@@ -185,7 +186,7 @@ func (c *Controller) Missing() (kinds []string) {
 	return kinds
 }
 
-// work syncs one Job from the queue. It returns false when the queue has shut down.
+// work syncs one Job from the queue. work returns false when the queue has shut down.
 func (c *Controller) work(ctx context.Context) bool {
 	key, quit := c.queue.Get()
 	if quit {
@@ -202,7 +203,7 @@ func (c *Controller) work(ctx context.Context) bool {
 			c.metrics.log(key, err)
 		}
 		c.queue.AddRateLimited(key)
-		if again > 0 { // the error does not delay the next poll
+		if again > 0 { // the next poll is not delayed by the error
 			c.queue.AddAfter(key, again)
 		}
 		return true

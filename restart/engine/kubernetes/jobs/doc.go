@@ -1,13 +1,13 @@
 // Package jobs is for clusters and programs that run Kubernetes Jobs and lose time to a few slow pods. Its [Controller]
 // is a Job controller: it makes the pods of a Job, copies slow pods on other nodes, and lets the first success of an
-// index win. It runs the Indexed Jobs with its name in spec.managedBy:
+// index win. The Controller runs the Indexed Jobs with its name in spec.managedBy:
 //
 //	controller, err := jobs.New(jobs.Config{Client: client})
 //	err = controller.Run(ctx) // in one process at a time
 //
 // The controller keeps the Job's status as the API server requires it, so kubectl wait, CronJobs and owners work as
-// before. It uses only the API, and needs no change of the control plane. Command straggler-controller is this package
-// with flags, metrics and leader election.
+// before. The controller uses only the API, and needs no change of the control plane. Command straggler-controller is
+// this package with flags, metrics and leader election.
 //
 // # What a pod must allow
 //
@@ -30,16 +30,16 @@
 //   - podFailurePolicy and podReplacementPolicy.
 //
 // Another controller handles ttlSecondsAfterFinished for all Jobs. A slow pod that this controller deletes is no
-// failure. A pod that it deletes because the Job fails is a failure. A failed pod is made again after 10 s, then 20 s,
-// and so on up to 10 min; failures are counted by index. NonIndexed Jobs and Jobs with more than 100,000 indexes are
-// not run, and get an event that says so.
+// failure. A pod that this controller deletes because the Job fails is a failure. A failed pod is made again after 10
+// s, then 20 s, and so on up to 10 min; failures are counted by index. NonIndexed Jobs and Jobs with more than 100,000
+// indexes are not run, and get an event that says so.
 //
 // # A sync
 //
 // A sync brings one Job closer to its goal, in this order:
 //
 //  1. The plan is made from the Job and its pods: the next status, the winner of each index, the pods to delete.
-//  2. The status is written. Failed pods are listed in it before they are counted.
+//  2. The status is written. The status lists a failed pod before the pod is counted.
 //  3. Ended pods are released from their finalizer, and unneeded pods are marked with a reason and deleted.
 //  4. The state of the attempts is reported to package restart/engine, which answers with actions.
 //  5. The actions become pods, with a node affinity against nodes to avoid, and deletions.
@@ -56,16 +56,15 @@
 //
 // # The built-in controller
 //
-// With Config.Evict the controller also watches the built-in controller's Jobs with [EvictAnnotation]. It evicts their
-// slow pods if the podFailurePolicy ignores DisruptionTarget. A pod with the scheduling gate [Gate] waits until the
-// controller has set the nodes that it must avoid.
+// With Config.Evict the controller also watches the built-in controller's Jobs with [EvictAnnotation]. The controller
+// evicts their slow pods if the podFailurePolicy ignores DisruptionTarget. A pod with the scheduling gate [Gate] waits
+// until the controller has set the nodes that it must avoid.
 //
 // With Config.Taint, slow nodes get the taint [SlowTaint] for a while. The record of machines (package estimate/machines)
 // says which nodes are slow. The scheduler and Kueue respect the taint.
 //
 // # Cost
 //
-// A sync takes O(pods + completions) time, plus the requests to the API server. A sync of a Job with 10,000 pods, of
-// which a hundred have ended since the sync before, takes 0.1 s of CPU time with its writes (go test -bench Sync
-// ./jobs).
+// A sync takes O(pods + completions) time, plus the requests to the API server. If 100 of a Job's 10,000 pods have
+// ended since the sync before, a sync takes 0.1 s of CPU time with its writes (go test -bench Sync ./jobs).
 package jobs

@@ -22,9 +22,9 @@ func (c *Controller) evicts(job *batchv1.Job) bool {
 	return c.config.Evict && job.Annotations[EvictAnnotation] == "true" && (by == nil || *by == batchv1.JobControllerName)
 }
 
-// syncEvicting syncs a Job of the built-in controller, and returns when to sync it again. There are no copies, because
-// the built-in controller deletes the younger of two pods of an index. A pod to restart is evicted, and its node is
-// tainted for a minute, so that the next pod of the index goes to another node.
+// syncEvicting syncs a Job of the built-in controller, and returns when to sync it again. Copies are not possible,
+// because the built-in controller deletes the younger of two pods of an index. A pod to restart is evicted, and its
+// node is tainted for a minute, so that the next pod of the index goes to another node.
 func (c *Controller) syncEvicting(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {

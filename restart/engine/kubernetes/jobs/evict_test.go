@@ -137,7 +137,7 @@ func TestTaintsAreBoundedAndEnd(t *testing.T) {
 	tainted(3, hour)
 	assert.Equal(t, []taintChange{{"n05", hour}}, planTaints(nodes, slow, m, taint, now))
 	assert.Equal(t, []taintChange{{"n03", time.Time{}}, {"n05", hour.Add(time.Hour)}, {"n07", hour.Add(time.Hour)}},
-		planTaints(nodes, slow, m, taint, hour), "what is over is lifted")
+		planTaints(nodes, slow, m, taint, hour), "a taint is removed when its time is over")
 	nodes[3].Spec.Taints = nil
 	m.lifted["n03"] = hour
 	assert.NotContains(t, planTaints(nodes, slow[:1], m, taint, hour.Add(time.Minute)),

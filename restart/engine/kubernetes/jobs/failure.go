@@ -110,7 +110,7 @@ func backoffLimit(job *batchv1.Job) int {
 // The status must fit into one object of the API server.
 const mostUncounted = 500
 
-// countFailures counts the listed failures whose pods have no finalizer any more, and lists the new failures.
+// countFailures counts the listed failures of pods that have no finalizer any more, and lists the new failures.
 func (p *plan) countFailures(pods []*v1.Pod) {
 	// held are the pods with a finalizer. A listed pod without one is counted now, and leaves the list.
 	held := make(map[types.UID]bool)
@@ -139,8 +139,8 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 	p.list(pods)
 }
 
-// list adds the new failures to the status, as far as the status has room for them. It runs once more when the Job fails,
-// because then all active pods become failures.
+// list adds the new failures to the status, as far as the status has room for them. list runs once more when the Job
+// fails, because then all active pods become failures.
 func (p *plan) list(pods []*v1.Pod) {
 	p.delayed, p.later = 0, nil
 	open := &p.status.UncountedTerminatedPods.Failed

@@ -9,8 +9,8 @@ import (
 // indexes is a set of completion indexes: indexes[i] says whether i is in the set.
 type indexes []bool
 
-// parseIndexes reads a set as a Job's status writes it, such as "0-3,5". It leaves out indexes of n or more, which a
-// Job has after its completions were reduced. After an error the set holds the indexes before it.
+// parseIndexes reads a set as a Job's status writes it, such as "0-3,5". parseIndexes leaves out indexes of n or more,
+// which a Job has after its completions were reduced. After an error the set holds the indexes before it.
 func parseIndexes(text string, n int) (indexes, error) {
 	set := make(indexes, n)
 	if text == "" {

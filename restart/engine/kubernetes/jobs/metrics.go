@@ -82,7 +82,8 @@ func (m *metrics) did(a *engine.Action) {
 
 // count adds the growth of a run's ledger since the last call. The controller is locked.
 func (m *metrics) count(r *run) {
-	// A new phase of the same Job is told of attempts that were counted before. Its first ledger is not added.
+	// A new phase of the same Job is told of attempts that were counted before. The first ledger of such a phase is not
+	// added.
 	now, was := r.phase.Ledger(), r.counted
 	if r.recount {
 		r.recount, was = false, now

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// plan is the next status of a Job, and the pods to release and to remove. It follows only from the objects of the API
+// plan is the next status of a Job, and the pods to release and to remove. plan follows only from the objects of the API
 // server, so a controller that dies anywhere makes the same plan again.
 //
 // The status is written before the pods are changed. A failed pod is listed in the status before its finalizer is
@@ -53,7 +53,7 @@ type setback struct {
 }
 
 // makePlan makes the plan of an Indexed Job. pods are the pods that the Job owns, in the order of their indexes and
-// names. It takes O(pods + completions) time.
+// names. makePlan takes O(pods + completions) time.
 func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	n := int(*job.Spec.Completions)
 	p := &plan{job: job, status: *job.Status.DeepCopy(), now: now, winners: make([]*v1.Pod, n)}

@@ -30,7 +30,7 @@ func attemptOf(p *v1.Pod) string {
 	return string(p.UID)
 }
 
-// cancelledHere reports whether this controller deletes a pod as not needed. Such a pod is no failure.
+// cancelledHere reports whether this controller deletes a pod as not needed. A pod that is cancelled here is no failure.
 func cancelledHere(p *v1.Pod) bool { return p.Annotations[CancelledAnnotation] != "" }
 
 // terminal reports whether a pod's phase is Succeeded or Failed.
@@ -147,8 +147,8 @@ func endOf(p *v1.Pod, now time.Time) time.Time {
 
 var errProgress = errors.New(`want a share as "0.4" or "40/100", and after an "@" the seconds since 1970`)
 
-// parseProgress reads a progress annotation. It returns the share of the work that is done, in [0, 1]; the total work,
-// 0 if it is not given; and the time of the report, zero if it is not given.
+// parseProgress reads a progress annotation. parseProgress returns the share of the work that is done, in [0, 1]; the
+// total work, 0 if it is not given; and the time of the report, zero if it is not given.
 func parseProgress(text string) (share, total float64, asOf time.Time, err error) {
 	text, seconds, dated := strings.Cut(text, "@")
 	done, all, ofTotal := strings.Cut(text, "/")

@@ -13,7 +13,7 @@ type queueMetrics struct {
 	waits, works               prometheus.Histogram
 }
 
-// newQueueMetrics makes the metrics. They begin at zero.
+// newQueueMetrics makes the metrics. All metrics begin at zero.
 func newQueueMetrics() *queueMetrics {
 	const of, queue = "straggler", "queue"
 	gauge := func(name, help string) prometheus.Gauge {

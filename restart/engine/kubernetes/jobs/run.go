@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// run is the controller's knowledge about a Job that runs. It may be lost: from the first list of pods a new controller
-// builds a new run.
+// run is the controller's knowledge about a Job that runs. A run may be lost: from the first list of pods a new
+// controller builds a new run.
 type run struct {
 	uid    types.UID // of the Job; a later Job of the same name has another
 	spec   spec      // the Job's settings at the last sync
@@ -54,7 +54,7 @@ type podRecord struct {
 	ended time.Time // when the pod was first seen to have ended; zero if it had ended before the first poll
 }
 
-// runOf returns the run of a Job. The run goes on as long as the Job's spec asks for the same. If the pods' progress
+// runOf returns the run of a Job. The run goes on as long as the Job's settings stay the same. If the pods' progress
 // shows that indexes differ in size, the run gets a new phase. The controller is locked.
 func (c *Controller) runOf(
 	key string, uid types.UID, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
@@ -107,7 +107,7 @@ func (r *run) begin(s spec, hosts *engine.Hosts, preloaded bool) (err error) {
 
 // attempts lists the attempts for the engine: the pods in their order, and an attempt for each index that is over and
 // has no pod left. A kubelet's times are whole seconds, so they are used only for events before the first poll of this
-// controller. It takes O(pods + completions) time.
+// controller. attempts takes O(pods + completions) time.
 func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt {
 	r.list = r.list[:0]
 	waits := !r.spec.copies
@@ -140,8 +140,8 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		shown[i] = shown[i] || a.Published
 		r.list = append(r.list, a)
 	}
-	// A new phase does not know the winners whose pods are gone. It is told of an attempt that stands for such a winner, and
-	// so it starts nothing in this index. An index that was given up is reported in the same way.
+	// A new phase does not know a winner if its pod is gone. So the phase is told of an attempt that stands for such a
+	// winner, and starts nothing in this index. An index that was given up is reported in the same way.
 	for i := range shown {
 		if over := p.completed[i] || p.givenUp[i]; over && !shown[i] {
 			if _, has := r.phase.Winner(i); !has {
@@ -155,7 +155,7 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 	return r.listUnmade(pods)
 }
 
-// listUnmade adds the unmade pods to the list. It forgets the pods that exist by now, and the cancelled pods.
+// listUnmade adds the unmade pods to the list. listUnmade forgets the pods that exist by now, and the cancelled pods.
 func (r *run) listUnmade(pods []*v1.Pod) []engine.Attempt {
 	if len(r.unmade) == 0 {
 		return r.list
@@ -179,7 +179,7 @@ func (r *run) listUnmade(pods []*v1.Pod) []engine.Attempt {
 }
 
 // takeDue takes over the engine's requests for pods, and returns the actions to carry out now: all cancellations, and the
-// pods of indexes without a pause, as far as there are free slots. It records when the next pause ends.
+// pods of indexes without a pause, as far as there are free slots. takeDue records when the next pause ends.
 func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 	for i := range actions {
 		a := &actions[i]
@@ -195,7 +195,8 @@ func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 			now = append(now, *a)
 		}
 	}
-	// The slots of paused indexes are free for others, but the Job must not have more active pods than its parallelism.
+	// The slots of paused indexes are free for other indexes, but the Job must not have more active pods than its
+	// parallelism.
 	room := r.spec.slots - int(p.status.Active)
 	for i := range r.unmade {
 		h := &r.unmade[i]
@@ -298,7 +299,8 @@ func (r *run) recordOf(pod *v1.Pod) *podRecord {
 }
 
 // date adds the begin and the end to an attempt. In the first poll of a phase both are the recorded times, or the
-// kubelet's. In later polls the engine itself dates what it sees, and only the begin of an ended pod is added.
+// kubelet's. In later polls the engine dates the attempts by the time of the poll, and only the begin of an ended pod
+// is added.
 func (r *run) date(a *engine.Attempt, s *podRecord, pod *v1.Pod, now time.Time) {
 	gone := a.State >= engine.Succeeded
 	begun, ended := span(pod)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// sizes are the sizes of the indexes, as their pods report them behind the "/" of their progress. They count if the Job
-// has no WorkAnnotation.
+// sizes are the sizes of the indexes, as their pods report them behind the "/" of their progress. The reported sizes
+// count if the Job has no WorkAnnotation.
 type sizes struct {
 	work    []float64     // by index: the first reported size; 0: not reported
 	typical float64       // the size that an index without a report counts as

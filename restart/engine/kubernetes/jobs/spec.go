@@ -34,7 +34,7 @@ var errIndexed = errors.New("only Jobs with completionMode Indexed and completio
 const mostTasks = 100_000
 
 // readSpec reads the settings of a Job. The error lists the wrong annotations. The Job runs all the same, with the
-// defaults in place of these annotations. Only errIndexed means that the Job can't run.
+// defaults in place of wrong annotations. Only errIndexed means that the Job can't run.
 func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
 	s := defaults
 	mode, n := job.Spec.CompletionMode, job.Spec.Completions
@@ -134,8 +134,8 @@ func mayCopy(job *batchv1.Job) (may bool, err error) {
 	return may, err
 }
 
-// replacesFailed reports whether a pod may be replaced only after it has ended. This is the API's default for a Job
-// with a podFailurePolicy.
+// replacesFailed reports whether a pod may be replaced only after it has ended. Waiting for the end is the API's
+// default for a Job with a podFailurePolicy.
 func replacesFailed(job *batchv1.Job) bool {
 	p := job.Spec.PodReplacementPolicy
 	return p != nil && *p == batchv1.Failed || p == nil && job.Spec.PodFailurePolicy != nil

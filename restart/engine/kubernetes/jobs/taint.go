@@ -35,10 +35,10 @@ type taintChange struct {
 const evictedFor = time.Minute
 
 // planTaints returns the taints to set and to remove. The nodes are in the order of their names. A taint's value is the
-// time at which it ends, so any controller may remove it. It takes O(nodes) time.
+// time at which it ends, so any controller may remove it. planTaints takes O(nodes) time.
 func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Time) (plan []taintChange) {
 	m.forget(now, t.For)
-	// room is how many more nodes may be tainted. Of twenty nodes, a Share of 0.1 allows two.
+	// room is how many more nodes may be tainted. With twenty nodes, a Share of 0.1 allows two taints.
 	room := max(int(t.Share*float64(len(nodes))), 1)
 	var bare []*v1.Node
 	for _, n := range nodes {
@@ -63,7 +63,7 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			plan = append(plan, taintChange{n.Name, evicted.Add(evictedFor)})
 		case t.Effect == "" || !slices.Contains(slow, n.Name):
 			continue
-		case again: // the node must first show that it is still slow
+		case again: // the node must first prove to be still slow
 			continue
 		default:
 			plan = append(plan, taintChange{n.Name, now.Add(t.For)})

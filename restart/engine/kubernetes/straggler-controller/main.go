@@ -1,11 +1,11 @@
 // Command straggler-controller runs the Indexed Jobs of a cluster with its name in spec.managedBy, and copies their slow
-// pods. It is package restart/engine/kubernetes/jobs with flags, metrics and leader election:
+// pods. The command is package restart/engine/kubernetes/jobs with flags, metrics and leader election:
 //
 //	straggler-controller -interval=10s
 //
-// The controller runs inside a cluster, or beside it with a kubeconfig. Of several controllers in a cluster, a lease
-// selects the leader, and only the leader works. -help lists the flags. The README of the module has the settings of a
-// Job.
+// The controller runs inside a cluster, or beside it with a kubeconfig. Several controllers may run in a cluster. A
+// lease selects the leader, and only the leader works. -help lists the flags. The README of the module has the settings
+// of a Job.
 package main
 
 import (
@@ -80,7 +80,7 @@ func main() {
 	}
 }
 
-// run makes the controller and runs it: at once, or when it leads. It returns the cause of ctx, or the first error.
+// run makes the controller and runs it: at once, or when it leads. run returns the cause of ctx, or the first error.
 func run(ctx context.Context, o *options) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {

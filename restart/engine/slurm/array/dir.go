@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// runDir is the directory of a run, on a file system that all nodes share. It holds these files for each attempt:
+// runDir is the directory of a run, on a file system that all nodes share. runDir holds these files for each attempt:
 //
 //	71_5.begun     empty; made when the script begins
 //	71_5.progress  the progress, as the script reports it
@@ -170,7 +170,8 @@ func (d *runDir) size(attempt, stdout string) int64 {
 	return sum
 }
 
-// remove removes the directory. It tries for two seconds, because an attempt that is being killed may still write there.
+// remove removes the directory. remove tries for two seconds, because an attempt that is being killed may still write
+// there.
 func (d *runDir) remove() (err error) {
 	for range 20 {
 		if err = os.RemoveAll(d.path); err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// This file is the adapter. It turns Slurm's jobs and the files of the run directory into a list of attempts, and the
-// actions of package engine into calls of sbatch and scancel.
+// This file is the adapter. The adapter turns Slurm's jobs and the files of the run directory into a list of attempts,
+// and the actions of package engine into calls of sbatch and scancel.
 
 // observe returns the current state of all attempts whose end package engine does not know yet.
 func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// moveResults moves an attempt's result files, links and directories to the user's directory. It leaves everything else,
-// such as a pipe, where it is, and returns its path.
+// moveResults moves an attempt's result files, links and directories to the user's directory. moveResults leaves
+// everything else, such as a pipe, where it is, and returns its path.
 func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	from := d.file(attempt, "out")
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {

@@ -1,6 +1,6 @@
 // Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits the
-// array, as sbatch --wait does, and watches its tasks by squeue and by small files. It asks package restart/engine what
-// to do about slow tasks, and submits copies and cancels attempts by sbatch and scancel. It needs only Slurm's
+// array, as sbatch --wait does, and watches its tasks by squeue and by small files. Run asks package restart/engine
+// what to do about slow tasks, and submits copies and cancels attempts by sbatch and scancel. Run needs only Slurm's
 // commands, and a directory that all nodes share:
 //
 //	result, err := array.Run(ctx, array.Commands{}, array.Options{Script: "count.sh", Sbatch: []string{"--array=0-63"}})
@@ -19,7 +19,7 @@
 //
 //   - A result counts if the script has ended by itself with 0, and Slurm agrees.
 //   - The first result of a task is moved to its place. Other attempts of the task are cancelled.
-//   - A task whose script fails has failed. A task that somebody else cancels does not run again.
+//   - A task has failed if its script fails. A task that somebody else cancels does not run again.
 //   - A task that is lost with its node, or preempted, runs again on another node.
 //   - A restart does not end the old attempt before the new attempt has begun.
 //   - While Slurm does not answer, nothing is decided, and Slurm is asked again for Options.Patience.
@@ -174,7 +174,7 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	return r.result(), err
 }
 
-// loop polls until all tasks are done. It returns an error if squeue fails for longer than Patience, or if ctx ends.
+// loop polls until all tasks are done. loop returns an error if squeue fails for longer than Patience, or if ctx ends.
 func (r *run) loop(ctx context.Context) error {
 	failing := time.Time{}
 	for {

@@ -14,8 +14,8 @@ import (
 // to /dev/null.
 func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
 
-// stderr returns the file for an attempt's standard error. It is the attempt's stdout if the original has one file for
-// both.
+// stderr returns the file for an attempt's standard error. stderr is the attempt's stdout if the original has one file
+// for both.
 func (r *run) stderr(a *attempt) string {
 	original := a.task.original().last
 	if original.Stderr == original.Stdout {
@@ -118,8 +118,8 @@ func (r *run) end() error {
 	return errors.Join(errs...)
 }
 
-// unmoved lists the attempts with complete results that are not in their places. It reads the directory once more, and so
-// finds results that no poll has seen.
+// unmoved lists the attempts with complete results that are not in their places. unmoved reads the directory once more,
+// and so finds results that no poll has seen.
 func (r *run) unmoved() (files []string) {
 	if r.dir == nil {
 		return nil

@@ -4,8 +4,8 @@
 //
 // The page examples/slurm/README.md of the library's repository has the rules for a script, and the guarantees.
 //
-// The exit code is the highest exit code of a task. It is 2 for a wrong command line, 128 plus the signal's number
-// after a signal, and at least 1 if the run could not go on.
+// The exit code is the highest exit code of a task. The exit code is 2 for a wrong command line, 128 plus the signal's
+// number after a signal, and at least 1 if the run could not go on.
 package main
 
 import (

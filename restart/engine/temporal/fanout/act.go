@@ -138,7 +138,7 @@ func (f *fanOut) act(proposed []engine.Action) {
 }
 
 // plan returns the actions to record, and the phase's names of the attempts to submit, by ID. An ID counts the task's
-// attempts in the history, because in a replay the phase may count others.
+// attempts in the history, because in a replay the phase may count other attempts.
 func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[string]string) {
 	for task := range f.attempts {
 		if f.options.givesUp(f.attempts[task]) {

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Map runs the activity for each task and returns the results in the order of the tasks. It returns an error if the
+// Map runs the activity for each task and returns the results in the order of the tasks. Map returns an error if the
 // options are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too
 // often ([ErrGivenUp]). Activities that still run when Map returns have been cancelled, and may take a while to end.
 //
@@ -56,7 +56,7 @@ type fanOut struct {
 	status   Status
 }
 
-// attempts counts a task's attempts in the history. In a replay the phase may count others.
+// attempts counts a task's attempts in the history. In a replay the phase may count other attempts.
 type attempts struct {
 	submitted, failed, lost int
 

@@ -60,7 +60,7 @@ type Options struct {
 	// Share the Hosts among the fan-outs of one workflow run, so that a fan-out knows the bad workers of the fan-outs
 	// before. Nil means that all activities go to the task queue in Activity. Then no activity can avoid a bad worker.
 	Hosts *engine.Hosts
-	// Slots is how many attempts may run at once. It is not used if Hosts have slots.
+	// Slots is how many attempts may run at once. Slots is not used if Hosts have slots.
 	Slots int
 	// Interval is the time between two polls. 0 means a second.
 	Interval time.Duration
@@ -79,7 +79,7 @@ type Options struct {
 	// MaxFailures is how many attempts of a task may fail before the fan-out fails. 0 means 4. The fan-out also fails after
 	// ten lost attempts of a task, and at once after an error that is not retryable.
 	MaxFailures int
-	// Journal keeps a journal of all events, for the query. It takes about a hundred bytes for each report.
+	// Journal keeps a journal of all events, for the query. Journal takes about a hundred bytes for each report.
 	Journal bool
 	// Snapshot is the local activity that lists the running activities. Nil means [Snapshot]. Set your own if only your
 	// data converter can read the heartbeats; see [SnapshotWith]. A replay needs the same name of the function. If the
@@ -90,21 +90,21 @@ type Options struct {
 // Clone says when the tasks of a fan-out are cloned, as package clone decides.
 type Clone struct {
 	clone.Config
-	// Straggler is p, the probability that a task straggles, from past fan-outs. It is in [0, 1).
+	// Straggler is p, the probability that a task straggles, from past fan-outs. Straggler is in [0, 1).
 	Straggler float64
 }
 
 const (
 	defaultName     = "task"
 	defaultInterval = time.Second
-	// heartbeatIntervals is the default heartbeat timeout, in intervals. It is much longer than a policy needs to notice a
-	// silent attempt.
+	// heartbeatIntervals is the default heartbeat timeout, in intervals. heartbeatIntervals is much longer than a policy
+	// needs to notice a silent attempt.
 	heartbeatIntervals     = 10
 	leastHeartbeat         = 5 * time.Second // the least default heartbeat timeout
 	defaultLongest         = 24 * time.Hour  // StartToCloseTimeout
 	defaultScheduleToStart = time.Minute     // ScheduleToStartTimeout
-	// The defaults of package engine, whose own limits are off: its counts depend on the policy, and a replay may have
-	// another policy.
+	// These are the defaults of package engine. The phase's own limits are off: its counts depend on the policy, and a
+	// replay may have another policy.
 	defaultMaxFailures = 4  // failed attempts of a task
 	maxLost            = 10 // lost attempts of a task
 	// maxPending is the server's limit.numPendingActivities.error. More pending activities fail the workflow task again and
@@ -195,8 +195,8 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	return c, err
 }
 
-// clones returns how many clones of each task package clone admits for a job that has all slots for itself. It returns 0
-// unless all tasks are cloned.
+// clones returns how many clones of each task package clone admits for a job that has all slots for itself. clones
+// returns 0 unless all tasks are cloned.
 func (o *Options) clones(tasks []Task) (int, error) {
 	budget, err := clone.NewBudget(o.Clone.Config)
 	if err != nil {

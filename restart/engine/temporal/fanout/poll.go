@@ -22,8 +22,8 @@ const maxFailedPolls = 60
 // pollTimeout is how long a poll waits for a server that does not answer.
 const pollTimeout = time.Minute
 
-// poll reads the workflow's activities once, and carries out the actions that follow. It returns false when the workflow
-// has ended.
+// poll reads the workflow's activities once, and carries out the actions that follow. poll returns false when the
+// workflow has ended.
 func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
@@ -64,7 +64,8 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	return true, nil
 }
 
-// pollFailed counts a failed poll. It returns false if another poll can't succeed, or if too many have failed in a row.
+// pollFailed counts a failed poll. pollFailed returns false if another poll can't succeed, or if too many have failed
+// in a row.
 func (w *watcher) pollFailed(err error) (again bool, _ error) {
 	var (
 		unknown   *serviceerror.NotFound

@@ -38,7 +38,7 @@ func WorkerOptions(slots int, interval time.Duration) worker.Options {
 	}
 }
 
-// noLateResults is an interceptor that drops the result of an activity whose context has ended.
+// noLateResults is an interceptor that drops a result if the context of the activity has ended.
 type noLateResults struct {
 	interceptor.WorkerInterceptorBase
 }

@@ -15,8 +15,9 @@ type schedule struct {
 	event int64
 }
 
-// readSchedules finds the schedules of activities in the history, the latest if an ID was used several times. It reads
-// the history from its end, and no further than needed, because a running activity has seldom begun long ago.
+// readSchedules finds the schedules of activities in the history, the latest if an ID was used several times.
+// readSchedules reads the history from its end, and no further than needed, because a running activity has seldom begun
+// long ago.
 func (w *watcher) readSchedules(ctx context.Context, tasks []*watched) error {
 	wanted := map[string]*watched{}
 	for _, t := range tasks {

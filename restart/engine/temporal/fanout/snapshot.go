@@ -21,7 +21,7 @@ type Seen struct {
 }
 
 // Snapshot lists the running activities of its own workflow with an ID that begins with prefix. Map runs Snapshot as a
-// local activity, so the history holds its result. It returns the error of the server.
+// local activity, so the history holds its result. Snapshot returns the error of the server.
 func Snapshot(ctx context.Context, prefix string) ([]Seen, error) {
 	return SnapshotWith(ctx, prefix, converter.GetDefaultDataConverter())
 }

@@ -165,7 +165,8 @@ func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payl
 	return engine.Queued
 }
 
-// cancelCopy cancels a copy. It does nothing for the workflow's own activity, which is reset or completed instead.
+// cancelCopy cancels a copy. cancelCopy does nothing for the workflow's own activity, which is reset or completed
+// instead.
 func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) error {
 	i := slices.IndexFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID })
 	if i < 0 {

@@ -26,7 +26,7 @@ type watched struct {
 	host     string    // the worker of this attempt
 	begun    time.Time // when this attempt began
 	next     string    // the attempt that was submitted and has not begun; empty: none
-	queue    string    // the worker to whose queue the watcher has moved it; empty: not moved
+	queue    string    // the queue to which the watcher has moved it; empty: not moved
 	queued   time.Time // when it was moved
 	names    int       // how many names were made up for attempts
 	gone     bool      // the activity has ended
