@@ -56,7 +56,8 @@ type Options struct {
 	Limits restart.Limits
 	// Interval is the time between two polls. Scripts should report their progress about as often. 0 means 10 s.
 	Interval time.Duration
-	// Lag is the usual time from the submission of an attempt to its start, if the cluster has room. 0 means no lag.
+	// Lag is the usual time from the submission of an attempt to its start, if the cluster has room, until attempts have
+	// shown it. 0 means not known.
 	Lag time.Duration
 	// Slots is how many attempts may run at once. 0 means the number of running attempts, plus the attempts for which the
 	// partition has idle CPUs.

@@ -64,7 +64,7 @@ type Options struct {
 	Slots int
 	// Interval is the time between two polls. 0 means a second.
 	Interval time.Duration
-	// Lag is the usual time from the submission of an attempt to its start. 0 means not known.
+	// Lag is the usual time from the submission of an attempt to its start, until attempts have shown it. 0 means not known.
 	Lag time.Duration
 	// Clone runs several clones of each task of a small fan-out from the start. Nil means one attempt of each task.
 	Clone *Clone
