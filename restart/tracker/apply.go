@@ -9,15 +9,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Apply tells the tracker of an event, or asks it, and returns its answer. It is what each method of an event calls: use
-// it for events that were stored, or that come from elsewhere. An event of no known kind is ignored.
+// Apply takes one event, and returns the tracker's answer. Each method with the name of an event calls Apply. Call it
+// directly for events that were stored or that come from another process. An event of an unknown kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {
 	t.apply(&e, &a)
 	return a
 }
 
 func (t *Tracker) apply(e *Event, a *Answer) {
-	if t.judge.book == nil { // New did not make it
+	if t.judge.book == nil { // New did not make this tracker
 		t.phase.ledger.Ignored++
 		a.Task, a.Attempt, a.Ignored = none, none, true
 		return
@@ -68,7 +68,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		a.Task = none
 		t.applyToAll(e, a)
 	}
-	// The candidates stay in their order while slots are offered and given to them, and nothing else happens.
+	// The ranking of candidates holds while the only events are offers of slots, and starts of the copies that these
+	// ask for.
 	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copies)
 	t.judge.trials.pupil.tell(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
@@ -77,7 +78,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	}
 }
 
-// applyToAll tells of an event that is about no task.
+// applyToAll applies an event that is about no task.
 func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	switch e.Kind {
 	case MachineLost:
@@ -98,8 +99,8 @@ func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	}
 }
 
-// tick takes the time of an event. Where the host's clock steps back, time goes on from there. An event without a time
-// is given the last one, so that who observes it can record it.
+// tick sets the time of the book to the time of an event. If the host's clock steps back, the book's time goes on from
+// there. An event without a time gets the last time, so that an observer can record it.
 func (t *Tracker) tick(e *Event) {
 	t.phase.book.now = t.phase.book.clock.At(e.Time)
 	if e.Time.IsZero() {
@@ -107,7 +108,7 @@ func (t *Tracker) tick(e *Event) {
 	}
 }
 
-// decide decides about a running task, and keeps the list of candidates.
+// decide decides about a running task, and updates the list of candidates.
 func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	v := t.judge.decide(task, askNone, p)
 	if v.wants {
@@ -118,7 +119,7 @@ func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	t.answer(a, &v)
 }
 
-// answer takes a verdict for the answer, and counts it.
+// answer copies a verdict to the answer, and counts it.
 func (t *Tracker) answer(a *Answer, v *verdict) {
 	a.Decision, a.Task = v.Decision, v.task
 	t.judge.counts.add(&v.Decision)
@@ -131,7 +132,7 @@ func (t *Tracker) sweep(a *Answer) {
 	for i := range all {
 		task := all[i].task
 		if task == none || t.phase.book.tasks[task].copies != int32(i) {
-			continue // a free place, or not the first copy of its task
+			continue // a free entry, or not the newest attempt of its task
 		}
 		var one Answer
 		if t.decide(&one, task, p); one.Action != restart.Keep {
@@ -142,7 +143,7 @@ func (t *Tracker) sweep(a *Answer) {
 	a.Task, a.Found = none, found
 }
 
-// offer answers what to do with a free slot.
+// offer decides about a free slot.
 func (t *Tracker) offer(e *Event, a *Answer) {
 	v := verdict{task: none}
 	v.Reason = restart.NothingToDo
@@ -150,13 +151,13 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 		if v = t.judge.best(machine); v.task == none {
 			t.start(&v, machine)
 		}
-	} else if t.phase.book.waiting.waits+len(t.phase.book.candidates.list) > 0 { // none may run: it is closed, or has no slots yet
+	} else if t.phase.book.waiting.waits+len(t.phase.book.candidates.list) > 0 { // no attempt may run: the phase is closed, or has no slots yet
 		v.Reason = restart.NoFreeSlot
 	}
 	t.answer(a, &v)
 }
 
-// start finds a waiting task for a free slot, or else one that lacks a clone.
+// start finds a waiting task for a free slot, or else a task that lacks a clone.
 func (t *Tracker) start(v *verdict, machine int) {
 	place := t.phase.fleet.seen(machine)
 	task, why := t.phase.book.waiting.first(place), restart.LargestWork
@@ -168,15 +169,15 @@ func (t *Tracker) start(v *verdict, machine int) {
 	}
 	d, unwanted := t.judge.unwanted(machine, task)
 	if unwanted {
-		v.Decision, place = d, t.phase.fleet.of(machine) // it counts among those that are refused
+		v.Decision, place = d, t.phase.fleet.of(machine) // from now on the machine counts as refused
 	} else {
 		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, int(task)
 	}
 	t.phase.fleet.refuse(place, unwanted)
 }
 
-// phase is what has happened in a phase: what an event of a copy's life does to the book, the forecast, the fleet, the peers
-// and the account of its cost. Each of its methods is one event; what reads the state before goes first.
+// phase holds the parts of the state that events change: the book, the forecast, the fleet, the peers, and the ledger.
+// Each method applies one event to all parts. A part that reads the state before the event goes first.
 type phase struct {
 	book      book
 	forecast  forecast
@@ -184,13 +185,13 @@ type phase struct {
 	peers     peers
 	ledger    Ledger
 	budget    Limiter // nil: no bound
-	charged   int     // copies that the budget knows of
-	lost      []int32 // copies, in the order of their tasks
+	charged   int     // copies that the budget has counted
+	lost      []int32 // scratch of loseMachine: indices of attempts, in the order of their tasks
 	overtaken []int   // the answer to a Finish
 	waiting   []int   // the answer to a LoseMachine
 }
 
-// find returns the place of a copy that has not ended, or none, which is counted.
+// find returns the index of an attempt that has not ended. Otherwise it returns none, and the event counts as ignored.
 func (x *phase) find(task, attempt int) int32 {
 	i := x.book.find(task, attempt)
 	if i == none {
@@ -199,7 +200,7 @@ func (x *phase) find(task, attempt int) int32 {
 	return i
 }
 
-// submit takes in a new copy, which begins at once or later. It returns the attempt's number, or none.
+// submit adds a new attempt, and begins it if begins is set. It returns the number of the attempt, or none.
 func (x *phase) submit(task, machine int, begins bool) int {
 	s := x.book.task(task)
 	if s == nil || s.flags&(finished|givenUp) != 0 {
@@ -226,7 +227,7 @@ func (x *phase) submit(task, machine int, begins bool) int {
 	return int(c.attempt)
 }
 
-// charge tells the budget of the copies that have come or gone.
+// charge tells the budget how many copies were launched and ended since the last call.
 func (x *phase) charge() {
 	speculative := x.book.speculative()
 	for ; x.charged < speculative; x.charged++ {
@@ -241,7 +242,7 @@ func (x *phase) charge() {
 	}
 }
 
-// begin lets a submitted copy run.
+// begin begins a submitted attempt.
 func (x *phase) begin(task, attempt, machine int) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -261,7 +262,7 @@ func (x *phase) begin(task, attempt, machine int) {
 	x.book.begin(c)
 }
 
-// report takes in what a copy reports, which begins if it has not, and tells whether there is such a copy.
+// report takes a progress report, and begins the attempt if it has not begun. It reports whether the attempt exists.
 func (x *phase) report(e *Event) bool {
 	i := x.find(e.Task, e.Attempt)
 	if i == none {
@@ -282,7 +283,7 @@ func (x *phase) report(e *Event) bool {
 	return true
 }
 
-// score takes a copy's progress score into the mean score and its machine's total.
+// score updates the mean score and the total of the machine with an attempt's progress score.
 func (x *phase) score(s *taskState, c *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
 	x.fleet.score(x.book.clock.Last, c, score)
@@ -290,9 +291,9 @@ func (x *phase) score(s *taskState, c *attemptState, score float64) {
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// finish ends a task with success and returns its other attempts.
+// finish ends a task with success, and returns its other attempts.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
-	if s := x.book.over(task, attempt); s != nil { // killed, but not soon enough: it is no sample
+	if s := x.book.over(task, attempt); s != nil { // the attempt was to be killed, but finished first: its time is no sample
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))
@@ -325,7 +326,7 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	return overtaken
 }
 
-// overtake ends the copies of a task except one, or all, and returns their attempts.
+// overtake ends all attempts of a task except the winner, which may be none, and returns their numbers.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
 	byExtra := winner != none && x.book.isExtra(s, &x.book.copies.all[winner])
@@ -347,16 +348,16 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 	return overtaken
 }
 
-// fate is why a copy has ended that did not finish.
+// fate says why an attempt ended without success.
 type fate uint8
 
 const (
 	hasFailed fate = iota
 	wasKilled
-	wasInVain // a copy that was killed while another attempt of its task went on
+	wasInVain // the host killed a copy, while another attempt of the task went on
 )
 
-// end ends a copy that did not finish.
+// end ends an attempt that did not finish.
 func (x *phase) end(s *taskState, i int32, how fate) {
 	c := &x.book.copies.all[i]
 	if how == hasFailed {
@@ -372,7 +373,7 @@ func (x *phase) end(s *taskState, i int32, how fate) {
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// abandon ends a copy that did not finish; if it was the last one of its task, that waits again.
+// abandon ends an attempt that did not finish. If it was the last attempt of its task, the task waits again.
 func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
@@ -382,7 +383,7 @@ func (x *phase) abandon(task int, i int32, how fate) {
 	x.charge()
 }
 
-// kill ends a copy, and begins its task again if it was killed for that.
+// kill ends an attempt. If restarts is set, the attempt was killed to run its task again.
 func (x *phase) kill(task, attempt int, restarts bool) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -390,7 +391,7 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 	}
 	s := &x.book.tasks[task]
 	how := wasKilled
-	if x.book.several(s) { // another copy goes on
+	if x.book.several(s) { // another attempt goes on
 		x.book.history(s).lastCopy = x.book.now
 		if x.book.isExtra(s, &x.book.copies.all[i]) {
 			how = wasInVain
@@ -401,14 +402,14 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		x.ledger.Restarts++
 	} else {
 		x.ledger.Pruned++
-		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes its place
+		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes the place of the oldest attempt
 			x.book.history(s).restarts++
 		}
 	}
 	x.abandon(task, i, how)
 }
 
-// account returns the ledger, with what the parts count.
+// account returns the ledger, with the counts that other parts keep.
 func (x *phase) account() Ledger {
 	l := x.ledger
 	l.Finished, l.ClockSteps = x.book.ends, x.book.clock.Steps
@@ -416,9 +417,9 @@ func (x *phase) account() Ledger {
 	return l
 }
 
-// What happens to machines, slots and whole tasks.
+// Events of machines, slots and whole tasks.
 
-// known reports whether there is such a task, and counts it if there is not.
+// known reports whether the task exists. If it does not, the event counts as ignored.
 func (x *phase) known(task int) bool {
 	known := x.book.task(task) != nil
 	if !known {
@@ -427,20 +428,20 @@ func (x *phase) known(task int) bool {
 	return known
 }
 
-// loseMachine ends what runs on a machine and returns the tasks that wait again, in ascending order.
+// loseMachine ends all attempts on a machine, and returns the tasks that wait again, in ascending order.
 func (x *phase) loseMachine(machine int) []int {
 	place := x.fleet.seen(machine)
 	if place == none {
 		return nil
 	}
-	x.fleet.refuse(place, false) // its slots go by SetSlots, and it may come back another
+	x.fleet.refuse(place, false) // SetSlots takes its slots off; when the machine comes back, it may be better
 	all, lost := x.book.copies.all, x.lost[:0]
 	for i := range all {
 		if c := &all[i]; c.task != none && c.machine == place {
 			lost = append(lost, int32(i))
 		}
 	}
-	slices.SortFunc(lost, func(i, j int32) int { // by task, the newest first
+	slices.SortFunc(lost, func(i, j int32) int { // by task; of a task, the newest attempt first
 		return cmp.Or(cmp.Compare(all[i].task, all[j].task), cmp.Compare(all[j].attempt, all[i].attempt))
 	})
 	x.lost, x.waiting = lost, x.waiting[:0]
@@ -455,7 +456,7 @@ func (x *phase) loseMachine(machine int) []int {
 	return x.waiting
 }
 
-// loseOutput lets a finished task wait again.
+// loseOutput makes a finished task wait again.
 func (x *phase) loseOutput(task int) {
 	s := x.book.task(task)
 	if s == nil || s.flags&finished == 0 {
@@ -475,7 +476,7 @@ func (x *phase) setSlots(slots int) {
 	x.book.slots = slots
 }
 
-// leave notes when a machine leaves; the zero time takes it back.
+// leave records when a machine leaves; the zero time takes it back.
 func (x *phase) leave(machine int, at time.Time) {
 	switch {
 	case machine < 0:

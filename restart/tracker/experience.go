@@ -13,63 +13,65 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// These are choices: a daily job is remembered for a month, and one phase of many tasks does not outweigh the others.
+// These numbers are choices. A daily job is remembered for a month. A phase of many tasks does not outweigh the other
+// phases.
 const (
 	usualKeep   = 30 * 24 * time.Hour
-	mostLessons = 256 // that are kept: the lives of 16 phases of many tasks
-	mostTaught  = 16  // tasks whose lives a phase teaches at least, if it has as many; fewer than twice that
-	mostKin     = 32  // lives of others that a phase of which no task has ended knows; one less for each that has
-	halfLives   = 32  // lives after which a trial counts half: a kind that trials have failed of is tried again
+	mostLessons = 256 // entries that are kept: the run times of 16 phases of many tasks
+	mostTaught  = 16  // a phase adds the run times of all its tasks, or of 16 to 31 of them
+	mostKin     = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
+	halfLives   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
 )
 
-// Experience is what phases of a kind teach each other: how their progress runs, how long their copies took, and what
-// came of their restarts and copies. So a phase of one task is not without any knowledge, and what a guess may cost that
-// is wrong is bounded for the kind: in all of its phases together no more trials are under way than in one.
+// Experience is the knowledge that phases of one kind share: how their progress runs, how long their attempts took,
+// and how their restarts and copies came out. It serves two purposes. A phase of one task starts with the run times of
+// other phases. And the bound on lost slot time holds for the kind: all its phases together may have no more trials
+// open than one phase.
 //
-// Who is of a kind, says the host: the same stage of the same job, day after day, or the tasks of one queue. Where works
-// are known a copy's time is taken by its work, and otherwise as it is. The newest count: 32 lives of copies, those of
-// some 16 tasks of each phase, and 16 trials. A phase knows the lives of others until tasks of its own have ended, of
-// which each takes the place of one: from 16 of its own on these outweigh, and from 32 on they stand alone. Trials of
-// its own count beside those of others.
+// The host says which phases are of one kind: the same stage of the same job, day after day, or the tasks of one
+// queue. If works are known, a run time is scaled by the work of its attempt. Only the newest observations count: 32
+// run times, from some 16 tasks of each phase, and 16 trials. Each task of a phase that ends replaces one run time of
+// other phases. So after 16 tasks the phase's own run times are the majority, and after 32 tasks no others count.
+// Trials of the phase count in addition to trials of other phases.
 //
-// The zero value has seen nothing, and keeps what it sees for 30 days. It takes some 20 kB once it has learned. An event
-// of a phase costs O(1) more. Phases that share one are told of their events in one order; told the same in the same
-// order, they decide the same. Not safe for concurrent use.
+// The zero value has no observations, and keeps each observation for 30 days. An Experience takes some 20 kB once it
+// is full. It adds O(1) to the cost of an event. The phases apply their events to a shared Experience in one order;
+// the same events in the same order give the same decisions. An Experience is not safe for concurrent use.
 type Experience struct {
-	config survival.WindowConfig // with a Keep of 0 for usualKeep
+	config survival.WindowConfig // a Keep of 0 stands for defaultKeep
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[lesson]
-	stakes time.Duration // what trials may cost that have not come out, of the phases of this process; in no snapshot
+	stakes time.Duration // slot time at risk in open trials of this process's phases; in no snapshot
 
-	// Of what was seen:
+	// Summaries of seen.
 	known     []merge.Observation[lesson]
 	lost, won float64
 	cost      time.Duration
 }
 
-// lesson is what an event has taught.
+// entry is one observation: the run time of an attempt, or the outcome of trials.
 type lesson struct {
 	about   about
-	seconds float64 // that a copy ran; or what trials have cost, less what they have saved
-	work    float64 // of the copy
-	lost    float64 // how many trials were lost, and won
+	seconds float64 // run time; or the cost of trials less the time that trials saved
+	work    float64 // work of the attempt
+	lost    float64 // number of lost trials; won is the number of won trials
 	won     float64
 }
 
-// about is what a lesson is about.
+// about says what an entry is about.
 type about uint8
 
 const (
 	ofTrials about = 0
 	ofLife   about = 1 << (iota - 1)
-	ended          // with success; otherwise it was killed
-	sized          // its work is known
+	ended          // the attempt ended with success; otherwise it was killed
+	sized          // the work of the attempt is known
 	abouts
 )
 
-// NewExperience returns an experience that has seen nothing, with the choices of a window of times, or an error that
-// names the field that is out of range.
+// NewExperience returns an experience without observations. It returns an error if a field of c is out of range; the
+// error names the field.
 func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -82,14 +84,14 @@ func (x *Experience) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, usualKeep)}
 }
 
-// learn takes a lesson in. O(1).
+// add adds an entry. O(1).
 func (x *Experience) learn(now time.Time, l lesson) {
 	at := x.choices().At(&x.clock, now)
 	x.seen.Add(x.choices(), at, l)
 	x.sum(at)
 }
 
-// sum finds out what all that is known comes to.
+// sum computes the summaries from all entries.
 func (x *Experience) sum(at time.Duration) {
 	lives, cost := 0.0, 0.0
 	x.lost, x.won = 0, 0
@@ -111,7 +113,8 @@ func (x *Experience) sum(at time.Duration) {
 	}
 }
 
-// appendKin appends the newest lives, the newest first; sized says which kind of works they should have.
+// appendRunTimes appends the newest run times, newest first. With bySize it takes run times of known works, otherwise
+// run times of unknown works.
 func (x *Experience) appendKin(dst []life, bySize bool) []life {
 	for i := len(x.known) - 1; i >= 0 && len(dst) < mostKin; i-- {
 		if l := &x.known[i].Fact; l.about&ofLife > 0 && (l.about&sized > 0) == bySize {
@@ -121,16 +124,16 @@ func (x *Experience) appendKin(dst []life, bySize bool) []life {
 	return dst
 }
 
-// pupil is a phase that has an experience: what it has heard from that, and has told it. A nil one has none.
+// link connects a phase with the Experience of its kind. A nil link has no Experience.
 type pupil struct {
 	of     *Experience
-	kin    []life // of other phases, the newest first
-	sized  bool   // works are known
-	stride int32  // of so many tasks the lives of one are told; a power of 2
+	kin    []life // run times of other phases, newest first
+	sized  bool   // the works of the phase are known
+	stride int32  // the phase adds the run times of each task that is a multiple of this power of 2
 	told   tally
 }
 
-// tally is what the trials of a phase have come to.
+// tally sums up the trials of a phase.
 type tally struct {
 	won, lost float64
 	cost      time.Duration
@@ -150,14 +153,15 @@ func newPupil(c *Config, sized bool) *pupil {
 	return p
 }
 
-// listen hears of the lives in other phases, until there is one of its own: of that it would learn twice.
+// refresh reads the run times of other phases from the Experience, until the phase has a run time of its own. After
+// that, the Experience holds the phase's own run times as well, which would count twice.
 func (p *pupil) listen(own *ages) {
 	if p != nil && len(own.closed) == 0 {
 		p.kin = p.of.appendKin(p.kin[:0], p.sized)
 	}
 }
 
-// lives returns those of other phases that count beside its own: one less for each of its tasks that has ended.
+// runTimes returns the run times of other phases that count: one fewer for each task of the phase that has ended.
 func (p *pupil) lives(own *ages) []life {
 	if p == nil {
 		return nil
@@ -166,7 +170,7 @@ func (p *pupil) lives(own *ages) []life {
 	return p.kept(own)
 }
 
-// kept returns the lives of other phases that count, as of when it listened last.
+// counted is runTimes as of the last refresh.
 func (p *pupil) kept(own *ages) []life {
 	if p == nil {
 		return nil
@@ -174,7 +178,7 @@ func (p *pupil) kept(own *ages) []life {
 	return p.kin[:max(len(p.kin)-int(own.ended), 0)]
 }
 
-// teach tells of the life of a copy of a task.
+// addRunTime adds the run time of an attempt to the Experience.
 func (p *pupil) teach(now time.Time, task int32, l lesson) {
 	if task&(p.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
 		return
@@ -192,7 +196,7 @@ func lifeOf(success bool) about {
 	return ofLife
 }
 
-// hear lets a phase begin with what trials of the kind have come to, until some of its own have.
+// adopt sets the trials of a phase to the trials of the kind, until a trial of the phase itself has come out.
 func (p *pupil) hear(r *trials) {
 	if p != nil && !r.own {
 		r.Won, r.Lost = p.of.won, p.of.lost
@@ -200,11 +204,12 @@ func (p *pupil) hear(r *trials) {
 	}
 }
 
-// knowsLosses reports whether the kind knows of lost trials: how long their tasks take is not passed on.
+// knowsLosses reports whether trials of the kind were lost. The Experience does not hold how long the tasks of these
+// trials took.
 func (p *pupil) knowsLosses() bool { return p != nil && p.of.lost > 0 }
 
-// tell tells what trials have come to since. A win that turned out as a loss in the end stays a win for the kind, beside the
-// loss.
+// publish adds the changes of the phase's trials to the Experience. If a won trial turns out as lost in the end, the
+// kind counts both.
 func (p *pupil) tell(now time.Time, r *trials) {
 	if p == nil || r.tally() == p.told {
 		return
@@ -218,15 +223,16 @@ func (p *pupil) tell(now time.Time, r *trials) {
 	}
 }
 
-// resume takes up a phase that was restored. What its trials have cost was told before; that they are open is not known
-// from any snapshot, or trials of phases that never came back would be held against the kind for ever.
+// resume connects a restored phase. The Experience already holds the cost of its trials. It does not hold the stakes
+// of its open trials, because no snapshot of an Experience does: otherwise the stakes of phases that never come back
+// would burden the kind for ever.
 func (p *pupil) resume(r *trials) {
 	if p != nil {
 		p.told, p.of.stakes = r.tally(), num.Add(p.of.stakes, r.AtRisk)
 	}
 }
 
-// all returns what the trials of all phases of the kind have cost, and the stakes of those that run.
+// all returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
 func (p *pupil) all(r *trials) (cost time.Duration, stakes time.Duration) {
 	if p == nil {
 		return r.Cost, r.AtRisk
@@ -234,9 +240,9 @@ func (p *pupil) all(r *trials) (cost time.Duration, stakes time.Duration) {
 	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), num.Sub(num.Add(p.of.stakes, r.AtRisk), p.told.stakes)
 }
 
-// How an experience is written, and passed on.
+// How an experience is written, and merged with other processes.
 
-// lessons is how they are passed on.
+// entries returns the form in which entries are merged.
 func lessons() merge.Form[lesson] {
 	return merge.Form[lesson]{
 		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *lesson) { l.code(c) },
@@ -259,22 +265,25 @@ func (l *lesson) code(c *snapshot.Codec) {
 	c.Check(l.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
 
-// mostAtOnce is how many trials one event may decide: far more than a task has copies.
+// mostAtOnce bounds the trials that one event may decide. It is far above the number of copies of a task.
 const mostAtOnce = 1 << 20
 
-// AppendVersion appends what is known, as far as a process that knows more must know that to say the rest.
+// AppendVersion appends the version of the experience to dst. Another process needs the version to compute the delta
+// that is missing here.
 func (x *Experience) AppendVersion(dst []byte) []byte { return x.seen.AppendVersion(lessons(), dst) }
 
-// AppendDelta appends what phases of the kind have shown beyond a version, that of the reader by its AppendVersion; nil
-// stands for one that knows nothing. With origins it says only what these have seen. How progress runs is not passed
-// on, nor is what has not come out. It is an error if since is no version. Some 20 bytes a life.
+// AppendDelta appends the observations that are newer than a version, which the reader has made by its AppendVersion.
+// A nil version stands for a reader without observations. If origins are given, the delta holds only their
+// observations. The delta holds neither the Shape of progress nor open trials. It is an error if since is no version.
+// Some 20 bytes for each run time.
 func (x *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return x.seen.AppendDelta(lessons(), x.choices(), x.clock.Since, dst, since, origins)
 }
 
-// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes. Of the 256
-// lessons that are kept at most half are those of one process. It is an error, and nothing is taken, if there is no
-// Origin, delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a lesson.
+// Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
+// Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
+// if there is no Origin, or delta is damaged or empty. It returns a FieldError if delta is more than MaxSkew ahead of
+// now. O(1) for each entry.
 func (x *Experience) Merge(now time.Time, delta []byte) error {
 	at := x.choices().At(&x.clock, now)
 	err := x.seen.Merge(lessons(), x.choices(), at, delta)
@@ -284,8 +293,8 @@ func (x *Experience) Merge(now time.Time, delta []byte) error {
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst, without what trials may cost that have not come out: that
-// the phases bring back, by [Restore]. It never fails. O(1), at most 10 kB.
+// AppendBinary appends a snapshot of the experience to dst, without the stakes of open trials: the phases bring them
+// back by [Restore]. It never fails. O(1), at most 10 kB.
 func (x *Experience) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, experienceVersion, x.code)
 }
@@ -293,8 +302,7 @@ func (x *Experience) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Experience.AppendBinary].
 func (x *Experience) MarshalBinary() ([]byte, error) { return x.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot, and goes on as the one that was written. What is not a snapshot is an error, and
-// changes nothing.
+// UnmarshalBinary sets x to the state of a snapshot. Other data is an error, and leaves x as it was.
 func (x *Experience) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(Experience{}, data, experienceVersion, x, (*Experience).code)
 }

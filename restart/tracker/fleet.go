@@ -12,10 +12,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord is what is known of the machines of a cluster; [machines.Record] is one. The tracker tells it of what
-// runs and ends, and asks it where a copy would be as slow. Share one among the phases of a cluster; to share it among
-// trackers on several goroutines, wrap it in a MachineRecord of your own that locks. [Tracker.Merge]
-// needs one that has the method Merge of [machines.Record], too: a wrapper passes it on.
+// MachineRecord holds what attempts have shown of the machines of a cluster. [machines.Record] implements it. The
+// tracker gives it observations of attempts that run and end, and reads its factors. Share one MachineRecord among the
+// phases of a cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that
+// locks. [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
 type MachineRecord interface {
 	estimate.Factors
 	Join() machines.Member
@@ -28,45 +28,47 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet is what a phase knows of its machines: their places, which it numbers in the order in which they appear, since
-// the host's numbers may be any; who leaves, who is refused and who is behind; and the ways to the data.
+// fleet holds what a phase knows of its machines: which machines leave, which are refused, which are suspect, and how
+// the way to the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the
+// order in which they appear: inside the tracker a machine is an int32, its index in list, and an int is the host's
+// number.
 type fleet struct {
 	index   map[int]int32
 	list    []machine
-	known   int // how many machines there are, at least those that were heard of; 0 if not known
-	leaving int // machines that are known to leave
-	refuses int // machines that are refused
+	known   int // number of machines, at least the machines in list; 0 if not known
+	leaving int // number of machines that will leave
+	refuses int // number of refused machines
 	record  MachineRecord
 	member  machines.Member
-	own     *machines.Record // the record, if the host has given none and the policy wants one; nil otherwise
+	own     *machines.Record // the record, if the tracker made it because the host gave none; nil otherwise
 	path    func(task, machine int) float64
 	pace    *pace // nil if the policy does not read it
 	slow    slow
 	taken   [maxTried]int
 }
 
-// slow are the machines that the record holds to be slow or failing.
+// avoided caches the machines that the record judges to be slow or failing.
 type slow struct {
-	asOf     int // the event; 0: the record has been told of something since
+	asOf     int // the event at which machines was read; 0 if the record has changed since
 	machines []int
 }
 
-// machine is one that was heard of.
+// machine is a machine that appeared in an event.
 type machine struct {
 	number  int
 	leaves  time.Duration // when it leaves; noTime if that is not known
-	refused bool          // a slot of it was offered for waiting tasks, and not wanted
+	refused bool          // a slot was offered for waiting tasks, and refused
 	total   float64       // LATE's total progress
-	ended   int32         // copies that have ended on it with success
-	overdue int32         // copies on it that run longer than usual
-	behind  bool          // too many are overdue for chance
+	ended   int32         // attempts that ended there with success
+	overdue int32         // attempts there that run for far longer than the median
+	behind  bool          // more attempts are overdue than chance explains
 	beaten  time.Duration // when a copy elsewhere ended before an attempt here; noTime if an attempt has ended here since
-	due     time.Duration // when the own record may be told of machines.MostRunning copies at once again
+	due     time.Duration // the tracker's own record accepts machines.MostRunning attempts at once again at this time
 }
 
-// admit lets the tracker tell the record of one more running copy of a machine now, or not. The tracker tells its own record
-// of as many in an interval as the record remembers (machines.MostRunning), and a record that the host has given of every
-// copy: others tell it, too.
+// admit reports whether the record shall get an observation of a running attempt on a machine now. The tracker's own
+// record gets at most machines.MostRunning of them in an interval, because it remembers no more. A record of the host
+// gets all of them, because other trackers feed it, too.
 func (f *fleet) admit(place int32, now, interval time.Duration) bool {
 	if f.own == nil {
 		return true
@@ -79,7 +81,7 @@ func (f *fleet) admit(place int32, now, interval time.Duration) bool {
 	return true
 }
 
-// merge tells the record what another process has seen.
+// merge adds the observations of another process to the record.
 func (f *fleet) merge(e *Event) error {
 	record, ok := f.record.(interface {
 		Merge(now time.Time, delta []byte) error
@@ -95,7 +97,7 @@ func (f *fleet) merge(e *Event) error {
 	return record.Merge(e.Time, delta)
 }
 
-// of returns the place of a machine; none if it is negative.
+// add returns the index of a machine, and adds the machine if it is new; none if the number is negative.
 func (f *fleet) of(number int) int32 {
 	if number < 0 {
 		return none
@@ -116,7 +118,7 @@ func (f *fleet) of(number int) int32 {
 	return i
 }
 
-// seen returns the place of a machine if it has one, and none otherwise.
+// find returns the index of a machine; none if the machine never appeared.
 func (f *fleet) seen(number int) int32 {
 	if number < 0 {
 		return none
@@ -127,7 +129,7 @@ func (f *fleet) seen(number int) int32 {
 	return none
 }
 
-// number returns the host's number of a place; -1 for none.
+// number returns the host's number of a machine; -1 for none.
 func (f *fleet) number(place int32) int {
 	if place == none {
 		return none
@@ -135,7 +137,7 @@ func (f *fleet) number(place int32) int {
 	return f.list[place].number
 }
 
-// refuse notes whether a machine's slots are wanted.
+// refuse records whether slots of a machine are refused for waiting tasks.
 func (f *fleet) refuse(place int32, refused bool) {
 	if place == none || f.list[place].refused == refused {
 		return
@@ -147,15 +149,16 @@ func (f *fleet) refuse(place int32, refused bool) {
 	}
 }
 
-// refusedSlots is how many of the phase's slots are on machines that are refused: there no waiting task may start.
+// refusedSlots returns how many of the phase's slots are on refused machines, where no waiting task may start.
 func (f *fleet) refusedSlots(slots int) int {
 	if f.refuses == 0 {
 		return 0
 	}
-	return f.refuses * max(1, slots/max(f.known, len(f.list))) // those heard of, if nobody has said how many there are
+	return f.refuses * max(1, slots/max(f.known, len(f.list))) // if the host gave no number of machines, the machines that appeared count
 }
 
-// beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there since.
+// beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there
+// since.
 func (f *fleet) beaten(number int) time.Duration {
 	place := f.seen(number)
 	if place == none {
@@ -164,7 +167,7 @@ func (f *fleet) beaten(number int) time.Duration {
 	return f.list[place].beaten
 }
 
-// leave notes when a machine leaves; noTime takes it back.
+// leave records when a machine leaves; noTime takes it back.
 func (f *fleet) leave(number int, at time.Duration) {
 	place := f.seen(number)
 	if place == none && at != noTime {
@@ -181,7 +184,7 @@ func (f *fleet) leave(number int, at time.Duration) {
 	}
 }
 
-// stays returns how long a machine stays; noTime if nothing is said of it.
+// stays returns how long a machine stays; noTime if it has no known departure.
 func (f *fleet) stays(place int32, now time.Duration) time.Duration {
 	if f.leaving == 0 || place == none || f.list[place].leaves == noTime {
 		return noTime
@@ -189,7 +192,7 @@ func (f *fleet) stays(place int32, now time.Duration) time.Duration {
 	return max(num.Sub(f.list[place].leaves, now), 0)
 }
 
-// way returns what the way to its data costs a copy of the task on a machine.
+// pathFactor returns the factor by which the way to its data slows an attempt of the task on a machine.
 func (f *fleet) way(task, machine int) float64 {
 	if f.path == nil {
 		return 1
@@ -200,9 +203,9 @@ func (f *fleet) way(task, machine int) float64 {
 	return 1
 }
 
-// location returns locationFactor of one more copy of a task on a machine: that of the machine and that of the way to
-// the data. Where no machine asks, it is that of the best place that is open to the copy; 0 if nothing is known of
-// places.
+// location returns locationFactor for one more attempt of a task on a machine: the factor of the machine times the
+// factor of the way to the data. For a negative machine, it is the factor of the best machine that the attempt can
+// get. It is 0 if nothing is known of machines and ways.
 func (f *fleet) location(b *book, task int32, machine int) float64 {
 	if f.record == nil && f.path == nil {
 		return 0
@@ -218,8 +221,8 @@ func (f *fleet) location(b *book, task int32, machine int) float64 {
 	return factor * f.way(int(task), max(machine, none))
 }
 
-// elsewhere returns the factor of the best machine on which no copy of the task runs: an average one if there are
-// machines of which nothing is known.
+// elsewhere returns the factor of the best machine on which no attempt of the task runs. If some machines are unknown,
+// it is 1, the factor of an average machine.
 func (f *fleet) elsewhere(b *book, task int32) float64 {
 	taken := f.taken[:0]
 	for i := b.tasks[task].copies; i != none && len(taken) < cap(taken); i = b.copies.all[i].next {
@@ -234,12 +237,12 @@ func (f *fleet) elsewhere(b *book, task int32) float64 {
 	return factor
 }
 
-// How far the machines are, and which of them a copy should avoid.
+// Progress of the machines, and machines that a copy should avoid.
 
-// score exchanges a copy's progress score in the totals of its machine, of this phase and of the cluster. The paper's
-// total is of tasks that run or have succeeded, so that of a copy that ends otherwise goes. Scores count in steps of
-// 2^-24, which makes their sums exact: machines that have done the same compare equal, whatever the order of their
-// reports.
+// score replaces an attempt's progress score in the totals of its machine, in this phase and in the cluster. The
+// paper's total counts tasks that run or have succeeded, so an attempt that ends otherwise leaves the total. Scores
+// count in steps of 2^-24, so that their sums are exact: machines with the same progress compare equal, in whatever
+// order the reports came.
 func (f *fleet) score(at time.Time, c *attemptState, score float64) {
 	if c.machine == none {
 		return
@@ -250,13 +253,14 @@ func (f *fleet) score(at time.Time, c *attemptState, score float64) {
 		m.total += step(score) - step(c.score)
 		f.pace.totals.heard.Insert(m.total)
 	}
-	if f.record != nil && score != c.score && (f.own == nil || f.pace != nil) { // of its own nobody else asks for it
+	if f.record != nil && score != c.score && (f.own == nil || f.pace != nil) { // only LATE reads the tracker's own record here
 		f.slow.asOf = 0
 		f.record.AddProgress(at, m.number, score-c.score)
 	}
 }
 
-// asking describes the machine that asks for work: by what it did in the cluster if that is known, else in this phase.
+// asking returns the progress of the machine that asks for work: in the cluster if that is known, otherwise in this
+// phase.
 func (f *fleet) asking(machine int) (m restart.MachineProgress) {
 	switch {
 	case f.pace == nil || machine < 0:
@@ -273,8 +277,8 @@ func (f *fleet) asking(machine int) (m restart.MachineProgress) {
 	return m
 }
 
-// appendAvoid appends the machines on which no new copy should run: those that the record holds to be slow or failing,
-// those behind a percentile of the machines' progress, as of the told-th event, and those that leave.
+// appendAvoid appends the machines on which no new attempt should run: machines that the record judges to be slow or
+// failing, machines below a percentile of progress, and machines that leave. Event is the number of the event now.
 func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
 	if f.record != nil {
 		dst = append(dst, f.avoided(told)...)
@@ -290,8 +294,9 @@ func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
 	return dst
 }
 
-// avoided returns the machines that the record holds to be slow or failing, as many as a decision can name, as of the
-// told-th event; of a record of the tracker's own, which nobody else tells, as of when it was last told.
+// fromRecord returns the machines that the record judges to be slow or failing, at most as many as a decision can
+// name. A record of the host is read once in each event, because others feed it. The tracker's own record is read
+// again only after an observation.
 func (f *fleet) avoided(told int) []int {
 	s := &f.slow
 	if s.asOf != told && (s.asOf == 0 || f.own == nil) {
@@ -301,8 +306,8 @@ func (f *fleet) avoided(told int) []int {
 	return s.machines
 }
 
-// appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They
-// are the same for all tasks that one event asks about. O(machines) for the first of these.
+// appendBehind appends the machines with a total progress below LATE's percentile, least progress first. All decisions
+// of one event share the list; the first takes O(machines).
 func (f *fleet) appendBehind(dst []int, percentile float64, told int) []int {
 	if percentile == 0 || f.pace == nil {
 		return dst
@@ -327,14 +332,14 @@ func (f *fleet) appendBehind(dst []int, percentile float64, told int) []int {
 	return append(dst, f.pace.behind.machines[:f.pace.behind.n]...)
 }
 
-// pace is LATE's total progress of the machines, of which it calls those slow that are behind: that of this phase, or
-// that of the cluster where there is a record. It is kept only if the policy reads it.
+// pace holds LATE's total progress of the machines, in this phase or, if there is a record, in the cluster. LATE calls
+// machines below a percentile slow. Pace is kept only if the policy reads it.
 type pace struct {
 	totals totals
 	behind behind
 }
 
-// appear takes note that one more machine was heard of.
+// appear counts a machine that appears for the first time.
 func (p *pace) appear() {
 	if p != nil {
 		p.totals.heard.Insert(0)
@@ -342,8 +347,8 @@ func (p *pace) appear() {
 	}
 }
 
-// totals are the total progress of all machines, also of those of which nothing was heard yet: these have done nothing,
-// and are only counted.
+// totals is the distribution of the total progress of all machines. A machine that never appeared has done nothing,
+// and is only counted.
 type totals struct {
 	heard estimate.Empirical
 	idle  int
@@ -361,7 +366,7 @@ func (t *totals) CDF(x float64) float64 {
 	return float64(below) / float64(t.Len())
 }
 
-// Quantile is that of all values, of which the idle ones, which are 0, come first.
+// Quantile returns a quantile of all values. The idle machines come first, with the value 0.
 func (t *totals) Quantile(p float64) float64 {
 	of := float64(min(max(p, 0), 1) * float64(t.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k
@@ -373,15 +378,15 @@ func (t *totals) Quantile(p float64) float64 {
 
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
 
-// behind are the machines that have made least progress, as of an event.
+// behind holds the machines with the least progress at one event.
 type behind struct {
-	told     int // the event; 0 for none
+	told     int // number of the event; 0 for none
 	n        int
 	machines [restart.MaxAvoid]int
 	totals   [restart.MaxAvoid]float64 // ascending
 }
 
-// add puts a machine behind those that have made as little progress, if it is among the least.
+// add inserts a machine after the machines with the same or less progress, if it is among the least.
 func (b *behind) add(machine int, total float64) {
 	if b.n == len(b.totals) {
 		if total >= b.totals[b.n-1] {

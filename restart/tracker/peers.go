@@ -10,18 +10,19 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// peers keeps what the engines' rules compare a task with. Only what the policy reads is kept: the others do not pay.
+// peers keeps the facts of other tasks that the rules of other engines read. It keeps only facts that the policy
+// reads, so that the other policies do not pay for them.
 type peers struct {
 	reads rules.Facts
 
-	scores   float64 // sum over tasks that run or have finished, each counting its furthest copy, or 1
+	scores   float64 // sum over tasks that run or have finished: the score of the furthest attempt, or 1
 	workDone float64 // by finished tasks
 	workTime float64 // their run time in seconds
 
 	// Nil if the policy does not read them.
-	durations     *estimate.Empirical // of finished tasks
-	unitTimes     *estimate.Empirical // their time per unit of work
-	progressRates *estimate.Empirical // LATE's score/age, of running and finished
+	durations     *estimate.Empirical // run times of finished tasks
+	unitTimes     *estimate.Empirical // run times of finished tasks per unit of work
+	progressRates *estimate.Empirical // LATE's score/age of running and finished tasks
 }
 
 func newPeers(reads rules.Facts) peers {
@@ -37,8 +38,8 @@ func newPeers(reads rules.Facts) peers {
 	return p
 }
 
-// furthest returns what a task adds to the sum of scores: 1 if it has finished, the score of its furthest running copy
-// otherwise, and 0 if no policy asks.
+// furthest returns the part of a task in the sum of scores: 1 if the task has finished, otherwise the score of its
+// furthest running attempt. It returns 0 if no policy reads scores.
 func (p *peers) furthest(b *book, s *taskState) float64 {
 	if !p.reads.Has(rules.Scores) {
 		return 0
@@ -53,7 +54,7 @@ func (p *peers) furthest(b *book, s *taskState) float64 {
 	return score
 }
 
-// finish takes in the run time of a copy that ended its task, and what it had reported as done.
+// finish adds the run time of an attempt that ended its task, and the work that the attempt reported.
 func (p *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 	if p.durations != nil {
 		p.durations.Insert(seconds)
@@ -64,28 +65,28 @@ func (p *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 	}
 	if p.reads.Has(rules.Throughput) {
 		if done > beyond*work || done > 0 && s.flags&knownWork == 0 {
-			work = done // without totals, what was reported counts, as it does of the tasks that run
+			work = done // if totals are not known, the reported work counts, as for tasks that run
 		}
 		p.workDone = min(p.workDone+work, math.MaxFloat64)
 		p.workTime += seconds
 	}
 }
 
-// addPace adds a sample to the progress rates. At the age of 0 there is no rate.
+// addPace adds a sample to the progress rates. An attempt of age 0 has no rate.
 func (p *peers) addPace(score float64, age time.Duration) {
 	if p.progressRates != nil && age > 0 {
 		p.progressRates.Insert(score / age.Seconds())
 	}
 }
 
-// dropPace takes the sample of a running copy away: it is that of the score and the age of its last report.
+// dropPace removes the sample of a running attempt: the rate at its last report.
 func (p *peers) dropPace(c *attemptState) {
 	if at := c.progress.At(); p.progressRates != nil && at > 0 {
 		p.progressRates.Delete(c.score / at.Seconds())
 	}
 }
 
-// fill sets what the policy reads; n is the number of tasks that run or have finished.
+// fill sets the facts that the policy reads; n is the number of tasks that run or have finished.
 func (p *peers) fill(facts *restart.Peers, n int) {
 	if p.durations != nil && p.durations.Len() > 0 {
 		facts.Durations = p.durations
@@ -99,7 +100,7 @@ func (p *peers) fill(facts *restart.Peers, n int) {
 	if p.reads.Has(rules.Scores) && n > 0 {
 		facts.MeanScore = max(0, p.scores/float64(n))
 	}
-	if rate := p.workDone / p.workTime; num.Finite(rate) { // not before a task with a time has finished
+	if rate := p.workDone / p.workTime; num.Finite(rate) { // infinite or NaN before a task with a run time has finished
 		facts.Throughput = rate
 	}
 }

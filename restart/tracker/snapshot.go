@@ -17,8 +17,9 @@ import (
 
 const snapshotVersion = 19
 
-// AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
-// [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
+// AppendBinary appends a snapshot of the tracker to dst: all facts from events, but not the parts that the host
+// supplies, which [Restore] takes as arguments. It fails only for a Tracker that [New] did not make. O(n), some 60
+// bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.judge.book == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
@@ -34,14 +35,18 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Tracker.AppendBinary].
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
-// Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
-// has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent; all else
-// stands in the snapshot. A Policy must be the one that was written. Budget, Record, Shape and Experience are the host's
-// to save and restore; they are told nothing here, except the Experience what trials may cost that have not come out:
-// its own snapshot does not hold that, so that phases which never come back leave none behind. It is an error that
-// names the field if one is nil, OnEvent aside, that was not nil when the tracker was written. To go on without, say so
-// by one that knows or bounds nothing: a new Record, Shape or Experience, a Path of 1, a [Budget] whose Share and Rate
-// are Off. What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
+// Restore returns the tracker of a snapshot. The tracker answers as if it had never stopped. The snapshot holds the
+// configuration, except the parts that have no data. Restore takes these parts from c: a Policy of the host's own,
+// UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
+//
+// The Policy must be the policy of the snapshot. The host saves and restores Budget, Record, Shape and Experience
+// itself. Restore changes only the Experience: it adds the stakes of the tracker's open trials, which the snapshot of
+// an Experience does not hold. So phases that never come back leave no stakes behind.
+//
+// If a part other than OnEvent is nil, but was not nil when the snapshot was made, Restore returns an error that names
+// the field. To go on without such a part, give an empty one: a new Record, Shape or Experience, a Path that returns
+// 1, a [Budget] whose Share and Rate are Off. Data that is no snapshot is an error. O(n); memory is bounded by a
+// multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}
@@ -71,17 +76,17 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	return t, nil
 }
 
-// describe names a policy so that another one can be told from it.
+// describe returns a text that tells a policy from other policies.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is what a tracker is made from.
+// header is the part of a snapshot from which a tracker is made.
 type header struct {
 	policy string
 	config Config
 	had    [len(dataless)]bool
 }
 
-// dataless are the parts of a configuration that a snapshot can't hold, and does not do without.
+// dataless lists the parts of a configuration that a snapshot cannot hold and that a restored tracker needs.
 var dataless = [...]struct {
 	name  string
 	given func(c *Config) bool
@@ -117,12 +122,12 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Bool(&config.UnitTimes.FixedOverhead)
 	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
-		h.had[i] = dataless[i].given(config) // the host's, if it is read
+		h.had[i] = dataless[i].given(config) // when reading, the host's part
 		c.Bool(&h.had[i])
 	}
 }
 
-// settle finds the policy of what was read.
+// settle sets the policy, and checks that the host gave all parts that the tracker had.
 func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	if !c.OK() {
 		return c.In.Close()
@@ -146,13 +151,13 @@ func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	return nil
 }
 
-// leastTask is how many bytes a task takes at least in a snapshot: its work, and a byte each for its flags, copies,
-// attempts, original, history and the number of machines that it was tried on.
+// leastTask is the least number of bytes of a task in a snapshot: 8 for its work, and a byte each for its flags, its
+// newest attempt, the number of its attempts, its original, its history, and the number of its machines.
 const leastTask = 8 + 6
 
-// What a snapshot holds of each part: one list of fields writes and reads it.
+// The code methods list the fields of each part. One list both writes and reads a snapshot.
 
-// code codes what the tracker was told.
+// code codes the facts from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b, f := &x.book, &x.forecast
 	if c.Clock(&b.clock); c.In != nil {
@@ -182,7 +187,7 @@ func (x *phase) code(c *snapshot.Codec) {
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.account()
 	for _, n := range l.counts() {
-		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge's, and the clock's
+		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // kept by the judge, and by the clock
 			c.Number(n.of, 0, snapshot.Any)
 		}
 	}
@@ -230,7 +235,7 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 	})
 }
 
-// code codes what is known of machines. Due is the latest instant at which the record may be told of all copies again.
+// code codes what the phase knows of machines. Due is the latest valid value of machine.due.
 func (f *fleet) code(c *snapshot.Codec, due time.Duration) {
 	c.Number(&f.known, 0, maxTasks)
 	snapshot.Small(c, &f.member, 0, math.MaxUint16)
@@ -344,14 +349,14 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 	}
 }
 
-// anyIndex is beyond every index.
+// anyIndex is an upper bound of every index.
 const anyIndex = 1<<31 - 1
 
 func (x *phase) codeCopy(c *snapshot.Codec, s *attemptState) {
 	c.Index(&s.task, len(x.book.tasks))
 	c.Index(&s.next, len(x.book.copies.all))
 	if s.task == none {
-		return // a free place
+		return // a free entry
 	}
 	c.Index(&s.machine, len(x.fleet.list))
 	c.Index(&s.attempt, anyIndex)
@@ -378,8 +383,8 @@ func (x *phase) codeCopy(c *snapshot.Codec, s *attemptState) {
 
 func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning))                // who waits is queued again, and who is cloned is listed
-	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
+	flags := int(s.flags &^ (queued | cloning))                // complete sets these two flags after reading
+	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // writing must not change the task
 		s.flags = taskFlags(flags)
 		c.Check(s.flags&(queued|cloning) == 0, "holds a task that is in a list before there is one")
 	}
@@ -425,7 +430,8 @@ func (r *trials) code(c *snapshot.Codec, b *book) {
 	}
 }
 
-// complete works out what follows from what was read, and refuses what does not fit together.
+// complete computes the state that follows from the fields that were read, and rejects fields that contradict each
+// other.
 func (x *phase) complete(c *snapshot.Codec) {
 	b := &x.book
 	b.finished, b.waiting.heap, b.waiting.waits = 0, b.waiting.heap[:0], 0
