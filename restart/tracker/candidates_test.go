@@ -13,7 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host that knows where the data is gives a slot to a task that is worth a copy and has its data there.
+// A host knows on which machine the data of each task is. It gives a free slot to a task that is worth a copy and has
+// its data there.
 func ExampleTracker_Candidates() {
 	t, err := tracker.New(tracker.Config{
 		Tasks: 6, Slots: 10, Interval: 10 * time.Second, Policy: rules.Spark{Quantile: 0.5, MinRuntime: time.Second},
@@ -34,7 +35,7 @@ func ExampleTracker_Candidates() {
 	t.Report(now, 5, 0, tracker.Report{Done: 0.1})
 
 	hasDataOn := func(task, machine int) bool { return task == 5 && machine == 1 }
-	for _, machine := range []int{1, 2} { // that have a free slot
+	for _, machine := range []int{1, 2} { // machines with a free slot
 		pick := -1
 		for task := range t.Candidates() {
 			if pick < 0 || hasDataOn(task, machine) {
@@ -51,8 +52,8 @@ func ExampleTracker_Candidates() {
 	// machine 2 runs a copy of task 4
 }
 
-// They are the tasks that Next would choose among, and come back with a snapshot.
-func TestCandidates(t *testing.T) {
+// Candidates are the tasks from which Next would choose. A restored tracker has the same candidates.
+func TestCandidatesAreTheTasksOfNext(t *testing.T) {
 	s := newSteady(t, 1000, rules.LATE{MinAge: restart.Off})
 	list := func(tr *tracker.Tracker) []int { return slices.Sorted(tr.Candidates()) }
 	var want []int

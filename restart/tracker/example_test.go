@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A Tracker keeps the books: it is told what happens, and answers with decisions.
+// A Tracker holds the facts of a phase: the host tells it each event, and it answers with decisions.
 func ExampleTracker() {
 	tr, err := tracker.New(tracker.Config{
 		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 8 * time.Second,
@@ -24,14 +24,14 @@ func ExampleTracker() {
 		fmt.Println("machine", machine, a)
 		tr.Start(now, a.Task, machine)
 	}
-	// Ten seconds later three of them are half done, and one has hardly begun. A copy would take 20 s.
+	// Ten seconds later three attempts are half done, and one has hardly begun. A copy would take 20 s.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Report(now, task, 0, tracker.Report{Done: 0.5})
 	}
 	fmt.Println(tr.Report(now, 3, 0, tracker.Report{Done: 0.01}))
 
-	// The others end. The first free slot gets the copy, and the next one the task that waits.
+	// The three attempts end. The first free slot gets the copy, and the next slot the task that waits.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Finish(now, task, 0)
@@ -42,7 +42,7 @@ func ExampleTracker() {
 		tr.Start(now, a.Task, machine)
 	}
 
-	// After two more reports the copy has shown that it ends first: the old attempt is killed.
+	// After two more reports the copy has shown that it ends first, and the old attempt is killed.
 	for i := range 2 {
 		now = now.Add(9 * time.Second)
 		tr.Record(now, 3, 0, tracker.Report{Done: 0.02 + 0.01*float64(i)})
@@ -69,7 +69,7 @@ func ExampleTracker() {
 	// finished 5 copies 1 used 2m18s wasted 38s
 }
 
-// A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.
+// A budget bounds the load of copies when everything slows down at once. All phases of a cluster share it.
 func ExampleBudget() {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
 	if err != nil {
@@ -95,7 +95,7 @@ func ExampleBudget() {
 	// after 40 tasks: 4 running: 4
 }
 
-// A scheduler that restarts goes on where it was: with the snapshot, and what only it can give again.
+// A scheduler restarts. It restores the tracker from a snapshot, and gives the parts that a snapshot cannot hold.
 func ExampleRestore() {
 	config := tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second, Policy: rules.LATE{SpeculativeCap: 0.2}}
 	before, err := tracker.New(config)
@@ -112,7 +112,7 @@ func ExampleRestore() {
 		return
 	}
 
-	after, err := tracker.Restore(tracker.Config{}, snapshot) // OnEvent, Budget, Record: whatever has no data
+	after, err := tracker.Restore(tracker.Config{}, snapshot) // the Config holds OnEvent, Budget, Record: the parts without data
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,24 +14,25 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// rash answers at random: any action about any copy.
+// rash is a policy that answers at random: any action about any attempt.
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
-// Describe declares what Mantri reads, so that t_rem is a distribution here, too.
+// Describe declares the facts that Mantri reads, so that t_rem is a distribution for rash, too.
 func (rash) Describe() rules.Description {
 	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
-// adversary invents a copy's reports: it stalls, rushes, steps back, is silent, or lies about the time that it still needs.
+// adversary invents the reports of an attempt: it stalls, rushes, steps back, is silent, or lies about its remaining
+// time.
 type adversary struct {
 	rng  *rand.Rand
 	kind int
 	said float64
-	plan []byte // of kind 6: what it says at each tenth of its time
+	plan []byte // for kind 6: the report at each tenth of its time
 }
 
 func (a *adversary) report(share float64) (r tracker.Report, says bool) {
@@ -42,13 +43,13 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 		a.said = min(share, 1./6)
 	case 2: // rushes, and then stalls
 		a.said = 0.99 * min(1, 20*share)
-	case 3: // anything, back and forth
+	case 3: // random, back and forth
 		a.said = a.rng.Float64()
 	case 4:
 		return r, false
-	case 5: // looks the slower the longer it runs
+	case 5: // looks slower the longer it runs
 		a.said = 1 / (2 + 100*share)
-	case 6: // what was found to do the most harm
+	case 6: // the plan that the search found to do most harm
 		gene := a.plan[min(int(10*share), len(a.plan)-1)]
 		if gene == 0 {
 			return r, false
@@ -66,20 +67,20 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 	return r, true
 }
 
-// trial is a phase whose attempts all take a whole minute, on as many slots as there are copies, with an adversary for each.
+// siege is a phase in which every attempt takes a minute and has an adversary. There are as many slots as attempts.
 type trial struct {
 	t          *testing.T
 	rng        *rand.Rand
 	tr         *tracker.Tracker
-	copies     [][]trialCopy // by task
+	copies     [][]trialCopy // attempts by task
 	launched   []int
-	lost       []int // copies lost with their machines
-	relaunched []int // for such a copy, the last one
+	lost       []int // attempts that were lost with their machines
+	relaunched []int // lost attempts that were the last of their task
 	harms      bool  // machines are lost, and leave
-	restarts   int   // that a task may have
+	restarts   int   // restarts that a task may have
 	reports    int
-	plan       []byte          // what the attempts of task 0 say, if it is not nil
-	ended      []time.Duration // of the tasks
+	plan       []byte          // reports of the attempts of task 0, if not nil
+	ended      []time.Duration // when each task ended
 }
 
 type trialCopy struct {
@@ -120,7 +121,7 @@ func (s *trial) drop(task, attempt int) {
 	}
 }
 
-// act does what the tracker says.
+// act carries out an answer of the tracker.
 func (s *trial) act(now time.Time, task int, d tracker.Answer) {
 	switch d.Action {
 	case restart.Copy:
@@ -135,7 +136,7 @@ func (s *trial) act(now time.Time, task int, d tracker.Answer) {
 	}
 }
 
-// harm loses a machine, with all that runs there, and says of another that it leaves, or stays after all.
+// harm loses a machine with all its attempts, and announces that another machine leaves, or that it stays after all.
 func (s *trial) harm(now time.Time) {
 	if machine := s.rng.IntN(20 * trialMachines); machine < trialMachines {
 		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
@@ -158,9 +159,9 @@ func (s *trial) harm(now time.Time) {
 	}
 }
 
-const whole = time.Minute // what every attempt takes, longer than any policy of the tests asks for
+const whole = time.Minute // the time of every attempt, longer than any policy of the tests waits for
 
-// run returns when the last task ended. None may take longer than as many attempts as it may have had oldest ones.
+// run returns when the last task ended. No task may take longer than the attempts that it may have had as oldest ones.
 func (s *trial) run(tasks int) time.Duration {
 	step := whole / 10
 	for task := range tasks {
@@ -205,9 +206,10 @@ func (s *trial) run(tasks int) time.Duration {
 	return 0
 }
 
-// Whatever is reported and whatever a policy answers, a task ends within MaxRestarts+1 times what its attempts take, is
-// restarted at most so often, and is launched a bounded number of times. In every second phase machines are lost, and leave:
-// each lost copy adds at most the time of one attempt, and a launch if it was the last.
+// Attempts report anything, and a policy answers anything. Still a task ends within MaxRestarts+1 times the time of an
+// attempt, is restarted at most MaxRestarts times, and is launched a bounded number of times. In every second phase
+// machines are lost, and leave. Each lost attempt adds at most the time of one attempt, and one launch if it was the
+// last attempt of its task.
 func TestEveryTaskEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	policies := policytest.Policies()
@@ -237,8 +239,8 @@ func TestEveryTaskEnds(t *testing.T) {
 	}
 }
 
-// A host that has nowhere to go from machines that leave gets no more copies for it than others do.
-func TestLeavingKeepsToTheLimits(t *testing.T) {
+// All machines leave, so that a copy has nowhere to go. The tasks get no more copies than the limits allow.
+func TestCopiesFromLeavingMachinesKeepToTheLimits(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 100, Machines: 1, Policy: restart.Never{}})
 	tr.Start(start, 0, 0)
 	tr.Leave(start, 0, start.Add(minute))

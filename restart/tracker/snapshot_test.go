@@ -21,7 +21,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// told drives a tracker and, from some moment on, one that was restored, through the same random events.
+// told drives a tracker through random events, and from some event on also a restored tracker.
 type told struct {
 	t   *testing.T
 	rng *rand.Rand
@@ -29,7 +29,7 @@ type told struct {
 	n   int
 }
 
-// event makes a random event, sense and nonsense.
+// event returns a random event, which may be nonsense.
 func (h *told) event() tracker.Event {
 	r := h.rng
 	switch r.IntN(30) {
@@ -73,7 +73,8 @@ func (h *told) config(policy restart.Policy) tracker.Config {
 	return c
 }
 
-// A tracker that is restored after any prefix of a history answers as if it had never stopped, and ends in the same state.
+// A tracker is restored after a random prefix of a history. It gives the same answers as if it had never stopped, and
+// ends in the same state.
 func TestRestoreAfterAnyPrefix(t *testing.T) {
 	acts := map[restart.Action]int{}
 	for name, policy := range policytest.Policies() {
@@ -113,16 +114,17 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 			require.Equal(t, one.Ledger(), two.Ledger())
 			text, _ = one.MarshalBinary()
 			again, _ = two.MarshalBinary()
-			require.Equal(t, text, again, "%s, seed %d: the same state", name, seed)
+			require.Equal(t, text, again, "%s, seed %d: the restored tracker must have the same state", name, seed)
 		}
 	}
 	for action := restart.Keep; action <= restart.Start; action++ {
-		assert.Greater(t, acts[action], 20, "the test has seen too little of %v", action)
+		assert.Greater(t, acts[action], 20, "the action %v must be frequent, or the test shows nothing", action)
 	}
 }
 
-// A restored tracker tells its own record of as many copies as it would have told it of. Here 40 copies run on a machine.
-func TestRestoreTellsTheOwnRecordAsOften(t *testing.T) {
+// 40 attempts run on a machine. A restored tracker sends as many observations to its own record as the tracker that
+// never stopped.
+func TestRestoreChangesNoObservationOfTheOwnRecord(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 120, Slots: 120, Machines: 3, Interval: 16 * time.Second})
 	for task := range 120 {
 		tr.Start(at(0), task, task%3)
@@ -142,8 +144,8 @@ func TestRestoreTellsTheOwnRecordAsOften(t *testing.T) {
 	}
 }
 
-// A policy of the host's own is named, and must be given again; another one is refused.
-func TestRestoreOfAPolicy(t *testing.T) {
+// A snapshot names a policy of the host's own, and Restore needs the same policy. Another policy is rejected.
+func TestRestoreNeedsTheSamePolicy(t *testing.T) {
 	for policy, want := range map[restart.Policy]string{
 		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
 		answers{}:                  "Config.Policy is mantri, want \"custom\"",
@@ -162,7 +164,7 @@ func TestRestoreOfAPolicy(t *testing.T) {
 	assert.ErrorContains(t, err, `the policy is "custom", want it in Config.Policy`)
 }
 
-func TestRestoreOfABudget(t *testing.T) {
+func TestABudgetIsRestored(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Share: restart.Off, Rate: 0.3, Floor: 7})
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 5, Interval: time.Second, Budget: b})
 	tr.Start(at(0), 0, 0)
@@ -176,7 +178,7 @@ func TestRestoreOfABudget(t *testing.T) {
 	require.NoError(t, err)
 	restored, err := tracker.Restore(tracker.Config{Budget: &c}, phase)
 	require.NoError(t, err)
-	assert.Equal(t, *b, c, "it is told nothing")
+	assert.Equal(t, *b, c, "Restore must not change the budget")
 	restored.Finish(at(1), 0, 1)
 	assert.Zero(t, c.Running())
 	assert.Error(t, c.UnmarshalBinary(text[:len(text)-1]))
@@ -184,8 +186,8 @@ func TestRestoreOfABudget(t *testing.T) {
 	snapshottest.Flips(t, text, c.UnmarshalBinary)
 }
 
-// What a tracker had and a snapshot can't hold is not left out without a word.
-func TestRestoreNamesWhatIsMissing(t *testing.T) {
+// Restore rejects a Config without a part that the tracker had.
+func TestRestoreNamesMissingParts(t *testing.T) {
 	full := tracker.Config{
 		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Experience: new(tracker.Experience), Budget: new(tracker.Budget),
 		Path: func(int, int) float64 { return 1 }, UnitTimes: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
@@ -210,13 +212,13 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	plain, err := newTracker(t, tracker.Config{Tasks: 3, Interval: time.Second}).MarshalBinary()
 	require.NoError(t, err)
 	_, err = tracker.Restore(full, plain)
-	assert.NoError(t, err, "what is new is the host's choice")
+	assert.NoError(t, err, "the host may give new parts")
 	_, err = tracker.Restore(tracker.Config{Budget: (*tracker.Budget)(nil)}, plain)
 	assert.ErrorContains(t, err, `Config.Budget is "a nil *tracker.Budget"`)
 }
 
-// A phase without tasks, such as a stage that has nothing to read, comes back like any other.
-func TestRestoreOfAPhaseWithoutTasks(t *testing.T) {
+// A phase without tasks, such as a stage with nothing to read, can be restored.
+func TestAPhaseWithoutTasksIsRestored(t *testing.T) {
 	text, err := newTracker(t, tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}).MarshalBinary()
 	require.NoError(t, err)
 	tr, err := tracker.Restore(tracker.Config{}, text)
@@ -229,7 +231,8 @@ func TestRestoreOfAPhaseWithoutTasks(t *testing.T) {
 	assert.Equal(t, tr.Phase(), restored.Phase())
 }
 
-// What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
+// Data that is no snapshot is an error, and takes no memory beyond its length. Data that is a snapshot by chance gives
+// a tracker that works.
 func FuzzRestore(f *testing.F) {
 	for i, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
 		h := told{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
@@ -261,9 +264,9 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// A flipped or a lost byte is an error. Were it not for the checksum, a flipped one would be an error or give a tracker that
-// can be used; it never panics.
-func TestRestoreOfDamagedSnapshots(t *testing.T) {
+// A flipped or lost byte is an error by the checksum. Without the checksum, a flipped byte is an error, or gives a
+// tracker that works without a panic.
+func TestFlippedBytesOfASnapshotAreErrors(t *testing.T) {
 	h := told{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
 	tr := newTracker(t, h.config(nil))
 	for range 200 {

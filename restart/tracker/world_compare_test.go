@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// compare holds two decisions of a tracker about a task against the policy's on the oracle's facts.
+// compare checks two decisions of a tracker about a task against the policy's decision on the oracle's facts.
 func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	w.t.Helper()
 	if !same(d, whole) {
@@ -29,7 +29,7 @@ func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	w.note("  %v", d)
 }
 
-// facts are the whole tracker's distributions, once compared, in the oracle's phase.
+// facts returns the oracle's phase with the whole tracker's distributions, after they were compared.
 func (w *world) facts() restart.Phase {
 	w.t.Helper()
 	got := w.whole.Phase()
@@ -92,7 +92,7 @@ func same(a, b tracker.Answer) bool {
 	return a.Decision == b.Decision && a.Task == b.Task && a.Attempt == b.Attempt
 }
 
-// want is the policy's decision on the oracle's facts, with the number of the attempt.
+// want returns the policy's decision on the oracle's facts, with the number of the attempt.
 func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	a.Task = task
 	if !w.oracle.runs(task) {
@@ -130,7 +130,7 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	return a
 }
 
-// behind lists the machines whose total is below the percentile, the least first.
+// behind lists the machines with a total below the percentile, least first.
 func (o *oracle) behind(percentile float64) []int {
 	_, _, _, _, totals := o.phase()
 	var slow []int
@@ -153,7 +153,7 @@ func empirical(values []float64) *estimate.Empirical {
 	return e
 }
 
-// settle notes whether the decision leaves the task a candidate for the next free slot.
+// settle records whether the decision makes the task a candidate for the next free slot.
 func (w *world) settle(task int, d restart.Decision) {
 	w.oracle.tasks[task].candidate = candidate(d)
 }
@@ -194,7 +194,7 @@ func (w *world) sweep() {
 	}
 }
 
-// next asks for the use of a free slot. All candidates are judged as if a slot were free; the best by gain wins.
+// next asks for the use of a free slot. All candidates are decided as if a slot were free, and the largest gain wins.
 func (w *world) next() {
 	machine := w.rng.IntN(8) - 1
 	w.oracle.tick(w.now)
