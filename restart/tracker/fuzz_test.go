@@ -108,13 +108,13 @@ func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Tim
 	default:
 		a := tr.Next(now, r.Int())
 		if trackerSane(t, a); (a.Task < 0) != (a.Action == restart.Keep) {
-			t.Fatalf("Next names task %d, which does not exist: %v", a.Task, a)
+			t.Fatalf("Next must name a task exactly if it acts: task %d, %v", a.Task, a)
 		}
 	}
 	return givenUp
 }
 
-var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|duplicate|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z]+=([0-9.e+,?s-]+|inf))*$`)
+var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|copy|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z-]+=([0-9.e+,?s-]+|inf))*$`)
 
 func trackerSane(t *testing.T, d tracker.Answer) {
 	t.Helper()
