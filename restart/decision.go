@@ -12,8 +12,7 @@ import (
 // compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, and reads back as
 // itself from its JSON and from encoding/gob. The zero value keeps the task.
 //
-// The numbers are exactly those that the policy compared, durations to the nanosecond, so a logged decision can be checked
-// by hand.
+// The policy compared exactly these numbers, durations to the nanosecond, so a logged decision can be checked by hand.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -34,9 +33,9 @@ type Decision struct {
 	// Won and Tried count the earlier trials of the phase: trials that were won, of trials that have come out. Both are 0 if
 	// the policy does not read them.
 	Won, Tried int
-	// Gain ranks tasks for a free slot, largest first. It is the time that the action is expected to save for LeastCost,
-	// Mantri, SDA and ESE, t_rem for LATE, and the time beyond the threshold for Dryad, Spark and Flink. It is 0 for the rules
-	// that do not rank. A copy that a leaving machine makes necessary has the largest duration that there is.
+	// Gain ranks tasks for a free slot, largest first. For LeastCost, Mantri, SDA and ESE it is the expected saving of
+	// time, for LATE t_rem, and for Dryad, Spark and Flink the time beyond the threshold. The other rules do not
+	// rank, and leave it 0. A copy that a leaving machine makes necessary has the largest duration that there is.
 	Gain time.Duration
 	// Avoid names machines on which a new attempt should not run: machines where attempts of the task run, and machines
 	// where earlier attempts ran. If Phase.Machines is known, Avoid never names all machines.
@@ -94,7 +93,7 @@ type Action uint8
 const (
 	// Keep leaves the task as it is. It is the zero value.
 	Keep Action = iota
-	// Copy starts one more attempt beside those that run. The paper's word is duplicate.
+	// Copy starts one more attempt beside the running attempts. The paper's word is duplicate.
 	Copy
 	// Restart kills the attempt that the decision names, and runs the task again: in the slot of the killed attempt, or later.
 	Restart
@@ -115,7 +114,7 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Basis says what an uncertain t_rem rests on. The names and values are stable.
+// Basis names the evidence behind an uncertain t_rem. The names and values are stable.
 type Basis uint8
 
 const (
@@ -223,7 +222,7 @@ const (
 	// BadAnswer: a policy of the host answered something impossible, such as to kill an attempt that does not exist. Only a
 	// tracker gives it.
 	BadAnswer
-	// FurthestOn: of the task's attempts, the policy would kill the oldest or the one that has done most. [Hold] gives it in
+	// FurthestOn: of the task's attempts, the policy would kill the oldest, or the attempt that has done most. [Hold] gives it in
 	// place of the policy's answer.
 	FurthestOn
 	// Unproven: a restart costs least, but too few trials were won so far to kill an attempt without a copy.

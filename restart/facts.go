@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Attempt is one run of a task, as of now. It may also wait in an engine's queue: then Elapsed is 0 and Remaining unknown.
+// Attempt describes one run of a task, now. It may also wait in an engine's queue: then Elapsed is 0 and Remaining unknown.
 type Attempt struct {
 	// Machine is the host's index of the machine where the attempt runs, from 0; negative if not known.
 	Machine int
@@ -36,7 +36,7 @@ type Attempt struct {
 	Resumed float64
 }
 
-// Task is what the host knows of one running task. The zero value of a field means that nothing is known; less is risked
+// Task holds the facts of one running task. The zero value of a field means that nothing is known; less is risked
 // then.
 type Task struct {
 	// Attempts are the attempts of the task that run or wait in an engine's queue; len(Attempts) is c of the paper.
@@ -54,7 +54,7 @@ type Task struct {
 	Restarts int
 	// Copies is how many copies the task was given so far. Clones do not count.
 	Copies int
-	// SinceCopy is the time since the newest copy of the task was started, or since one of several attempts was killed; 0 if
+	// SinceCopy is the time since the newest copy of the task was started, or since an attempt beside another was killed; 0 if
 	// the task never had two attempts. The ages of Attempts count as well.
 	SinceCopy time.Duration
 	// PastMachines are machines on which attempts of the task ran, latest first. Machines of Attempts may stand here, too.
@@ -70,7 +70,7 @@ type Task struct {
 	NoRestart bool
 }
 
-// Phase is what the host knows of the task's phase: the tasks that do the same work on different data.
+// Phase holds the facts of the task's phase: the tasks that do the same work on different data.
 type Phase struct {
 	// Interval is Δ, the period of progress reports. 0 or less means that attempts report at any time.
 	Interval time.Duration
@@ -88,7 +88,7 @@ type Phase struct {
 	// is stuck: no slot will come free. If it is 0, a phase in which all attempts hang is never cured. Read by LeastCost and
 	// [Hold].
 	Idle time.Duration
-	// Machines is how many machines could run an attempt; 0 if not known. It keeps [Decision].Avoid from naming all of them.
+	// Machines is how many machines could run an attempt; 0 if not known. It keeps [Decision].Avoid from naming all machines.
 	Machines int
 	// Stream says that other phases may want the slots that are idle now. Read by LeastCost.
 	Stream bool

@@ -11,7 +11,7 @@ import (
 // tracker and [Next], which call it. The zero value protects.
 //
 // Every task ends. A task is restarted at most Restarts times, and is given at most Copies copies. Of several attempts
-// neither the oldest nor the one that is furthest on is killed. So the oldest attempt runs until it ends, unless it is the
+// neither the oldest nor the furthest is killed. So the oldest attempt runs until it ends, unless it is the
 // only attempt and is restarted. Therefore a task ends within Restarts+1 times the time of its longest attempt, and the
 // delays until a restarted task gets a slot again. If all of its attempts take the same time, the task ends within Restarts+1
 // times the time of its first attempt.

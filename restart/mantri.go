@@ -283,7 +283,7 @@ func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	return NoReason
 }
 
-// recent reports whether a copy was started, or one of several attempts killed, within the pause.
+// recent reports whether a copy was started, or an attempt beside another killed, within the pause.
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause

@@ -5,7 +5,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Comparison is the value that decided, the threshold that it was compared with, and the measure of both. A line prints the
+// Comparison is the value that decided, the threshold, and the measure of both. A line prints the
 // value under the name of its measure: probability=0.42 threshold=0.6.
 type Comparison struct {
 	Measure          Measure
