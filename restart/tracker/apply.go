@@ -23,26 +23,26 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		return
 	}
 	ignored := t.phase.ledger.Ignored
-	t.phase.book.told++
+	t.phase.book.events++
 	if e.Kind.Timed() {
 		t.tick(e)
 	}
 	a.Task = max(e.Task, none)
-	copies := t.phase.ledger.Copies
+	copiesBefore := t.phase.ledger.Copies
 	if t.judge.trials.on {
-		t.judge.trials.pupil.hear(&t.judge.trials)
-		t.judge.hears(e)
+		t.judge.trials.link.adopt(&t.judge.trials)
+		t.judge.noteTrial(e)
 	}
 	switch e.Kind {
 	case Recorded:
 		t.phase.report(e)
 	case Reported:
 		if a.Reason = restart.NotRunning; t.phase.report(e) {
-			t.decide(a, int32(e.Task), t.judge.phase())
+			t.decide(a, int32(e.Task), t.judge.phaseFacts())
 		}
 	case Asked:
-		if a.Reason = restart.NotRunning; t.phase.known(e.Task) && t.phase.book.tasks[e.Task].copies != none {
-			t.decide(a, int32(e.Task), t.judge.phase())
+		if a.Reason = restart.NotRunning; t.phase.known(e.Task) && t.phase.book.tasks[e.Task].newest != none {
+			t.decide(a, int32(e.Task), t.judge.phaseFacts())
 		}
 	case Offered:
 		t.offer(e, a)
@@ -70,8 +70,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	}
 	// The ranking of candidates holds while the only events are offers of slots, and starts of the copies that these
 	// ask for.
-	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copies)
-	t.judge.trials.pupil.tell(t.phase.book.clock.Last, &t.judge.trials)
+	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copiesBefore)
+	t.judge.trials.link.publish(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
 	if t.config.OnEvent != nil {
 		t.config.OnEvent(*e, *a)
@@ -127,11 +127,11 @@ func (t *Tracker) answer(a *Answer, v *verdict) {
 
 // sweep decides about every running task.
 func (t *Tracker) sweep(a *Answer) {
-	found, p := t.found[:0], t.judge.phase()
-	all := t.phase.book.copies.all
+	found, p := t.found[:0], t.judge.phaseFacts()
+	all := t.phase.book.attempts.all
 	for i := range all {
 		task := all[i].task
-		if task == none || t.phase.book.tasks[task].copies != int32(i) {
+		if task == none || t.phase.book.tasks[task].newest != int32(i) {
 			continue // a free entry, or not the newest attempt of its task
 		}
 		var one Answer
@@ -159,21 +159,21 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 
 // start finds a waiting task for a free slot, or else a task that lacks a clone.
 func (t *Tracker) start(v *verdict, machine int) {
-	place := t.phase.fleet.seen(machine)
-	task, why := t.phase.book.waiting.first(place), restart.LargestWork
+	index := t.phase.fleet.find(machine)
+	task, why := t.phase.book.waiting.first(index), restart.LargestWork
 	if task == none {
-		task, why = t.phase.book.nextClone(place), restart.Cloned
+		task, why = t.phase.book.nextClone(index), restart.Cloned
 	}
 	if task == none {
 		return
 	}
 	d, unwanted := t.judge.unwanted(machine, task)
 	if unwanted {
-		v.Decision, place = d, t.phase.fleet.of(machine) // from now on the machine counts as refused
+		v.Decision, index = d, t.phase.fleet.add(machine) // from now on the machine counts as refused
 	} else {
 		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, int(task)
 	}
-	t.phase.fleet.refuse(place, unwanted)
+	t.phase.fleet.refuse(index, unwanted)
 }
 
 // phase holds the parts of the state that events change: the book, the forecast, the fleet, the peers, and the ledger.
@@ -207,35 +207,35 @@ func (x *phase) submit(task, machine int, begins bool) int {
 		x.ledger.Ignored++
 		return none
 	}
-	if s.attempts == 0 && x.budget != nil {
+	if s.launched == 0 && x.budget != nil {
 		x.budget.TaskStarted()
 	}
-	place := x.fleet.of(machine)
-	c, as := x.book.submit(int32(task), place)
+	index := x.fleet.add(machine)
+	a, as := x.book.submit(int32(task), index)
 	switch as {
-	case clone:
+	case asClone:
 		x.ledger.Clones++
-	case extra:
+	case asCopy:
 		x.ledger.Copies++
 	}
 	x.ledger.Started++
-	x.fleet.refuse(place, false)
+	x.fleet.refuse(index, false)
 	x.charge()
 	if begins {
-		x.book.begin(c)
+		x.book.begin(a)
 	}
-	return int(c.attempt)
+	return int(a.attempt)
 }
 
 // charge tells the budget how many copies were launched and ended since the last call.
 func (x *phase) charge() {
-	speculative := x.book.speculative()
-	for ; x.charged < speculative; x.charged++ {
+	copies := x.book.copies()
+	for ; x.charged < copies; x.charged++ {
 		if x.budget != nil {
 			x.budget.CopyLaunched()
 		}
 	}
-	for ; x.charged > speculative; x.charged-- {
+	for ; x.charged > copies; x.charged-- {
 		if x.budget != nil {
 			x.budget.CopyEnded()
 		}
@@ -248,18 +248,18 @@ func (x *phase) begin(task, attempt, machine int) {
 	if i == none {
 		return
 	}
-	c := &x.book.copies.all[i]
-	if c.begun {
+	a := &x.book.attempts.all[i]
+	if a.begun {
 		x.ledger.Ignored++
 		return
 	}
 	if machine >= 0 {
-		c.machine = x.fleet.of(machine)
+		a.machine = x.fleet.add(machine)
 	}
-	if c.start != noTime {
-		x.forecast.lag.observe(x.book.now - c.start)
+	if a.start != noTime {
+		x.forecast.lag.observe(x.book.now - a.start)
 	}
-	x.book.begin(c)
+	x.book.begin(a)
 }
 
 // report takes a progress report, and begins the attempt if it has not begun. It reports whether the attempt exists.
@@ -268,32 +268,32 @@ func (x *phase) report(e *Event) bool {
 	if i == none {
 		return false
 	}
-	s, c := &x.book.tasks[e.Task], &x.book.copies.all[i]
-	if !c.begun {
-		x.book.begin(c)
+	s, a := &x.book.tasks[e.Task], &x.book.attempts.all[i]
+	if !a.begun {
+		x.book.begin(a)
 	}
 	if !e.Report.valid() {
 		x.ledger.Ignored++
 		return true
 	}
-	x.peers.dropPace(c)
-	score := x.forecast.report(s, c, &e.Report)
-	x.score(s, c, score)
-	x.peers.addPace(c.score, x.book.age(c))
+	x.peers.dropPace(a)
+	score := x.forecast.report(s, a, &e.Report)
+	x.score(s, a, score)
+	x.peers.addPace(a.score, x.book.age(a))
 	return true
 }
 
 // score updates the mean score and the total of the machine with an attempt's progress score.
-func (x *phase) score(s *taskState, c *attemptState, score float64) {
+func (x *phase) score(s *taskState, a *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
-	x.fleet.score(x.book.clock.Last, c, score)
-	c.score = score
+	x.fleet.score(x.book.clock.Last, a, score)
+	a.score = score
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
 // finish ends a task with success, and returns its other attempts.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
-	if s := x.book.over(task, attempt); s != nil { // the attempt was to be killed, but finished first: its time is no sample
+	if s := x.book.late(task, attempt); s != nil { // the attempt was to be killed, but finished first: its time is no sample
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))
@@ -305,19 +305,19 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if i == none {
 		return nil
 	}
-	s, c := &x.book.tasks[task], &x.book.copies.all[i]
-	if x.book.isExtra(s, c) {
+	s, a := &x.book.tasks[task], &x.book.attempts.all[i]
+	if x.book.isCopy(s, a) {
 		x.ledger.Won++
 	}
 	overtaken = x.overtake(s, i)
-	age := x.book.age(c)
-	if c.begun {
-		x.forecast.finished(s, c)
-		w := s.stint(c.resumed)
-		x.peers.finish(age.Seconds(), s, w, x.forecast.done(w, c))
+	age := x.book.age(a)
+	if a.begun {
+		x.forecast.finished(s, a)
+		w := s.stint(a.resumed)
+		x.peers.finish(age.Seconds(), s, w, x.forecast.done(w, a))
 	}
-	x.peers.dropPace(c)
-	x.score(s, c, 1)
+	x.peers.dropPace(a)
+	x.score(s, a, 1)
 	x.peers.addPace(1, age)
 	x.ledger.Used = num.Add(x.ledger.Used, age)
 	x.book.end(i)
@@ -329,16 +329,16 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 // overtake ends all attempts of a task except the winner, which may be none, and returns their numbers.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
-	byExtra := winner != none && x.book.isExtra(s, &x.book.copies.all[winner])
-	for i := s.copies; i != none; {
-		c := &x.book.copies.all[i]
-		next := c.next
+	byCopy := winner != none && x.book.isCopy(s, &x.book.attempts.all[winner])
+	for i := s.newest; i != none; {
+		a := &x.book.attempts.all[i]
+		next := a.next
 		if i != winner {
-			overtaken = append(overtaken, int(c.attempt))
-			if x.book.isExtra(s, c) {
+			overtaken = append(overtaken, int(a.attempt))
+			if x.book.isCopy(s, a) {
 				x.ledger.Lost++
-			} else if byExtra && c.machine != none {
-				x.fleet.list[c.machine].beaten = x.book.now
+			} else if byCopy && a.machine != none {
+				x.fleet.machines[a.machine].beaten = x.book.now
 			}
 			x.end(s, i, wasKilled)
 		}
@@ -359,16 +359,16 @@ const (
 
 // end ends an attempt that did not finish.
 func (x *phase) end(s *taskState, i int32, how fate) {
-	c := &x.book.copies.all[i]
+	a := &x.book.attempts.all[i]
 	if how == hasFailed {
-		x.forecast.failed(s, c)
+		x.forecast.failed(s, a)
 	} else {
-		x.forecast.killed(s, c, how == wasInVain)
+		x.forecast.killed(s, a, how == wasInVain)
 	}
-	ran, before := x.book.age(c), x.peers.furthest(&x.book, s)
+	ran, before := x.book.age(a), x.peers.furthest(&x.book, s)
 	x.ledger.Used, x.ledger.Wasted = num.Add(x.ledger.Used, ran), num.Add(x.ledger.Wasted, ran)
-	x.peers.dropPace(c)
-	x.fleet.score(x.book.clock.Last, c, 0)
+	x.peers.dropPace(a)
+	x.fleet.score(x.book.clock.Last, a, 0)
 	x.book.end(i)
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
@@ -377,7 +377,7 @@ func (x *phase) end(s *taskState, i int32, how fate) {
 func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
-	if s.copies == none {
+	if s.newest == none {
 		x.book.waiting.enter(int32(task))
 	}
 	x.charge()
@@ -393,7 +393,7 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 	how := wasKilled
 	if x.book.several(s) { // another attempt goes on
 		x.book.history(s).lastCopy = x.book.now
-		if x.book.isExtra(s, &x.book.copies.all[i]) {
+		if x.book.isCopy(s, &x.book.attempts.all[i]) {
 			how = wasInVain
 		}
 	}
@@ -412,8 +412,8 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 // account returns the ledger, with the counts that other parts keep.
 func (x *phase) account() Ledger {
 	l := x.ledger
-	l.Finished, l.ClockSteps = x.book.ends, x.book.clock.Steps
-	l.BadUnits, l.SmallUnits = x.forecast.doubt.bad, x.forecast.doubt.small
+	l.Finished, l.ClockSteps = x.book.successes, x.book.clock.Steps
+	l.BadUnits, l.SmallUnits = x.forecast.units.tooLarge, x.forecast.units.tooSmall
 	return l
 }
 
@@ -430,14 +430,14 @@ func (x *phase) known(task int) bool {
 
 // loseMachine ends all attempts on a machine, and returns the tasks that wait again, in ascending order.
 func (x *phase) loseMachine(machine int) []int {
-	place := x.fleet.seen(machine)
-	if place == none {
+	index := x.fleet.find(machine)
+	if index == none {
 		return nil
 	}
-	x.fleet.refuse(place, false) // SetSlots takes its slots off; when the machine comes back, it may be better
-	all, lost := x.book.copies.all, x.lost[:0]
+	x.fleet.refuse(index, false) // SetSlots takes its slots off; when the machine comes back, it may be better
+	all, lost := x.book.attempts.all, x.lost[:0]
 	for i := range all {
-		if c := &all[i]; c.task != none && c.machine == place {
+		if a := &all[i]; a.task != none && a.machine == index {
 			lost = append(lost, int32(i))
 		}
 	}
@@ -449,7 +449,7 @@ func (x *phase) loseMachine(machine int) []int {
 		task := int(all[i].task)
 		x.ledger.Failed++
 		x.abandon(task, i, hasFailed)
-		if x.book.tasks[task].copies == none {
+		if x.book.tasks[task].newest == none {
 			x.waiting = append(x.waiting, task)
 		}
 	}
@@ -465,7 +465,7 @@ func (x *phase) loseOutput(task int) {
 	}
 	x.peers.scores -= x.peers.furthest(&x.book, s)
 	x.book.unfinish(int32(task))
-	x.book.history(s).lost = s.attempts
+	x.book.history(s).lost = s.launched
 }
 
 func (x *phase) setSlots(slots int) {
@@ -525,9 +525,9 @@ func (x *phase) setEligible(e *Event) {
 func (x *phase) close() {
 	for i := range x.book.tasks {
 		s := &x.book.tasks[i]
-		for s.copies != none {
+		for s.newest != none {
 			x.ledger.Pruned++
-			x.abandon(i, s.copies, wasKilled)
+			x.abandon(i, s.newest, wasKilled)
 		}
 		if s.flags&waits != 0 {
 			x.book.waiting.leave(s)

@@ -27,7 +27,7 @@ func TestASuspectMachineIsHardlyChance(t *testing.T) {
 		{overdue: 1 << 20, share: 1e-300, machines: 1 << 20, want: true}, // an underflow clears no machine
 	} {
 		m := machine{overdue: one.overdue, ended: one.ended}
-		assert.Equal(t, one.want, m.isBehind(one.share, one.machines), "%+v", one)
+		assert.Equal(t, one.want, m.isSuspect(one.share, one.machines), "%+v", one)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestFewMachinesAreSuspectByChance(t *testing.T) {
 					m.ended++
 				}
 			}
-			any = any || m.isBehind(share, machines)
+			any = any || m.isSuspect(share, machines)
 		}
 		if any {
 			wrong++

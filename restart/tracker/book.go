@@ -15,26 +15,26 @@ import (
 // was tried, and which copies and restarts it had. A machine is known to the book only by its index in [fleet]. The
 // book knows nothing of how long anything takes.
 type book struct {
-	clock      clock.Clock
-	now        time.Duration // time since the first event; never falls
-	moved      time.Duration // when an attempt last began or ended
-	told       int           // number of events so far
-	tasks      []taskState
-	copies     pool
-	histories  []history
-	tries      bool  // histories hold the trials of tasks
-	clones     int32 // how many clones each task may have, at least 1
-	waiting    queue
-	candidates candidates
-	cloning    []int32 // tasks that may lack clones, in the order of their starts
-	slots      int
-	running    int // attempts that run or wait in an engine's queue
-	active     int // tasks with such an attempt
-	first      int // attempts that are no copies: the clones of each task, and at least one attempt of each active task
-	working    int // tasks with an attempt that has begun
-	started    int // tasks that have ever begun; it shows where the first wave ends
-	finished   int // tasks that count as finished now
-	ends       int // successes so far; a task that lost its output may succeed again
+	clock       clock.Clock
+	now         time.Duration // time since the first event; never falls
+	lastChange  time.Duration // when an attempt last began or ended
+	events      int           // number of events so far
+	tasks       []taskState
+	attempts    attemptPool
+	histories   []history
+	keepsTrials bool  // histories hold the trials of tasks
+	clones      int32 // how many clones each task may have, at least 1
+	waiting     queue
+	candidates  candidates
+	cloning     []int32 // tasks that may lack clones, in the order of their starts
+	slots       int
+	running     int // attempts that run or wait in an engine's queue
+	active      int // tasks with such an attempt
+	first       int // attempts that are no copies: the clones of each task, and at least one attempt of each active task
+	working     int // tasks with an attempt that has begun
+	started     int // tasks that have ever begun; it shows where the first wave ends
+	finished    int // tasks that count as finished now
+	successes   int // successes so far; a task that lost its output may succeed again
 }
 
 // newBook returns a book in which all tasks wait. The first attempts of a task count as clones, up to the given
@@ -42,11 +42,11 @@ type book struct {
 func newBook(work []float64, known func(task int) bool, slots, clones int) book {
 	b := book{
 		tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones),
-		copies: pool{make([]attemptState, 0, min(len(work), slots, 8)), none},
+		attempts: attemptPool{make([]attemptState, 0, min(len(work), slots, 8)), none},
 	}
 	for i := range b.tasks {
 		b.tasks[i] = taskState{
-			work: work[i], copies: none, candidate: none, history: none, tried: [maxTried]int32{none, none, none, none},
+			work: work[i], newest: none, candidate: none, history: none, machines: [maxMachines]int32{none, none, none, none},
 		}
 		if known(i) {
 			b.tasks[i].flags |= knownWork
@@ -68,8 +68,8 @@ func (b *book) task(task int) *taskState {
 // find returns the index of an attempt that has not ended; none if there is no such attempt.
 func (b *book) find(task, attempt int) int32 {
 	if s := b.task(task); s != nil {
-		for i := s.copies; i != none; i = b.copies.all[i].next {
-			if int(b.copies.all[i].attempt) == attempt {
+		for i := s.newest; i != none; i = b.attempts.all[i].next {
+			if int(b.attempts.all[i].attempt) == attempt {
 				return i
 			}
 		}
@@ -79,9 +79,9 @@ func (b *book) find(task, attempt int) int32 {
 
 // late returns the task of an attempt that the tracker already counts as ended, if a success of this attempt can still
 // end the task; nil otherwise. An attempt that ended before the task lost its output cannot end the task any more.
-func (b *book) over(task, attempt int) *taskState {
+func (b *book) late(task, attempt int) *taskState {
 	s := b.task(task)
-	if s == nil || attempt < 0 || attempt >= int(s.attempts) || s.flags&finished != 0 || b.find(task, attempt) != none {
+	if s == nil || attempt < 0 || attempt >= int(s.launched) || s.flags&finished != 0 || b.find(task, attempt) != none {
 		return nil
 	}
 	if s.history != none && attempt < int(b.histories[s.history].lost) {
@@ -92,25 +92,25 @@ func (b *book) over(task, attempt int) *taskState {
 
 // attemptOf returns the number of the task's attempt at an index of restart.Task.Attempts.
 func (b *book) attemptOf(s *taskState, index int) int {
-	i := s.copies
+	i := s.newest
 	for range index {
-		if b.copies.all[i].next == none {
+		if b.attempts.all[i].next == none {
 			break
 		}
-		i = b.copies.all[i].next
+		i = b.attempts.all[i].next
 	}
-	return int(b.copies.all[i].attempt)
+	return int(b.attempts.all[i].attempt)
 }
 
 // several reports whether a task has more than one attempt.
 func (b *book) several(s *taskState) bool {
-	return s.copies != none && b.copies.all[s.copies].next != none
+	return s.newest != none && b.attempts.all[s.newest].next != none
 }
 
 // runs reports whether an attempt of the task has begun. Other attempts of the task may wait in an engine's queue.
 func (b *book) runs(s *taskState) bool {
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		if b.copies.all[i].begun {
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		if b.attempts.all[i].begun {
 			return true
 		}
 	}
@@ -118,22 +118,22 @@ func (b *book) runs(s *taskState) bool {
 }
 
 // age returns how long an attempt has run; 0 before it has begun.
-func (b *book) age(c *attemptState) time.Duration {
-	if !c.begun {
+func (b *book) age(a *attemptState) time.Duration {
+	if !a.begun {
 		return 0
 	}
-	return b.now - c.start
+	return b.now - a.start
 }
 
 // isClone reports whether an attempt counts as a clone: it is among the first attempts of its task.
-func (b *book) isClone(c *attemptState) bool { return c.attempt < b.clones }
+func (b *book) isClone(a *attemptState) bool { return a.attempt < b.clones }
 
 // oldest returns the attempt of a task that has run longest; of two attempts that began at the same time, the earlier
 // number.
 func (b *book) oldest(s *taskState) (oldest int32) {
-	oldest = s.copies
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		if b.age(&b.copies.all[i]) >= b.age(&b.copies.all[oldest]) {
+	oldest = s.newest
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		if b.age(&b.attempts.all[i]) >= b.age(&b.attempts.all[oldest]) {
 			oldest = i
 		}
 	}
@@ -141,26 +141,26 @@ func (b *book) oldest(s *taskState) (oldest int32) {
 }
 
 // isCopy reports whether an attempt was made because its task is slow.
-func (b *book) isExtra(s *taskState, c *attemptState) bool {
-	return c.attempt != s.original && !b.isClone(c)
+func (b *book) isCopy(s *taskState, a *attemptState) bool {
+	return a.attempt != s.original && !b.isClone(a)
 }
 
 // firsts counts the attempts of a task that are no copies: its clones, and at least one if the task has any attempt.
 func (b *book) firsts(s *taskState) int {
 	n := 0
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		if b.isClone(&b.copies.all[i]) {
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		if b.isClone(&b.attempts.all[i]) {
 			n++
 		}
 	}
-	if s.copies != none {
+	if s.newest != none {
 		n = max(n, 1)
 	}
 	return n
 }
 
 // copies returns how many attempts run, or wait in an engine's queue, beyond the first attempts of their tasks.
-func (b *book) speculative() int { return b.running - b.first }
+func (b *book) copies() int { return b.running - b.first }
 
 // history returns the history of a task, to change it. It makes a history if the task has none.
 func (b *book) history(s *taskState) *history {
@@ -190,33 +190,33 @@ func (b *book) saved(s *taskState) part {
 // waits in an engine's queue) are packed. Facts that few tasks have stand in a history.
 
 const (
-	none     = -1
-	maxTried = 4 // machines of earlier attempts that are remembered for a task
+	none        = -1
+	maxMachines = 4 // machines of earlier attempts that are remembered for a task
 )
 
 const noTime time.Duration = num.MinDuration
 
 type taskState struct {
 	work      float64
-	copies    int32           // index of its newest attempt, the head of the list of its attempts; none if it has no attempt
-	attempts  int32           // number of attempts so far
-	original  int32           // number of the attempt that was last launched while no other attempt ran
-	candidate int32           // index among the candidates, or none
-	history   int32           // index into histories; none if the task has no history
-	tried     [maxTried]int32 // machines of its attempts, latest first; none in unused places
+	newest    int32              // index of its newest attempt, the head of the list of its attempts; none if it has no attempt
+	launched  int32              // number of attempts so far
+	original  int32              // number of the attempt that was last launched while no other attempt ran
+	candidate int32              // index among the candidates, or none
+	history   int32              // index into histories; none if the task has no history
+	machines  [maxMachines]int32 // machines of its attempts, latest first; none in unused places
 	flags     taskFlags
 }
 
 // history holds the copies, restarts, lost outputs, checkpoints and trials of a task. Most tasks have no history.
 type history struct {
-	lastCopy   time.Duration // when a copy was last launched, or one of several attempts killed; noTime if never
-	restarts   int32
-	duplicates int32
-	killed     int32 // sample of the attempt that was killed last, or estimate.NoSample
-	killedOn   int32 // index of the machine of that attempt, or none
-	lost       int32 // number of attempts that the task had when its output was last lost; 0 if it was never lost
-	saved      part  // part of the task's work that a checkpoint holds
-	trial      restart.Trial
+	lastCopy time.Duration // when a copy was last launched, or one of several attempts killed; noTime if never
+	restarts int32
+	copies   int32
+	killed   int32 // sample of the attempt that was killed last, or estimate.NoSample
+	killedOn int32 // index of the machine of that attempt, or none
+	lost     int32 // number of attempts that the task had when its output was last lost; 0 if it was never lost
+	saved    part  // part of the task's work that a checkpoint holds
+	trial    restart.Trial
 }
 
 type taskFlags uint16
@@ -235,23 +235,23 @@ const (
 )
 
 type attemptState struct {
-	progress  estimate.Progress
-	start     time.Duration // when it began to run; before that, when it was submitted, or noTime if no slot was free for it then
-	readAll   time.Duration // age at which all work was first known to be done; noTime before
-	remaining time.Duration // when it ends by the host's own t_rem, as an instant; or estimate.Unknown
-	score     float64
-	trail     survival.Trail
-	atStage   float32 // total seconds predicted when it passed the last part of its progress; 0 if not predicted
-	task      int32   // none if this entry is free
-	next      int32   // index of the task's next older attempt, or of the next free entry
-	machine   int32
-	attempt   int32
-	sample    int32   // its sample in the unit times, or estimate.NoSample
-	told      float32 // age in seconds at the last observation that the Record received
-	implied   float32 // total seconds that its sample implies
-	begun     bool    // it runs; otherwise it waits in an engine's queue
-	badUnits  bool    // its last report claimed more work than the task has
-	resumed   part    // part of the task's work that a checkpoint held when it began
+	progress   estimate.Progress
+	start      time.Duration // when it began to run; before that, when it was submitted, or noTime if no slot was free for it then
+	doneAt     time.Duration // age at which all work was first known to be done; noTime before
+	remaining  time.Duration // when it ends by the host's own t_rem, as an instant; or estimate.Unknown
+	score      float64
+	trail      survival.Trail
+	atStage    float32 // total seconds predicted when it passed the last part of its progress; 0 if not predicted
+	task       int32   // none if this entry is free
+	next       int32   // index of the task's next older attempt, or of the next free entry
+	machine    int32
+	attempt    int32
+	sample     int32   // its sample in the unit times, or estimate.NoSample
+	recordedAt float32 // age in seconds at the last observation that the Record received
+	implied    float32 // total seconds that its sample implies
+	begun      bool    // it runs; otherwise it waits in an engine's queue
+	badUnits   bool    // its last report claimed more work than the task has
+	resumed    part    // part of the task's work that a checkpoint held when it began
 }
 
 // part is the share of a task's work that a checkpoint holds, in steps of 2^-16. The steps are small beside the work
@@ -292,26 +292,26 @@ func (w stint) units() float64 {
 }
 
 // tryMachine puts a machine first among the machines that the task was tried on.
-func (s *taskState) tryMachine(machine int32) {
+func (s *taskState) addMachine(machine int32) {
 	if machine == none {
 		return
 	}
-	at := len(s.tried) - 1
-	for i, m := range s.tried {
+	at := len(s.machines) - 1
+	for i, m := range s.machines {
 		if m == machine {
 			at = i
 			break
 		}
 	}
-	copy(s.tried[1:at+1], s.tried[:at])
-	s.tried[0] = machine
+	copy(s.machines[1:at+1], s.machines[:at])
+	s.machines[0] = machine
 }
 
-func (s *taskState) wasTried(machine int32) bool {
+func (s *taskState) ranOn(machine int32) bool {
 	if machine == none {
 		return false
 	}
-	for _, m := range s.tried {
+	for _, m := range s.machines {
 		if m == machine {
 			return true
 		}
@@ -320,29 +320,29 @@ func (s *taskState) wasTried(machine int32) bool {
 }
 
 // attemptPool holds the attempts that have not ended, in entries that are used again.
-type pool struct {
+type attemptPool struct {
 	all  []attemptState
 	free int32 // index of the first free entry, or none
 }
 
 // take returns a free entry. When the first entries are full, it makes room at once for as many attempts as may run,
 // or for twice as many as there are if the slots come one by one.
-func (p *pool) take(most int) int32 {
-	if i := p.free; i != none {
-		p.free = p.all[i].next
+func (pool *attemptPool) take(most int) int32 {
+	if i := pool.free; i != none {
+		pool.free = pool.all[i].next
 		return i
 	}
-	if n := len(p.all); n == cap(p.all) && n < most {
-		p.all = append(make([]attemptState, 0, max(most, 2*n)), p.all...)
+	if n := len(pool.all); n == cap(pool.all) && n < most {
+		pool.all = append(make([]attemptState, 0, max(most, 2*n)), pool.all...)
 	}
-	p.all = append(p.all, attemptState{})
-	return int32(len(p.all) - 1)
+	pool.all = append(pool.all, attemptState{})
+	return int32(len(pool.all) - 1)
 }
 
 // give frees an entry.
-func (p *pool) give(i int32) {
-	p.all[i].task, p.all[i].next = none, p.free
-	p.free = i
+func (pool *attemptPool) give(i int32) {
+	pool.all[i].task, pool.all[i].next = none, pool.free
+	pool.free = i
 }
 
 // How attempts begin and end in the book.
@@ -351,27 +351,27 @@ func (p *pool) give(i int32) {
 type role uint8
 
 const (
-	original role = iota // no other attempt of the task ran
-	clone                // a further clone
-	extra                // a copy, because the task is slow
+	asOriginal role = iota // no other attempt of the task ran
+	asClone                // a further clone
+	asCopy                 // a copy, because the task is slow
 )
 
 // submit adds a new attempt of a task on a machine, which may be none. The attempt has not begun.
 func (b *book) submit(task, machine int32) (*attemptState, role) {
-	s, as := &b.tasks[task], original
+	s, as := &b.tasks[task], asOriginal
 	switch {
-	case s.copies == none:
+	case s.newest == none:
 		b.active++
 		b.waiting.leave(s)
-		s.original = s.attempts
+		s.original = s.launched
 		b.mayLackClones(task)
-	case s.attempts < b.clones:
-		as = clone
+	case s.launched < b.clones:
+		as = asClone
 	default:
-		as = extra
+		as = asCopy
 		h := b.history(s)
 		h.lastCopy = b.now
-		h.duplicates++
+		h.copies++
 		b.candidates.drop(task)
 	}
 	b.first -= b.firsts(s)
@@ -379,28 +379,28 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	if b.running >= b.slots {
 		submitted = noTime // it waits for a slot; this is no dispatch delay
 	}
-	i := b.copies.take(min(len(b.tasks), b.slots))
-	c := &b.copies.all[i]
-	*c = attemptState{
-		start: submitted, readAll: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,
-		task: task, next: s.copies, machine: machine, attempt: s.attempts,
+	i := b.attempts.take(min(len(b.tasks), b.slots))
+	a := &b.attempts.all[i]
+	*a = attemptState{
+		start: submitted, doneAt: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,
+		task: task, next: s.newest, machine: machine, attempt: s.launched,
 	}
-	s.copies = i
-	s.attempts++
+	s.newest = i
+	s.launched++
 	b.first += b.firsts(s)
 	b.running++
-	s.tryMachine(machine)
-	return c, as
+	s.addMachine(machine)
+	return a, as
 }
 
 // begin starts the age of an attempt now. The first wave is counted by tasks that have run, because all tasks may
 // stand in an engine's queue.
-func (b *book) begin(c *attemptState) {
-	s := &b.tasks[c.task]
+func (b *book) begin(a *attemptState) {
+	s := &b.tasks[a.task]
 	if !b.runs(s) {
 		b.working++
 	}
-	if c.attempt == s.original {
+	if a.attempt == s.original {
 		s.flags &^= firstWave
 		if b.started < b.slots {
 			s.flags |= firstWave
@@ -410,21 +410,21 @@ func (b *book) begin(c *attemptState) {
 		s.flags |= hasRun
 		b.started++
 	}
-	c.start, c.begun, c.resumed = b.now, true, b.saved(s)
-	b.moved = b.now
-	s.tryMachine(c.machine)
+	a.start, a.begun, a.resumed = b.now, true, b.saved(s)
+	b.lastChange = b.now
+	s.addMachine(a.machine)
 }
 
 // end removes an attempt from its task. If it was the last attempt, the task neither waits nor has finished, until the
 // caller puts it into the queue or calls finish.
 func (b *book) end(i int32) {
-	c := &b.copies.all[i]
-	s := &b.tasks[c.task]
+	a := &b.attempts.all[i]
+	s := &b.tasks[a.task]
 	ran := b.runs(s)
 	b.first -= b.firsts(s)
-	for link := &s.copies; *link != none; link = &b.copies.all[*link].next {
+	for link := &s.newest; *link != none; link = &b.attempts.all[*link].next {
 		if *link == i {
-			*link = c.next
+			*link = a.next
 			break
 		}
 	}
@@ -433,14 +433,14 @@ func (b *book) end(i int32) {
 		if ran {
 			b.working--
 		}
-		b.candidates.drop(c.task)
+		b.candidates.drop(a.task)
 	}
-	if s.copies == none {
+	if s.newest == none {
 		b.active--
 	}
-	b.copies.give(i)
+	b.attempts.give(i)
 	b.running--
-	b.moved = b.now
+	b.lastChange = b.now
 }
 
 // finish records that a task without attempts has ended with success.
@@ -449,7 +449,7 @@ func (b *book) finish(task int32) {
 	b.waiting.leave(s)
 	s.flags = s.flags&^givenUp | finished
 	b.finished++
-	b.ends++
+	b.successes++
 }
 
 // unfinish makes a finished task wait again.
@@ -461,7 +461,7 @@ func (b *book) unfinish(task int32) {
 
 // mayLackClones adds a task to the list of tasks that may lack clones.
 func (b *book) mayLackClones(task int32) {
-	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && s.attempts < b.clones {
+	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && s.launched < b.clones {
 		s.flags |= cloning
 		b.cloning = append(b.cloning, task)
 	}
@@ -470,18 +470,18 @@ func (b *book) mayLackClones(task int32) {
 // lacksClone reports whether the task shall have a further clone. Each attempt that the task ever had counts as a
 // clone.
 func (b *book) lacksClone(s *taskState) bool {
-	return s.copies != none && s.flags&(finished|noCopy) == 0 && s.attempts < b.clones
+	return s.newest != none && s.flags&(finished|noCopy) == 0 && s.launched < b.clones
 }
 
 // nextClone returns a running task that lacks a clone and was not tried on the machine; none if there is no such task.
 // It skips tasks that were tried on the machine, and takes tasks that lack no clone any more off the list, once each.
-func (b *book) nextClone(place int32) int32 {
+func (b *book) nextClone(index int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {
 		if s := &b.tasks[task]; !b.lacksClone(s) {
 			s.flags &^= cloning
 			continue
-		} else if !s.wasTried(place) {
+		} else if !s.ranOn(index) {
 			copy(list[i-kept:i], list[:kept])
 			b.cloning = list[i-kept:]
 			return task
@@ -496,7 +496,7 @@ func (b *book) nextClone(place int32) int32 {
 // setEligible sets which actions are forbidden for a task.
 func (b *book) setEligible(task int32, dont taskFlags) {
 	s := &b.tasks[task]
-	if s.flags = s.flags&^(noCopy|noRestart) | dont; dont&noCopy == 0 && s.copies != none {
+	if s.flags = s.flags&^(noCopy|noRestart) | dont; dont&noCopy == 0 && s.newest != none {
 		b.mayLackClones(task) // nextClone may have taken it off the list
 	}
 }
@@ -552,7 +552,7 @@ func (q *queue) first(machine int32) int32 {
 	switch {
 	case len(q.heap) == 0:
 		return none
-	case !q.tasks[q.heap[0]].wasTried(machine):
+	case !q.tasks[q.heap[0]].ranOn(machine):
 		return q.heap[0]
 	}
 	return q.passOver(machine)
@@ -572,7 +572,7 @@ func (q *queue) passOver(machine int32) int32 {
 		}
 		passed[n] = task
 		n++
-		if !q.tasks[task].wasTried(machine) {
+		if !q.tasks[task].ranOn(machine) {
 			found = task
 			break
 		}
@@ -613,22 +613,22 @@ type candidates struct {
 	tasks []taskState // the book's
 }
 
-func (c *candidates) add(task int32) {
-	if s := &c.tasks[task]; s.candidate == none {
-		s.candidate = int32(len(c.list))
-		c.list = append(c.list, task)
+func (cands *candidates) add(task int32) {
+	if s := &cands.tasks[task]; s.candidate == none {
+		s.candidate = int32(len(cands.list))
+		cands.list = append(cands.list, task)
 	}
 }
 
 // drop removes a task, and fills the gap with the last candidate.
-func (c *candidates) drop(task int32) {
-	at := c.tasks[task].candidate
+func (cands *candidates) drop(task int32) {
+	at := cands.tasks[task].candidate
 	if at == none {
 		return
 	}
-	last := c.list[len(c.list)-1]
-	c.list[at] = last
-	c.tasks[last].candidate = at
-	c.list = c.list[:len(c.list)-1]
-	c.tasks[task].candidate = none
+	last := cands.list[len(cands.list)-1]
+	cands.list[at] = last
+	cands.tasks[last].candidate = at
+	cands.list = cands.list[:len(cands.list)-1]
+	cands.tasks[task].candidate = none
 }

@@ -43,28 +43,28 @@ type BudgetConfig struct {
 }
 
 // Validate reports the first field that is out of range, with its value and its range.
-func (c BudgetConfig) Validate() error {
+func (bc BudgetConfig) Validate() error {
 	const place = "restart/tracker: BudgetConfig"
-	if c.Rate == restart.Off {
-		c.Rate = 0
+	if bc.Rate == restart.Off {
+		bc.Rate = 0
 	}
 	return cmp.Or(
-		check.Count(place, "Slots", c.Slots, false),
-		check.Share(place, "Share", c.Share, true),
-		check.Factor(place, "Rate", c.Rate),
-		check.Count(place, "Floor", c.Floor, true),
+		check.Count(place, "Slots", bc.Slots, false),
+		check.Share(place, "Share", bc.Share, true),
+		check.Factor(place, "Rate", bc.Rate),
+		check.Count(place, "Floor", bc.Floor, true),
 	)
 }
 
 // Effective returns the configuration with its defaults filled in.
-func (c BudgetConfig) Effective() BudgetConfig {
-	c.Share, c.Rate, c.Floor = check.Or(c.Share, 0.1), check.Or(c.Rate, 0.1), check.Or(c.Floor, 3)
-	return c
+func (bc BudgetConfig) Effective() BudgetConfig {
+	bc.Share, bc.Rate, bc.Floor = check.Or(bc.Share, 0.1), check.Or(bc.Rate, 0.1), check.Or(bc.Floor, 3)
+	return bc
 }
 
 // MarshalJSON returns the fields that are not zero, with kebab-case keys, Off as -1. UnmarshalJSON reads it back.
-func (c BudgetConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
-func (c *BudgetConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
+func (bc BudgetConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&bc)) }
+func (bc *BudgetConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, bc, wire.Struct) }
 
 // Budget bounds the load that copies add to all the phases that share it: by a cap on the copies that run at once, and
 // by a rate of launches. It refuses new copies, and never ends a running copy. It counts the attempts beyond the first
@@ -97,112 +97,112 @@ func NewBudget(c BudgetConfig) (*Budget, error) {
 }
 
 // fill fills the defaults in, once. A zero Budget gets them at its first use.
-func (b *Budget) fill() {
-	if b.filled {
+func (budget *Budget) fill() {
+	if budget.filled {
 		return
 	}
-	b.filled, b.config = true, b.config.Effective()
-	b.tokens = float64(max(b.config.Floor, 0))
+	budget.filled, budget.config = true, budget.config.Effective()
+	budget.tokens = float64(max(budget.config.Floor, 0))
 }
 
 // Config returns the configuration with its defaults filled in.
-func (b *Budget) Config() BudgetConfig {
-	b.fill()
-	return b.config
+func (budget *Budget) Config() BudgetConfig {
+	budget.fill()
+	return budget.config
 }
 
 // Running returns how many copies run under the budget.
-func (b *Budget) Running() int { return b.running }
+func (budget *Budget) Running() int { return budget.running }
 
 // limit returns how many copies may run at once. It bounds the saved allowance, too.
-func (b *Budget) limit() float64 {
-	floor := float64(max(b.config.Floor, 0))
-	if b.config.Share == restart.Off {
-		return max(floor, float64(b.slots))
+func (budget *Budget) limit() float64 {
+	floor := float64(max(budget.config.Floor, 0))
+	if budget.config.Share == restart.Off {
+		return max(floor, float64(budget.slots))
 	}
-	return max(floor, b.config.Share*float64(b.slots))
+	return max(floor, budget.config.Share*float64(budget.slots))
 }
 
 // Allows reports whether one more copy may be launched now. While no copy runs, it returns true. A nil Budget allows
 // every copy.
-func (b *Budget) Allows() bool {
-	if b == nil || b.running == 0 {
+func (budget *Budget) Allows() bool {
+	if budget == nil || budget.running == 0 {
 		return true
 	}
-	b.fill()
+	budget.fill()
 	switch {
-	case b.slots > 0 && b.running >= b.config.Floor && b.config.Share != restart.Off &&
-		b.shareWith(b.running+1) > b.config.Share:
+	case budget.slots > 0 && budget.running >= budget.config.Floor && budget.config.Share != restart.Off &&
+		budget.shareWith(budget.running+1) > budget.config.Share:
 		return false
 	}
-	return b.config.Rate == restart.Off || b.tokens >= 1-tokenNoise
+	return budget.config.Rate == restart.Off || budget.tokens >= 1-tokenNoise
 }
 
 // shareWith returns the share of the slots that a number of copies holds. The quotient is exact at the boundary, where
 // the product is not: 0.29*100 is less than 29.
-func (b *Budget) shareWith(copies int) float64 { return float64(copies) / float64(b.slots) }
+func (budget *Budget) shareWith(copies int) float64 { return float64(copies) / float64(budget.slots) }
 
 // tokenNoise bounds the rounding error of a sum of many small allowances: ten times 0.1 must pay for one copy.
 const tokenNoise = 1e-9
 
 // TaskStarted adds the allowance of one started task. Trackers call it when a task starts for the first time. A task
 // that runs again earns nothing, because repeated work is a reason for fewer copies.
-func (b *Budget) TaskStarted() {
-	if b == nil {
+func (budget *Budget) TaskStarted() {
+	if budget == nil {
 		return
 	}
-	if b.fill(); b.config.Rate != restart.Off {
-		b.tokens = min(b.tokens+b.config.Rate, b.limit())
+	if budget.fill(); budget.config.Rate != restart.Off {
+		budget.tokens = min(budget.tokens+budget.config.Rate, budget.limit())
 	}
 }
 
 // CopyLaunched counts a launched copy, whether it was allowed or not. Trackers call it.
-func (b *Budget) CopyLaunched() {
-	if b != nil {
-		b.fill()
-		b.running++
-		b.tokens = max(b.tokens-1, 0)
+func (budget *Budget) CopyLaunched() {
+	if budget != nil {
+		budget.fill()
+		budget.running++
+		budget.tokens = max(budget.tokens-1, 0)
 	}
 }
 
 // CopyEnded counts the end of a copy. The allowance of its launch stays spent. Trackers call it.
-func (b *Budget) CopyEnded() {
-	if b != nil {
-		b.running = max(b.running-1, 0)
+func (budget *Budget) CopyEnded() {
+	if budget != nil {
+		budget.running = max(budget.running-1, 0)
 	}
 }
 
 // SlotsChanged adds to the slots of the phases, if BudgetConfig.Slots is 0. Trackers call it; [Tracker.Close] takes
 // the slots of its phase off.
-func (b *Budget) SlotsChanged(by int) {
-	if b != nil && b.config.Slots == 0 {
-		b.slots = max(b.slots+by, 0)
+func (budget *Budget) SlotsChanged(by int) {
+	if budget != nil && budget.config.Slots == 0 {
+		budget.slots = max(budget.slots+by, 0)
 	}
 }
 
 const budgetVersion = 2
 
 // AppendBinary appends a snapshot of the budget to dst, with its configuration. It never fails. O(1).
-func (b *Budget) AppendBinary(dst []byte) ([]byte, error) {
-	b.fill()
-	return snapshot.Append(dst, budgetVersion, b.code)
+func (budget *Budget) AppendBinary(dst []byte) ([]byte, error) {
+	budget.fill()
+	return snapshot.Append(dst, budgetVersion, budget.code)
 }
 
 // MarshalBinary returns a snapshot; see [Budget.AppendBinary].
-func (b *Budget) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
+func (budget *Budget) MarshalBinary() ([]byte, error) { return budget.AppendBinary(nil) }
 
 // UnmarshalBinary sets b to the state of a snapshot. Other data is an error, and leaves b as it was. O(1).
-func (b *Budget) UnmarshalBinary(data []byte) error {
-	return snapshot.RestoreTo(Budget{filled: true}, data, budgetVersion, b, (*Budget).code)
+func (budget *Budget) UnmarshalBinary(data []byte) error {
+	return snapshot.RestoreTo(Budget{filled: true}, data, budgetVersion, budget, (*Budget).code)
 }
 
-func (b *Budget) code(c *snapshot.Codec) {
-	c.Number(&b.config.Slots, 0, snapshot.Any)
-	c.Real(&b.config.Share)
-	c.Real(&b.config.Rate)
-	c.Number(&b.config.Floor, restart.Off, snapshot.Any)
-	c.Valid(true, b.config)
-	c.Number(&b.slots, 0, snapshot.Any)
-	c.Number(&b.running, 0, snapshot.Any)
-	c.Amount(&b.tokens)
+func (budget *Budget) code(c *snapshot.Codec) {
+	c.Number(&budget.config.Slots, 0, snapshot.Any)
+	c.Real(&budget.config.Share)
+	c.Real(&budget.config.Rate)
+	c.Number(&budget.config.Floor, restart.Off, snapshot.Any)
+	c.Valid(true, budget.config)
+	c.Number(&budget.slots, 0, snapshot.Any)
+	c.Number(&budget.running, 0, snapshot.Any)
+	c.Amount(&budget.tokens)
 }

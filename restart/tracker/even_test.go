@@ -28,33 +28,33 @@ func even(parts int, stalls bool) (t survival.Trail) {
 // The tracker believes the progress of an even attempt after three attempts have ended, if three in four of them moved
 // evenly, with one uneven attempt added. It does not believe the progress of an attempt that stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
-	m := ages{even: true}
-	steady, stalled, young := even(8, false), even(8, true), even(plainParts-1, false)
-	assert.False(t, m.evenly(&steady), "no attempt has ended")
+	m := ages{usesEvenness: true}
+	steady, stalled, young := even(8, false), even(8, true), even(shownParts-1, false)
+	assert.False(t, m.believesEven(&steady), "no attempt has ended")
 	for range 10 {
-		m.moved(&young)
+		m.countEvenness(&young)
 	}
-	assert.False(t, m.evenly(&steady), "an attempt of few parts does not show how it moves")
-	m.moved(&steady)
-	m.moved(&steady)
-	assert.False(t, m.evenly(&steady), "only two attempts have ended")
-	m.moved(&steady)
-	assert.True(t, m.evenly(&steady))
-	assert.False(t, m.evenly(&stalled))
-	m.moved(&stalled)
-	assert.False(t, m.evenly(&steady), "three of four, and one uneven attempt added, are too few")
+	assert.False(t, m.believesEven(&steady), "an attempt of few parts does not show how it moves")
+	m.countEvenness(&steady)
+	m.countEvenness(&steady)
+	assert.False(t, m.believesEven(&steady), "only two attempts have ended")
+	m.countEvenness(&steady)
+	assert.True(t, m.believesEven(&steady))
+	assert.False(t, m.believesEven(&stalled))
+	m.countEvenness(&stalled)
+	assert.False(t, m.believesEven(&steady), "three of four, and one uneven attempt added, are too few")
 	for range 3 {
-		m.moved(&steady)
+		m.countEvenness(&steady)
 	}
-	assert.True(t, m.evenly(&steady), "six of seven, and one uneven attempt added, are enough")
-	late := even(firstParts, false)
-	late.Report(500*time.Second, (firstParts+1.1)/survival.Parts)
-	m = ages{even: true}
+	assert.True(t, m.believesEven(&steady), "six of seven, and one uneven attempt added, are enough")
+	late := even(judgedParts, false)
+	late.Report(500*time.Second, (judgedParts+1.1)/survival.Parts)
+	m = ages{usesEvenness: true}
 	for range 3 {
-		m.moved(&late)
+		m.countEvenness(&late)
 	}
-	assert.True(t, m.evenly(&steady), "an ended attempt counts by the first parts of its work")
-	assert.False(t, m.evenly(&late))
+	assert.True(t, m.believesEven(&steady), "an ended attempt counts by the first parts of its work")
+	assert.False(t, m.believesEven(&late))
 }
 
 // Before any attempt has ended, the tracker believes the progress of an even attempt once nearly all running attempts
@@ -75,27 +75,27 @@ func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 		f := &tr.phase.forecast
 		for task := range c.plain + c.stalled + c.young {
 			tr.Start(start, task, task)
-			one := &tr.phase.book.copies.all[task]
+			a := &tr.phase.book.attempts.all[task]
 			switch {
 			case task < c.plain:
-				one.trail = even(plainParts, false)
+				a.trail = even(shownParts, false)
 			case task < c.plain+c.stalled:
-				one.trail = even(plainParts, true)
+				a.trail = even(shownParts, true)
 			default:
-				one.trail = even(1, false)
+				a.trail = even(1, false)
 			}
 		}
-		assert.Equal(t, c.believed, f.allEven(), name)
+		assert.Equal(t, c.believed, f.nearlyAllEven(), name)
 		tr.phase.book.now = 40 * time.Second
-		f.refresh()
+		f.refit()
 		slow := even(1, false)
-		assert.Equal(t, c.believed, f.ages.evenly(&slow), name)
+		assert.Equal(t, c.believed, f.ages.believesEven(&slow), name)
 
 		data, err := tr.MarshalBinary()
 		require.NoError(t, err)
 		restored, err := Restore(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second}, data)
 		require.NoError(t, err)
-		assert.Equal(t, c.believed, restored.phase.forecast.ages.evenly(&slow), name)
+		assert.Equal(t, c.believed, restored.phase.forecast.ages.believesEven(&slow), name)
 	}
 }
 

@@ -157,34 +157,34 @@ type Event struct {
 }
 
 // wire lists the fields for text, JSON and logs.
-func (e *Event) wire(c *wire.Codec) {
-	c.Word("kind", &e.Kind)
-	c.Time("time", &e.Time)
-	c.When(e.Kind.Has("task")).Int("task", &e.Task)
-	c.When(e.Kind.Has("attempt")).Int("attempt", &e.Attempt)
-	c.When(e.Kind.Has("machine")).Int("machine", &e.Machine)
-	c.Time("leaves", &e.Leaves)
-	c.Float("done", &e.Report.Done)
-	c.Float("score", &e.Report.Score)
-	c.Duration("remaining", &e.Report.Remaining)
-	c.Float("saved", &e.Report.Saved)
-	c.Text("delta", &e.Delta)
-	c.When(e.Kind.Has("slots")).Int("slots", &e.Slots)
-	c.Bool("no-copy", &e.NoCopy)
-	c.Bool("no-restart", &e.NoRestart)
+func (ev *Event) wire(c *wire.Codec) {
+	c.Word("kind", &ev.Kind)
+	c.Time("time", &ev.Time)
+	c.When(ev.Kind.Has("task")).Int("task", &ev.Task)
+	c.When(ev.Kind.Has("attempt")).Int("attempt", &ev.Attempt)
+	c.When(ev.Kind.Has("machine")).Int("machine", &ev.Machine)
+	c.Time("leaves", &ev.Leaves)
+	c.Float("done", &ev.Report.Done)
+	c.Float("score", &ev.Report.Score)
+	c.Duration("remaining", &ev.Report.Remaining)
+	c.Float("saved", &ev.Report.Saved)
+	c.Text("delta", &ev.Delta)
+	c.When(ev.Kind.Has("slots")).Int("slots", &ev.Slots)
+	c.Bool("no-copy", &ev.NoCopy)
+	c.Bool("no-restart", &ev.NoRestart)
 }
 
 // String returns the event as one line: the kind, and the fields that it has. A journal has shorter lines.
-func (e Event) String() string { return wire.Line(e.wire) }
+func (ev Event) String() string { return wire.Line(ev.wire) }
 
 // LogValue returns the event as a group of fields for log/slog.
-func (e Event) LogValue() slog.Value { return wire.Log(e.wire) }
+func (ev Event) LogValue() slog.Value { return wire.Log(ev.wire) }
 
 // MarshalJSON returns the event as an object of its fields: durations in seconds, null for unknown.
-func (e Event) MarshalJSON() ([]byte, error) { return wire.JSON(e.wire) }
+func (ev Event) MarshalJSON() ([]byte, error) { return wire.JSON(ev.wire) }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.
-func (e *Event) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Event).wire) }
+func (ev *Event) UnmarshalJSON(data []byte) error { return wire.Read(data, ev, (*Event).wire) }
 
 // Report is the progress that an attempt reports. A field that is zero is not known.
 type Report struct {

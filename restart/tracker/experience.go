@@ -16,11 +16,11 @@ import (
 // These numbers are choices. A daily job is remembered for a month. A phase of many tasks does not outweigh the other
 // phases.
 const (
-	usualKeep   = 30 * 24 * time.Hour
-	mostLessons = 256 // entries that are kept: the run times of 16 phases of many tasks
-	mostTaught  = 16  // a phase adds the run times of all its tasks, or of 16 to 31 of them
-	mostKin     = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
-	halfLives   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
+	defaultKeep = 30 * 24 * time.Hour
+	mostEntries = 256 // entries that are kept: the run times of 16 phases of many tasks
+	sharedTasks = 16  // a phase adds the run times of all its tasks, or of 16 to 31 of them
+	mostOthers  = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
+	halfAfter   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
 )
 
 // Experience is the knowledge that phases of one kind share: how their progress runs, how long their attempts took,
@@ -41,17 +41,17 @@ type Experience struct {
 	config survival.WindowConfig // a Keep of 0 stands for defaultKeep
 	clock  clock.Clock
 	shape  survival.Shape
-	seen   merge.List[lesson]
+	seen   merge.List[entry]
 	stakes time.Duration // slot time at risk in open trials of this process's phases; in no snapshot
 
 	// Summaries of seen.
-	known     []merge.Observation[lesson]
+	known     []merge.Observation[entry]
 	lost, won float64
 	cost      time.Duration
 }
 
 // entry is one observation: the run time of an attempt, or the outcome of trials.
-type lesson struct {
+type entry struct {
 	about   about
 	seconds float64 // run time; or the cost of trials less the time that trials saved
 	work    float64 // work of the attempt
@@ -63,10 +63,10 @@ type lesson struct {
 type about uint8
 
 const (
-	ofTrials about = 0
-	ofLife   about = 1 << (iota - 1)
-	ended          // the attempt ended with success; otherwise it was killed
-	sized          // the work of the attempt is known
+	ofTrials  about = 0
+	ofRunTime about = 1 << (iota - 1)
+	ended           // the attempt ended with success; otherwise it was killed
+	sized           // the work of the attempt is known
 	abouts
 )
 
@@ -79,58 +79,58 @@ func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	return &Experience{config: c}, nil
 }
 
-func (x *Experience) choices() merge.Choices {
-	c := x.config.Effective()
-	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, usualKeep)}
+func (exp *Experience) choices() merge.Choices {
+	c := exp.config.Effective()
+	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, defaultKeep)}
 }
 
 // add adds an entry. O(1).
-func (x *Experience) learn(now time.Time, l lesson) {
-	at := x.choices().At(&x.clock, now)
-	x.seen.Add(x.choices(), at, l)
-	x.sum(at)
+func (exp *Experience) add(now time.Time, l entry) {
+	at := exp.choices().At(&exp.clock, now)
+	exp.seen.Add(exp.choices(), at, l)
+	exp.sum(at)
 }
 
 // sum computes the summaries from all entries.
-func (x *Experience) sum(at time.Duration) {
+func (exp *Experience) sum(at time.Duration) {
 	lives, cost := 0.0, 0.0
-	x.lost, x.won = 0, 0
-	x.known = x.seen.Newest(lessons(), x.choices(), at, mostLessons)
-	for i := len(x.known) - 1; i >= 0; i-- {
-		l := &x.known[i].Fact
-		if l.about&ofLife > 0 {
+	exp.lost, exp.won = 0, 0
+	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
+	for i := len(exp.known) - 1; i >= 0; i-- {
+		l := &exp.known[i].Fact
+		if l.about&ofRunTime > 0 {
 			lives++
 			continue
 		}
-		left := 1 / (1 + float64((lives/halfLives)*(lives/halfLives))) // no fused multiply-add: one answer everywhere
+		left := 1 / (1 + float64((lives/halfAfter)*(lives/halfAfter))) // no fused multiply-add: one answer everywhere
 		cost += float64(left * l.seconds)
-		x.lost += float64(left * l.lost)
-		x.won += float64(left * l.won)
+		exp.lost += float64(left * l.lost)
+		exp.won += float64(left * l.won)
 	}
-	x.cost, _ = num.Duration(math.Abs(cost))
+	exp.cost, _ = num.Duration(math.Abs(cost))
 	if cost < 0 {
-		x.cost = -x.cost
+		exp.cost = -exp.cost
 	}
 }
 
 // appendRunTimes appends the newest run times, newest first. With bySize it takes run times of known works, otherwise
 // run times of unknown works.
-func (x *Experience) appendKin(dst []life, bySize bool) []life {
-	for i := len(x.known) - 1; i >= 0 && len(dst) < mostKin; i-- {
-		if l := &x.known[i].Fact; l.about&ofLife > 0 && (l.about&sized > 0) == bySize {
-			dst = append(dst, life{float32(l.seconds), l.about&ended > 0, l.work})
+func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
+	for i := len(exp.known) - 1; i >= 0 && len(dst) < mostOthers; i-- {
+		if l := &exp.known[i].Fact; l.about&ofRunTime > 0 && (l.about&sized > 0) == bySize {
+			dst = append(dst, runTime{float32(l.seconds), l.about&ended > 0, l.work})
 		}
 	}
 	return dst
 }
 
 // link connects a phase with the Experience of its kind. A nil link has no Experience.
-type pupil struct {
-	of     *Experience
-	kin    []life // run times of other phases, newest first
-	sized  bool   // the works of the phase are known
-	stride int32  // the phase adds the run times of each task that is a multiple of this power of 2
-	told   tally
+type link struct {
+	experience *Experience
+	others     []runTime // run times of other phases, newest first
+	sized      bool      // the works of the phase are known
+	stride     int32     // the phase adds the run times of each task that is a multiple of this power of 2
+	published  tally
 }
 
 // tally sums up the trials of a phase.
@@ -140,14 +140,14 @@ type tally struct {
 	stakes    time.Duration
 }
 
-func (r *trials) tally() tally { return tally{r.Won, r.Lost, r.Cost, r.AtRisk} }
+func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
 
-func newPupil(c *Config, sized bool) *pupil {
+func newLink(c *Config, sized bool) *link {
 	if c.Experience == nil {
 		return nil
 	}
-	p := &pupil{of: c.Experience, sized: sized, stride: 1}
-	for len(c.Work)/int(p.stride) >= 2*mostTaught {
+	p := &link{experience: c.Experience, sized: sized, stride: 1}
+	for len(c.Work)/int(p.stride) >= 2*sharedTasks {
 		p.stride *= 2
 	}
 	return p
@@ -155,114 +155,114 @@ func newPupil(c *Config, sized bool) *pupil {
 
 // refresh reads the run times of other phases from the Experience, until the phase has a run time of its own. After
 // that, the Experience holds the phase's own run times as well, which would count twice.
-func (p *pupil) listen(own *ages) {
-	if p != nil && len(own.closed) == 0 {
-		p.kin = p.of.appendKin(p.kin[:0], p.sized)
+func (ln *link) refresh(own *ages) {
+	if ln != nil && len(own.runTimes) == 0 {
+		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
 	}
 }
 
 // runTimes returns the run times of other phases that count: one fewer for each task of the phase that has ended.
-func (p *pupil) lives(own *ages) []life {
-	if p == nil {
+func (ln *link) runTimes(own *ages) []runTime {
+	if ln == nil {
 		return nil
 	}
-	p.listen(own)
-	return p.kept(own)
+	ln.refresh(own)
+	return ln.counted(own)
 }
 
 // counted is runTimes as of the last refresh.
-func (p *pupil) kept(own *ages) []life {
-	if p == nil {
+func (ln *link) counted(own *ages) []runTime {
+	if ln == nil {
 		return nil
 	}
-	return p.kin[:max(len(p.kin)-int(own.ended), 0)]
+	return ln.others[:max(len(ln.others)-int(own.successes), 0)]
 }
 
 // addRunTime adds the run time of an attempt to the Experience.
-func (p *pupil) teach(now time.Time, task int32, l lesson) {
-	if task&(p.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
+func (ln *link) addRunTime(now time.Time, task int32, l entry) {
+	if task&(ln.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
 		return
 	}
-	if p.sized {
+	if ln.sized {
 		l.about |= sized
 	}
-	p.of.learn(now, l)
+	ln.experience.add(now, l)
 }
 
-func lifeOf(success bool) about {
+func runTimeOf(success bool) about {
 	if success {
-		return ofLife | ended
+		return ofRunTime | ended
 	}
-	return ofLife
+	return ofRunTime
 }
 
 // adopt sets the trials of a phase to the trials of the kind, until a trial of the phase itself has come out.
-func (p *pupil) hear(r *trials) {
-	if p != nil && !r.own {
-		r.Won, r.Lost = p.of.won, p.of.lost
-		p.told.won, p.told.lost = r.Won, r.Lost
+func (ln *link) adopt(r *trials) {
+	if ln != nil && !r.ownResults {
+		r.Won, r.Lost = ln.experience.won, ln.experience.lost
+		ln.published.won, ln.published.lost = r.Won, r.Lost
 	}
 }
 
 // knowsLosses reports whether trials of the kind were lost. The Experience does not hold how long the tasks of these
 // trials took.
-func (p *pupil) knowsLosses() bool { return p != nil && p.of.lost > 0 }
+func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
 // publish adds the changes of the phase's trials to the Experience. If a won trial turns out as lost in the end, the
 // kind counts both.
-func (p *pupil) tell(now time.Time, r *trials) {
-	if p == nil || r.tally() == p.told {
+func (ln *link) publish(now time.Time, r *trials) {
+	if ln == nil || r.tally() == ln.published {
 		return
 	}
-	is, was := r.tally(), p.told
-	p.told, p.of.stakes = is, num.Sub(num.Add(p.of.stakes, is.stakes), was.stakes)
-	r.own = r.own || is.won != was.won || is.lost != was.lost
+	is, was := r.tally(), ln.published
+	ln.published, ln.experience.stakes = is, num.Sub(num.Add(ln.experience.stakes, is.stakes), was.stakes)
+	r.ownResults = r.ownResults || is.won != was.won || is.lost != was.lost
 	if is.won != was.won || is.lost != was.lost || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
-		p.of.learn(now, lesson{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
+		ln.experience.add(now, entry{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
 	}
 }
 
 // resume connects a restored phase. The Experience already holds the cost of its trials. It does not hold the stakes
 // of its open trials, because no snapshot of an Experience does: otherwise the stakes of phases that never come back
 // would burden the kind for ever.
-func (p *pupil) resume(r *trials) {
-	if p != nil {
-		p.told, p.of.stakes = r.tally(), num.Add(p.of.stakes, r.AtRisk)
+func (ln *link) resume(r *trials) {
+	if ln != nil {
+		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)
 	}
 }
 
 // all returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
-func (p *pupil) all(r *trials) (cost time.Duration, stakes time.Duration) {
-	if p == nil {
+func (ln *link) ofKind(r *trials) (cost time.Duration, stakes time.Duration) {
+	if ln == nil {
 		return r.Cost, r.AtRisk
 	}
-	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), num.Sub(num.Add(p.of.stakes, r.AtRisk), p.told.stakes)
+	return num.Add(ln.experience.cost, num.Sub(r.Cost, ln.published.cost)), num.Sub(num.Add(ln.experience.stakes, r.AtRisk), ln.published.stakes)
 }
 
 // How an experience is written, and merged with other processes.
 
 // entries returns the form in which entries are merged.
-func lessons() merge.Form[lesson] {
-	return merge.Form[lesson]{
-		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *lesson) { l.code(c) },
+func entryForm() merge.Form[entry] {
+	return merge.Form[entry]{
+		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *entry) { l.code(c) },
 	}
 }
 
-func (l *lesson) code(c *snapshot.Codec) {
-	snapshot.Small(c, &l.about, 0, int(abouts-1))
-	if l.about == ofTrials {
-		c.Real(&l.seconds)
-		c.Check(l.seconds >= -estimate.MaxSample, "holds trials that have saved too much")
-		c.Amount(&l.lost)
-		c.Amount(&l.won)
-		c.Check(l.lost <= mostAtOnce && l.won <= mostAtOnce, "holds an event of too many trials")
+func (en *entry) code(c *snapshot.Codec) {
+	snapshot.Small(c, &en.about, 0, int(abouts-1))
+	if en.about == ofTrials {
+		c.Real(&en.seconds)
+		c.Check(en.seconds >= -estimate.MaxSample, "holds trials that have saved too much")
+		c.Amount(&en.lost)
+		c.Amount(&en.won)
+		c.Check(en.lost <= mostAtOnce && en.won <= mostAtOnce, "holds an event of too many trials")
 	} else {
-		c.Amount(&l.seconds)
-		c.Amount(&l.work)
-		c.Check(l.about&ofLife > 0, "holds a life that is none")
+		c.Amount(&en.seconds)
+		c.Amount(&en.work)
+		c.Check(en.about&ofRunTime > 0, "holds a life that is none")
 	}
-	c.Check(l.seconds <= estimate.MaxSample, "holds a time that is too long")
+	c.Check(en.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
 
 // mostAtOnce bounds the trials that one event may decide. It is far above the number of copies of a task.
@@ -270,24 +270,26 @@ const mostAtOnce = 1 << 20
 
 // AppendVersion appends the version of the experience to dst. Another process needs the version to compute the delta
 // that is missing here.
-func (x *Experience) AppendVersion(dst []byte) []byte { return x.seen.AppendVersion(lessons(), dst) }
+func (exp *Experience) AppendVersion(dst []byte) []byte {
+	return exp.seen.AppendVersion(entryForm(), dst)
+}
 
 // AppendDelta appends the observations that are newer than a version, which the reader has made by its AppendVersion.
 // A nil version stands for a reader without observations. If origins are given, the delta holds only their
 // observations. The delta holds neither the Shape of progress nor open trials. It is an error if since is no version.
 // Some 20 bytes for each run time.
-func (x *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
-	return x.seen.AppendDelta(lessons(), x.choices(), x.clock.Since, dst, since, origins)
+func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
+	return exp.seen.AppendDelta(entryForm(), exp.choices(), exp.clock.Since, dst, since, origins)
 }
 
 // Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
 // Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
 // if there is no Origin, or delta is damaged or empty. It returns a FieldError if delta is more than MaxSkew ahead of
 // now. O(1) for each entry.
-func (x *Experience) Merge(now time.Time, delta []byte) error {
-	at := x.choices().At(&x.clock, now)
-	err := x.seen.Merge(lessons(), x.choices(), at, delta)
-	x.sum(at)
+func (exp *Experience) Merge(now time.Time, delta []byte) error {
+	at := exp.choices().At(&exp.clock, now)
+	err := exp.seen.Merge(entryForm(), exp.choices(), at, delta)
+	exp.sum(at)
 	return err
 }
 
@@ -295,20 +297,20 @@ const experienceVersion = 1
 
 // AppendBinary appends a snapshot of the experience to dst, without the stakes of open trials: the phases bring them
 // back by [Restore]. It never fails. O(1), at most 10 kB.
-func (x *Experience) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, experienceVersion, x.code)
+func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
+	return snapshot.Append(dst, experienceVersion, exp.code)
 }
 
 // MarshalBinary returns a snapshot; see [Experience.AppendBinary].
-func (x *Experience) MarshalBinary() ([]byte, error) { return x.AppendBinary(nil) }
+func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary(nil) }
 
 // UnmarshalBinary sets x to the state of a snapshot. Other data is an error, and leaves x as it was.
-func (x *Experience) UnmarshalBinary(data []byte) error {
-	return snapshot.RestoreTo(Experience{}, data, experienceVersion, x, (*Experience).code)
+func (exp *Experience) UnmarshalBinary(data []byte) error {
+	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
 }
 
-func (x *Experience) code(c *snapshot.Codec) {
-	config := x.config
+func (exp *Experience) code(c *snapshot.Codec) {
+	config := exp.config
 	c.Duration(&config.Keep)
 	c.Text(&config.Origin)
 	c.Duration(&config.MaxSkew)
@@ -316,12 +318,12 @@ func (x *Experience) code(c *snapshot.Codec) {
 		c.Valid(true, config)
 	}
 	if c.Reading() {
-		x.config = config
+		exp.config = config
 	}
-	c.Clock(&x.clock)
-	c.Part(&x.shape)
-	x.seen.State(lessons(), c, x.choices().Latest(x.clock))
+	c.Clock(&exp.clock)
+	c.Part(&exp.shape)
+	exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock))
 	if c.Reading() {
-		x.sum(x.clock.Since)
+		exp.sum(exp.clock.Since)
 	}
 }

@@ -87,14 +87,14 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	tr := stage(t, x, 100)
 	median := func() float64 {
 		m := &tr.phase.forecast.ages
-		m.fitted = noTime
-		tr.phase.forecast.refresh()
+		m.fittedAt = noTime
+		tr.phase.forecast.refit()
 		return m.curve.Quantile(.5)
 	}
 	assert.InDelta(t, 100, median(), 1)
 	tr.Start(second(8000), 50, 0)
 	tr.Kill(second(8010), 50, 0)
-	require.Len(t, tr.phase.forecast.pupil.lives(&tr.phase.forecast.ages), 32, "no task of the phase has ended, so all run times of the kind count")
+	require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), 32, "no task of the phase has ended, so all run times of the kind count")
 	for i := range 40 { // one after another, because a running task would count as well
 		tr.Start(second(9000+300*float64(i)), i, i)
 		tr.Finish(second(9300+300*float64(i)), i, 0)
@@ -104,9 +104,9 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 		case own > 16:
 			require.InDelta(t, 300., median(), 1, own)
 		}
-		require.Len(t, tr.phase.forecast.pupil.lives(&tr.phase.forecast.ages), max(32-i-1, 0))
+		require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), max(32-i-1, 0))
 	}
-	assert.Len(t, tr.phase.forecast.pupil.kin, 32, "the phase reads none of its own run times")
+	assert.Len(t, tr.phase.forecast.link.others, 32, "the phase reads none of its own run times")
 }
 
 // A phase of many tasks adds the run times of some of them to its kind, and not only of the first that ended.
@@ -280,13 +280,13 @@ func next(source *rand.Rand, tr *Tracker, now float64) Event {
 	task := source.IntN(tr.Phase().Tasks)
 	e := Event{Time: second(now), Task: task, Machine: source.IntN(10)}
 	s := &tr.phase.book.tasks[task]
-	if s.copies == none {
+	if s.newest == none {
 		e.Kind, e.Task = Started, task
 		return e
 	}
-	c := &tr.phase.book.copies.all[s.copies]
-	e.Attempt = int(c.attempt)
-	age := tr.phase.book.age(c).Seconds()
+	a := &tr.phase.book.attempts.all[s.newest]
+	e.Attempt = int(a.attempt)
+	age := tr.phase.book.age(a).Seconds()
 	switch k := source.IntN(12); {
 	case k == 0 && age > 20, age > 60 && task > 0:
 		e.Kind = Finished
@@ -315,14 +315,14 @@ func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 		New: func(process int) *Experience { return processExperience(t, process) },
 		See: func(x *Experience, _ int, now time.Time, source *rand.Rand) {
 			if source.IntN(3) == 0 {
-				x.learn(now, lesson{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
+				x.add(now, entry{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
 				return
 			}
-			x.learn(now, lesson{about: ofLife | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
+			x.add(now, entry{about: ofRunTime | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
 		},
 		Answer: func(x *Experience, now time.Time) string {
 			x.sum(x.choices().At(&x.clock, now))
-			return fmt.Sprint(x.lost, x.won, x.cost, x.appendKin(nil, false), x.appendKin(nil, true))
+			return fmt.Sprint(x.lost, x.won, x.cost, x.appendRunTimes(nil, false), x.appendRunTimes(nil, true))
 		},
 	})
 	a, b := processExperience(t, 0), processExperience(t, 1)
@@ -366,8 +366,8 @@ func TestAFullExperienceDoesNotAllocate(t *testing.T) {
 
 func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	runs(stage(t, x, 400), 0, slices.Repeat([]float64{100}, 400)...)
-	for i := range mostLessons {
-		x.learn(second(float64(i)), lesson{about: ofLife | ended, seconds: 100, work: 1})
+	for i := range mostEntries {
+		x.add(second(float64(i)), entry{about: ofRunTime | ended, seconds: 100, work: 1})
 	}
 	tr := stage(t, x, 400)
 	for i := range 400 {

@@ -13,10 +13,10 @@ import (
 // The tracker's own record gets as many observations of running attempts as it can hold: MostRunning for each machine
 // at once, and as many in each interval. A record of the host gets all observations.
 func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
-	f := fleet{own: new(machines.Record), list: make([]machine, 2)}
-	told := func(place int32, now time.Duration) (n int) {
+	f := fleet{own: new(machines.Record), machines: make([]machine, 2)}
+	told := func(index int32, now time.Duration) (n int) {
 		for range 20 {
-			if f.admit(place, now, 16*time.Second) {
+			if f.admit(index, now, 16*time.Second) {
 				n++
 			}
 		}
@@ -50,7 +50,7 @@ func TestRestoreRejectsAnObservationTooFarAhead(t *testing.T) {
 	for task := range 12 {
 		tr.Report(now, task, 0, Report{Done: .1})
 	}
-	due := &tr.phase.fleet.list[0].due
+	due := &tr.phase.fleet.machines[0].due
 	assert.Equal(t, 2*interval, *due, "the record has as many observations as it can hold")
 	for wait, right := range map[time.Duration]bool{
 		2 * interval: true, 0: true, 2*interval + 1: false, -1: false, 1<<63 - 1: false,

@@ -16,25 +16,25 @@ import (
 // judge decides about tasks: it shows them to the policy, and passes what that answers through the stages of
 // [judge.decide].
 type judge struct {
-	book     *book
-	fleet    *fleet
-	forecast *forecast
-	peers    *peers
-	policy   restart.Policy
-	least    *restart.LeastCost // the policy, if it is the default: it keeps the limits by itself
-	whole    bool               // every decision is a full one; for tests
-	reads    rules.Description
-	budget   Limiter // nil: no bound
-	facts    restart.Phase
-	bad      int // answers that could not be meant
-	counts   counts
-	trials   trials
-	ranking  ranking
-	scratch  []ranked           // of the ranking: what is dropped, or goes back
-	avoid    []int              // scratch of withAvoid
-	others   estimate.PeerTimes // scratch of look: without the task's own samples
-	tried    [maxTried]int      // scratch of look
-	copies   []restart.Attempt  // scratch of look
+	book       *book
+	fleet      *fleet
+	forecast   *forecast
+	peers      *peers
+	policy     restart.Policy
+	leastCost  *restart.LeastCost // the policy, if it is the default: it keeps the limits by itself
+	inFull     bool               // every decision is a full one; for tests
+	reads      rules.Description
+	budget     Limiter // nil: no bound
+	facts      restart.Phase
+	badAnswers int // answers that could not be meant
+	counts     counts
+	trials     trials
+	ranking    ranking
+	scratch    []ranked           // of the ranking: what is dropped, or goes back
+	avoid      []int              // scratch of withAvoid
+	others     estimate.PeerTimes // scratch of look: without the task's own samples
+	machines   [maxMachines]int   // scratch of look
+	attempts   []restart.Attempt  // scratch of look
 }
 
 // verdict is what is decided about a task.
@@ -45,13 +45,13 @@ type verdict struct {
 }
 
 // phase is what is known of the phase as a policy sees it.
-func (j *judge) phase() *restart.Phase {
+func (j *judge) phaseFacts() *restart.Phase {
 	b, p := j.book, &j.facts
-	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.speculative()
+	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
-	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
+	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.units.disbelieved, j.fleet.count
 	if j.trials.on {
-		p.Trials, p.Idle = j.account(), num.Sub(b.now, b.moved)
+		p.Trials, p.Idle = j.account(), num.Sub(b.now, b.lastChange)
 	}
 	p.Peers = restart.Peers{}
 	j.peers.fill(&p.Peers, b.working+b.finished)
@@ -71,14 +71,14 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 		v.Reason = restart.NotRunning
 		return v
 	}
-	if machine == askNone && j.plain(&v.Decision, task, p) {
+	if machine == askNone && j.keepByBounds(&v.Decision, task, p) {
 		return v
 	}
 	var view restart.Task
-	j.look(&view, task, machine)
+	j.fillTask(&view, task, machine)
 	d := &v.Decision
-	if *d = j.policy.Decide(view, *p); j.least == nil {
-		j.sane(d, len(view.Attempts))
+	if *d = j.policy.Decide(view, *p); j.leastCost == nil {
+		j.sanitize(d, len(view.Attempts))
 		*d = restart.Hold(*d, view, *p)
 	}
 	if d.Action == restart.Keep {
@@ -86,7 +86,7 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 		j.rescue(s, d, &view, p)
 	}
 	if d.Action == restart.Copy || d.Action == restart.Restart {
-		j.withAvoid(d, &view, p)
+		j.addAvoid(d, &view, p)
 	}
 	if d.Action == restart.Copy && j.budget != nil && !j.budget.Allows() {
 		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
@@ -100,62 +100,62 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 
 // look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
 // call.
-func (j *judge) look(view *restart.Task, task int32, machine int) {
+func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.doubts = float32(j.mayMislead())
-	behind := j.fleet.leavesBehind(b, s, machine)
-	f.ages.apart = behind && f.ages.sure()
-	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
-	var samples [mostAhead]int
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		c := &b.copies.all[i]
-		n := len(copies)
+	f.ages.stallWeight = float32(j.stallWeight())
+	onSuspects := j.fleet.leavesSuspects(b, s, machine)
+	f.ages.onSuspects = onSuspects && f.ages.hasCurve()
+	attempts, leastResumed, oldest := j.attempts[:0], part(mostPart), time.Duration(0)
+	var samples [maxForeseen]int
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		a := &b.attempts.all[i]
+		n := len(attempts)
 		if n < len(samples) {
-			samples[n] = int(c.sample)
+			samples[n] = int(a.sample)
 		}
-		w := s.stint(c.resumed)
-		copies = append(copies, restart.Attempt{
-			Machine: j.fleet.number(c.machine), Elapsed: b.age(c), Remaining: f.remaining(w, c), Score: c.score,
-			Done: f.done(w, c), Resumed: c.resumed.of(s.work),
+		w := s.stint(a.resumed)
+		attempts = append(attempts, restart.Attempt{
+			Machine: j.fleet.number(a.machine), Elapsed: b.age(a), Remaining: f.remaining(w, a), Score: a.score,
+			Done: f.done(w, a), Resumed: a.resumed.of(s.work),
 		})
-		f.foresee(w, c, n, &copies[n])
-		if m := copies[n].Machine; m >= 0 && j.trials.on {
-			copies[n].Location = j.fleet.location(b, task, m)
+		f.foresee(w, a, n, &attempts[n])
+		if m := attempts[n].Machine; m >= 0 && j.trials.on {
+			attempts[n].Location = j.fleet.location(b, task, m)
 		}
-		least, oldest = min(least, c.resumed), max(oldest, copies[n].Elapsed)
-		if b.isClone(c) {
+		leastResumed, oldest = min(leastResumed, a.resumed), max(oldest, attempts[n].Elapsed)
+		if b.isClone(a) {
 			view.Clones++
 		}
-		if c.badUnits {
-			copies[n].Score = math.NaN()
+		if a.badUnits {
+			attempts[n].Score = math.NaN()
 		}
 	}
-	tried := j.tried[:0]
-	for _, m := range s.tried {
+	past := j.machines[:0]
+	for _, m := range s.machines {
 		if m != none {
-			tried = append(tried, j.fleet.number(m))
+			past = append(past, j.fleet.number(m))
 		}
 	}
-	j.copies = copies
-	view.Attempts, view.Work, view.PastMachines = copies, s.work-least.of(s.work), tried
+	j.attempts = attempts
+	view.Attempts, view.Work, view.PastMachines = attempts, s.work-leastResumed.of(s.work), past
 	view.NoCopy, view.NoRestart = s.flags&noCopy != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, behind, samples[:min(len(copies), len(samples))], &j.others)
+	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, onSuspects, samples[:min(len(attempts), len(samples))], &j.others)
 	if j.trials.on {
 		view.Longest = f.longest(s.stint(b.saved(s)))
-		for i := range copies {
-			if c := &copies[i]; behind && c.Remaining != estimate.Unknown {
-				c.Location = j.blamed(c.Location, num.Add(c.Elapsed, c.Remaining).Seconds(), view.Fresh)
+		for i := range attempts {
+			if a := &attempts[i]; onSuspects && a.Remaining != estimate.Unknown {
+				a.Location = j.blamedLocation(a.Location, num.Add(a.Elapsed, a.Remaining).Seconds(), view.Fresh)
 			}
 		}
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.duplicates), h.trial
+		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.copies), h.trial
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
@@ -164,7 +164,7 @@ func (j *judge) look(view *restart.Task, task int32, machine int) {
 
 // blamed returns the location factor of a copy that takes so many seconds in all, on a machine on which too many others are
 // overdue: the machine is as slow as the copy.
-func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
+func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) float64 {
 	fresh.Location = 1
 	typical := restart.Typical(&fresh).Seconds()
 	if j.trials.Won < j.trials.Lost || !(typical > 0) {
@@ -175,12 +175,12 @@ func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
 
 // sane replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
 // drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
-func (j *judge) sane(d *restart.Decision, copies int) {
+func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Copy:
 		d.Attempt = 0
-	case d.Action > restart.Kill, d.Attempt < 0, d.Attempt >= copies:
-		j.bad++
+	case d.Action > restart.Kill, d.Attempt < 0, d.Attempt >= attempts:
+		j.badAnswers++
 		*d = restart.Decision{Reason: restart.BadAnswer}
 	}
 	if d.Reason >= reasons {
@@ -197,12 +197,12 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 
 // explain says why nothing is known of a task whose reports make no sense.
 func (j *judge) explain(s *taskState, d *restart.Decision) {
-	doubt := &j.forecast.doubt
-	if doubt.bad+doubt.small == 0 || d.Reason != restart.NoEstimate {
+	units := &j.forecast.units
+	if units.tooLarge+units.tooSmall == 0 || d.Reason != restart.NoEstimate {
 		return
 	}
-	for i := s.copies; i != none; i = j.book.copies.all[i].next {
-		if j.book.copies.all[i].badUnits || doubt.on {
+	for i := s.newest; i != none; i = j.book.attempts.all[i].next {
+		if j.book.attempts.all[i].badUnits || units.disbelieved {
 			d.Reason = restart.BadUnits
 		}
 	}
@@ -222,7 +222,7 @@ func blocked(r restart.Reason) bool {
 
 // plainFrom is how many tasks a phase has in which bounds stand for full decisions. A smaller phase costs little, and each of
 // its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
-const plainFrom = 64
+const boundsFrom = 64
 
 // plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
 // says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
@@ -231,52 +231,52 @@ const plainFrom = 64
 // Both bounds are of a task with one attempt that reports progress, that is no candidate, and of which no trial runs or was
 // lost. The decision is a full one where the curve of the phase is to be made again, a machine leaves, no slot will come
 // free, or the host has given t_rem or a prior.
-func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
+func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
+	if j.leastCost == nil || j.inFull || f.hasPrior || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
 		s.history != none && b.histories[s.history].trial != (restart.Trial{}) {
 		return false
 	}
-	c := &b.copies.all[s.copies]
-	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) || m.stale(b.now, f.interval) {
+	a := &b.attempts.all[s.newest]
+	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || m.stale(b.now, f.interval) {
 		return false
 	}
-	w, age := s.stint(c.resumed), b.age(c)
-	left := f.remaining(w, c)
+	w, age := s.stint(a.resumed), b.age(a)
+	left := f.remaining(w, a)
 	if left == estimate.Unknown {
 		return false
 	}
-	m.doubts = float32(j.mayMislead())
-	o, behind := restart.Outline{Age: age}, j.fleet.leavesBehind(b, s, askNone)
-	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
-	if m.evenSoFar && m.evenly(&c.trail) { // as foresee has it
+	m.stallWeight = float32(j.stallWeight())
+	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
+	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
+	if m.mostEvenNow && m.believesEven(&a.trail) { // as foresee has it
 		prediction.Even, prediction.Expected = true, true
 	}
-	if behind && m.sure() { // as foresee has it, too
+	if onSuspects && m.hasCurve() { // as foresee has it, too
 		prediction.Expected, curve = true, nil
 	}
 	known := false
-	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.evenly(&c.trail) {
+	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.believesEven(&a.trail) {
 		prediction.Even = true // which makes AtMost know more, and tell the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
-	if !known || o.Left > 0 && p.Tasks < plainFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
+	if !known || o.Left > 0 && p.Tasks < boundsFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
 		return false
 	}
-	if machine := j.fleet.number(c.machine); machine >= 0 {
+	if machine := j.fleet.number(a.machine); machine >= 0 {
 		o.Location = j.fleet.location(b, task, machine)
 	}
-	own, location := [1]int{int(c.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
-	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, behind, own[:], &j.others)
+	own, location := [1]int{int(a.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, onSuspects, own[:], &j.others)
 	fresh := o.Fresh.Expected()
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if behind { // t_rem is at most o.Left, so the machine is taken to be as slow at least
-		o.Location = j.blamed(o.Location, age.Seconds()+o.Left, o.Fresh)
+	if onSuspects { // t_rem is at most o.Left, so the machine is taken to be as slow at least
+		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
-	value, threshold, sure := j.least.NotSlow(&o, p)
+	value, threshold, sure := j.leastCost.NotSlow(&o, p)
 	if !sure {
 		return false
 	}
@@ -299,10 +299,10 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 		return
 	}
 	stays, remaining := time.Duration(0), estimate.Unknown
-	for i, k := s.copies, 0; i != none; i, k = j.book.copies.all[i].next, k+1 {
-		c := &j.book.copies.all[i]
-		left := j.fleet.stays(c.machine, j.book.now)
-		needs := j.forecast.needs(s.stint(c.resumed), c, view.Attempts[k].Remaining)
+	for i, k := s.newest, 0; i != none; i, k = j.book.attempts.all[i].next, k+1 {
+		a := &j.book.attempts.all[i]
+		left := j.fleet.stays(a.machine, j.book.now)
+		needs := j.forecast.remainingOnLeaving(s.stint(a.resumed), a, view.Attempts[k].Remaining)
 		if left == noTime || needs != estimate.Unknown && needs <= left {
 			return
 		}
@@ -324,11 +324,11 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 // withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
 // only machines on which the task was tried, it goes back to one of those: a task that hangs gets its copy on every
 // machine that is not known to be bad.
-func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
+func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
 	}
-	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.told)
+	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.events)
 	bad := len(j.avoid)
 	if bad == 0 {
 		return
@@ -343,16 +343,16 @@ func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Ph
 }
 
 // distinct counts the machines of a list and of the copies of a task, each once.
-func distinct(list []int, copies []restart.Attempt) (n int) {
+func distinct(list []int, attempts []restart.Attempt) (n int) {
 	for i, machine := range list {
 		if machine >= 0 && slices.Index(list, machine) == i {
 			n++
 		}
 	}
-	for i := range copies {
-		machine := copies[i].Machine
+	for i := range attempts {
+		machine := attempts[i].Machine
 		on := func(c restart.Attempt) bool { return c.Machine == machine }
-		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(copies, on) == i {
+		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(attempts, on) == i {
 			n++
 		}
 	}
@@ -369,8 +369,8 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	}
 	s := &j.book.tasks[task]
 	w := s.stint(j.book.saved(s))
-	if left := j.fleet.stays(j.fleet.seen(machine), j.book.now); left != noTime {
-		if usual, known := j.forecast.usual(w); known && usual > left {
+	if left := j.fleet.stays(j.fleet.find(machine), j.book.now); left != noTime {
+		if usual, known := j.forecast.median(w); known && usual > left {
 			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
 		}
 	}
@@ -403,10 +403,10 @@ func (j *judge) pays(machine int, v machines.Verdict) bool {
 // exchanged returns the location factor of a task that is killed while others wait: the slot that it leaves goes to one
 // of them, which will be as slow there.
 func (j *judge) exchanged(s *taskState, location float64) float64 {
-	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.copies == none {
+	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.newest == none {
 		return location
 	}
-	own := j.fleet.number(j.book.copies.all[s.copies].machine)
+	own := j.fleet.number(j.book.attempts.all[s.newest].machine)
 	if own == none {
 		return location
 	}

@@ -108,16 +108,16 @@ type count struct {
 	n      int
 }
 
-func (c *counts) add(d *restart.Decision) {
-	for i := range *c {
-		if one := &(*c)[i]; one.action == d.Action && one.reason == d.Reason {
+func (cs *counts) add(d *restart.Decision) {
+	for i := range *cs {
+		if one := &(*cs)[i]; one.action == d.Action && one.reason == d.Reason {
 			one.n++
 			return
 		}
 	}
 	if d.Action <= restart.Start && d.Reason < reasons {
-		*c = append(*c, count{d.Action, d.Reason, 1})
-		slices.SortFunc(*c, func(a, b count) int {
+		*cs = append(*cs, count{d.Action, d.Reason, 1})
+		slices.SortFunc(*cs, func(a, b count) int {
 			return cmp.Or(cmp.Compare(a.action, b.action), cmp.Compare(a.reason, b.reason))
 		})
 	}

@@ -68,11 +68,11 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 }
 
 // siege is a phase in which every attempt takes a minute and has an adversary. There are as many slots as attempts.
-type trial struct {
+type siege struct {
 	t          *testing.T
 	rng        *rand.Rand
 	tr         *tracker.Tracker
-	copies     [][]trialCopy // attempts by task
+	attempts   [][]siegeAttempt // attempts by task
 	launched   []int
 	lost       []int // attempts that were lost with their machines
 	relaunched []int // lost attempts that were the last of their task
@@ -83,7 +83,7 @@ type trial struct {
 	ended      []time.Duration // when each task ended
 }
 
-type trialCopy struct {
+type siegeAttempt struct {
 	attempt, machine int
 	start            time.Time
 	lies             *adversary
@@ -95,7 +95,7 @@ const (
 	planned       = 12 // attempts of a task that have a plan of their own
 )
 
-func (s *trial) launch(now time.Time, task int) {
+func (s *siege) launch(now time.Time, task int) {
 	machine := s.rng.IntN(trialMachines)
 	attempt := s.tr.Start(now, task, machine)
 	if attempt < 0 {
@@ -109,20 +109,20 @@ func (s *trial) launch(now time.Time, task int) {
 			lies.kind, lies.plan = 6, s.plan[attempt%planned*planTicks:][:planTicks]
 		}
 	}
-	s.copies[task] = append(s.copies[task], trialCopy{attempt, machine, now, lies})
+	s.attempts[task] = append(s.attempts[task], siegeAttempt{attempt, machine, now, lies})
 }
 
-func (s *trial) drop(task, attempt int) {
-	for i, c := range s.copies[task] {
+func (s *siege) drop(task, attempt int) {
+	for i, c := range s.attempts[task] {
 		if c.attempt == attempt {
-			s.copies[task] = append(s.copies[task][:i], s.copies[task][i+1:]...)
+			s.attempts[task] = append(s.attempts[task][:i], s.attempts[task][i+1:]...)
 			return
 		}
 	}
 }
 
 // act carries out an answer of the tracker.
-func (s *trial) act(now time.Time, task int, d tracker.Answer) {
+func (s *siege) act(now time.Time, task int, d tracker.Answer) {
 	switch d.Action {
 	case restart.Copy:
 		s.launch(now, task)
@@ -137,13 +137,13 @@ func (s *trial) act(now time.Time, task int, d tracker.Answer) {
 }
 
 // harm loses a machine with all its attempts, and announces that another machine leaves, or that it stays after all.
-func (s *trial) harm(now time.Time) {
+func (s *siege) harm(now time.Time) {
 	if machine := s.rng.IntN(20 * trialMachines); machine < trialMachines {
 		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
-		for task := range s.copies {
-			before := len(s.copies[task])
-			s.copies[task] = slices.DeleteFunc(s.copies[task], func(c trialCopy) bool { return c.machine == machine })
-			s.lost[task] += before - len(s.copies[task])
+		for task := range s.attempts {
+			before := len(s.attempts[task])
+			s.attempts[task] = slices.DeleteFunc(s.attempts[task], func(c siegeAttempt) bool { return c.machine == machine })
+			s.lost[task] += before - len(s.attempts[task])
 		}
 		for _, task := range waiting {
 			s.relaunched[task]++
@@ -162,7 +162,7 @@ func (s *trial) harm(now time.Time) {
 const whole = time.Minute // the time of every attempt, longer than any policy of the tests waits for
 
 // run returns when the last task ended. No task may take longer than the attempts that it may have had as oldest ones.
-func (s *trial) run(tasks int) time.Duration {
+func (s *siege) run(tasks int) time.Duration {
 	step := whole / 10
 	for task := range tasks {
 		s.launch(start, task)
@@ -174,16 +174,16 @@ func (s *trial) run(tasks int) time.Duration {
 			s.harm(now)
 		}
 		for task := range tasks {
-			if len(s.copies[task]) > 0 {
+			if len(s.attempts[task]) > 0 {
 				limit := time.Duration(s.restarts+1+s.lost[task]) * whole
 				require.LessOrEqual(s.t, age, limit, "task %d has not ended", task)
 			}
-			for i := 0; i < len(s.copies[task]); i++ {
-				c := s.copies[task][i]
+			for i := 0; i < len(s.attempts[task]); i++ {
+				c := s.attempts[task][i]
 				ran := now.Sub(c.start)
 				if ran >= whole {
 					s.tr.Finish(now, task, c.attempt)
-					s.copies[task] = nil
+					s.attempts[task] = nil
 					s.ended[task] = age
 					left--
 					break
@@ -223,8 +223,8 @@ func TestEveryTaskEnds(t *testing.T) {
 			tr := newTracker(t, tracker.Config{
 				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: trialMachines, Interval: whole / 10, Policy: policy,
 			})
-			s := &trial{
-				t: t, rng: rng, tr: tr, copies: make([][]trialCopy, tasks), launched: make([]int, tasks), harms: seed%2 == 1,
+			s := &siege{
+				t: t, rng: rng, tr: tr, attempts: make([][]siegeAttempt, tasks), launched: make([]int, tasks), harms: seed%2 == 1,
 				lost: make([]int, tasks), relaunched: make([]int, tasks), restarts: limits.Restarts,
 				ended: make([]time.Duration, tasks),
 			}

@@ -56,7 +56,7 @@ func TestMantriKeepsItsBoundsInAClosedLoop(t *testing.T) {
 		s := loop(t, seed, config, seed%2 == 0, func(s *sim, now time.Duration, d tracker.Answer) {
 			running, task := 0, d.Task
 			for attempt := range 40 {
-				if _, ok := s.copies[[2]int{task, attempt}]; ok {
+				if _, ok := s.running[[2]int{task, attempt}]; ok {
 					running++
 				}
 			}

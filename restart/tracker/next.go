@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	fine   = 64 // a ranking holds for this part of an interval; gains change too little in that time to matter
-	weighs = 8  // candidates at the head of the ranking that are decided about for the machine that asks, which may differ from other machines
+	rankingParts  = 64 // a ranking holds for this part of an interval; gains change too little in that time to matter
+	headOfRanking = 8  // candidates at the head of the ranking that are decided about for the machine that asks, which may differ from other machines
 )
 
 // best returns the verdict about the candidate that gains most from a free slot on a machine. If no candidate is worth
@@ -21,11 +21,11 @@ func (j *judge) best(machine int) verdict {
 	if len(j.book.candidates.list) == 0 {
 		return best
 	}
-	facts := *j.phase()
+	facts := *j.phaseFacts()
 	facts.FreeSlots = max(facts.FreeSlots, 1)
 	facts.Peers.Machine = j.fleet.asking(machine)
 	r, allowed := &j.ranking, j.budget == nil || j.budget.Allows()
-	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/fine {
+	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/rankingParts {
 		r.at, r.allowed = j.book.now, allowed
 		r.holds = j.rank(&best, machine, &facts)
 	}
@@ -74,7 +74,7 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]
 	most := 1
 	if j.fleet.record != nil || j.fleet.path != nil {
-		most = weighs
+		most = headOfRanking
 	}
 	for most > 0 && len(r.list) > 0 {
 		var x ranked
@@ -139,8 +139,8 @@ type refusal struct {
 
 func refusalOf(d *restart.Decision) refusal { return refusal{d.Reason, d.Comparison} }
 
-func (r refusal) decision() restart.Decision {
-	return restart.Decision{Reason: r.reason, Comparison: r.compared}
+func (rf refusal) decision() restart.Decision {
+	return restart.Decision{Reason: rf.reason, Comparison: rf.compared}
 }
 
 type ranked struct {

@@ -13,7 +13,7 @@ import (
 // The facts of an attempt and of the phase, computed from the oracle's history by their definitions.
 
 // age returns how long an attempt has run, up to its end or to now; 0 before it has begun.
-func (o *oracle) age(c *oracleCopy) time.Duration {
+func (o *oracle) age(c *oracleAttempt) time.Duration {
 	switch {
 	case !c.begun:
 		return 0
@@ -24,10 +24,10 @@ func (o *oracle) age(c *oracleCopy) time.Duration {
 }
 
 // done returns the work that an attempt has shown, which never falls. score returns the score of its last report.
-func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.reports)).Done() }
+func (o *oracle) done(c *oracleAttempt) float64 { return o.progress(c, len(c.reports)).Done() }
 
 // progress replays the first n reports of an attempt.
-func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
+func (o *oracle) progress(c *oracleAttempt, n int) *estimate.Progress {
 	p := new(estimate.Progress)
 	for i, r := range c.reports[:n] {
 		if i > 0 && o.odd(c, c.reports[i-1]) && !o.odd(c, r) {
@@ -39,30 +39,30 @@ func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
 }
 
 // odd reports whether a report claims more work than the task has.
-func (o *oracle) odd(c *oracleCopy, r oracleReport) bool {
+func (o *oracle) odd(c *oracleAttempt, r oracleReport) bool {
 	return max(r.p.Done, r.p.Saved) > 1.01*o.work[c.task]
 }
 
 // left returns the work that an attempt had to do when it began.
-func (o *oracle) left(c *oracleCopy) float64 { return o.work[c.task] - c.resumed }
+func (o *oracle) left(c *oracleAttempt) float64 { return o.work[c.task] - c.resumed }
 
 // shows returns the share of the task that a report claims as done. doneIn returns the part of it that the attempt
 // did.
-func (o *oracle) shows(c *oracleCopy, r oracleReport) float64 {
+func (o *oracle) shows(c *oracleAttempt, r oracleReport) float64 {
 	if r.p.Done > 0 {
 		return r.p.Done
 	}
 	return min(r.p.Score, 1) * o.work[c.task]
 }
 
-func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+func (o *oracle) doneIn(c *oracleAttempt, r oracleReport) float64 {
 	if o.odd(c, r) {
 		return r.p.Done
 	}
 	return max(o.shows(c, r)-c.resumed, 0)
 }
 
-func (o *oracle) score(c *oracleCopy) float64 {
+func (o *oracle) score(c *oracleAttempt) float64 {
 	if c.fate == "finished" {
 		return 1
 	}
@@ -83,7 +83,7 @@ func (o *oracle) score(c *oracleCopy) float64 {
 
 // remaining returns t_rem: the host's value of the last report, or else the model's; unknown before the attempt has
 // begun.
-func (o *oracle) remaining(c *oracleCopy) time.Duration {
+func (o *oracle) remaining(c *oracleAttempt) time.Duration {
 	if !c.begun {
 		return estimate.Unknown
 	}
@@ -144,10 +144,10 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	}
 	p.Silent = !o.spoke && !o.tiny
 	if p.Machines > 0 {
-		p.Machines = max(p.Machines, len(o.seen))
+		p.Machines = max(p.Machines, len(o.machines))
 	}
 	running, scores, judged := 0, 0.0, 0
-	totals = make([]float64, max(o.config.Machines, len(o.seen))) // the machines that appeared come first
+	totals = make([]float64, max(o.config.Machines, len(o.machines))) // the machines that appeared come first
 	for i := range o.tasks {
 		copies := o.running(i)
 		running += len(copies)
@@ -169,10 +169,10 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 			furthest = max(furthest, o.score(c))
 		}
 		scores += furthest
-		for _, c := range o.tasks[i].copies {
+		for _, c := range o.tasks[i].attempts {
 			if c.fate == "" || c.fate == "finished" {
 				if c.machine >= 0 {
-					totals[slices.Index(o.seen, c.machine)] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
+					totals[slices.Index(o.machines, c.machine)] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
 				}
 				if pace, ok := o.pace(c); ok {
 					progressRates = append(progressRates, pace)
@@ -207,7 +207,7 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 }
 
 // pace returns score/age at the last report, or at the end. There is no pace at age 0.
-func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
+func (o *oracle) pace(c *oracleAttempt) (pace float64, ok bool) {
 	if c.fate == "finished" && o.age(c) > 0 {
 		return 1 / o.age(c).Seconds(), true
 	}
@@ -223,8 +223,8 @@ func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
 
 func (o *oracle) ledger() (l tracker.Ledger) {
 	for i := range o.tasks {
-		l.Started += len(o.tasks[i].copies)
-		for _, c := range o.tasks[i].copies {
+		l.Started += len(o.tasks[i].attempts)
+		for _, c := range o.tasks[i].attempts {
 			if !c.original {
 				l.Copies++
 			}

@@ -14,40 +14,40 @@ import (
 // oracle is a Tracker that keeps every event and nothing else. It computes each fact from the whole history, by the
 // fact's definition. It shares with the Tracker only package estimate's model of the remaining time of one attempt.
 type oracle struct {
-	config tracker.Config // as the tracker returns it, with defaults
-	work   []float64
-	clock  clock.Clock
-	now    time.Duration
-	tasks  []oracleTask
-	ended  []*oracleCopy       // in the order of their ends
-	rates  *estimate.UnitTimes // fed as its documentation says
-	seen   []int               // machines, in the order of their appearance
-	delays []time.Duration     // from submit to begin, for attempts that had a slot
-	bad    int                 // events that made no sense
-	late   int                 // successes of attempts that had ended
-	units  int                 // reports of more work than there is
-	shown  int                 // attempts that finished and had shown progress late
-	small  int                 // attempts of these that showed too little progress
-	tiny   bool                // progress is not believed, because its unit is too small
-	spoke  bool                // an attempt has shown progress that is believed
+	config   tracker.Config // as the tracker returns it, with defaults
+	work     []float64
+	clock    clock.Clock
+	now      time.Duration
+	tasks    []oracleTask
+	ended    []*oracleAttempt    // in the order of their ends
+	rates    *estimate.UnitTimes // fed as its documentation says
+	machines []int               // machines, in the order of their appearance
+	delays   []time.Duration     // from submit to begin, for attempts that had a slot
+	bad      int                 // events that made no sense
+	late     int                 // successes of attempts that had ended
+	units    int                 // reports of more work than there is
+	shown    int                 // attempts that finished and had shown progress late
+	small    int                 // attempts of these that showed too little progress
+	tiny     bool                // progress is not believed, because its unit is too small
+	spoke    bool                // an attempt has shown progress that is believed
 }
 
 type oracleTask struct {
-	copies     []*oracleCopy // all attempts, in order
-	finished   bool
-	lost       int // number of attempts when the output was lost
-	duplicates int
-	restarts   int
-	killed     int           // sample of the attempt that was killed last
-	saved      float64       // work that a checkpoint holds
-	sinceCopy  time.Duration // instant of the last launch of a copy, or kill of one of several attempts; -1: never
-	noDup      bool
-	noRestart  bool
-	candidate  bool
-	machines   []int // machines that its attempts were submitted for, or began on, in the order of these events
+	attempts  []*oracleAttempt // all attempts, in order
+	finished  bool
+	lost      int // number of attempts when the output was lost
+	copies    int
+	restarts  int
+	killed    int           // sample of the attempt that was killed last
+	saved     float64       // work that a checkpoint holds
+	sinceCopy time.Duration // instant of the last launch of a copy, or kill of one of several attempts; -1: never
+	noDup     bool
+	noRestart bool
+	candidate bool
+	machines  []int // machines that its attempts were submitted for, or began on, in the order of these events
 }
 
-type oracleCopy struct {
+type oracleAttempt struct {
 	task, attempt, machine int
 	start, end             time.Duration
 	submitted              time.Duration
@@ -81,8 +81,8 @@ func newOracle(t *tracker.Tracker, work []float64) *oracle {
 func (o *oracle) tick(now time.Time) { o.now = o.clock.At(now) }
 
 // running lists a task's attempts that run or wait in the engine's queue, newest first.
-func (o *oracle) running(task int) (copies []*oracleCopy) {
-	for _, c := range slices.Backward(o.tasks[task].copies) {
+func (o *oracle) running(task int) (copies []*oracleAttempt) {
+	for _, c := range slices.Backward(o.tasks[task].attempts) {
 		if c.fate == "" {
 			copies = append(copies, c)
 		}
@@ -92,22 +92,22 @@ func (o *oracle) running(task int) (copies []*oracleCopy) {
 
 // runs reports whether a running attempt of the task has begun.
 func (o *oracle) runs(task int) bool {
-	return slices.ContainsFunc(o.running(task), func(c *oracleCopy) bool { return c.begun })
+	return slices.ContainsFunc(o.running(task), func(c *oracleAttempt) bool { return c.begun })
 }
 
-func (o *oracle) find(task, attempt int) *oracleCopy {
-	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].copies) ||
-		o.tasks[task].copies[attempt].fate != "" {
+func (o *oracle) find(task, attempt int) *oracleAttempt {
+	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].attempts) ||
+		o.tasks[task].attempts[attempt].fate != "" {
 		o.bad++
 		return nil
 	}
-	return o.tasks[task].copies[attempt]
+	return o.tasks[task].attempts[attempt]
 }
 
 func (o *oracle) start(now time.Time, task, machine int) int {
 	attempt := o.submit(now, task, machine)
 	if attempt >= 0 {
-		o.tasks[task].copies[attempt].starts = true
+		o.tasks[task].attempts[attempt].starts = true
 		o.begin(now, task, attempt, -1)
 	}
 	return attempt
@@ -132,7 +132,7 @@ func (o *oracle) begin(now time.Time, task, attempt, machine int) {
 	}
 	everRan := 0
 	for i := range o.tasks {
-		if slices.ContainsFunc(o.tasks[i].copies, func(c *oracleCopy) bool { return c.begun }) {
+		if slices.ContainsFunc(o.tasks[i].attempts, func(c *oracleAttempt) bool { return c.begun }) {
 			everRan++
 		}
 	}
@@ -148,7 +148,7 @@ func (o *oracle) submit(now time.Time, task, machine int) int {
 		return -1
 	}
 	s := &o.tasks[task]
-	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1), submitted: o.now, sample: estimate.NoSample}
+	c := &oracleAttempt{task: task, attempt: len(s.attempts), machine: max(machine, -1), submitted: o.now, sample: estimate.NoSample}
 	o.see(c.machine)
 	all := 0
 	for i := range o.tasks {
@@ -160,9 +160,9 @@ func (o *oracle) submit(now time.Time, task, machine int) int {
 	} else {
 		s.sinceCopy = o.now
 		s.candidate = false
-		s.duplicates++
+		s.copies++
 	}
-	s.copies = append(s.copies, c)
+	s.attempts = append(s.attempts, c)
 	s.machines = append(s.machines, c.machine)
 	return c.attempt
 }
@@ -203,7 +203,7 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 	return true
 }
 
-func (o *oracle) end(c *oracleCopy, fate string) {
+func (o *oracle) end(c *oracleAttempt, fate string) {
 	c.end, c.fate = o.now, fate
 	o.ended = append(o.ended, c)
 	if !o.runs(c.task) {
@@ -214,10 +214,10 @@ func (o *oracle) end(c *oracleCopy, fate string) {
 func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 	o.tick(now)
 	late := false
-	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].copies) {
-		late = !o.tasks[task].finished && o.tasks[task].copies[attempt].fate != "" && attempt >= o.tasks[task].lost
+	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].attempts) {
+		late = !o.tasks[task].finished && o.tasks[task].attempts[attempt].fate != "" && attempt >= o.tasks[task].lost
 	}
-	var c *oracleCopy
+	var c *oracleAttempt
 	if !late {
 		if c = o.find(task, attempt); c == nil {
 			return nil
@@ -230,8 +230,8 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 		}
 	}
 	for _, a := range killed {
-		o.learnKilled(s.copies[a])
-		o.end(s.copies[a], "overtaken")
+		o.learnKilled(s.attempts[a])
+		o.end(s.attempts[a], "overtaken")
 	}
 	s.finished, s.candidate = true, false
 	if late {
@@ -251,7 +251,7 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 }
 
 // weigh counts a finished attempt by the progress that it had shown when three quarters of its time had passed.
-func (o *oracle) weigh(c *oracleCopy) {
+func (o *oracle) weigh(c *oracleAttempt) {
 	n := len(c.reports)
 	if n == 0 || o.odd(c, c.reports[n-1]) || o.done(c) <= 0 {
 		return
@@ -291,7 +291,7 @@ func (o *oracle) clones(task int) (n int) {
 }
 
 // run returns the estimate.Run of an attempt.
-func (o *oracle) run(c *oracleCopy) estimate.Run {
+func (o *oracle) run(c *oracleAttempt) estimate.Run {
 	r := estimate.Run{Age: o.age(c), Work: o.left(c), Done: o.done(c), Machine: c.machine}
 	if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
 		r.Done = 0
@@ -300,7 +300,7 @@ func (o *oracle) run(c *oracleCopy) estimate.Run {
 }
 
 // learnKilled adds the sample of a killed attempt. An attempt that ran for less than an interval gives no sample.
-func (o *oracle) learnKilled(c *oracleCopy) {
+func (o *oracle) learnKilled(c *oracleAttempt) {
 	s := &o.tasks[c.task]
 	switch {
 	case !c.begun:
@@ -334,8 +334,8 @@ func (o *oracle) repeat(s *oracleTask, r estimate.Run) {
 
 // see records that a machine appeared.
 func (o *oracle) see(machine int) {
-	if machine >= 0 && !slices.Contains(o.seen, machine) {
-		o.seen = append(o.seen, machine)
+	if machine >= 0 && !slices.Contains(o.machines, machine) {
+		o.machines = append(o.machines, machine)
 	}
 }
 
@@ -389,14 +389,14 @@ func (o *oracle) loseOutput(now time.Time, task int) {
 		return
 	}
 	o.tasks[task].finished = false
-	o.tasks[task].lost = len(o.tasks[task].copies)
+	o.tasks[task].lost = len(o.tasks[task].attempts)
 }
 
 // task returns the facts of a running task, newest attempt first.
 func (o *oracle) task(task int) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
-		Clones: o.clones(task), Restarts: s.restarts, Copies: s.duplicates, NoCopy: s.noDup, NoRestart: s.noRestart,
+		Clones: o.clones(task), Restarts: s.restarts, Copies: s.copies, NoCopy: s.noDup, NoRestart: s.noRestart,
 		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task] - s.saved), Lag: o.lag()},
 	}
 	for i, c := range o.running(task) {

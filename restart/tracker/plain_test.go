@@ -112,7 +112,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		require.NoError(t, err)
 		*of = tr
 	}
-	w.full.judge.whole = true
+	w.full.judge.inFull = true
 	w.left = tasks
 	w.work = slices.Clone(w.work)
 	return w

@@ -27,8 +27,8 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 	tr := newTracker(t, tracker.Config{
 		Tasks: tasks, Slots: slots * tasks, Machines: trialMachines, Interval: whole / 10, Policy: policy,
 	})
-	s := &trial{
-		t: t, rng: rand.New(rand.NewPCG(9, 10)), tr: tr, copies: make([][]trialCopy, tasks), launched: make([]int, tasks),
+	s := &siege{
+		t: t, rng: rand.New(rand.NewPCG(9, 10)), tr: tr, attempts: make([][]siegeAttempt, tasks), launched: make([]int, tasks),
 		lost: make([]int, tasks), relaunched: make([]int, tasks), restarts: limits.Restarts, plan: plan,
 		ended: make([]time.Duration, tasks),
 	}

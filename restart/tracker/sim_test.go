@@ -30,14 +30,14 @@ type sim struct {
 	// watch is called for each decision that is carried out.
 	watch func(now time.Duration, a tracker.Answer)
 
-	events simEvents
-	sent   int
-	copies map[[2]int]simCopy // running, by task and attempt; never ranged over
-	free   []int              // free slots of each machine
-	left   int                // tasks not finished
+	events  simEvents
+	sent    int
+	running map[[2]int]simAttempt // running, by task and attempt; never ranged over
+	free    []int                 // free slots of each machine
+	left    int                   // tasks not finished
 }
 
-type simCopy struct {
+type simAttempt struct {
 	machine    int
 	start, end time.Duration
 }
@@ -89,7 +89,7 @@ func newSim(t testing.TB, c tracker.Config, duration func(task, attempt, machine
 	require.NoError(t, err)
 	s := &sim{
 		t: t, tracker: tr, work: c.Work, interval: c.Interval, began: start, duration: duration,
-		copies: map[[2]int]simCopy{}, free: make([]int, c.Machines), left: tr.Phase().Tasks,
+		running: map[[2]int]simAttempt{}, free: make([]int, c.Machines), left: tr.Phase().Tasks,
 	}
 	if s.work == nil {
 		s.work = make([]float64, c.Tasks)
@@ -130,7 +130,7 @@ func (s *sim) run(t testing.TB) time.Duration {
 
 func (s *sim) handle(e simEvent) {
 	key := [2]int{e.task, e.attempt}
-	c, ok := s.copies[key]
+	c, ok := s.running[key]
 	if !ok {
 		return // it was killed
 	}
@@ -175,8 +175,8 @@ func (s *sim) kill(at time.Duration, a tracker.Answer) {
 
 func (s *sim) drop(task, attempt int) {
 	key := [2]int{task, attempt}
-	s.free[s.copies[key].machine]++
-	delete(s.copies, key)
+	s.free[s.running[key].machine]++
+	delete(s.running, key)
 }
 
 func (s *sim) launch(at time.Duration, task, machine int) {
@@ -188,8 +188,8 @@ func (s *sim) launch(at time.Duration, task, machine int) {
 		s.push(simEvent{at: begins, kind: simBegins, task: task, attempt: attempt})
 	}
 	require.GreaterOrEqual(s.t, attempt, 0)
-	c := simCopy{machine: machine, start: begins, end: begins + s.duration(task, attempt, machine)}
-	s.copies[[2]int{task, attempt}] = c
+	c := simAttempt{machine: machine, start: begins, end: begins + s.duration(task, attempt, machine)}
+	s.running[[2]int{task, attempt}] = c
 	s.free[machine]--
 	s.push(simEvent{at: c.end, task: task, attempt: attempt})
 	s.push(simEvent{at: begins + s.interval, kind: simReports, task: task, attempt: attempt})

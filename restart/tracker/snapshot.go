@@ -72,7 +72,7 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if err := in.In.Close(); err != nil {
 		return nil, err
 	}
-	t.judge.trials.pupil.resume(&t.judge.trials)
+	t.judge.trials.link.resume(&t.judge.trials)
 	return t, nil
 }
 
@@ -99,9 +99,9 @@ var dataless = [...]struct {
 	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }
 
-func (h *header) code(c *snapshot.Codec) {
-	c.Text(&h.policy)
-	config := &h.config
+func (hd *header) code(c *snapshot.Codec) {
+	c.Text(&hd.policy)
+	config := &hd.config
 	config.Work = nil
 	config.Tasks = c.Size(config.Tasks, leastTask)
 	c.Number(&config.Slots, 0, maxTasks)
@@ -122,29 +122,29 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Bool(&config.UnitTimes.FixedOverhead)
 	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
-		h.had[i] = dataless[i].given(config) // when reading, the host's part
-		c.Bool(&h.had[i])
+		hd.had[i] = dataless[i].given(config) // when reading, the host's part
+		c.Bool(&hd.had[i])
 	}
 }
 
 // settle sets the policy, and checks that the host gave all parts that the tracker had.
-func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
+func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	if !c.OK() {
 		return c.In.Close()
 	}
 	if given == nil {
-		policy, err := rules.Parse(h.policy)
+		policy, err := rules.Parse(hd.policy)
 		if err != nil {
-			return fmt.Errorf("restart/tracker: Restore: the policy is %.40q, want it in Config.Policy", h.policy)
+			return fmt.Errorf("restart/tracker: Restore: the policy is %.40q, want it in Config.Policy", hd.policy)
 		}
 		given = policy
 	}
-	if describe(given) != h.policy {
-		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), h.policy)
+	if describe(given) != hd.policy {
+		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), hd.policy)
 	}
-	h.config.Policy = given
+	hd.config.Policy = given
 	for i, part := range dataless {
-		if h.had[i] && !part.given(&h.config) {
+		if hd.had[i] && !part.given(&hd.config) {
 			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the one that the tracker had, or another", part.name)
 		}
 	}
@@ -163,17 +163,17 @@ func (x *phase) code(c *snapshot.Codec) {
 	if c.Clock(&b.clock); c.In != nil {
 		b.now = b.clock.Since
 	}
-	c.Duration(&b.moved)
-	c.Check(b.moved >= 0 && b.moved <= b.now, "has moved at another time")
+	c.Duration(&b.lastChange)
+	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "has moved at another time")
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
 	x.fleet.code(c, num.Add(b.now, f.interval))
 	x.peers.code(c)
 	f.code(c)
-	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.tries) })
-	snapshot.List(c, &b.copies.all, func(s *attemptState) { x.codeCopy(c, s) })
-	c.Index(&b.copies.free, len(b.copies.all))
+	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.keepsTrials) })
+	snapshot.List(c, &b.attempts.all, func(a *attemptState) { x.codeAttempt(c, a) })
+	c.Index(&b.attempts.free, len(b.attempts.all))
 	for i := range b.tasks {
 		if !c.OK() {
 			return
@@ -194,21 +194,21 @@ func (x *phase) codeLedger(c *snapshot.Codec) {
 	c.Duration(&l.Used)
 	c.Duration(&l.Wasted)
 	if c.In != nil {
-		x.ledger, x.book.ends = l, l.Finished
-		x.forecast.doubt.bad, x.forecast.doubt.small = l.BadUnits, l.SmallUnits
+		x.ledger, x.book.successes = l, l.Finished
+		x.forecast.units.tooLarge, x.forecast.units.tooSmall = l.BadUnits, l.SmallUnits
 	}
 }
 
 func (j *judge) code(c *snapshot.Codec) {
-	c.Number(&j.bad, 0, snapshot.Any)
+	c.Number(&j.badAnswers, 0, snapshot.Any)
 	j.counts.code(c)
 	j.trials.code(c, j.book)
 	j.ranking.code(c, len(j.book.tasks))
 }
 
-func (s *counts) code(c *snapshot.Codec) {
+func (cs *counts) code(c *snapshot.Codec) {
 	last := -1
-	snapshot.List(c, (*[]count)(s), func(one *count) {
+	snapshot.List(c, (*[]count)(cs), func(one *count) {
 		snapshot.Small(c, &one.action, 0, int(restart.Start))
 		snapshot.Small(c, &one.reason, 0, int(reasons)-1)
 		c.Number(&one.n, 1, snapshot.Any)
@@ -218,17 +218,17 @@ func (s *counts) code(c *snapshot.Codec) {
 	})
 }
 
-func (r *ranking) code(c *snapshot.Codec, tasks int) {
-	if c.Bool(&r.holds); !r.holds {
+func (rk *ranking) code(c *snapshot.Codec, tasks int) {
+	if c.Bool(&rk.holds); !rk.holds {
 		return
 	}
-	c.Duration(&r.at)
-	c.Bool(&r.allowed)
-	snapshot.Small(c, &r.refusal.reason, 0, int(reasons)-1)
-	snapshot.Small(c, &r.refusal.compared.Measure, 0, math.MaxUint8)
-	c.Real(&r.refusal.compared.Value)
-	c.Real(&r.refusal.compared.Threshold)
-	snapshot.List(c, &r.list, func(x *ranked) {
+	c.Duration(&rk.at)
+	c.Bool(&rk.allowed)
+	snapshot.Small(c, &rk.refusal.reason, 0, int(reasons)-1)
+	snapshot.Small(c, &rk.refusal.compared.Measure, 0, math.MaxUint8)
+	c.Real(&rk.refusal.compared.Value)
+	c.Real(&rk.refusal.compared.Threshold)
+	snapshot.List(c, &rk.list, func(x *ranked) {
 		c.Duration(&x.gain)
 		c.Index(&x.task, tasks)
 		c.Check(x.task != none, "ranks no task")
@@ -236,111 +236,111 @@ func (r *ranking) code(c *snapshot.Codec, tasks int) {
 }
 
 // code codes what the phase knows of machines. Due is the latest valid value of machine.due.
-func (f *fleet) code(c *snapshot.Codec, due time.Duration) {
-	c.Number(&f.known, 0, maxTasks)
-	snapshot.Small(c, &f.member, 0, math.MaxUint16)
+func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
+	c.Number(&fl.count, 0, maxTasks)
+	snapshot.Small(c, &fl.member, 0, math.MaxUint16)
 	if c.In != nil {
-		f.index = map[int]int32{}
+		fl.index = map[int]int32{}
 	}
-	snapshot.List(c, &f.list, func(m *machine) {
+	snapshot.List(c, &fl.machines, func(m *machine) {
 		c.Number(&m.number, 0, snapshot.Any)
 		c.Duration(&m.leaves)
 		refused := m.refused
 		c.Bool(&refused)
 		snapshot.Small(c, &m.ended, 0, maxTasks)
-		c.Bool(&m.behind)
+		c.Bool(&m.suspect)
 		c.Duration(&m.beaten)
-		if f.pace != nil {
+		if fl.pace != nil {
 			c.Amount(&m.total)
 		}
-		if f.own != nil {
+		if fl.own != nil {
 			c.Duration(&m.due)
 			c.Check(m.due >= 0 && m.due <= due, "has told of a machine at another time")
 		}
 		if c.In == nil {
 			return
 		}
-		c.Check(f.seen(m.number) == none, "names a machine twice")
-		place := int32(len(f.index))
-		f.index[m.number] = place
+		c.Check(fl.find(m.number) == none, "names a machine twice")
+		index := int32(len(fl.index))
+		fl.index[m.number] = index
 		if m.leaves != noTime {
-			f.leaving++
+			fl.leaving++
 		}
-		f.refuse(place, refused)
+		fl.refuse(index, refused)
 	})
-	if f.own != nil {
-		c.Part(f.own)
+	if fl.own != nil {
+		c.Part(fl.own)
 	}
-	if f.pace != nil {
-		c.Part(&f.pace.totals.heard)
-		c.Number(&f.pace.totals.idle, 0, maxTasks)
-		c.Check(f.pace.totals.heard.Len() == len(f.list), "lacks the progress of machines")
+	if fl.pace != nil {
+		c.Part(&fl.pace.totals.appeared)
+		c.Number(&fl.pace.totals.idle, 0, maxTasks)
+		c.Check(fl.pace.totals.appeared.Len() == len(fl.machines), "lacks the progress of machines")
 	}
 }
 
-func (p *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{p.durations, p.unitTimes, p.progressRates} {
+func (ps *peers) code(c *snapshot.Codec) {
+	for _, e := range []*estimate.Empirical{ps.durations, ps.unitTimes, ps.progressRates} {
 		if e != nil {
 			c.Part(e)
 		}
 	}
-	c.Real(&p.scores)
-	c.Amount(&p.workDone)
-	c.Amount(&p.workTime)
+	c.Real(&ps.scores)
+	c.Amount(&ps.workDone)
+	c.Amount(&ps.workTime)
 }
 
 func (f *forecast) code(c *snapshot.Codec) {
 	c.Bool(&f.reported)
-	c.Bool(&f.doubt.on)
-	c.Number(&f.doubt.progressed, 0, snapshot.Any)
+	c.Bool(&f.units.disbelieved)
+	c.Number(&f.units.judged, 0, snapshot.Any)
 	c.Part(f.rates)
 	c.Part(&f.wrapUp)
 	c.Duration(&f.model.WrapUp)
 	c.Amount(&f.lag.sum)
 	c.Amount(&f.lag.n)
 	m := &f.ages
-	c.Amount(&m.mean)
-	c.Amount(&m.long)
+	c.Amount(&m.meanWork)
+	c.Amount(&m.longest)
 	if !m.on {
 		return
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
-	apart := m.elsewhere != nil
+	apart := m.withoutSuspects != nil
 	if c.Bool(&apart); apart {
 		if c.Reading() {
-			m.elsewhere = new(survival.Curve)
+			m.withoutSuspects = new(survival.Curve)
 		}
-		c.Part(m.elsewhere)
+		c.Part(m.withoutSuspects)
 	}
-	c.Duration(&m.fitted)
-	c.Bool(&m.evenSoFar)
-	c.Number(&m.plain, 0, snapshot.Any)
-	c.Number(&m.evens, 0, m.plain)
-	c.Number(&m.since, 0, snapshot.Any)
-	snapshot.List(c, &m.closed, func(l *life) {
+	c.Duration(&m.fittedAt)
+	c.Bool(&m.mostEvenNow)
+	c.Number(&m.endedShown, 0, snapshot.Any)
+	c.Number(&m.endedEven, 0, m.endedShown)
+	c.Number(&m.newRunTimes, 0, snapshot.Any)
+	snapshot.List(c, &m.runTimes, func(l *runTime) {
 		l.code(c)
 		if c.Reading() && l.ended {
-			m.ended++
+			m.successes++
 		}
 	})
-	kin := new([]life)
-	if f.pupil != nil {
-		kin = &f.pupil.kin
+	kin := new([]runTime)
+	if f.link != nil {
+		kin = &f.link.others
 	}
-	snapshot.List(c, kin, func(l *life) { l.code(c) })
-	c.Check(len(*kin) <= mostKin, "knows too many lives of others")
+	snapshot.List(c, kin, func(l *runTime) { l.code(c) })
+	c.Check(len(*kin) <= mostOthers, "knows too many lives of others")
 }
 
-func (l *life) code(c *snapshot.Codec) {
-	c.Amount32(&l.seconds)
-	c.Bool(&l.ended)
-	c.Amount(&l.work)
+func (rt *runTime) code(c *snapshot.Codec) {
+	c.Amount32(&rt.seconds)
+	c.Bool(&rt.ended)
+	c.Amount(&rt.work)
 }
 
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
-	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn, &h.lost} {
+	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed, &h.killedOn, &h.lost} {
 		c.Index(n, anyIndex)
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)
@@ -352,33 +352,33 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 // anyIndex is an upper bound of every index.
 const anyIndex = 1<<31 - 1
 
-func (x *phase) codeCopy(c *snapshot.Codec, s *attemptState) {
-	c.Index(&s.task, len(x.book.tasks))
-	c.Index(&s.next, len(x.book.copies.all))
-	if s.task == none {
+func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
+	c.Index(&a.task, len(x.book.tasks))
+	c.Index(&a.next, len(x.book.attempts.all))
+	if a.task == none {
 		return // a free entry
 	}
-	c.Index(&s.machine, len(x.fleet.list))
-	c.Index(&s.attempt, anyIndex)
-	c.Index(&s.sample, anyIndex)
-	c.Bool(&s.begun)
-	c.Bool(&s.badUnits)
-	for _, d := range []*time.Duration{&s.start, &s.readAll, &s.remaining} {
+	c.Index(&a.machine, len(x.fleet.machines))
+	c.Index(&a.attempt, anyIndex)
+	c.Index(&a.sample, anyIndex)
+	c.Bool(&a.begun)
+	c.Bool(&a.badUnits)
+	for _, d := range []*time.Duration{&a.start, &a.doneAt, &a.remaining} {
 		c.Duration(d)
 	}
-	c.Amount(&s.score)
-	snapshot.Small(c, &s.resumed, 0, mostPart)
-	c.Amount32(&s.told)
-	implied := float64(s.implied)
+	c.Amount(&a.score)
+	snapshot.Small(c, &a.resumed, 0, mostPart)
+	c.Amount32(&a.recordedAt)
+	implied := float64(a.implied)
 	c.Real(&implied)
-	s.implied = float32(implied)
-	c.Part(&s.progress)
+	a.implied = float32(implied)
+	c.Part(&a.progress)
 	if x.forecast.ages.on {
-		c.Part(&s.trail)
-		c.Amount32(&s.atStage)
+		c.Part(&a.trail)
+		c.Amount32(&a.atStage)
 	}
-	right := s.start >= 0 && s.start <= x.book.now || s.start == noTime && !s.begun
-	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
+	right := a.start >= 0 && a.start <= x.book.now || a.start == noTime && !a.begun
+	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds a copy of another time")
 }
 
 func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
@@ -388,17 +388,17 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 		s.flags = taskFlags(flags)
 		c.Check(s.flags&(queued|cloning) == 0, "holds a task that is in a list before there is one")
 	}
-	c.Index(&s.copies, len(x.book.copies.all))
-	c.Index(&s.attempts, anyIndex)
+	c.Index(&s.newest, len(x.book.attempts.all))
+	c.Index(&s.launched, anyIndex)
 	c.Index(&s.original, anyIndex)
 	c.Index(&s.history, len(x.book.histories))
 	tried := 0
-	for tried < maxTried && s.tried[tried] != none {
+	for tried < maxMachines && s.machines[tried] != none {
 		tried++
 	}
-	c.Number(&tried, 0, maxTried)
+	c.Number(&tried, 0, maxMachines)
 	for i := range tried {
-		c.Index(&s.tried[i], len(x.fleet.list))
+		c.Index(&s.machines[i], len(x.fleet.machines))
 	}
 }
 
@@ -413,18 +413,18 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds a trial that is none")
 }
 
-func (r *trials) code(c *snapshot.Codec, b *book) {
-	if !r.on {
+func (tr *trials) code(c *snapshot.Codec, b *book) {
+	if !tr.on {
 		return
 	}
-	c.Bool(&r.own)
-	c.Amount(&r.Won)
-	c.Amount(&r.Lost)
-	c.Duration(&r.Cost)
-	c.Duration(&r.Longest)
+	c.Bool(&tr.ownResults)
+	c.Amount(&tr.Won)
+	c.Amount(&tr.Lost)
+	c.Duration(&tr.Cost)
+	c.Duration(&tr.Longest)
 	if c.In != nil {
 		for i := range b.histories {
-			r.AtRisk = num.Add(r.AtRisk, b.histories[i].trial.Stake)
+			tr.AtRisk = num.Add(tr.AtRisk, b.histories[i].trial.Stake)
 		}
 	}
 }
@@ -438,11 +438,11 @@ func (x *phase) complete(c *snapshot.Codec) {
 		x.completeTask(c, int32(i))
 	}
 	places := 0
-	for i := b.copies.free; i != none && places <= len(b.copies.all); i = b.copies.all[i].next {
-		c.Check(b.copies.all[i].task == none, "lists a copy among the free places")
+	for i := b.attempts.free; i != none && places <= len(b.attempts.all); i = b.attempts.all[i].next {
+		c.Check(b.attempts.all[i].task == none, "lists a copy among the free places")
 		places++
 	}
-	c.Check(places+b.running == len(b.copies.all), "lists its copies wrong")
+	c.Check(places+b.running == len(b.attempts.all), "lists its copies wrong")
 	for i, task := range b.candidates.list {
 		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
 			c.Check(false, "lists a candidate that is none")
@@ -457,36 +457,36 @@ func (x *phase) complete(c *snapshot.Codec) {
 		}
 		b.tasks[task].flags |= cloning
 	}
-	x.charged = b.speculative()
+	x.charged = b.copies()
 }
 
 func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 	b := &x.book
 	s := &b.tasks[task]
 	s.candidate = none
-	copies := 0
-	for i := s.copies; i != none && c.OK(); i = b.copies.all[i].next {
-		one := &b.copies.all[i]
-		copies++
-		if one.sample != estimate.NoSample {
-			x.forecast.sampled++
+	attempts := 0
+	for i := s.newest; i != none && c.OK(); i = b.attempts.all[i].next {
+		a := &b.attempts.all[i]
+		attempts++
+		if a.sample != estimate.NoSample {
+			x.forecast.runningSamples++
 		}
-		c.Check(one.task == task && one.attempt < s.attempts && copies <= int(s.attempts), "lists a copy wrong")
+		c.Check(a.task == task && a.attempt < s.launched && attempts <= int(s.launched), "lists a copy wrong")
 	}
 	isWaiting := s.flags&waits != 0
 	switch {
 	case !c.OK():
 		return
-	case s.attempts < 0 || copies > 0 && (isWaiting || s.flags&(finished|givenUp) != 0) || isWaiting && s.flags&finished != 0:
+	case s.launched < 0 || attempts > 0 && (isWaiting || s.flags&(finished|givenUp) != 0) || isWaiting && s.flags&finished != 0:
 		c.Check(false, "holds a task that both waits and does not")
 		return
 	}
 	if s.flags&finished != 0 {
 		b.finished++
 	}
-	if copies > 0 {
+	if attempts > 0 {
 		b.active++
-		b.running += copies
+		b.running += attempts
 		b.first += b.firsts(s)
 		if b.runs(s) {
 			b.working++

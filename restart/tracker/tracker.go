@@ -97,26 +97,26 @@ func open(c Config) (*Tracker, error) {
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()
 	x := &t.phase
 	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), newPeers(reads.Facts), c.Budget
-	x.fleet = fleet{known: c.Machines, record: record, own: own, path: c.Path}
+	x.fleet = fleet{count: c.Machines, record: record, own: own, path: c.Path}
 	if reads.Has(rules.Machines) {
 		x.fleet.pace = &pace{totals: totals{idle: c.Machines}}
 	}
 	x.forecast = forecast{
-		book: &x.book, fleet: &x.fleet, interval: c.Interval, learns: reads.Has(rules.Fresh) || record != nil,
-		expects: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads),
-		pupil: newPupil(&c, num.Sized(given)),
+		book: &x.book, fleet: &x.fleet, interval: c.Interval, readsRates: reads.Has(rules.Fresh) || record != nil,
+		hasPrior: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads),
+		link: newLink(&c, num.Sized(given)),
 	}
 	t.judge = judge{
 		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
 		budget: c.Budget,
 	}
 	if least, is := c.Policy.(restart.LeastCost); is {
-		t.judge.least = &least
+		t.judge.leastCost = &least
 	}
 	t.judge.trials.on = reads.Has(rules.Trials)
-	x.forecast.ages.even = t.judge.trials.on
-	t.judge.trials.pupil = x.forecast.pupil
-	x.book.tries = t.judge.trials.on
+	x.forecast.ages.usesEvenness = t.judge.trials.on
+	t.judge.trials.link = x.forecast.link
+	x.book.keepsTrials = t.judge.trials.on
 	t.judge.facts = restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}
 	return t, nil
 }
@@ -129,13 +129,13 @@ func (t *Tracker) Phase() restart.Phase {
 	if t.judge.book == nil {
 		return restart.Phase{}
 	}
-	return *t.judge.phase()
+	return *t.judge.phaseFacts()
 }
 
 // Ledger returns the counts of attempts that were launched, won and wasted so far.
 func (t *Tracker) Ledger() Ledger {
 	l := t.phase.account()
-	l.BadAnswers = t.judge.bad
+	l.BadAnswers = t.judge.badAnswers
 	return l
 }
 
@@ -321,10 +321,10 @@ func (t *Tracker) Next(now time.Time, machine int) Answer {
 // decisions.
 func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 	found := t.Apply(Event{Kind: Swept, Time: now}).Found
-	told := t.phase.book.told
+	events := t.phase.book.events
 	t.found = nil // visit may call Sweep
 	for _, a := range found {
-		if t.phase.book.told != told {
+		if t.phase.book.events != events {
 			a = t.Decide(now, a.Task)
 		}
 		if a.Action != restart.Keep {

@@ -134,13 +134,13 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 func (o *oracle) behind(percentile float64) []int {
 	_, _, _, _, totals := o.phase()
 	var slow []int
-	for place, machine := range o.seen {
+	for place, machine := range o.machines {
 		if percentile != restart.Off && totals[place] < empirical(totals).Quantile(percentile) {
 			slow = append(slow, machine)
 		}
 	}
 	slices.SortStableFunc(slow, func(a, b int) int {
-		return cmp.Compare(totals[slices.Index(o.seen, a)], totals[slices.Index(o.seen, b)])
+		return cmp.Compare(totals[slices.Index(o.machines, a)], totals[slices.Index(o.machines, b)])
 	})
 	return slow[:min(len(slow), restart.MaxAvoid)]
 }
@@ -204,7 +204,7 @@ func (w *world) next() {
 	}
 	if _, _, _, _, totals := w.oracle.phase(); machine >= 0 && len(totals) > 0 {
 		facts.Peers.Machine.Of = empirical(totals)
-		if place := slices.Index(w.oracle.seen, machine); place >= 0 {
+		if place := slices.Index(w.oracle.machines, machine); place >= 0 {
 			facts.Peers.Machine.Total = totals[place]
 		}
 	}

@@ -96,7 +96,7 @@ func (w *world) fatal(format string, args ...any) {
 
 // attempt returns a running attempt most of the time, and nonsense otherwise.
 func (w *world) attempt() (task, attempt int) {
-	var running []*oracleCopy
+	var running []*oracleAttempt
 	for i := range w.oracle.tasks {
 		running = append(running, w.oracle.running(i)...)
 	}
@@ -109,7 +109,7 @@ func (w *world) attempt() (task, attempt int) {
 
 // queued returns an attempt that has not begun most of the time, and any attempt otherwise.
 func (w *world) queued() (task, attempt int) {
-	var queued []*oracleCopy
+	var queued []*oracleAttempt
 	for i := range w.oracle.tasks {
 		for _, c := range w.oracle.running(i) {
 			if !c.begun {
@@ -138,8 +138,8 @@ func (w *world) progress(task, attempt int) tracker.Report {
 	case 3:
 		p.Score = float64(w.rng.IntN(6)) / 5
 	default: // an honest report: each attempt has a speed of its own; an attempt that has not begun has a head start
-		if task >= 0 && task < len(w.oracle.tasks) && attempt >= 0 && attempt < len(w.oracle.tasks[task].copies) {
-			c := w.oracle.tasks[task].copies[attempt]
+		if task >= 0 && task < len(w.oracle.tasks) && attempt >= 0 && attempt < len(w.oracle.tasks[task].attempts) {
+			c := w.oracle.tasks[task].attempts[attempt]
 			p.Done = w.oracle.work[task] * (w.now.Sub(start) - c.start).Seconds() / float64(10+(task*7+attempt*13)%50)
 			p.Done = max(p.Done, 0)
 			if w.small {
