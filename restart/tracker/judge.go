@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// judge decides about tasks: it shows them to the policy, and passes what that answers through the stages of
+// judge decides about tasks: it gives the facts of a task to the policy, and passes the answer through the stages of
 // [judge.decide].
 type judge struct {
 	book       *book
@@ -21,30 +21,30 @@ type judge struct {
 	forecast   *forecast
 	peers      *peers
 	policy     restart.Policy
-	leastCost  *restart.LeastCost // the policy, if it is the default: it keeps the limits by itself
-	inFull     bool               // every decision is a full one; for tests
+	leastCost  *restart.LeastCost // the policy, if it is LeastCost, which keeps the limits by itself
+	inFull     bool               // for tests: every decision is made in full
 	reads      rules.Description
 	budget     Limiter // nil: no bound
 	facts      restart.Phase
-	badAnswers int // answers that could not be meant
+	badAnswers int // impossible answers of the policy
 	counts     counts
 	trials     trials
 	ranking    ranking
-	scratch    []ranked           // of the ranking: what is dropped, or goes back
-	avoid      []int              // scratch of withAvoid
-	others     estimate.PeerTimes // scratch of look: without the task's own samples
-	machines   [maxMachines]int   // scratch of look
-	attempts   []restart.Attempt  // scratch of look
+	scratch    []ranked           // scratch of rank and weigh
+	avoid      []int              // scratch of addAvoid
+	others     estimate.PeerTimes // scratch of fillTask: samples without the task's own samples
+	machines   [maxMachines]int   // scratch of fillTask
+	attempts   []restart.Attempt  // scratch of fillTask
 }
 
-// verdict is what is decided about a task.
+// verdict is the decision about a task.
 type verdict struct {
 	restart.Decision
 	task  int
 	wants bool // the task may be worth a copy on the next slot
 }
 
-// phase is what is known of the phase as a policy sees it.
+// phaseFacts returns the facts of the phase as a policy reads them now.
 func (j *judge) phaseFacts() *restart.Phase {
 	b, p := j.book, &j.facts
 	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
@@ -58,16 +58,21 @@ func (j *judge) phaseFacts() *restart.Phase {
 	return p
 }
 
-// askNone says that nobody asks for work. It is not none, which stands for a free slot on a machine that is not known.
+// askNone says that no machine asks for work. The value none says that a free slot asks, on an unknown machine.
 const askNone = none - 1
 
-// decide decides about a running task as of now, for a machine that asks, if one does: what the policy answers, as far
-// as it can be meant and the limits of the phase allow it; else a copy, if the task's machines leave; then where that
-// should not run; and last whether there is a budget for it. What each stage takes away it gives a reason for.
+// decide decides about a running task now; machine is the machine that asks for work, or askNone. It has five stages,
+// and each stage that takes an action away sets a reason:
+//
+//   - The policy answers, and an impossible answer becomes Keep.
+//   - The limits of the phase hold the answer.
+//   - If the task is kept and its machines leave, it gets a copy.
+//   - Avoid names the machines where the new attempt should not run.
+//   - The budget allows or refuses a copy.
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	v := verdict{task: int(task)}
 	s := &j.book.tasks[task]
-	if !j.book.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+	if !j.book.runs(s) { // its attempts wait in an engine's queue, so nothing is known of them
 		v.Reason = restart.NotRunning
 		return v
 	}
@@ -92,14 +97,14 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
 	}
 	if ends(d) {
-		d.Attempt = j.book.attemptOf(s, d.Attempt) // the policy named it by its index
+		d.Attempt = j.book.attemptOf(s, d.Attempt) // the policy named the attempt by its index
 	}
 	v.wants = d.Action == restart.Copy || d.Action == restart.Keep && blocked(d.Reason)
 	return v
 }
 
-// look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
-// call.
+// fillTask fills in the facts of a running task as a policy reads them, for a new attempt on the given machine. The
+// view is valid until the next call.
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
@@ -162,8 +167,8 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	}
 }
 
-// blamed returns the location factor of a copy that takes so many seconds in all, on a machine on which too many others are
-// overdue: the machine is as slow as the copy.
+// blamedLocation returns the location factor of an attempt with a total time of whole seconds on a suspect machine:
+// the machine counts as slow as the attempt.
 func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) float64 {
 	fresh.Location = 1
 	typical := restart.Typical(&fresh).Seconds()
@@ -173,8 +178,8 @@ func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) fl
 	return max(location, whole/typical)
 }
 
-// sane replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
-// drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
+// sanitize replaces an impossible answer by one that keeps the task. No policy of this library gives an impossible
+// answer. In any other answer it clears values that a log cannot hold: a reason or a basis without a name, and NaN.
 func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Copy:
@@ -195,7 +200,7 @@ func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	}
 }
 
-// explain says why nothing is known of a task whose reports make no sense.
+// explain sets the reason of a task without an estimate, if its reports have a wrong unit.
 func (j *judge) explain(s *taskState, d *restart.Decision) {
 	units := &j.forecast.units
 	if units.tooLarge+units.tooSmall == 0 || d.Reason != restart.NoEstimate {
@@ -208,7 +213,8 @@ func (j *judge) explain(s *taskState, d *restart.Decision) {
 	}
 }
 
-// blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.
+// blocked reports whether a reason concerns the slot and not the task. Then the task may be worth a copy on the next
+// slot.
 func blocked(r restart.Reason) bool {
 	switch r {
 	case restart.NoFreeSlot, restart.CapReached, restart.BudgetSpent, restart.SlowMachine, restart.SameMachine:
@@ -217,20 +223,24 @@ func blocked(r restart.Reason) bool {
 	return false
 }
 
-// Most reports are of attempts that are nowhere near slow. For the default policy, bounds show that at a small part of the
-// cost of a full decision.
+// Most reports come from attempts that are far from slow. For the default policy, bounds show this at a small part of
+// the cost of a full decision.
 
-// plainFrom is how many tasks a phase has in which bounds stand for full decisions. A smaller phase costs little, and each of
-// its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
+// boundsFrom is the least number of tasks of a phase in which bounds replace full decisions. In a smaller phase full
+// decisions cost little, and each prints the very numbers that [restart.LeastCost.Decide] compares.
 const boundsFrom = 64
 
-// plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
-// says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
-// false, it has changed nothing that a full decision does not change as well.
+// keepByBounds keeps a task that is certainly not slow, and reports whether it did. It uses two bounds:
+// [survival.Shape.AtMost] bounds t_rem, and [restart.LeastCost.NotSlow] reports whether an attempt with this t_rem is
+// slow. If it returns false, it has changed nothing that a full decision does not change as well.
 //
-// Both bounds are of a task with one attempt that reports progress, that is no candidate, and of which no trial runs or was
-// lost. The decision is a full one where the curve of the phase is to be made again, a machine leaves, no slot will come
-// free, or the host has given t_rem or a prior.
+// The bounds hold for a task with one attempt that reports progress, is no candidate, and has neither open nor lost
+// trials. A full decision is needed in these cases, too:
+//
+//   - The curve of the phase is stale.
+//   - A machine leaves.
+//   - The phase is stuck.
+//   - The host has given t_rem or a prior.
 func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
@@ -250,15 +260,15 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	m.stallWeight = float32(j.stallWeight())
 	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
 	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
-	if m.mostEvenNow && m.believesEven(&a.trail) { // as foresee has it
+	if m.mostEvenNow && m.believesEven(&a.trail) { // as foresee does
 		prediction.Even, prediction.Expected = true, true
 	}
-	if onSuspects && m.hasCurve() { // as foresee has it, too
+	if onSuspects && m.hasCurve() { // as foresee does
 		prediction.Expected, curve = true, nil
 	}
 	known := false
 	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.believesEven(&a.trail) {
-		prediction.Even = true // which makes AtMost know more, and tell the same
+		prediction.Even = true // with Even, AtMost knows more, and its bound stays the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
 	if !known || o.Left > 0 && p.Tasks < boundsFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
@@ -273,14 +283,14 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if onSuspects { // t_rem is at most o.Left, so the machine is taken to be as slow at least
+	if onSuspects { // t_rem is at most o.Left, so the machine counts as at least as slow
 		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
 	value, threshold, sure := j.leastCost.NotSlow(&o, p)
 	if !sure {
 		return false
 	}
-	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction counts for little yet
+	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction has little weight yet
 		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
@@ -291,9 +301,9 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	return true
 }
 
-// rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
-// end by one to copy it. Its bar is how long the last of these stays. A task of which nothing is known is not expected
-// to end.
+// rescue copies a task that would be kept, if all its attempts run on machines that leave before the attempts are
+// expected to end. The bar of the decision is how long the last of these machines stays. If nothing is known of an
+// attempt, it is not expected to end in time.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.leaving == 0 || view.NoCopy {
 		return
@@ -317,13 +327,12 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 	}
 	d.Action, d.Gain, d.Avoid = restart.Copy, num.MaxDuration, restart.Avoid(*view, *p)
 	certain := *p
-	certain.Limits.LossShare = restart.Off // that a machine leaves is no guess
+	certain.Limits.LossShare = restart.Off // a copy away from a machine that leaves is no guess
 	*d = restart.Hold(*d, *view, certain)
 }
 
-// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
-// only machines on which the task was tried, it goes back to one of those: a task that hangs gets its copy on every
-// machine that is not known to be bad.
+// addAvoid adds to Avoid the machines that leave, fail or are too slow. If only machines are left on which the task
+// was tried, these are allowed again: so a hung task may get a copy on every machine that is not known to be bad.
 func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
@@ -334,7 +343,7 @@ func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Pha
 		return
 	}
 	j.avoid = append(j.avoid, view.PastMachines...)
-	most := len(j.avoid) + len(view.Attempts) // they may be as many, if each is another
+	most := len(j.avoid) + len(view.Attempts) // an upper bound, which is cheaper than distinct
 	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Attempts) >= p.Machines {
 		j.avoid = j.avoid[:bad]
 	}
@@ -342,7 +351,7 @@ func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Pha
 	d.Avoid = restart.Avoid(*view, *p)
 }
 
-// distinct counts the machines of a list and of the copies of a task, each once.
+// distinct counts the machines of a list and of the attempts of a task, each once.
 func distinct(list []int, attempts []restart.Attempt) (n int) {
 	for i, machine := range list {
 		if machine >= 0 && slices.Index(list, machine) == i {
@@ -359,10 +368,11 @@ func distinct(list []int, attempts []restart.Attempt) (n int) {
 	return n
 }
 
-// unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
-// leaves. In the last wave a machine is unwanted, too, where an attempt was the slower of two: the machine may be the cause,
-// and other slots come free soon. One race proves little, so that holds for as long as the longest attempt took that has
-// ended. Nothing is unwanted where nothing runs: one bad machine is better than none.
+// unwanted reports whether a task should not start on a machine, and returns the refusal. The machine is too slow,
+// fails, or leaves too soon. In the last wave a machine is also refused if an attempt there was overtaken by a copy
+// elsewhere: the machine may be the cause, and other slots come free soon. One such case proves little, so this lasts
+// only as long as the longest run time so far. While nothing runs, no machine is refused, because one bad machine is
+// better than none.
 func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
 	if machine < 0 || j.book.running == 0 {
 		return d, false
@@ -391,7 +401,7 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	return d, true
 }
 
-// pays reports whether a task that starts on a slow machine now is expected to end there before the phase does.
+// pays reports whether a task that starts on a slow machine now is expected to end before the rest of the phase.
 func (j *judge) pays(machine int, v machines.Verdict) bool {
 	if !j.trials.on || v.Standing != machines.Slow {
 		return false
@@ -400,8 +410,8 @@ func (j *judge) pays(machine int, v machines.Verdict) bool {
 	return j.fleet.record.Factor(machine) <= waves
 }
 
-// exchanged returns the location factor of a task that is killed while others wait: the slot that it leaves goes to one
-// of them, which will be as slow there.
+// exchanged returns the location factor of t_new for a task that might be killed while other tasks wait. The slot goes
+// to a waiting task, which is as slow on this machine.
 func (j *judge) exchanged(s *taskState, location float64) float64 {
 	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.newest == none {
 		return location

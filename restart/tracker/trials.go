@@ -4,15 +4,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// trials is the account of the phase's trials, kept as events come in.
+// trials is the account of the phase's trials.
 type trials struct {
 	on             bool  // trials are bounded, or the policy reads the account
 	restart.Trials       // of this phase
-	ownResults     bool  // some trial of the phase itself has come out
-	link           *link // nil: there is no experience
+	ownResults     bool  // a trial of the phase itself has come out
+	link           *link // nil: there is no Experience
 }
 
-// account returns the account as a policy sees it: of all phases of the kind, if there is an experience.
+// account returns the account as a policy reads it. If there is an Experience, it covers all phases of the kind.
 func (j *judge) account() restart.Trials {
 	t := j.trials.Trials
 	t.Cost, t.AtRisk = j.trials.link.ofKind(&j.trials)
@@ -22,7 +22,8 @@ func (j *judge) account() restart.Trials {
 	return t
 }
 
-// mayMislead is how much it counts that progress may say nothing: the less, the more trials that it has led to were won.
+// stallWeight returns the weight of the possibility that an attempt has stalled, so that its progress says nothing.
+// The more trials are won, the smaller it is, because progress has led to these trials.
 func (j *judge) stallWeight() float64 {
 	if !j.trials.on {
 		return 0
@@ -31,10 +32,10 @@ func (j *judge) stallWeight() float64 {
 	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
 }
 
-// unseenErrors is as how many errors of progress, not yet seen, it counts that progress may say nothing.
+// unseenErrors is the weight before any trial has come out, in units of one error of progress that was not observed.
 const unseenErrors = 2
 
-// hears tells the account what an event is to the trial of its task, before the books change.
+// noteTrial updates the account for an event, before the book changes.
 func (j *judge) noteTrial(e *Event) {
 	b := j.book
 	switch e.Kind {
@@ -87,7 +88,7 @@ func (j *judge) noteTrial(e *Event) {
 	}
 }
 
-// try begins a trial of a task that runs.
+// beginTrial begins a trial of a running task.
 func (j *judge) beginTrial(task int32, action restart.Action) {
 	s := &j.book.tasks[task]
 	if !j.book.runs(s) {
@@ -98,7 +99,8 @@ func (j *judge) beginTrial(task int32, action restart.Action) {
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// ends notes that a copy ends its task, or, if it is none, an attempt that was taken as ended.
+// taskEnded counts the end of a task by the winner. If the winner is none, an attempt that already counted as ended
+// has finished the task.
 func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
 		return
@@ -118,7 +120,7 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 	}
 }
 
-// kills notes that one of several copies of a task is killed or overtaken.
+// attemptKilled counts that one of several attempts of a task is killed or overtaken.
 func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return
@@ -133,7 +135,7 @@ func (j *judge) attemptKilled(s *taskState, index int32) {
 	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
 }
 
-// fails notes that a copy of a task fails.
+// attemptFailed counts that a copy of a task fails. Failures of other attempts do not change a trial.
 func (j *judge) attemptFailed(s *taskState, a *attemptState) {
 	if s.history != none && j.book.isCopy(s, a) {
 		j.trials.Fail(&j.book.histories[s.history].trial)
