@@ -112,11 +112,9 @@ func (f *forecast) refit() {
 	}
 	m.fittedAt, m.newRunTimes = b.now, 0
 	m.curve.Reset()
-	if m.mostEvenNow = false; m.usesEvenness && m.endedShown < enoughShown {
-		m.mostEvenNow = f.nearlyAllEven()
-	}
+	m.mostEvenNow = m.usesEvenness && m.endedShown < enoughShown && f.nearlyAllEven()
 	if f.addEnded(&m.curve) < int(m.enoughEnds) {
-		m.curve.Reset() // the curve is not used; this is so in most phases for most of their time
+		m.curve.Reset() // the curve is not used yet, as in most phases for most of their time
 	} else {
 		f.addRunning(&m.curve, false)
 	}
@@ -125,11 +123,11 @@ func (f *forecast) refit() {
 	f.findSuspects()
 }
 
-// addEnded adds the run times of the phase and of its kind to a curve, and returns how many of them are successes.
+// addEnded adds the run times of the phase and of its kind to a curve, and returns the number of successes.
 func (f *forecast) addEnded(curve *survival.Curve) (ends int) {
-	for _, lives := range [...][]runTime{f.ages.runTimes, f.link.runTimes(&f.ages)} {
-		for _, l := range lives {
-			if curve.Observe(float64(l.seconds)/f.scale(l.work), l.ended) && l.ended {
+	for _, times := range [...][]runTime{f.ages.runTimes, f.link.runTimes(&f.ages)} {
+		for _, t := range times {
+			if curve.Observe(float64(t.seconds)/f.scale(t.work), t.ended) && t.ended {
 				ends++
 			}
 		}

@@ -127,15 +127,16 @@ func (t *Tracker) answer(a *Answer, v *verdict) {
 
 // sweep decides about every running task.
 func (t *Tracker) sweep(a *Answer) {
-	found, p := t.found[:0], t.judge.phaseFacts()
+	found, facts := t.found[:0], t.judge.phaseFacts()
 	all := t.phase.book.attempts.all
 	for i := range all {
 		task := all[i].task
 		if task == none || t.phase.book.tasks[task].newest != int32(i) {
 			continue // a free entry, or not the newest attempt of its task
 		}
-		var one Answer
-		if t.decide(&one, task, p); one.Action != restart.Keep {
+		var one Answer // about this task
+		t.decide(&one, task, facts)
+		if one.Action != restart.Keep {
 			found = append(found, one)
 		}
 	}
@@ -147,18 +148,22 @@ func (t *Tracker) sweep(a *Answer) {
 func (t *Tracker) offer(e *Event, a *Answer) {
 	v := verdict{task: none}
 	v.Reason = restart.NothingToDo
-	if machine := max(e.Machine, none); t.phase.book.slots > 0 {
-		if v = t.judge.best(machine); v.task == none {
-			t.start(&v, machine)
+	machine := max(e.Machine, none)
+	wanted := t.phase.book.waiting.waits + len(t.phase.book.candidates.list)
+	switch {
+	case t.phase.book.slots > 0:
+		v = t.judge.best(machine)
+		if v.task == none {
+			t.startWaiting(&v, machine)
 		}
-	} else if t.phase.book.waiting.waits+len(t.phase.book.candidates.list) > 0 { // no attempt may run: the phase is closed, or has no slots yet
+	case wanted > 0: // no attempt may run: the phase is closed, or has no slots yet
 		v.Reason = restart.NoFreeSlot
 	}
 	t.answer(a, &v)
 }
 
-// start finds a waiting task for a free slot, or else a task that lacks a clone.
-func (t *Tracker) start(v *verdict, machine int) {
+// startWaiting finds a waiting task for a free slot; if no task waits, a task that lacks a clone.
+func (t *Tracker) startWaiting(v *verdict, machine int) {
 	index := t.phase.fleet.find(machine)
 	task, why := t.phase.book.waiting.first(index), restart.LargestWork
 	if task == none {
@@ -186,7 +191,7 @@ type phase struct {
 	ledger    Ledger
 	budget    Limiter // nil: no bound
 	charged   int     // copies that the budget has counted
-	lost      []int32 // scratch of loseMachine: indices of attempts, in the order of their tasks
+	lost      []int32 // scratch of loseMachine: indices of attempts
 	overtaken []int   // the answer to a Finish
 	waiting   []int   // the answer to a LoseMachine
 }
@@ -293,7 +298,8 @@ func (x *phase) score(s *taskState, a *attemptState, score float64) {
 
 // finish ends a task with success, and returns its other attempts.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
-	if s := x.book.late(task, attempt); s != nil { // the attempt was to be killed, but finished first: its time is no sample
+	if s := x.book.late(task, attempt); s != nil {
+		// The attempt should have been killed, but finished first. Its time is no sample.
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))
@@ -512,14 +518,14 @@ func (x *phase) setEligible(e *Event) {
 	if !x.known(e.Task) {
 		return
 	}
-	var dont taskFlags
+	var forbidden taskFlags
 	if e.NoCopy {
-		dont |= noCopy
+		forbidden |= noCopy
 	}
 	if e.NoRestart {
-		dont |= noRestart
+		forbidden |= noRestart
 	}
-	x.book.setEligible(int32(e.Task), dont)
+	x.book.setEligible(int32(e.Task), forbidden)
 }
 
 func (x *phase) close() {

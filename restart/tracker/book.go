@@ -46,7 +46,8 @@ func newBook(work []float64, known func(task int) bool, slots, clones int) book 
 	}
 	for i := range b.tasks {
 		b.tasks[i] = taskState{
-			work: work[i], newest: none, candidate: none, history: none, machines: [maxMachines]int32{none, none, none, none},
+			work: work[i], newest: none, candidate: none, history: none,
+			machines: [maxMachines]int32{none, none, none, none},
 		}
 		if known(i) {
 			b.tasks[i].flags |= knownWork
@@ -194,11 +195,13 @@ const (
 	maxMachines = 4 // machines of earlier attempts that are remembered for a task
 )
 
+// noTime stands for a time that is not known.
 const noTime time.Duration = num.MinDuration
 
+// taskState is the state of one task.
 type taskState struct {
 	work      float64
-	newest    int32              // index of its newest attempt, the head of the list of its attempts; none if it has no attempt
+	newest    int32              // index of its newest attempt, the head of its list; none if it has no attempt
 	launched  int32              // number of attempts so far
 	original  int32              // number of the attempt that was last launched while no other attempt ran
 	candidate int32              // index among the candidates, or none
@@ -209,7 +212,7 @@ type taskState struct {
 
 // history holds the copies, restarts, lost outputs, checkpoints and trials of a task. Most tasks have no history.
 type history struct {
-	lastCopy time.Duration // when a copy was last launched, or one of several attempts killed; noTime if never
+	lastCopy time.Duration // time of the last copy, or of the last kill among several attempts; noTime if none
 	restarts int32
 	copies   int32
 	killed   int32 // sample of the attempt that was killed last, or estimate.NoSample
@@ -219,6 +222,7 @@ type history struct {
 	trial    restart.Trial
 }
 
+// taskFlags are facts of a task that are true or false.
 type taskFlags uint16
 
 const (
@@ -234,9 +238,10 @@ const (
 	cloning   // in the list of tasks that may lack clones
 )
 
+// attemptState is one attempt that runs or waits in an engine's queue.
 type attemptState struct {
 	progress   estimate.Progress
-	start      time.Duration // when it began to run; before that, when it was submitted, or noTime if no slot was free for it then
+	start      time.Duration // of its begin; before that, of its submit, or noTime if no slot was free then
 	doneAt     time.Duration // age at which all work was first known to be done; noTime before
 	remaining  time.Duration // when it ends by the host's own t_rem, as an instant; or estimate.Unknown
 	score      float64
@@ -274,7 +279,7 @@ func (p part) of(work float64) float64 { return float64(work * (float64(p) / par
 // know of checkpoints.
 type stint float64
 
-// stint returns the work of the task that is left when a part of it was saved.
+// stint returns the work of the task without the part that was saved.
 func (s *taskState) stint(saved part) stint {
 	if saved == 0 {
 		return stint(s.work)
@@ -291,7 +296,7 @@ func (w stint) units() float64 {
 	return float64(w)
 }
 
-// tryMachine puts a machine first among the machines that the task was tried on.
+// addMachine puts a machine first among the machines that the task was tried on.
 func (s *taskState) addMachine(machine int32) {
 	if machine == none {
 		return
@@ -307,6 +312,7 @@ func (s *taskState) addMachine(machine int32) {
 	s.machines[0] = machine
 }
 
+// ranOn reports whether a machine is among the machines that the task was tried on.
 func (s *taskState) ranOn(machine int32) bool {
 	if machine == none {
 		return false
@@ -415,8 +421,8 @@ func (b *book) begin(a *attemptState) {
 	s.addMachine(a.machine)
 }
 
-// end removes an attempt from its task. If it was the last attempt, the task neither waits nor has finished, until the
-// caller puts it into the queue or calls finish.
+// end removes an attempt from its task. If it was the last attempt, the caller must put the task into the queue or call
+// finish.
 func (b *book) end(i int32) {
 	a := &b.attempts.all[i]
 	s := &b.tasks[a.task]
@@ -475,13 +481,13 @@ func (b *book) lacksClone(s *taskState) bool {
 
 // nextClone returns a running task that lacks a clone and was not tried on the machine; none if there is no such task.
 // It skips tasks that were tried on the machine, and takes tasks that lack no clone any more off the list, once each.
-func (b *book) nextClone(index int32) int32 {
+func (b *book) nextClone(machine int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {
 		if s := &b.tasks[task]; !b.lacksClone(s) {
 			s.flags &^= cloning
 			continue
-		} else if !s.ranOn(index) {
+		} else if !s.ranOn(machine) {
 			copy(list[i-kept:i], list[:kept])
 			b.cloning = list[i-kept:]
 			return task
@@ -494,9 +500,10 @@ func (b *book) nextClone(index int32) int32 {
 }
 
 // setEligible sets which actions are forbidden for a task.
-func (b *book) setEligible(task int32, dont taskFlags) {
+func (b *book) setEligible(task int32, forbidden taskFlags) {
 	s := &b.tasks[task]
-	if s.flags = s.flags&^(noCopy|noRestart) | dont; dont&noCopy == 0 && s.newest != none {
+	s.flags = s.flags&^(noCopy|noRestart) | forbidden
+	if forbidden&noCopy == 0 && s.newest != none {
 		b.mayLackClones(task) // nextClone may have taken it off the list
 	}
 }
@@ -582,11 +589,12 @@ func (q *queue) passOver(machine int32) int32 {
 		q.push(task)
 	}
 	if found == none && n > 0 {
-		return passed[0] // all of these were tried here before; a repeated machine is better than an idle slot
+		return passed[0] // all tasks near the front were tried here; trying again is better than an idle slot
 	}
 	return found
 }
 
+// before orders the heap.
 func (q *queue) before(a, b int32) bool {
 	if q.tasks[a].work != q.tasks[b].work {
 		return q.tasks[a].work > q.tasks[b].work

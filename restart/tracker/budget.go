@@ -37,7 +37,7 @@ type BudgetConfig struct {
 	// needs no allowance. 0 means 0.1; restart.Off: any number.
 	Rate float64
 	// Floor is how many copies may run at once with few slots, and how many may be launched before any allowance was
-	// earned. It lets a small system make copies at all. 0 means 3; restart.Off: no copy beyond the one that a Budget
+	// earned. It lets a small system make copies at all. 0 means 3; restart.Off: the only copy is the copy that a Budget
 	// always allows.
 	Floor int
 }
@@ -130,9 +130,8 @@ func (budget *Budget) Allows() bool {
 		return true
 	}
 	budget.fill()
-	switch {
-	case budget.slots > 0 && budget.running >= budget.config.Floor && budget.config.Share != restart.Off &&
-		budget.shareWith(budget.running+1) > budget.config.Share:
+	if budget.slots > 0 && budget.running >= budget.config.Floor && budget.config.Share != restart.Off &&
+		budget.shareWith(budget.running+1) > budget.config.Share {
 		return false
 	}
 	return budget.config.Rate == restart.Off || budget.tokens >= 1-tokenNoise
@@ -151,7 +150,8 @@ func (budget *Budget) TaskStarted() {
 	if budget == nil {
 		return
 	}
-	if budget.fill(); budget.config.Rate != restart.Off {
+	budget.fill()
+	if budget.config.Rate != restart.Off {
 		budget.tokens = min(budget.tokens+budget.config.Rate, budget.limit())
 	}
 }

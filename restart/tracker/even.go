@@ -5,17 +5,16 @@ import (
 )
 
 // Before enough attempts have ended, an attempt that seems slow may only have begun slowly. But if nearly all attempts
-// move evenly, their progress shows early how fast each of them is.
+// move evenly, their progress shows early which attempts are fast.
 
-// These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows what they are
-// worth.
+// These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows their worth.
 const (
 	shownParts  = 4   // parts of its work after which an attempt has shown whether it moves evenly
 	judgedParts = 6   // parts of its work by which an attempt is judged
 	enoughShown = 3   // attempts that must have shown it before the phase is judged by them
 	mostlyEven  = .75 // least share of even attempts among the ended attempts and one uneven attempt
 	slowAllowed = 2   // reporting attempts that need not have shown it, because they may be the slow ones
-	nearlyAll   = .9  // before three have ended: least share of attempts that have shown it, and of even ones among them
+	nearlyAll   = .9  // before three have ended: least share of attempts that have shown it, and of even attempts among these
 )
 
 // countEvenness counts whether an attempt that has ended moved evenly.
@@ -23,7 +22,8 @@ func (m *ages) countEvenness(t *survival.Trail) {
 	if !m.usesEvenness || t.Passed() < shownParts {
 		return
 	}
-	if m.endedShown++; t.Even(judgedParts) {
+	m.endedShown++
+	if t.Even(judgedParts) {
 		m.endedEven++
 	}
 }
@@ -42,16 +42,18 @@ func (m *ages) believesEven(t *survival.Trail) bool {
 // nearlyAllEven reports whether nearly all running attempts have shown that they move evenly. Fast attempts show it
 // first, so their evenness alone is not enough. O(n).
 func (f *forecast) nearlyAllEven() bool {
-	reporting, plain, even := 0, 0, 0
+	reporting, shown, even := 0, 0, 0
 	f.eachRunning(func(a *attemptState) {
 		if a.trail.Done() > 0 {
 			reporting++
 		}
 		if a.trail.Passed() >= shownParts {
-			if plain++; a.trail.Even(judgedParts) {
+			shown++
+			if a.trail.Even(judgedParts) {
 				even++
 			}
 		}
 	})
-	return plain >= enoughShown && float64(plain+slowAllowed) >= nearlyAll*float64(reporting) && float64(even) >= nearlyAll*float64(plain+1)
+	return shown >= enoughShown && float64(shown+slowAllowed) >= nearlyAll*float64(reporting) &&
+		float64(even) >= nearlyAll*float64(shown+1)
 }

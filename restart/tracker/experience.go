@@ -18,7 +18,7 @@ import (
 const (
 	defaultKeep = 30 * 24 * time.Hour
 	mostEntries = 256 // entries that are kept: the run times of 16 phases of many tasks
-	sharedTasks = 16  // a phase adds the run times of all its tasks, or of 16 to 31 of them
+	sharedTasks = 16  // a phase adds the run times of all its tasks, or of 16 to 31 tasks
 	mostOthers  = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
 	halfAfter   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
 )
@@ -55,8 +55,8 @@ type entry struct {
 	about   about
 	seconds float64 // run time; or the cost of trials less the time that trials saved
 	work    float64 // work of the attempt
-	lost    float64 // number of lost trials; won is the number of won trials
-	won     float64
+	lost    float64 // number of trials that were lost
+	won     float64 // number of trials that were won
 }
 
 // about says what an entry is about.
@@ -85,27 +85,27 @@ func (exp *Experience) choices() merge.Choices {
 }
 
 // add adds an entry. O(1).
-func (exp *Experience) add(now time.Time, l entry) {
+func (exp *Experience) add(now time.Time, e entry) {
 	at := exp.choices().At(&exp.clock, now)
-	exp.seen.Add(exp.choices(), at, l)
+	exp.seen.Add(exp.choices(), at, e)
 	exp.sum(at)
 }
 
 // sum computes the summaries from all entries.
 func (exp *Experience) sum(at time.Duration) {
-	lives, cost := 0.0, 0.0
+	times, cost := 0.0, 0.0 // run times so far, newest first; cost of trials
 	exp.lost, exp.won = 0, 0
 	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
 	for i := len(exp.known) - 1; i >= 0; i-- {
-		l := &exp.known[i].Fact
-		if l.about&ofRunTime > 0 {
-			lives++
+		e := &exp.known[i].Fact
+		if e.about&ofRunTime > 0 {
+			times++
 			continue
 		}
-		left := 1 / (1 + float64((lives/halfAfter)*(lives/halfAfter))) // no fused multiply-add: one answer everywhere
-		cost += float64(left * l.seconds)
-		exp.lost += float64(left * l.lost)
-		exp.won += float64(left * l.won)
+		weight := 1 / (1 + float64((times/halfAfter)*(times/halfAfter))) // no fused multiply-add: one answer everywhere
+		cost += float64(weight * e.seconds)
+		exp.lost += float64(weight * e.lost)
+		exp.won += float64(weight * e.won)
 	}
 	exp.cost, _ = num.Duration(math.Abs(cost))
 	if cost < 0 {
@@ -117,8 +117,8 @@ func (exp *Experience) sum(at time.Duration) {
 // run times of unknown works.
 func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
 	for i := len(exp.known) - 1; i >= 0 && len(dst) < mostOthers; i-- {
-		if l := &exp.known[i].Fact; l.about&ofRunTime > 0 && (l.about&sized > 0) == bySize {
-			dst = append(dst, runTime{float32(l.seconds), l.about&ended > 0, l.work})
+		if e := &exp.known[i].Fact; e.about&ofRunTime > 0 && (e.about&sized > 0) == bySize {
+			dst = append(dst, runTime{float32(e.seconds), e.about&ended > 0, e.work})
 		}
 	}
 	return dst
@@ -130,7 +130,7 @@ type link struct {
 	others     []runTime // run times of other phases, newest first
 	sized      bool      // the works of the phase are known
 	stride     int32     // the phase adds the run times of each task that is a multiple of this power of 2
-	published  tally
+	published  tally     // trials of the phase that the Experience holds
 }
 
 // tally sums up the trials of a phase.
@@ -146,11 +146,11 @@ func newLink(c *Config, sized bool) *link {
 	if c.Experience == nil {
 		return nil
 	}
-	p := &link{experience: c.Experience, sized: sized, stride: 1}
-	for len(c.Work)/int(p.stride) >= 2*sharedTasks {
-		p.stride *= 2
+	ln := &link{experience: c.Experience, sized: sized, stride: 1}
+	for len(c.Work)/int(ln.stride) >= 2*sharedTasks {
+		ln.stride *= 2
 	}
-	return p
+	return ln
 }
 
 // refresh reads the run times of other phases from the Experience, until the phase has a run time of its own. After
@@ -170,7 +170,7 @@ func (ln *link) runTimes(own *ages) []runTime {
 	return ln.counted(own)
 }
 
-// counted is runTimes as of the last refresh.
+// counted is runTimes without a refresh.
 func (ln *link) counted(own *ages) []runTime {
 	if ln == nil {
 		return nil
@@ -179,14 +179,14 @@ func (ln *link) counted(own *ages) []runTime {
 }
 
 // addRunTime adds the run time of an attempt to the Experience.
-func (ln *link) addRunTime(now time.Time, task int32, l entry) {
-	if task&(ln.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
+func (ln *link) addRunTime(now time.Time, task int32, e entry) {
+	if task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
 		return
 	}
 	if ln.sized {
-		l.about |= sized
+		e.about |= sized
 	}
-	ln.experience.add(now, l)
+	ln.experience.add(now, e)
 }
 
 func runTimeOf(success bool) about {
@@ -204,8 +204,7 @@ func (ln *link) adopt(r *trials) {
 	}
 }
 
-// knowsLosses reports whether trials of the kind were lost. The Experience does not hold how long the tasks of these
-// trials took.
+// knowsLosses reports whether trials of the kind were lost. The Experience does not hold the run times of their tasks.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
 // publish adds the changes of the phase's trials to the Experience. If a won trial turns out as lost in the end, the
@@ -232,20 +231,22 @@ func (ln *link) resume(r *trials) {
 	}
 }
 
-// all returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
-func (ln *link) ofKind(r *trials) (cost time.Duration, stakes time.Duration) {
+// ofKind returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
+func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
 	if ln == nil {
 		return r.Cost, r.AtRisk
 	}
-	return num.Add(ln.experience.cost, num.Sub(r.Cost, ln.published.cost)), num.Sub(num.Add(ln.experience.stakes, r.AtRisk), ln.published.stakes)
+	cost = num.Add(ln.experience.cost, num.Sub(r.Cost, ln.published.cost))
+	stakes = num.Sub(num.Add(ln.experience.stakes, r.AtRisk), ln.published.stakes)
+	return cost, stakes
 }
 
 // How an experience is written, and merged with other processes.
 
-// entries returns the form in which entries are merged.
+// entryForm returns the form in which entries are merged.
 func entryForm() merge.Form[entry] {
 	return merge.Form[entry]{
-		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *entry) { l.code(c) },
+		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, e *entry) { e.code(c) },
 	}
 }
 
@@ -260,7 +261,7 @@ func (en *entry) code(c *snapshot.Codec) {
 	} else {
 		c.Amount(&en.seconds)
 		c.Amount(&en.work)
-		c.Check(en.about&ofRunTime > 0, "holds a life that is none")
+		c.Check(en.about&ofRunTime > 0, "holds an entry that is no run time and no trial")
 	}
 	c.Check(en.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
@@ -276,7 +277,7 @@ func (exp *Experience) AppendVersion(dst []byte) []byte {
 
 // AppendDelta appends the observations that are newer than a version, which the reader has made by its AppendVersion.
 // A nil version stands for a reader without observations. If origins are given, the delta holds only their
-// observations. The delta holds neither the Shape of progress nor open trials. It is an error if since is no version.
+// observations. The delta does not hold the Shape of progress and open trials. It is an error if since is no version.
 // Some 20 bytes for each run time.
 func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return exp.seen.AppendDelta(entryForm(), exp.choices(), exp.clock.Since, dst, since, origins)
@@ -284,7 +285,7 @@ func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte
 
 // Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
 // Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
-// if there is no Origin, or delta is damaged or empty. It returns a FieldError if delta is more than MaxSkew ahead of
+// if there is no Origin, or delta is damaged or no delta. It returns a FieldError if delta is more than MaxSkew ahead of
 // now. O(1) for each entry.
 func (exp *Experience) Merge(now time.Time, delta []byte) error {
 	at := exp.choices().At(&exp.clock, now)
@@ -304,7 +305,7 @@ func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Experience.AppendBinary].
 func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary(nil) }
 
-// UnmarshalBinary sets x to the state of a snapshot. Other data is an error, and leaves x as it was.
+// UnmarshalBinary sets exp to the state of a snapshot. Other data is an error, and leaves exp as it was.
 func (exp *Experience) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord holds what attempts have shown of the machines of a cluster. [machines.Record] implements it. The
+// MachineRecord holds the observations of a cluster's machines. [machines.Record] implements it. The
 // tracker gives it observations of attempts that run and end, and reads its factors. Share one MachineRecord among the
 // phases of a cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that
 // locks. [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
@@ -28,14 +28,14 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet holds what a phase knows of its machines: which machines leave, which are refused, which are suspect, and how
+// fleet holds the machines of a phase: which machines leave, which are refused, which are suspect, and how
 // the way to the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the
-// order in which they appear: inside the tracker a machine is an int32, its index in list, and an int is the host's
-// number.
+// order in which they appear: inside the tracker a machine is an int32, its index in machines, and an int is the
+// host's number.
 type fleet struct {
 	index    map[int]int32
 	machines []machine
-	count    int // number of machines, at least the machines in list; 0 if not known
+	count    int // number of machines, at least len(machines); 0 if not known
 	leaving  int // number of machines that will leave
 	refused  int // number of refused machines
 	record   MachineRecord
@@ -47,7 +47,7 @@ type fleet struct {
 	taken    [maxMachines]int
 }
 
-// avoided caches the machines that the record judges to be slow or failing.
+// avoidedMachines caches the machines that the record judges to be slow or failing.
 type avoidedMachines struct {
 	asOf     int // the event at which machines was read; 0 if the record has changed since
 	machines []int
@@ -63,12 +63,12 @@ type machine struct {
 	overdue int32         // attempts there that run for far longer than the median
 	suspect bool          // more attempts are overdue than chance explains
 	beaten  time.Duration // when a copy elsewhere ended before an attempt here; noTime if an attempt has ended here since
-	due     time.Duration // the tracker's own record accepts machines.MostRunning attempts at once again at this time
+	due     time.Duration // when the tracker's own record may get machines.MostRunning observations at once again
 }
 
 // admit reports whether the record shall get an observation of a running attempt on a machine now. The tracker's own
-// record gets at most machines.MostRunning of them in an interval, because it remembers no more. A record of the host
-// gets all of them, because other trackers feed it, too.
+// record gets at most machines.MostRunning observations of a machine in an interval, because it remembers no more. A
+// record of the host gets all observations, because other trackers feed it, too.
 func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	if fl.own == nil {
 		return true
@@ -154,7 +154,8 @@ func (fl *fleet) refusedSlots(slots int) int {
 	if fl.refused == 0 {
 		return 0
 	}
-	return fl.refused * max(1, slots/max(fl.count, len(fl.machines))) // if the host gave no number of machines, the machines that appeared count
+	all := max(fl.count, len(fl.machines)) // count is 0 if the host gave no number
+	return fl.refused * max(1, slots/all)
 }
 
 // beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there
@@ -253,7 +254,8 @@ func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
 		m.total += step(score) - step(a.score)
 		fl.pace.totals.appeared.Insert(m.total)
 	}
-	if fl.record != nil && score != a.score && (fl.own == nil || fl.pace != nil) { // only LATE reads the tracker's own record here
+	// In the tracker's own record, only LATE reads the progress.
+	if fl.record != nil && score != a.score && (fl.own == nil || fl.pace != nil) {
 		fl.avoided.asOf = 0
 		fl.record.AddProgress(at, m.number, score-a.score)
 	}
@@ -380,7 +382,7 @@ func (tot *totals) Quantile(p float64) float64 {
 
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
 
-// behind holds the machines with the least progress at one event.
+// slowestMachines holds the machines with the least progress at one event.
 type slowestMachines struct {
 	event    int // number of the event; 0 for none
 	n        int

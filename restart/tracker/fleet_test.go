@@ -61,7 +61,7 @@ func TestRestoreRejectsAnObservationTooFarAhead(t *testing.T) {
 		if _, err = Restore(Config{}, text); right {
 			assert.NoError(t, err, "%v", wait)
 		} else {
-			assert.ErrorContains(t, err, "has told of a machine at another time", "%v", wait)
+			assert.ErrorContains(t, err, "holds an observation of a machine too far ahead", "%v", wait)
 		}
 	}
 }

@@ -62,7 +62,8 @@ func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float
 // without the checkpoint.
 func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, score float64) {
 	score, done = min(r.Score, 1), r.Done
-	if a.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > overWork*s.work; a.badUnits {
+	a.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > overWork*s.work
+	if a.badUnits {
 		f.units.tooLarge++ // the report says how much was done, but not how much is left
 		return done, a.score
 	}
@@ -89,8 +90,8 @@ func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, scor
 	return max(done-found, 0), score
 }
 
-// asTime converts done work to the share of the attempt's time that such an attempt has typically run, by the shape of
-// progress. The share is returned as work.
+// asTime converts done work to a share of the attempt's time, by the shape of progress. It returns the share as work.
+// For instance, if half of the work typically takes a tenth of the time, half of the work becomes a tenth.
 func (f *forecast) asTime(w stint, done float64) float64 {
 	if !f.ages.on {
 		return done
@@ -142,7 +143,8 @@ func (f *forecast) followTrail(w stint, a *attemptState, age time.Duration, done
 }
 
 // updateSample updates the sample of a running attempt in the distribution of unit times. An attempt is a sample from
-// its first interval on, even if it has done little. A least share of work would let only fast attempts in.
+// its first interval on, even if it has done little. A least share of work would let only fast attempts in. It also
+// sends an observation of the attempt to the record of machines.
 func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, done float64) {
 	if !f.readsRates || done <= 0 || age < f.interval || a.badUnits || f.units.disbelieved {
 		return
@@ -159,7 +161,8 @@ func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, don
 		return
 	}
 	a.implied = float32(implied)
-	if a.sample = int32(f.rates.Running(int(a.sample), f.estimateRun(w, a))); a.sample != estimate.NoSample {
+	a.sample = int32(f.rates.Running(int(a.sample), f.estimateRun(w, a)))
+	if a.sample != estimate.NoSample {
 		f.runningSamples++
 	}
 }
@@ -212,8 +215,8 @@ const recordAgain = 8
 // one.
 func (f *forecast) recordRunning(w stint, a *attemptState) {
 	age := f.book.age(a)
-	told := time.Duration(float64(a.recordedAt) * 1e9)
-	if f.fleet.record == nil || a.machine == none || age < told+told/recordAgain+f.interval/2 ||
+	last := time.Duration(float64(a.recordedAt) * 1e9)
+	if f.fleet.record == nil || a.machine == none || age < last+last/recordAgain+f.interval/2 ||
 		!f.fleet.admit(a.machine, f.book.now, f.interval) {
 		return
 	}
@@ -245,8 +248,8 @@ func (f *forecast) recordEnd(w stint, a *attemptState, how machines.Outcome, lon
 func (f *forecast) observation(w stint, a *attemptState) machines.Attempt {
 	age, done := f.observed(w, a)
 	o := machines.Attempt{Ran: age, Done: min(done/w.units(), 1)}
-	if usual, known := f.median(w); known {
-		o.Usual = num.Times(usual, f.fleet.pathFactor(int(a.task), f.fleet.number(a.machine)))
+	if median, known := f.median(w); known {
+		o.Usual = num.Times(median, f.fleet.pathFactor(int(a.task), f.fleet.number(a.machine)))
 	}
 	return o
 }
@@ -275,7 +278,8 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	}
 	f.refit()
 	m := &f.ages
-	if i >= len(m.foreseen) { // the distributions of the attempts before this one stay where they are, because the decision reads them there
+	if i >= len(m.foreseen) {
+		// The distributions of earlier attempts stay where they are, because the decision reads them there.
 		m.foreseen = append(m.foreseen, make([]foreseen, i+1-len(m.foreseen))...)
 	}
 	left := &m.foreseen[i]
@@ -352,7 +356,8 @@ func (f *forecast) fresh(
 		if m.fresh == nil {
 			m.fresh = new(survival.Without)
 		}
-		if m.fresh.Set(&m.curve, oldest.Seconds()/scale); leaves && m.withoutSuspects != nil {
+		m.fresh.Set(&m.curve, oldest.Seconds()/scale)
+		if leaves && m.withoutSuspects != nil {
 			m.fresh.Set(m.withoutSuspects, 0)
 		}
 		n.UnitTime, n.Work = m.fresh, scale
@@ -397,9 +402,9 @@ func (f *forecast) remainingOnLeaving(w stint, a *attemptState, seen time.Durati
 // ended. The kind counts, because the few ends of a small phase may be short by chance.
 func (f *forecast) longest(w stint) time.Duration {
 	long := f.ages.longest
-	for _, l := range f.link.counted(&f.ages) {
-		if l.ended {
-			long = max(long, float64(l.seconds)/f.scale(l.work))
+	for _, t := range f.link.counted(&f.ages) {
+		if t.ended {
+			long = max(long, float64(t.seconds)/f.scale(t.work))
 		}
 	}
 	d, _ := num.Duration(long * f.scale(float64(w)))
@@ -443,7 +448,8 @@ func (f *forecast) killed(s *taskState, a *attemptState, inVain bool) {
 	w, age := s.stint(a.resumed), f.book.age(a)
 	f.addRunTime(w, a, age, false)
 	r := f.estimateRun(w, a)
-	if r.Age, r.Done = f.observed(w, a); age < f.interval {
+	r.Age, r.Done = f.observed(w, a)
+	if age < f.interval {
 		f.recordEnd(w, a, machines.Killed, false)
 		f.rates.Drop(int(a.sample))
 		return
@@ -472,7 +478,8 @@ func (f *forecast) addRunTime(w stint, a *attemptState, age time.Duration, succe
 	f.link.refresh(&f.ages)
 	f.ages.addRunTime(a, float64(w), f.scale(float64(w)), age, success)
 	if f.link != nil && f.ages.on {
-		f.link.addRunTime(f.book.clock.Last, a.task, entry{about: runTimeOf(success), seconds: age.Seconds(), work: float64(w)})
+		observed := entry{about: runTimeOf(success), seconds: age.Seconds(), work: float64(w)}
+		f.link.addRunTime(f.book.clock.Last, a.task, observed)
 	}
 	if f.ages.on && success && !a.badUnits {
 		f.ages.shape.Finish(&a.trail, age, f.model)

@@ -72,7 +72,7 @@ const askNone = none - 1
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	v := verdict{task: int(task)}
 	s := &j.book.tasks[task]
-	if !j.book.runs(s) { // its attempts wait in an engine's queue, so nothing is known of them
+	if !j.book.runs(s) { // its attempts wait in an engine's queue, which shows nothing about the task
 		v.Reason = restart.NotRunning
 		return v
 	}
@@ -82,7 +82,8 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	var view restart.Task
 	j.fillTask(&view, task, machine)
 	d := &v.Decision
-	if *d = j.policy.Decide(view, *p); j.leastCost == nil {
+	*d = j.policy.Decide(view, *p)
+	if j.leastCost == nil {
 		j.sanitize(d, len(view.Attempts))
 		*d = restart.Hold(*d, view, *p)
 	}
@@ -149,9 +150,10 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, onSuspects, samples[:min(len(attempts), len(samples))], &j.others)
+	own, rest := samples[:min(len(attempts), len(samples))], s.stint(b.saved(s))
+	view.Fresh = f.fresh(rest, location, oldest, onSuspects, own, &j.others)
 	if j.trials.on {
-		view.Longest = f.longest(s.stint(b.saved(s)))
+		view.Longest = f.longest(rest)
 		for i := range attempts {
 			if a := &attempts[i]; onSuspects && a.Remaining != estimate.Unknown {
 				a.Location = j.blamedLocation(a.Location, num.Add(a.Elapsed, a.Remaining).Seconds(), view.Fresh)
@@ -178,8 +180,8 @@ func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) fl
 	return max(location, whole/typical)
 }
 
-// sanitize replaces an impossible answer by one that keeps the task. No policy of this library gives an impossible
-// answer. In any other answer it clears values that a log cannot hold: a reason or a basis without a name, and NaN.
+// sanitize replaces an impossible answer by a decision to keep the task. No policy of this library gives an impossible
+// answer. In all other answers it clears values that a log cannot hold: a reason or a basis without a name, and NaN.
 func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Copy:
@@ -234,8 +236,8 @@ const boundsFrom = 64
 // [survival.Shape.AtMost] bounds t_rem, and [restart.LeastCost.NotSlow] reports whether an attempt with this t_rem is
 // slow. If it returns false, it has changed nothing that a full decision does not change as well.
 //
-// The bounds hold for a task with one attempt that reports progress, is no candidate, and has neither open nor lost
-// trials. A full decision is needed in these cases, too:
+// The bounds hold for a task with a single attempt that reports progress. The task must be no candidate, and must have
+// no open and no lost trials. These cases need a full decision, too:
 //
 //   - The curve of the phase is stale.
 //   - A machine leaves.
@@ -267,7 +269,8 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 		prediction.Expected, curve = true, nil
 	}
 	known := false
-	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.believesEven(&a.trail) {
+	o.Left, known = m.shape.AtMost(prediction, curve)
+	if !known && m.believesEven(&a.trail) {
 		prediction.Even = true // with Even, AtMost knows more, and its bound stays the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
@@ -302,7 +305,7 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 }
 
 // rescue copies a task that would be kept, if all its attempts run on machines that leave before the attempts are
-// expected to end. The bar of the decision is how long the last of these machines stays. If nothing is known of an
+// expected to end. The bar of the decision is the time until the last such machine leaves. If nothing is known of an
 // attempt, it is not expected to end in time.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.leaving == 0 || view.NoCopy {
@@ -316,7 +319,8 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 		if left == noTime || needs != estimate.Unknown && needs <= left {
 			return
 		}
-		if stays = max(stays, left); needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
+		stays = max(stays, left)
+		if needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
 			remaining = needs
 		}
 	}
@@ -360,7 +364,7 @@ func distinct(list []int, attempts []restart.Attempt) (n int) {
 	}
 	for i := range attempts {
 		machine := attempts[i].Machine
-		on := func(c restart.Attempt) bool { return c.Machine == machine }
+		on := func(a restart.Attempt) bool { return a.Machine == machine }
 		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(attempts, on) == i {
 			n++
 		}
@@ -380,8 +384,8 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	s := &j.book.tasks[task]
 	w := s.stint(j.book.saved(s))
 	if left := j.fleet.stays(j.fleet.find(machine), j.book.now); left != noTime {
-		if usual, known := j.forecast.median(w); known && usual > left {
-			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
+		if median, known := j.forecast.median(w); known && median > left {
+			return restart.Decision{Reason: restart.Leaving, Fresh: median, Remaining: left}, true
 		}
 	}
 	if j.fleet.record == nil {

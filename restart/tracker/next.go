@@ -9,7 +9,7 @@ import (
 
 const (
 	rankingParts  = 64 // a ranking holds for this part of an interval; gains change too little in that time to matter
-	headOfRanking = 8  // candidates at the head of the ranking that are decided about for the machine that asks, which may differ from other machines
+	headOfRanking = 8  // best candidates that are decided about for the machine that asks; it may differ from others
 )
 
 // best returns the verdict about the candidate that gains most from a free slot on a machine. If no candidate is worth

@@ -76,7 +76,7 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	return t, nil
 }
 
-// describe returns a text that tells a policy from other policies.
+// describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
 // header is the part of a snapshot from which a tracker is made.
@@ -145,7 +145,8 @@ func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	hd.config.Policy = given
 	for i, part := range dataless {
 		if hd.had[i] && !part.given(&hd.config) {
-			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the one that the tracker had, or another", part.name)
+			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the part that the tracker had, or a new one",
+				part.name)
 		}
 	}
 	return nil
@@ -160,11 +161,12 @@ const leastTask = 8 + 6
 // code codes the facts from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b, f := &x.book, &x.forecast
-	if c.Clock(&b.clock); c.In != nil {
+	c.Clock(&b.clock)
+	if c.In != nil {
 		b.now = b.clock.Since
 	}
 	c.Duration(&b.lastChange)
-	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "has moved at another time")
+	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "changed at a time before its first event or after its last")
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
@@ -187,7 +189,7 @@ func (x *phase) code(c *snapshot.Codec) {
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.account()
 	for _, n := range l.counts() {
-		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // kept by the judge, and by the clock
+		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock keep these two
 			c.Number(n.of, 0, snapshot.Any)
 		}
 	}
@@ -213,13 +215,14 @@ func (cs *counts) code(c *snapshot.Codec) {
 		snapshot.Small(c, &one.reason, 0, int(reasons)-1)
 		c.Number(&one.n, 1, snapshot.Any)
 		at := int(one.action)*int(reasons) + int(one.reason)
-		c.Check(at > last, "counts answers in another order")
+		c.Check(at > last, "counts answers out of order")
 		last = at
 	})
 }
 
 func (rk *ranking) code(c *snapshot.Codec, tasks int) {
-	if c.Bool(&rk.holds); !rk.holds {
+	c.Bool(&rk.holds)
+	if !rk.holds {
 		return
 	}
 	c.Duration(&rk.at)
@@ -255,7 +258,7 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		}
 		if fl.own != nil {
 			c.Duration(&m.due)
-			c.Check(m.due >= 0 && m.due <= due, "has told of a machine at another time")
+			c.Check(m.due >= 0 && m.due <= due, "holds an observation of a machine too far ahead")
 		}
 		if c.In == nil {
 			return
@@ -306,8 +309,9 @@ func (f *forecast) code(c *snapshot.Codec) {
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
-	apart := m.withoutSuspects != nil
-	if c.Bool(&apart); apart {
+	suspects := m.withoutSuspects != nil
+	c.Bool(&suspects)
+	if suspects {
 		if c.Reading() {
 			m.withoutSuspects = new(survival.Curve)
 		}
@@ -318,18 +322,18 @@ func (f *forecast) code(c *snapshot.Codec) {
 	c.Number(&m.endedShown, 0, snapshot.Any)
 	c.Number(&m.endedEven, 0, m.endedShown)
 	c.Number(&m.newRunTimes, 0, snapshot.Any)
-	snapshot.List(c, &m.runTimes, func(l *runTime) {
-		l.code(c)
-		if c.Reading() && l.ended {
+	snapshot.List(c, &m.runTimes, func(t *runTime) {
+		t.code(c)
+		if c.Reading() && t.ended {
 			m.successes++
 		}
 	})
-	kin := new([]runTime)
+	others := new([]runTime)
 	if f.link != nil {
-		kin = &f.link.others
+		others = &f.link.others
 	}
-	snapshot.List(c, kin, func(l *runTime) { l.code(c) })
-	c.Check(len(*kin) <= mostOthers, "knows too many lives of others")
+	snapshot.List(c, others, func(t *runTime) { t.code(c) })
+	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
 }
 
 func (rt *runTime) code(c *snapshot.Codec) {
@@ -378,26 +382,27 @@ func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
 		c.Amount32(&a.atStage)
 	}
 	right := a.start >= 0 && a.start <= x.book.now || a.start == noTime && !a.begun
-	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds a copy of another time")
+	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
 }
 
 func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning))                // complete sets these two flags after reading
-	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // writing must not change the task
+	flags := int(s.flags &^ (queued | cloning)) // complete sets these two flags after reading
+	c.Number(&flags, 0, int(knownWork<<1-1))
+	if c.In != nil { // writing must not change the task
 		s.flags = taskFlags(flags)
-		c.Check(s.flags&(queued|cloning) == 0, "holds a task that is in a list before there is one")
+		c.Check(s.flags&(queued|cloning) == 0, "holds a task with a flag of a list")
 	}
 	c.Index(&s.newest, len(x.book.attempts.all))
 	c.Index(&s.launched, anyIndex)
 	c.Index(&s.original, anyIndex)
 	c.Index(&s.history, len(x.book.histories))
-	tried := 0
-	for tried < maxMachines && s.machines[tried] != none {
-		tried++
+	n := 0 // machines that are remembered
+	for n < maxMachines && s.machines[n] != none {
+		n++
 	}
-	c.Number(&tried, 0, maxMachines)
-	for i := range tried {
+	c.Number(&n, 0, maxMachines)
+	for i := range n {
 		c.Index(&s.machines[i], len(x.fleet.machines))
 	}
 }
@@ -410,7 +415,7 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
 		c.Duration(d)
 	}
-	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds a trial that is none")
+	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds an open trial without an attempt, or an attempt without a trial")
 }
 
 func (tr *trials) code(c *snapshot.Codec, b *book) {
@@ -437,22 +442,22 @@ func (x *phase) complete(c *snapshot.Codec) {
 	for i := range b.tasks {
 		x.completeTask(c, int32(i))
 	}
-	places := 0
-	for i := b.attempts.free; i != none && places <= len(b.attempts.all); i = b.attempts.all[i].next {
-		c.Check(b.attempts.all[i].task == none, "lists a copy among the free places")
-		places++
+	free := 0
+	for i := b.attempts.free; i != none && free <= len(b.attempts.all); i = b.attempts.all[i].next {
+		c.Check(b.attempts.all[i].task == none, "lists an attempt among the free entries")
+		free++
 	}
-	c.Check(places+b.running == len(b.attempts.all), "lists its copies wrong")
+	c.Check(free+b.running == len(b.attempts.all), "lists other attempts than its tasks have")
 	for i, task := range b.candidates.list {
 		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
-			c.Check(false, "lists a candidate that is none")
+			c.Check(false, "lists a candidate that does not run, or lists it twice")
 			return
 		}
 		b.tasks[task].candidate = int32(i)
 	}
 	for _, task := range b.cloning {
 		if task == none || b.tasks[task].flags&cloning != 0 {
-			c.Check(false, "lists a task wrong that is cloned")
+			c.Check(false, "lists a task that lacks clones twice")
 			return
 		}
 		b.tasks[task].flags |= cloning
@@ -471,14 +476,14 @@ func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 		if a.sample != estimate.NoSample {
 			x.forecast.runningSamples++
 		}
-		c.Check(a.task == task && a.attempt < s.launched && attempts <= int(s.launched), "lists a copy wrong")
+		c.Check(a.task == task && a.attempt < s.launched && attempts <= int(s.launched), "lists an attempt with a task that does not have it")
 	}
 	isWaiting := s.flags&waits != 0
 	switch {
 	case !c.OK():
 		return
-	case s.launched < 0 || attempts > 0 && (isWaiting || s.flags&(finished|givenUp) != 0) || isWaiting && s.flags&finished != 0:
-		c.Check(false, "holds a task that both waits and does not")
+	case s.launched < 0, attempts > 0 && (isWaiting || s.flags&(finished|givenUp) != 0), isWaiting && s.flags&finished != 0:
+		c.Check(false, "holds a task that waits, runs or has finished at once")
 		return
 	}
 	if s.flags&finished != 0 {

@@ -12,13 +12,13 @@ import (
 
 const (
 	overdueTimes = survival.OutlierFrom // median times after which an attempt is overdue
-	fewOverdue   = 2                    // overdue attempts that make a machine suspect, at least; a single one may be the task's own
+	fewOverdue   = 2                    // a suspect machine has at least so many overdue attempts; a single one may be the task's own
 	hardlyChance = 1. / 50              // expected number of suspect machines by chance, at most: a choice
 )
 
 // findSuspects marks the suspect machines, and makes a curve without their attempts.
 func (f *forecast) findSuspects() {
-	list, m, any := f.fleet.machines, &f.ages, false
+	list, m, found := f.fleet.machines, &f.ages, false
 	for i := range list {
 		list[i].overdue, list[i].suspect = 0, false
 	}
@@ -28,19 +28,22 @@ func (f *forecast) findSuspects() {
 	late := f.rates.Quantile(num.Half) * overdueTimes
 	overdue, running := 0.0, 0.0
 	f.eachRunning(func(a *attemptState) {
-		if running++; f.secondsPerUnit(a) > late {
-			if overdue++; a.machine != none {
-				list[a.machine].overdue++
-			}
+		running++
+		if !(f.secondsPerUnit(a) > late) {
+			return
+		}
+		overdue++
+		if a.machine != none {
+			list[a.machine].overdue++
 		}
 	})
 	ended := float64(f.book.finished)
 	share := (overdue + float64((1-f.rates.CDF(late))*ended)) / (running + ended)
 	for i := range list {
 		list[i].suspect = list[i].isSuspect(share, len(list))
-		any = any || list[i].suspect
+		found = found || list[i].suspect
 	}
-	if !any || f.reported {
+	if !found || f.reported {
 		return
 	}
 	if m.withoutSuspects == nil {
@@ -69,14 +72,16 @@ func (mc *machine) isSuspect(share float64, machines int) bool {
 		return false
 	}
 	chance := float64(machines)
-	for i := range mc.overdue { // upper bound: the number of ways to choose the overdue attempts, times the probability that all of them are overdue
+	// An upper bound of the expected number: machines, times the ways to choose the overdue attempts, times the
+	// probability that all chosen attempts are overdue.
+	for i := range mc.overdue {
 		chance *= share * float64(mc.ended+i+1) / float64(i+1)
 	}
 	return chance <= hardlyChance
 }
 
-// leavesSuspects reports whether all attempts of a task run on suspect machines, and a new attempt would not, on the
-// machine that asks or elsewhere.
+// leavesSuspects reports whether all attempts of a task run on suspect machines, and a new attempt would run on another
+// machine: on the machine that asks, or elsewhere.
 func (fl *fleet) leavesSuspects(b *book, s *taskState, machine int) bool {
 	if index := fl.find(machine); index != none && fl.machines[index].suspect {
 		return false

@@ -18,7 +18,7 @@ import (
 // tracker holds the facts that a [restart.Policy] reads, and answers with decisions. The tracker starts and kills
 // nothing: the host carries a decision out, and tells the tracker.
 //
-// An attempt goes through Start, any number of Reports, and one of Finish, Fail, Kill and Restart. If an engine queues
+// An attempt goes through Start, any number of Reports, and an end: Finish, Fail, Kill or Restart. If an engine queues
 // attempts before it runs them, call Submit and Begin in place of Start. A submitted attempt holds its slot, but has
 // no age, because time in a queue does not make a straggler. An attempt may end at any point, also before its Begin.
 // The attempts of a task are numbered from 0 in the order of Start and Submit.
@@ -27,7 +27,7 @@ import (
 // an index out of range. Time is the first argument of most calls. If the host's clock steps back, the tracker's time
 // goes on from there, as in golang.org/x/time/rate, and the step counts in [Ledger.ClockSteps].
 //
-// The host may ignore a decision. The tracker goes by the events that it is told. It repeats the decision at the
+// The host may ignore a decision. The tracker goes by events alone. It repeats the decision at the
 // task's next Report, Decide or Sweep, for as long as the decision holds. The host may also start attempts and end
 // attempts without a decision.
 //
@@ -281,8 +281,7 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 	return t.Apply(Event{Kind: Asked, Time: now, Task: task})
 }
 
-// Next answers what to do with a free slot on a machine; a negative machine stands for any machine. The action is one
-// of these:
+// Next answers what to do with a free slot on a machine; a negative machine stands for any machine. The actions are:
 //
 //   - [restart.Copy]: start a copy of Answer.Task there.
 //   - [restart.Start]: start the waiting task Answer.Task there.
@@ -293,11 +292,11 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 //
 //   - The task worth a copy that gains most. A task is worth a copy if its last decision said so. Ties go to the
 //     lowest index. A machine that runs an attempt of the task, or ran one, gets no copy of the task.
-//   - The waiting task with the most work. If an attempt of the task ran on this machine before, one of the next
-//     waiting tasks may take its turn.
-//   - A task that lacks one of its Config.Clones, with the reason [restart.Cloned].
+//   - The waiting task with the most work. If an attempt of the task ran on this machine before, another task near the
+//     front may take its turn.
+//   - A task with too few clones (Config.Clones), with the reason [restart.Cloned].
 //
-// A machine gets no waiting task if the Record judges that it fails, or that it is so slow that the task would end
+// A machine gets no waiting task if the Record judges the machine to fail, or to be so slow that the task would end
 // after the rest of the phase; the reason is [restart.SlowMachine]. A machine that leaves too soon gets none either;
 // the reason is [restart.Leaving]. Call Next again for the next machine. If no attempt of the phase runs, Next accepts
 // any machine.

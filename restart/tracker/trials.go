@@ -99,7 +99,7 @@ func (j *judge) beginTrial(task int32, action restart.Action) {
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// taskEnded counts the end of a task by the winner. If the winner is none, an attempt that already counted as ended
+// taskEnded updates the task's trial when the winner ends the task. If the winner is none, an attempt that already counted as ended
 // has finished the task.
 func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
@@ -120,7 +120,7 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 	}
 }
 
-// attemptKilled counts that one of several attempts of a task is killed or overtaken.
+// attemptKilled updates the task's trial when an attempt is killed or overtaken while others run.
 func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return
@@ -135,7 +135,7 @@ func (j *judge) attemptKilled(s *taskState, index int32) {
 	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
 }
 
-// attemptFailed counts that a copy of a task fails. Failures of other attempts do not change a trial.
+// attemptFailed updates the task's trial when a copy fails. Failures of other attempts do not change a trial.
 func (j *judge) attemptFailed(s *taskState, a *attemptState) {
 	if s.history != none && j.book.isCopy(s, a) {
 		j.trials.Fail(&j.book.histories[s.history].trial)

@@ -14,7 +14,7 @@ import (
 // These numbers are choices. They give no false alarm with even, early, late, stepwise or random progress.
 const (
 	overWork        = 1.01 // x work; reports up to this are not too large, because of rounding and a last block
-	enoughSmall     = 3    // attempts with too little progress, and the majority, from which the phase's progress is not believed
+	enoughSmall     = 3    // attempts with too little progress, if they are the majority, end the belief in progress
 	fewSmall        = 4    // progress is believed again if at most one attempt in this number shows too little
 	enoughIntervals = 3    // x interval; an attempt counts only if it has run for this at its last report
 )
@@ -23,7 +23,7 @@ const (
 type unitCheck struct {
 	tooLarge    int  // reports of more work than the task has
 	judged      int  // attempts that ended with success and had reported progress late
-	tooSmall    int  // attempts of these that reported too little progress
+	tooSmall    int  // judged attempts that reported too little progress
 	disbelieved bool // progress is not believed
 }
 
@@ -56,7 +56,8 @@ func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
 	if done <= 0 || a.badUnits || at < age/lateOf*lateParts || at/enoughIntervals < f.interval {
 		return
 	}
-	if f.units.add(done*survival.Parts < w.units()) { // less than a shape of progress can learn from
+	small := done*survival.Parts < w.units() // less than a shape of progress can learn from
+	if f.units.add(small) {
 		f.forgetProgress(a)
 	}
 }
