@@ -421,8 +421,8 @@ func (b *book) begin(a *attemptState) {
 	s.addMachine(a.machine)
 }
 
-// end removes an attempt from its task. If it was the last attempt, the caller must put the task into the queue or call
-// finish.
+// end removes an attempt from its task. If it was the last attempt, the caller must put the task into the queue or
+// call finish.
 func (b *book) end(i int32) {
 	a := &b.attempts.all[i]
 	s := &b.tasks[a.task]

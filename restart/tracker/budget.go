@@ -37,8 +37,8 @@ type BudgetConfig struct {
 	// needs no allowance. 0 means 0.1; restart.Off: any number.
 	Rate float64
 	// Floor is how many copies may run at once with few slots, and how many may be launched before any allowance was
-	// earned. It lets a small system make copies at all. 0 means 3; restart.Off: the only copy is the copy that a Budget
-	// always allows.
+	// earned. It lets a small system make copies at all. 0 means 3; restart.Off: the only copy is the copy that a
+	// Budget always allows.
 	Floor int
 }
 

@@ -24,7 +24,8 @@ type Config struct {
 	// progress is a share, and restart.LeastCost risks less.
 	Work []float64
 	// Slots is how many attempts of the phase's tasks may run at once. If it is 0, no attempt may run before
-	// [Tracker.SetSlots] sets another number, and [Tracker.Next] gives a slot nothing. Otherwise Next counts the offered slot as free, even if all Slots are taken.
+	// [Tracker.SetSlots] sets another number, and [Tracker.Next] gives a slot nothing. Otherwise Next counts the
+	// offered slot as free, even if all Slots are taken.
 	Slots int
 	// Stream says that other phases come all the time, and that their tasks will want the slots that are idle now.
 	// Then an idle slot is not free of cost, and the phase has no last wave. Say by [Tracker.SetSlots] which idle
@@ -61,12 +62,12 @@ type Config struct {
 	Model estimate.Linear
 	// UnitTimes configures how the tracker learns t_new. A Floor of 0 means a tenth of the mean work here.
 	UnitTimes estimate.UnitTimesConfig
-	// Record holds the observations of the machines. The tracker feeds it. The tracker reads it for t_new on
-	// the machine where a copy would run, for machines where no waiting task should start, and for machines that a
-	// copy should avoid. Share one Record among the phases of a cluster: a bad machine is known after three to six
-	// attempts there, and only the first phase pays for them. The page docs/worlds.md says how much a shared record
-	// saves. Nil: the tracker keeps a record of its own if Machines is above 0 and trials are bounded; otherwise all
-	// machines count as alike.
+	// Record holds the observations of the machines. The tracker feeds it. The tracker reads it for t_new on the
+	// machine where a copy would run, for machines where no waiting task should start, and for machines that a copy
+	// should avoid. Share one Record among the phases of a cluster: a bad machine is known after three to six attempts
+	// there, and only the first phase pays for them. The page docs/worlds.md says how much a shared record saves. Nil:
+	// the tracker keeps a record of its own if Machines is above 0 and trials are bounded; otherwise all machines
+	// count as alike.
 	Record MachineRecord
 	// Experience is the shared knowledge of phases of this kind: how long tasks take, how their progress runs, and how
 	// restarts and copies came out. It learns from this phase, too. Phases of few tasks know almost nothing without

@@ -11,11 +11,12 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Kind is the kind of an event: a fact that a [Tracker] is told, or a question. Each kind has a method of the Tracker. The names and values are
-// stable.
+// Kind is the kind of an event: a fact that a [Tracker] is told, or a question. Each kind has a method of the Tracker.
+// The names and values are stable.
 type Kind uint8
 
-// The kinds of events, with the fields of Event that each kind uses. Asked, Offered and Swept are questions; the other kinds are facts of an attempt, a task, a machine or the phase.
+// The kinds of events, with the fields of Event that each kind uses. Asked, Offered and Swept are questions; the other
+// kinds are facts of an attempt, a task, a machine or the phase.
 const (
 	// Started is [Tracker.Start]: Task, Machine.
 	Started Kind = iota + 1
@@ -140,8 +141,8 @@ type Event struct {
 	Kind Kind
 	// Time is the time of the event, by the host's clock.
 	Time time.Time
-	// Task is the index of a task, and Attempt the number of an attempt of the task, both from 0. Machine is the host's
-	// index of a machine; negative if not known.
+	// Task is the index of a task, and Attempt the number of an attempt of the task, both from 0. Machine is the
+	// host's index of a machine; negative if not known.
 	Task, Attempt, Machine int
 	// Leaves is the time at which the machine leaves; the zero time if the machine stays after all.
 	Leaves time.Time

@@ -285,8 +285,8 @@ func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte
 
 // Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
 // Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
-// if there is no Origin, or delta is damaged or no delta. It returns a FieldError if delta is more than MaxSkew ahead of
-// now. O(1) for each entry.
+// if there is no Origin, or delta is damaged or no delta. It returns a FieldError if delta is more than MaxSkew ahead
+// of now. O(1) for each entry.
 func (exp *Experience) Merge(now time.Time, delta []byte) error {
 	at := exp.choices().At(&exp.clock, now)
 	err := exp.seen.Merge(entryForm(), exp.choices(), at, delta)

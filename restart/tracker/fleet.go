@@ -12,10 +12,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord holds the observations of a cluster's machines. [machines.Record] implements it. The
-// tracker gives it observations of attempts that run and end, and reads its factors. Share one MachineRecord among the
-// phases of a cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that
-// locks. [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
+// MachineRecord holds the observations of a cluster's machines. [machines.Record] implements it. The tracker gives it
+// observations of attempts that run and end, and reads its factors. Share one MachineRecord among the phases of a
+// cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
+// [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
 type MachineRecord interface {
 	estimate.Factors
 	Join() machines.Member
@@ -28,10 +28,9 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet holds the machines of a phase: which machines leave, which are refused, which are suspect, and how
-// the way to the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the
-// order in which they appear: inside the tracker a machine is an int32, its index in machines, and an int is the
-// host's number.
+// fleet holds the machines of a phase: which machines leave, which are refused, which are suspect, and how the way to
+// the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the order in
+// which they appear: inside the tracker a machine is an int32, its index in machines, and an int is the host's number.
 type fleet struct {
 	index    map[int]int32
 	machines []machine

@@ -193,8 +193,8 @@ func TestPhasesWithHungAttemptsEnd(t *testing.T) {
 	}
 }
 
-// The first six attempts of a task hang. The task gets copy after copy until an attempt ends, and each copy comes before
-// the task is twice as old as at the copy before.
+// The first six attempts of a task hang. The task gets copy after copy until an attempt ends, and each copy comes
+// before the task is twice as old as at the copy before.
 func TestAHungTaskGetsCopyAfterCopy(t *testing.T) {
 	c := tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.LeastCost{}}
 	f := newFarm(t, c, func(task, attempt int) bool { return task == 7 && attempt < 6 })

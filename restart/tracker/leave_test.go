@@ -47,9 +47,9 @@ func TestLongNoticeCopiesNothing(t *testing.T) {
 	}
 }
 
-// A machine leaves in 7 s, and its task takes 10 s. The task gets a copy. After an hour's notice, a hung
-// task gets a copy once the machine stays for less than four times the age of the attempt: by ages, an attempt that
-// outlives all others is expected to need four times its age.
+// A machine leaves in 7 s, and its task takes 10 s. The task gets a copy. After an hour's notice, a hung task gets a
+// copy once the machine stays for less than four times the age of the attempt: by ages, an attempt that outlives all
+// others is expected to need four times its age.
 func TestShortNoticeCopies(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		a := leaving(t, policy, 7*time.Second).Decide(at(11), 10)

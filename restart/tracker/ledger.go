@@ -11,9 +11,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Ledger counts the attempts of a phase by their fate, and their slot time. It does not say
-// how much time was saved, because such a number would rest on estimates. To measure the savings, run the work twice,
-// or replay a log under both policies.
+// Ledger counts the attempts of a phase by their fate, and their slot time. It does not say how much time was saved,
+// because such a number would rest on estimates. To measure the savings, run the work twice, or replay a log under
+// both policies.
 type Ledger struct {
 	// Started counts the attempts that were started or submitted. Finished counts the tasks that ended with success.
 	Started, Finished int
@@ -23,12 +23,13 @@ type Ledger struct {
 	// Clones counts the clones that were launched beside another attempt.
 	Clones int
 	// Won counts the copies that ended their task. Lost counts the copies that ended because another attempt did.
-	// Pruned counts the attempts of any kind that were killed for another reason than a restart or the end of their task.
+	// Pruned counts the attempts of any kind that were killed for another reason than a restart or the end of their
+	// task.
 	Won, Lost, Pruned int
 	// Failed counts the attempts that failed or were lost with their machine.
 	Failed int
-	// Late counts the successes of attempts that already counted as ended. Each such success ended its task; its time stays
-	// in Wasted.
+	// Late counts the successes of attempts that already counted as ended. Each such success ended its task; its time
+	// stays in Wasted.
 	Late int
 	// Ignored counts the events that made no sense. BadUnits counts the reports of more work than the task has.
 	// BadAnswers counts the impossible answers of a policy of the host's own; each counts as Keep.

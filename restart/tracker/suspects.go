@@ -80,8 +80,8 @@ func (mc *machine) isSuspect(share float64, machines int) bool {
 	return chance <= hardlyChance
 }
 
-// leavesSuspects reports whether all attempts of a task run on suspect machines, and a new attempt would run on another
-// machine: on the machine that asks, or elsewhere.
+// leavesSuspects reports whether all attempts of a task run on suspect machines, and a new attempt would run on
+// another machine: on the machine that asks, or elsewhere.
 func (fl *fleet) leavesSuspects(b *book, s *taskState, machine int) bool {
 	if index := fl.find(machine); index != none && fl.machines[index].suspect {
 		return false

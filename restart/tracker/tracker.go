@@ -27,9 +27,9 @@ import (
 // an index out of range. Time is the first argument of most calls. If the host's clock steps back, the tracker's time
 // goes on from there, as in golang.org/x/time/rate, and the step counts in [Ledger.ClockSteps].
 //
-// The host may ignore a decision. The tracker goes by events alone. It repeats the decision at the
-// task's next Report, Decide or Sweep, for as long as the decision holds. The host may also start attempts and end
-// attempts without a decision.
+// The host may ignore a decision. The tracker goes by events alone. It repeats the decision at the task's next Report,
+// Decide or Sweep, for as long as the decision holds. The host may also start attempts and end attempts without a
+// decision.
 //
 // Each method with an event's name is [Tracker.Apply] of one [Event], with named and typed arguments.
 //

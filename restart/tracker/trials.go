@@ -99,8 +99,8 @@ func (j *judge) beginTrial(task int32, action restart.Action) {
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// taskEnded updates the task's trial when the winner ends the task. If the winner is none, an attempt that already counted as ended
-// has finished the task.
+// taskEnded updates the task's trial when the winner ends the task. If the winner is none, an attempt that already
+// counted as ended has finished the task.
 func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
 		return
