@@ -71,8 +71,8 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 19))
-			h := &told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
-			c := h.config(policy)
+			d := &driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := d.config(policy)
 			c.Slots = 1 + rng.IntN(12)
 			record, err := machines.New(machines.Config{})
 			require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 			c.Record, c.Budget = runs, budget
 			tr := newTracker(t, c)
 			for range rng.IntN(150) {
-				if e := h.event(); e.Kind != tracker.Closed {
+				if e := d.event(); e.Kind != tracker.Closed {
 					tr.Apply(e)
 				}
 			}
@@ -89,7 +89,7 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 			ran += len(runs.runs)
 			before := tr.Ledger()
 
-			tr.Close(h.now)
+			tr.Close(d.now)
 			p, l := tr.Phase(), tr.Ledger()
 			require.Zero(t, budget.Running(), "%s, seed %d", name, seed)
 			require.Empty(t, runs.runs, "%s, seed %d", name, seed)
@@ -102,14 +102,14 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 
 			first, err := tr.MarshalBinary()
 			require.NoError(t, err)
-			tr.Close(h.now)
+			tr.Close(d.now)
 			second, err := tr.MarshalBinary()
 			require.NoError(t, err)
 			require.Equal(t, first, second, "a second Close changes nothing")
 			ignored := tr.Ledger().Ignored
-			require.Equal(t, -1, tr.Start(h.now, rng.IntN(h.n), 0))
+			require.Equal(t, -1, tr.Start(d.now, rng.IntN(d.n), 0))
 			require.Equal(t, ignored+1, tr.Ledger().Ignored)
-			a := tr.Next(h.now, 0)
+			a := tr.Next(d.now, 0)
 			require.Equal(t, restart.Keep, a.Action)
 			require.Equal(t, restart.NothingToDo, a.Reason)
 		}

@@ -149,7 +149,7 @@ func (c *Config) check() error {
 	case c.Machines < 0 || c.Machines > maxTasks:
 		return check.Bad(place, "Machines", c.Machines, "0 to 2^30; 0 if not known")
 	case c.Interval < 0, c.Interval == 0 && rules.Describe(c.Policy).Has(rules.Interval):
-		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often copies report")
+		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often attempts report")
 	case c.Interval > 0 && c.Interval < leastInterval:
 		return check.Bad(place, "Interval", c.Interval, "at least 1µs: a time.Duration counts nanoseconds, so ten seconds are 10*time.Second")
 	case c.Clones < 0 || c.Clones > maxClones:

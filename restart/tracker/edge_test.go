@@ -136,12 +136,12 @@ func TestManyTasksHideNoMissingClone(t *testing.T) {
 // panic.
 func TestADamagedSnapshotDoesNotPanic(t *testing.T) {
 	for seed, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
-		h := told{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
-		c := h.config(policy)
+		d := driver{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
+		c := d.config(policy)
 		c.Clones, c.Slots = 3, 8
 		tr := newTracker(t, c)
 		for range 60 {
-			if e := h.event(); e.Kind != tracker.Closed {
+			if e := d.event(); e.Kind != tracker.Closed {
 				tr.Apply(e)
 			}
 		}
@@ -156,12 +156,12 @@ func TestADamagedSnapshotDoesNotPanic(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				h := told{t: t, rng: rand.New(rand.NewPCG(uint64(i), 4)), now: start, n: tr.Phase().Tasks}
+				d := driver{t: t, rng: rand.New(rand.NewPCG(uint64(i), 4)), now: start, n: tr.Phase().Tasks}
 				tr.SetSlots(20)
 				for range 30 {
-					tr.Apply(h.event())
-					if a := tr.Next(h.now, i%9); a.Action == restart.Start || a.Action == restart.Copy {
-						tr.Start(h.now, a.Task, i%9)
+					tr.Apply(d.event())
+					if a := tr.Next(d.now, i%9); a.Action == restart.Start || a.Action == restart.Copy {
+						tr.Start(d.now, a.Task, i%9)
 					}
 				}
 			}

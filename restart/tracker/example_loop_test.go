@@ -14,10 +14,10 @@ import (
 type exampleHost struct {
 	now     time.Time
 	tracker *tracker.Tracker
-	copies  []exampleCopy
+	running []exampleAttempt
 }
 
-type exampleCopy struct {
+type exampleAttempt struct {
 	task, attempt, machine int
 	ends                   time.Time
 }
@@ -25,8 +25,8 @@ type exampleCopy struct {
 // idle reports whether a machine has an idle slot.
 func (h *exampleHost) idle(machine int) bool {
 	n := 0
-	for _, c := range h.copies {
-		if c.machine == machine {
+	for _, a := range h.running {
+		if a.machine == machine {
 			n++
 		}
 	}
@@ -38,14 +38,14 @@ func (h *exampleHost) launch(task, attempt, machine int) {
 	if task == 8 && attempt == 0 {
 		takes = 1000 * time.Hour
 	}
-	h.copies = append(h.copies, exampleCopy{task, attempt, machine, h.now.Add(takes)})
+	h.running = append(h.running, exampleAttempt{task, attempt, machine, h.now.Add(takes)})
 }
 
 // kill ends an attempt.
 func (h *exampleHost) kill(task, attempt int) {
-	for i, c := range h.copies {
-		if c.task == task && c.attempt == attempt {
-			h.copies = append(h.copies[:i:i], h.copies[i+1:]...)
+	for i, a := range h.running {
+		if a.task == task && a.attempt == attempt {
+			h.running = append(h.running[:i:i], h.running[i+1:]...)
 			return
 		}
 	}
@@ -84,14 +84,14 @@ func (h *exampleHost) fill() {
 
 // finish tells the attempts that end now, and kills the attempts that they overtake.
 func (h *exampleHost) finish() {
-	for _, c := range append([]exampleCopy(nil), h.copies...) {
-		if c.ends.After(h.now) {
+	for _, a := range append([]exampleAttempt(nil), h.running...) {
+		if a.ends.After(h.now) {
 			continue
 		}
-		h.kill(c.task, c.attempt)
-		for _, other := range h.tracker.Finish(h.now, c.task, c.attempt) {
-			fmt.Println(h.now.Format("04:05"), "task", c.task, "is done, attempt", other, "is overtaken")
-			h.kill(c.task, other)
+		h.kill(a.task, a.attempt)
+		for _, other := range h.tracker.Finish(h.now, a.task, a.attempt) {
+			fmt.Println(h.now.Format("04:05"), "task", a.task, "is done, attempt", other, "is overtaken")
+			h.kill(a.task, other)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // at once, and as many in each interval. A record of the host gets all observations.
 func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
 	f := fleet{own: new(machines.Record), machines: make([]machine, 2)}
-	told := func(index int32, now time.Duration) (n int) {
+	allowed := func(index int32, now time.Duration) (n int) {
 		for range 20 {
 			if f.admit(index, now, 16*time.Second) {
 				n++
@@ -22,18 +22,18 @@ func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
 		}
 		return n
 	}
-	assert.Equal(t, machines.MostRunning, told(0, 5*time.Second))
-	assert.Equal(t, 0, told(0, 6*time.Second))
-	assert.Equal(t, 1, told(0, 7*time.Second))
-	assert.Equal(t, machines.MostRunning, told(1, 7*time.Second), "each machine has its own bound")
-	assert.Equal(t, machines.MostRunning, told(0, 23*time.Second), "an interval later as many observations are allowed again")
+	assert.Equal(t, machines.MostRunning, allowed(0, 5*time.Second))
+	assert.Equal(t, 0, allowed(0, 6*time.Second))
+	assert.Equal(t, 1, allowed(0, 7*time.Second))
+	assert.Equal(t, machines.MostRunning, allowed(1, 7*time.Second), "each machine has its own bound")
+	assert.Equal(t, machines.MostRunning, allowed(0, 23*time.Second), "an interval later as many observations are allowed again")
 	spread := 0
 	for s := range 160 { // no two reports come at the same time
-		spread += told(0, 40*time.Second+time.Duration(s)*time.Second)
+		spread += allowed(0, 40*time.Second+time.Duration(s)*time.Second)
 	}
 	assert.Equal(t, machines.MostRunning*160/16+machines.MostRunning-1, spread)
 	f.own = nil
-	assert.Equal(t, 20, told(0, 201*time.Second))
+	assert.Equal(t, 20, allowed(0, 201*time.Second))
 }
 
 // A snapshot is changed so that the tracker would wait longer than an interval before the next observation of a

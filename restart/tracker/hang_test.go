@@ -138,9 +138,9 @@ func blockedByBudget(tr *tracker.Tracker) (n int) {
 // a time is known.
 func TestAZeroTimeAgesNothing(t *testing.T) {
 	for bad, want := range map[int]time.Duration{-1: 3 * time.Second, 0: 3 * time.Second, 3: 4 * time.Second} {
-		var told []tracker.Event
+		var seen []tracker.Event
 		tr := newTracker(t, tracker.Config{
-			Tasks: 4, Slots: 4, Interval: time.Second, OnEvent: func(e tracker.Event, _ tracker.Answer) { told = append(told, e) },
+			Tasks: 4, Slots: 4, Interval: time.Second, OnEvent: func(e tracker.Event, _ tracker.Answer) { seen = append(seen, e) },
 		})
 		for i := range 6 {
 			now := time.Unix(1e9+int64(i), 0)
@@ -155,8 +155,8 @@ func TestAZeroTimeAgesNothing(t *testing.T) {
 		tr.Finish(time.Unix(1e9+6, 0), 3, 0)
 		assert.Equal(t, want, tr.Ledger().Used, "zero time at %d: the time must not count", bad)
 		assert.Equal(t, bad >= 0, tr.Ledger().ClockSteps > 0)
-		assert.Equal(t, bad == 0, told[0].Time.IsZero(), "only the first event may have a zero time")
-		assert.False(t, told[6].Time.IsZero())
+		assert.Equal(t, bad == 0, seen[0].Time.IsZero(), "only the first event may have a zero time")
+		assert.False(t, seen[6].Time.IsZero())
 	}
 }
 

@@ -90,13 +90,13 @@ type siegeAttempt struct {
 }
 
 const (
-	trialMachines = 5
+	siegeMachines = 5
 	planTicks     = 10 // of an attempt's plan
 	planned       = 12 // attempts of a task that have a plan of their own
 )
 
 func (s *siege) launch(now time.Time, task int) {
-	machine := s.rng.IntN(trialMachines)
+	machine := s.rng.IntN(siegeMachines)
 	attempt := s.tr.Start(now, task, machine)
 	if attempt < 0 {
 		return
@@ -138,7 +138,7 @@ func (s *siege) act(now time.Time, task int, d tracker.Answer) {
 
 // harm loses a machine with all its attempts, and announces that another machine leaves, or that it stays after all.
 func (s *siege) harm(now time.Time) {
-	if machine := s.rng.IntN(20 * trialMachines); machine < trialMachines {
+	if machine := s.rng.IntN(20 * siegeMachines); machine < siegeMachines {
 		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
 		for task := range s.attempts {
 			before := len(s.attempts[task])
@@ -150,7 +150,7 @@ func (s *siege) harm(now time.Time) {
 			s.launch(now, task)
 		}
 	}
-	if machine := s.rng.IntN(4 * trialMachines); machine < trialMachines {
+	if machine := s.rng.IntN(4 * siegeMachines); machine < siegeMachines {
 		at := now.Add(time.Duration(s.rng.Int64N(int64(2 * whole))))
 		if s.rng.IntN(3) == 0 {
 			at = time.Time{}
@@ -221,7 +221,7 @@ func TestEveryTaskEnds(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			tasks := 1 + rng.IntN(12)
 			tr := newTracker(t, tracker.Config{
-				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: trialMachines, Interval: whole / 10, Policy: policy,
+				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: siegeMachines, Interval: whole / 10, Policy: policy,
 			})
 			s := &siege{
 				t: t, rng: rng, tr: tr, attempts: make([][]siegeAttempt, tasks), launched: make([]int, tasks), harms: seed%2 == 1,

@@ -149,23 +149,23 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	running, scores, judged := 0, 0.0, 0
 	totals = make([]float64, max(o.config.Machines, len(o.machines))) // the machines that appeared come first
 	for i := range o.tasks {
-		copies := o.running(i)
-		running += len(copies)
+		attempts := o.running(i)
+		running += len(attempts)
 		furthest := 0.0
 		switch {
 		case o.tasks[i].finished:
 			p.Finished++
 			judged++
 			furthest = 1
-		case len(copies) > 0:
-			p.Copies += len(copies) - 1
+		case len(attempts) > 0:
+			p.Copies += len(attempts) - 1
 			if o.runs(i) {
 				judged++
 			}
 		default:
 			p.Waiting++
 		}
-		for _, c := range copies {
+		for _, c := range attempts {
 			furthest = max(furthest, o.score(c))
 		}
 		scores += furthest

@@ -41,7 +41,7 @@ type oracleTask struct {
 	killed    int           // sample of the attempt that was killed last
 	saved     float64       // work that a checkpoint holds
 	sinceCopy time.Duration // instant of the last launch of a copy, or kill of one of several attempts; -1: never
-	noDup     bool
+	noCopy    bool
 	noRestart bool
 	candidate bool
 	machines  []int // machines that its attempts were submitted for, or began on, in the order of these events
@@ -81,13 +81,13 @@ func newOracle(t *tracker.Tracker, work []float64) *oracle {
 func (o *oracle) tick(now time.Time) { o.now = o.clock.At(now) }
 
 // running lists a task's attempts that run or wait in the engine's queue, newest first.
-func (o *oracle) running(task int) (copies []*oracleAttempt) {
+func (o *oracle) running(task int) (attempts []*oracleAttempt) {
 	for _, c := range slices.Backward(o.tasks[task].attempts) {
 		if c.fate == "" {
-			copies = append(copies, c)
+			attempts = append(attempts, c)
 		}
 	}
-	return copies
+	return attempts
 }
 
 // runs reports whether a running attempt of the task has begun.
@@ -396,7 +396,7 @@ func (o *oracle) loseOutput(now time.Time, task int) {
 func (o *oracle) task(task int) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
-		Clones: o.clones(task), Restarts: s.restarts, Copies: s.copies, NoCopy: s.noDup, NoRestart: s.noRestart,
+		Clones: o.clones(task), Restarts: s.restarts, Copies: s.copies, NoCopy: s.noCopy, NoRestart: s.noRestart,
 		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task] - s.saved), Lag: o.lag()},
 	}
 	for i, c := range o.running(task) {

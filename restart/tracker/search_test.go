@@ -25,7 +25,7 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 	}
 	limits := rules.Describe(policy).Limits.Effective()
 	tr := newTracker(t, tracker.Config{
-		Tasks: tasks, Slots: slots * tasks, Machines: trialMachines, Interval: whole / 10, Policy: policy,
+		Tasks: tasks, Slots: slots * tasks, Machines: siegeMachines, Interval: whole / 10, Policy: policy,
 	})
 	s := &siege{
 		t: t, rng: rand.New(rand.NewPCG(9, 10)), tr: tr, attempts: make([][]siegeAttempt, tasks), launched: make([]int, tasks),

@@ -21,8 +21,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// told drives a tracker through random events, and from some event on also a restored tracker.
-type told struct {
+// driver drives a tracker through random events, and from some event on also a restored tracker.
+type driver struct {
 	t   *testing.T
 	rng *rand.Rand
 	now time.Time
@@ -30,19 +30,19 @@ type told struct {
 }
 
 // event returns a random event, which may be nonsense.
-func (h *told) event() tracker.Event {
-	r := h.rng
+func (d *driver) event() tracker.Event {
+	r := d.rng
 	switch r.IntN(30) {
 	case 0:
-		h.now = h.now.Add(-time.Duration(r.Int64N(9e9)))
+		d.now = d.now.Add(-time.Duration(r.Int64N(9e9)))
 	case 1, 2, 3, 4, 5, 6, 7, 8, 9, 10:
 	default:
-		h.now = h.now.Add(time.Duration(r.Int64N(3e9)))
+		d.now = d.now.Add(time.Duration(r.Int64N(3e9)))
 	}
 	e := tracker.Event{
-		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: h.now, Task: r.IntN(h.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
+		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: d.now, Task: r.IntN(d.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
 		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoCopy: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
-		Leaves: h.now.Add(time.Duration(r.Int64N(60e9))),
+		Leaves: d.now.Add(time.Duration(r.Int64N(60e9))),
 		Report: tracker.Report{Done: r.Float64() * 1.1},
 	}
 	switch r.IntN(8) {
@@ -61,13 +61,13 @@ func (h *told) event() tracker.Event {
 	return e
 }
 
-func (h *told) config(policy restart.Policy) tracker.Config {
+func (d *driver) config(policy restart.Policy) tracker.Config {
 	c := tracker.Config{
-		Tasks: h.n, Slots: h.rng.IntN(12), Machines: h.rng.IntN(6), Interval: time.Second, Policy: policy,
-		Clones: h.rng.IntN(3), Lag: time.Second, Work: make([]float64, h.n),
+		Tasks: d.n, Slots: d.rng.IntN(12), Machines: d.rng.IntN(6), Interval: time.Second, Policy: policy,
+		Clones: d.rng.IntN(3), Lag: time.Second, Work: make([]float64, d.n),
 	}
 	for i := range c.Work {
-		c.Work[i] = []float64{1, 1, 0, math.NaN(), 2.5}[h.rng.IntN(5)]
+		c.Work[i] = []float64{1, 1, 0, math.NaN(), 2.5}[d.rng.IntN(5)]
 	}
 	c.Work[0] = 1
 	return c
@@ -80,11 +80,11 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for seed := range uint64(40) {
 			rng := rand.New(rand.NewPCG(seed, 77))
-			h := told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
-			c := h.config(policy)
+			d := driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := d.config(policy)
 			one := newTracker(t, c)
 			for range rng.IntN(200) {
-				one.Apply(h.event())
+				one.Apply(d.event())
 			}
 			text, err := one.MarshalBinary()
 			require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, text, again, "%s, seed %d", name, seed)
 			for i := range 150 {
-				e := h.event()
+				e := d.event()
 				a, b := one.Apply(e), two.Apply(e)
 				acts[a.Action]++
 				require.Equal(t, a.String(), b.String(), "%s, seed %d, event %d: %+v", name, seed, i, e)
@@ -235,11 +235,11 @@ func TestAPhaseWithoutTasksIsRestored(t *testing.T) {
 // a tracker that works.
 func FuzzRestore(f *testing.F) {
 	for i, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
-		h := told{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
-		tr, err := tracker.New(h.config(policy))
+		d := driver{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
+		tr, err := tracker.New(d.config(policy))
 		require.NoError(f, err)
 		for range 40 {
-			tr.Apply(h.event())
+			tr.Apply(d.event())
 		}
 		text, _ := tr.MarshalBinary()
 		f.Add(snapshottest.Body(text), uint64(i))
@@ -256,9 +256,9 @@ func FuzzRestore(f *testing.F) {
 		again, _ := tr.MarshalBinary()
 		other, err := tracker.Restore(tracker.Config{}, again)
 		require.NoError(t, err)
-		h := told{rng: rand.New(rand.NewPCG(seed, 4)), now: start, n: tr.Phase().Tasks}
+		d := driver{rng: rand.New(rand.NewPCG(seed, 4)), now: start, n: tr.Phase().Tasks}
 		for range 60 {
-			e := h.event()
+			e := d.event()
 			require.Equal(t, tr.Apply(e).String(), other.Apply(e).String())
 		}
 	})
@@ -267,10 +267,10 @@ func FuzzRestore(f *testing.F) {
 // A flipped or lost byte is an error by the checksum. Without the checksum, a flipped byte is an error, or gives a
 // tracker that works without a panic.
 func TestFlippedBytesOfASnapshotAreErrors(t *testing.T) {
-	h := told{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
-	tr := newTracker(t, h.config(nil))
+	d := driver{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
+	tr := newTracker(t, d.config(nil))
 	for range 200 {
-		tr.Apply(h.event())
+		tr.Apply(d.event())
 	}
 	text, err := tr.MarshalBinary()
 	require.NoError(t, err)
@@ -278,13 +278,13 @@ func TestFlippedBytesOfASnapshotAreErrors(t *testing.T) {
 	body := snapshottest.Body(text)
 	for i := range body {
 		damaged := slices.Clone(body)
-		damaged[i] ^= byte(1 + h.rng.IntN(255))
+		damaged[i] ^= byte(1 + d.rng.IntN(255))
 		damaged = snapshot.Seal(damaged, 0)
 		if got, err := tracker.Restore(tracker.Config{}, damaged); err != nil {
 			refused++
 		} else {
 			for range 20 {
-				got.Apply(h.event())
+				got.Apply(d.event())
 			}
 		}
 		_, err = tracker.Restore(tracker.Config{}, text[:i])

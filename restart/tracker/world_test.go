@@ -247,7 +247,7 @@ func (w *world) step() {
 		w.note("eligible %d %t %t", task, dup, restart)
 		w.tracker.SetEligible(task, dup, restart)
 		w.whole.SetEligible(task, dup, restart)
-		o.tasks[task].noDup, o.tasks[task].noRestart = !dup, !restart
+		o.tasks[task].noCopy, o.tasks[task].noRestart = !dup, !restart
 	case k < 93:
 		w.sweep()
 	default:
