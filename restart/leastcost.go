@@ -52,11 +52,11 @@ type LeastCost struct {
 
 // The numbers of the default are choices. docs/decisions/19-least-cost.md shows the effect of other numbers.
 const (
-	marginPeriods = 2   // report periods; the least that an action must save
-	likely        = 0.6 // probability; a trial must end sooner with this probability while tasks wait (silent: evenChance)
-	killPeriods   = 2   // report periods; the least that the kill of an attempt beside another must save
-	alike         = 1.3 // factor; the times of two attempts that differ by less count as equal
-	sizeOdds      = 9   // x the odds that a task is long, for a time that the spread of t_new explains
+	marginPeriods = 2   // an action must save at least so many report periods
+	likely        = 0.6 // while tasks wait, a new attempt must end sooner with this probability; silent attempts: evenChance
+	killPeriods   = 2   // the kill of one of several attempts must save at least so many report periods
+	alike         = 1.3 // the times of two attempts are alike if they differ by less than this factor
+	sizeOdds      = 9   // multiplies the odds that a task is long, if its time lies within the spread of t_new
 )
 
 // The defaults of the fields are choices, too. Half or twice each price changes the time by a few tenths of a percent.
@@ -351,7 +351,8 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 	return true
 }
 
-// fastestOther returns the attempt that is expected to end first, the i-th aside; nil if no other t_rem is a distribution.
+// fastestOther returns the attempt with the least remaining time, other than attempt i, of the attempts whose remaining time is
+// given as a distribution; nil if there is none.
 func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	for j := range attempts {
 		if o := &attempts[j]; j != i && o.Left != nil && (other == nil || o.Remaining < other.Remaining) {
@@ -361,9 +362,9 @@ func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	return other
 }
 
-// saves returns the slot time that the kill of an attempt saves, beside another attempt that goes on. If the task is long, both
-// attempts take the same time in all, whatever the younger attempt has reported. The likeness of the two shows how probable that
-// is.
+// saves returns the expected slot time, in seconds, that is saved if attempt c is killed and attempt other of the same task goes
+// on. If the task is long, both attempts take the same time in all, whatever the younger attempt has reported. The likeness of
+// the two attempts says how probable it is that the task is long.
 func (w *weights) saves(c, other *Attempt) (saved float64) {
 	p := pairOf(c, other)
 	of, left, isOld := &p.young, &p.old, c.Elapsed > other.Elapsed
@@ -387,7 +388,8 @@ func (w *weights) saves(c, other *Attempt) (saved float64) {
 	return saved / leftPoints
 }
 
-// pair holds t_rem, in points, and the ages of two attempts of a task, in seconds.
+// pair describes two attempts of a task, a younger and an older one: the remaining time of each, as leftPoints values that stand
+// for its distribution, and the age of each. All are in seconds.
 type pair struct {
 	young, old       [leftPoints]float64
 	youngAge, oldAge float64
@@ -404,8 +406,9 @@ func pairOf(a, b *Attempt) (p pair) {
 	return p
 }
 
-// likeness returns how many times likelier the times of two attempts are if the task is long. If it is long, the two attempts
-// take the same time in all. If not, the younger attempt takes t_new. Neither is ever ruled out.
+// likeness returns the likelihood ratio of two hypotheses, given the predicted times of two attempts of a task. If the task is
+// long, the two attempts take alike in all. If it is not, the younger attempt takes the time of other tasks (t_new). Neither
+// hypothesis gets the likelihood 0.
 func (w *weights) likeness(p *pair) float64 {
 	same, anew := 1.0, 1.0
 	for i := range leftPoints {
@@ -424,8 +427,8 @@ func (w *weights) likeness(p *pair) float64 {
 	return same / anew
 }
 
-// wins reports whether another attempt surely takes less than half the time of the i-th attempt in all. The i-th is the old
-// attempt.
+// wins reports whether another attempt of the task almost surely takes less than half of the time that attempt i, the old
+// attempt, takes in all.
 func wins(t *Task, i int) bool {
 	c, other, n := &t.Attempts[i], fastestOther(t.Attempts, i), 0
 	if other == nil || c.Left == nil {
@@ -442,8 +445,8 @@ func wins(t *Task, i int) bool {
 	return float64(n) >= surelyWon*leftPoints*leftPoints
 }
 
-// shows returns the part of a lost trial that the kill of the i-th attempt counts as: the likeness of the two attempts, at most
-// 1; 1 where the attempt is silent.
+// shows returns how much evidence the kill of copy i is that the task is long, as a part of a lost trial: the likeness of the
+// copy and the old attempt, at most 1. It is 1 if the copy reports no progress.
 func shows(t *Task, p *Phase, i int) float64 {
 	c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
 	if other == nil || c.Left == nil || c.Basis != ByProgress {
@@ -457,8 +460,8 @@ func shows(t *Task, p *Phase, i int) float64 {
 
 func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }
 
-// replaced reports whether the i-th attempt is the oldest and may be killed for an attempt that is further on. Such a kill
-// counts as a restart.
+// replaced reports whether attempt i is the oldest and may be killed because another attempt has done more. Such a kill uses up
+// one of the task's restarts.
 func replaced(t *Task, i, most int) bool {
 	oldest, furthest := 0, 0
 	for j := range t.Attempts {

@@ -12,7 +12,7 @@ import (
 type Outline struct {
 	// Left is an upper bound of the quantile 31/32 of t_rem, in seconds.
 	Left float64
-	// Age is the attempt's age, and Location the factor of its machine; see [Attempt].
+	// Age is how long the attempt has run. Location is the location factor of its machine; see [Attempt].
 	Age      time.Duration
 	Location float64
 	// Fresh is t_new; see [Task].
@@ -100,7 +100,7 @@ func (b *slowBound) saved() float64 {
 	)
 }
 
-// within reports whether the saving is below the margin, rounding errors included.
+// within reports whether the saving is surely below the margin: rounding errors are added to the saving.
 func (b *slowBound) within(margin float64) bool {
 	return b.saved()+float64((1+b.price)*(rounded+float64(roundings*(b.left+b.age)))) < margin
 }

@@ -62,36 +62,41 @@ type Trials struct {
 	Cost time.Duration
 	// AtRisk is the sum of the stakes of the trials that still run.
 	AtRisk time.Duration
-	// Longest is the predicted time of an attempt of the longest task that has lost a trial. A lost trial says little about tasks
-	// that take far longer. 0 means unknown: then lost trials say the same about all tasks.
+	// Longest is the longest time that was predicted for an attempt of a task that lost a trial. Lost trials are weaker evidence
+	// about tasks that take longer than this. 0 means unknown: then lost trials are the same evidence about all tasks.
 	Longest time.Duration
 }
 
 const (
-	// The prior of a trial, in trials: half a lost trial and one and a half won trials, so that one slow task in four counts as
-	// long before any trial has come out. Chosen on the first worlds of docs/worlds.md, seeds of -set work.
+	// priorLost and priorWon are the trials that the account assumes before any trial has come out: half a lost trial and one
+	// and a half won trials. So one slow task in four is taken to be long by itself. Chosen on the first worlds of
+	// docs/worlds.md, seeds of -set work.
 	priorLost, priorWon = 0.5, 1.5
-	// x the odds that a task is long, for each trial that the task has lost.
+	// lostOdds multiplies the odds that a task is long, for each trial that the task has lost.
 	lostOdds = 2.0
-	// x the lost trials; so many trials must be won before an attempt is killed without a copy.
+	// provenRatio is the number of won trials for each lost trial from which attempts are killed without a copy.
 	provenRatio = 2.0
-	// Trials that must be won, at least, before an attempt is killed without a copy.
+	// provenTrials is the least number of won trials from which attempts are killed without a copy.
 	provenTrials = 3
-	// The quantile of t_new that is the typical time. The median may lie among slow attempts.
+	// typicalPart is the quantile of the time of a new attempt (t_new) that is called the typical time. The median would not do:
+	// if many attempts are slow, the median is the time of a slow attempt.
 	typicalPart = 0.3
-	// Report periods after which a copy has shown how fast it is.
+	// showPeriods is the number of report periods after which a copy has shown how fast it is.
 	showPeriods = 2
-	// x typical time, or x the age of the task if that is longer; a silent copy is given up after this.
+	// A copy that reports no progress is given up after typicalTimes typical times, or after the part agePart of the task's age
+	// if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
-	// x the time of the new attempt; a restart is won if the old attempt would have taken longer.
+	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt takes less than half of the
+	// time that the old attempt would have taken.
 	wonBy = 2.0
-	// The probability of winning from which a copy counts as won before it has ended.
+	// surelyWon is the probability of winning from which a copy is counted as won before it has ended.
 	surelyWon = 0.95
-	// x the location factor of a new attempt; a machine with a larger factor is known to be bad for the task.
+	// badPlace is the factor from which a machine is known to be bad for a task: an attempt there takes three times as long as a
+	// new attempt elsewhere.
 	badPlace = 3.0
-	// x the time of the longest attempt; the phase is stuck if nothing begins or ends for so long. Slow attempts end far sooner.
+	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest attempt.
 	stuckTimes = 4
-	// x typical time; the most that one won trial counts as saved, so that one hung task does not pay for all other trials.
+	// paidTimes bounds the saving of one won trial, in typical times. Else one hung task would pay for all other trials.
 	paidTimes = 4
 )
 
@@ -104,7 +109,7 @@ type Trial struct {
 	// took the place of the old attempt. Kill: another attempt has ended the task, and copies wait to be killed. Keep: no trial
 	// runs.
 	Action Action
-	// Copies is how many copies are on trial; 1 for a restart.
+	// Copies is how many attempts are on trial: the copies that were made because the task was slow, or 1 after a restart.
 	Copies int
 	// Counted says that the trial already counts as won: the old attempt was killed for a copy that will surely win.
 	Counted bool
@@ -211,8 +216,8 @@ func (t *Trials) settle(x *Trial) {
 
 // Long returns the probability that a slow task is long by itself: then a new attempt takes as long as the old attempt. The
 // probability is (1/2 + Lost) / (2 + Won + Lost); lost, the number of trials that the task itself has lost, doubles its odds
-// each time. Whole is the time of an attempt of the task in seconds, 0 if not known. If whole is k times Longest, Lost counts
-// 1/k^2. O(lost).
+// each time. Whole is the time of an attempt of the task in seconds, 0 if not known. If whole is k times Longest, Lost is
+// divided by k^2. O(lost).
 func (t *Trials) Long(lost int, whole float64) float64 {
 	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
 	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {
@@ -247,7 +252,7 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	return max(num.Times(typical, typicalTimes), num.Times(age, agePart))
 }
 
-// stakes are the facts behind the stake of a trial of one task.
+// stakes are the facts of a task that determine how much slot time a trial of the task puts at risk.
 type stakes struct {
 	fastest, oldest *Attempt      // fastest is nil if no t_rem is known
 	typical         time.Duration // time of a new attempt; the age of the oldest attempt, if t_new is not known
