@@ -171,8 +171,8 @@ func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
 	assert.Zero(t, tr.Phase().Trials.Longest)
 }
 
-// The first ends show that progress runs fast at first. What a copy had reported by then is read again: otherwise it
-// would seem to stand still until it has done more by the new reading than it had by the old.
+// The first ends show that progress runs fast at first. So the earlier reports of a running attempt are converted again.
+// Otherwise the attempt would seem to stand still until its converted progress exceeds the old value.
 func TestProgressIsReadAgain(t *testing.T) {
 	tr, err := New(Config{Work: make([]float64, 4), Slots: 4, Interval: 10 * time.Second, Machines: 4})
 	require.NoError(t, err)
