@@ -191,7 +191,8 @@ func (budget *Budget) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Budget.AppendBinary].
 func (budget *Budget) MarshalBinary() ([]byte, error) { return budget.AppendBinary(nil) }
 
-// UnmarshalBinary sets b to the state of a snapshot. Other data is an error, and leaves b as it was. O(1).
+// UnmarshalBinary sets the budget to the state of a snapshot. Other data is an error, and leaves the budget as it was.
+// O(1).
 func (budget *Budget) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(Budget{filled: true}, data, budgetVersion, budget, (*Budget).code)
 }

@@ -1,7 +1,6 @@
 package tracker_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -135,28 +134,4 @@ func TestSavedHasTheUnitsOfTheWork(t *testing.T) {
 	assert.Equal(t, 1, tr.Ledger().Ignored)
 	a := tr.Report(at(2), 1, 0, tracker.Report{Done: 8, Saved: 8}) // everything is saved; a new attempt still has to load it
 	assert.Equal(t, restart.Keep, a.Action)
-}
-
-// A task says how much of its work a checkpoint holds. So a copy costs only the rest of the work.
-func ExampleReport() {
-	t, err := tracker.New(tracker.Config{
-		Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}, Limits: published,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	for task := range 4 {
-		t.Start(now, task, task)
-	}
-	now = now.Add(100 * time.Second)
-	for task := range 3 {
-		t.Finish(now, task, 0)
-	}
-	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6}))
-	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
-	// Output:
-	// task=3 keep not-slow basis=progress remaining=48.2349s fresh=100s bar=115s probability=0 threshold=0.25
-	// task=3 copy idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s probability=0.315796 threshold=0.25 gain=8.23394s avoid=3
 }

@@ -1,7 +1,6 @@
 package tracker_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -14,39 +13,6 @@ import (
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
-
-// Two jobs share a budget of a tenth of their slots. The first job is cancelled with a running copy. After its Close,
-// the second job may have a copy.
-func ExampleTracker_Close() {
-	budget, err := tracker.NewBudget(tracker.BudgetConfig{Floor: 1, Rate: restart.Off})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	config := tracker.Config{Tasks: 5, Slots: 8, Interval: 10 * time.Second, Budget: budget}
-	one, _ := tracker.New(config)
-	two, _ := tracker.New(config)
-	for _, t := range []*tracker.Tracker{one, two} {
-		for task := range 5 {
-			t.Start(now, task, task)
-		}
-		for task := range 4 {
-			t.Finish(now.Add(20*time.Second), task, 0)
-		}
-	}
-	one.Start(now.Add(30*time.Second), 4, 0) // a copy of its last task
-
-	now = now.Add(time.Minute)
-	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
-	one.Close(now)
-	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
-	fmt.Println(one.Ledger())
-	// Output:
-	// budget-spent
-	// idle-slot
-	// started=6 finished=4 copies=1 pruned=2 used=170s wasted=90s
-}
 
 // noted is a record of machines that notes which attempts run, as trackers report them.
 type noted struct {

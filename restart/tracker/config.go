@@ -34,8 +34,9 @@ type Config struct {
 	// Machines is how many machines there are; 0 if not known. The host numbers its machines by integers of 0 or more.
 	Machines int
 	// Path returns the part of locationFactor that belongs to the task [Mantri §5.5]: how many times longer than usual
-	// an attempt of the task takes on a machine because of the way to its data. The machine -1 asks for the best place
-	// that a new attempt can get. A result that is not positive and finite counts as 1. Nil: 1 everywhere.
+	// an attempt of the task takes on a machine because of the way to its data. For the machine -1, Path returns the
+	// factor of the best machine that a new attempt can get. A result that is not positive and finite counts as 1.
+	// Nil: 1 everywhere.
 	Path func(task, machine int) float64
 	// Clones is how many clones each task may have; see package clone. 0 means 1. Clones do not count as copies for a
 	// budget or a cap, and no clone is killed as surplus. [Tracker.Next] asks for further clones once no task waits,

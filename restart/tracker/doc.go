@@ -8,8 +8,8 @@
 //	...
 //	carryOut(t.Report(now, task, attempt, tracker.Report{Done: 0.3})) // if attempts report progress
 //	...
-//	for _, other := range t.Finish(now, task, attempt) { // or t.Fail(now, task, attempt)
-//		host.Kill(task, other) // another attempt finished first; the tracker already counts this one as ended
+//	for _, other := range t.Finish(now, task, attempt) { // after a failure: t.Fail(now, task, attempt)
+//		host.Kill(task, other) // this attempt came too late; the tracker already counts it as ended
 //	}
 //	...
 //	t.Sweep(now, carryOut) // every Config.Interval: this finds hung attempts, which report nothing
@@ -59,8 +59,8 @@
 // plain data. [Config.OnEvent] sees each event with its answer, and package journal writes both down and reads them
 // back. A new tracker that takes the same events in the same order gives the same answers.
 //
-// A [Ledger] counts attempts that were launched, won and wasted. [Tracker.Decisions] counts how often each answer was
-// given.
+// A [Ledger] counts the attempts that were launched and the copies that won, and the slot time that was wasted.
+// [Tracker.Decisions] counts how often each answer was given.
 //
 // # Facts that only the host can give
 //
@@ -76,7 +76,7 @@
 //	Report.Saved      how much of a task a checkpoint holds. Without it, a new attempt is expected to start at zero
 //	Submit, Begin     how long an attempt waits before it runs. A host that calls only Start should set Config.Lag
 //	Leave             that a machine leaves at a known time
-//	Report            how much of its work an attempt has done. Without it Mantri goes by ages, and knows less;
+//	Report            how much of its work an attempt has done. Without it, Mantri goes by ages, and knows less;
 //	                  Spark, Flink, Dryad and MapReduce of package rules go by ages
 //
 // The phases of a cluster may share a Record and a Budget. Both are interfaces, so that a host with trackers on
@@ -119,8 +119,8 @@
 //
 // # Costs and concurrency
 //
-// BenchmarkTrackerReport measures a report and its decision. It costs most after tasks have ended, because t_rem is a
-// distribution then. [Tracker.Record] takes a report without a decision. Neither allocates. A running task takes some
-// 150 bytes, a finished task 100 to 200. No function reads a clock, locks, or does I/O. A Tracker and a Budget are not
-// safe for concurrent use.
+// BenchmarkTrackerReport measures a report and its decision. A decision costs most after tasks have ended, because
+// t_rem is a distribution then. [Tracker.Record] takes a report without a decision. Neither call allocates. A running
+// task takes some 150 bytes, a finished task 100 to 200. No function reads a clock, locks, or does I/O. A Tracker and
+// a Budget are not safe for concurrent use.
 package tracker

@@ -35,8 +35,8 @@ const (
 // Trials of the phase count in addition to trials of other phases.
 //
 // The zero value has no observations, and keeps each observation for 30 days. An Experience takes some 20 kB once it
-// is full. It adds O(1) to the cost of an event. The phases apply their events to a shared Experience in one order;
-// the same events in the same order give the same decisions. An Experience is not safe for concurrent use.
+// is full. An Experience adds O(1) to the cost of an event. The phases apply their events to a shared Experience in
+// one order; the same events in the same order give the same decisions. An Experience is not safe for concurrent use.
 type Experience struct {
 	config survival.WindowConfig // a Keep of 0 stands for defaultKeep
 	clock  clock.Clock
@@ -305,7 +305,8 @@ func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Experience.AppendBinary].
 func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary(nil) }
 
-// UnmarshalBinary sets exp to the state of a snapshot. Other data is an error, and leaves exp as it was.
+// UnmarshalBinary sets the experience to the state of a snapshot. Other data is an error, and leaves the experience as
+// it was.
 func (exp *Experience) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
 }

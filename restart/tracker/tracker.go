@@ -20,8 +20,8 @@ import (
 //
 // An attempt goes through Start, any number of Reports, and an end: Finish, Fail, Kill or Restart. If an engine queues
 // attempts before it runs them, call Submit and Begin in place of Start. A submitted attempt holds its slot, but has
-// no age, because time in a queue does not make a straggler. An attempt may end at any point, also before its Begin.
-// The attempts of a task are numbered from 0 in the order of Start and Submit.
+// no age, because time in a queue does not make it a straggler. An attempt may end at any point, also before its
+// Begin. The attempts of a task are numbered from 0 in the order of Start and Submit.
 //
 // A call that makes no sense changes nothing, and counts in [Ledger.Ignored]: a report of an attempt that has ended,
 // an index out of range. Time is the first argument of most calls. If the host's clock steps back, the tracker's time
@@ -132,7 +132,7 @@ func (t *Tracker) Phase() restart.Phase {
 	return *t.judge.phaseFacts()
 }
 
-// Ledger returns the counts of attempts that were launched, won and wasted so far.
+// Ledger returns the counts of attempts and the slot time so far.
 func (t *Tracker) Ledger() Ledger {
 	l := t.phase.account()
 	l.BadAnswers = t.judge.badAnswers
@@ -151,8 +151,8 @@ func (t *Tracker) Start(now time.Time, task, machine int) (attempt int) {
 }
 
 // Submit records that the host gave an attempt of the task to an engine with a queue, for a machine, or for any
-// machine if the number is negative. It returns the same as [Tracker.Start]. From now on the attempt holds a slot, the
-// task no longer waits, and no policy of package restart asks for the same copy again. But the attempt has no age:
+// machine if the number is negative. Submit returns the same as [Tracker.Start]. From now on the attempt holds a slot,
+// the task no longer waits, and no policy of package restart asks for the same copy again. But the attempt has no age:
 // until [Tracker.Begin] its Elapsed is 0, its Remaining is unknown, and no estimate uses it. A task without any begun
 // attempt is kept with the reason [restart.NotRunning].
 //
@@ -223,9 +223,9 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 }
 
 // GiveUp records that a waiting task will not run again, for instance because it has failed too often. The task no
-// longer counts as waiting, which keeps some policies from making copies, and [Tracker.Next] does not start it. It
-// never counts as finished. If the task does not wait (an attempt runs or is submitted, or the task has finished or
-// was given up before), GiveUp changes nothing and counts as ignored. O(1), no allocation.
+// longer counts as waiting, which keeps some policies from making copies, and [Tracker.Next] does not start it. The
+// task never counts as finished. If the task does not wait (an attempt runs or is submitted, or the task has finished
+// or was given up before), GiveUp changes nothing and counts as ignored. O(1), no allocation.
 func (t *Tracker) GiveUp(now time.Time, task int) {
 	t.Apply(Event{Kind: GivenUp, Time: now, Task: task})
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -67,61 +66,4 @@ func ExampleTracker() {
 	// machine 1 task=4 start largest-work
 	// task=3 kill not-worth-slot attempt=0 basis=progress remaining=15.4299s fresh=20s saved-slot-seconds=34.6021 threshold=16
 	// finished 5 copies 1 used 2m18s wasted 38s
-}
-
-// A budget bounds the load of copies when everything slows down at once. All phases of a cluster share it.
-func ExampleBudget() {
-	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	launched := 0
-	for budget.Allows() { // trackers do this, if the budget stands in their Config
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("before any task has started:", launched)
-	for range 40 {
-		budget.TaskStarted()
-	}
-	for budget.Allows() {
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("after 40 tasks:", launched, "running:", budget.Running())
-	// Output:
-	// before any task has started: 2
-	// after 40 tasks: 4 running: 4
-}
-
-// A scheduler restarts. It restores the tracker from a snapshot, and gives the parts that a snapshot cannot hold.
-func ExampleRestore() {
-	config := tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second, Policy: rules.LATE{SpeculativeCap: 0.2}}
-	before, err := tracker.New(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	before.Start(now, 0, 7)
-	before.Start(now, 1, 8)
-	snapshot, err := before.MarshalBinary() // to a file, now and then
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	after, err := tracker.Restore(tracker.Config{}, snapshot) // the Config holds OnEvent, Budget, Record: the parts without data
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now = now.Add(time.Minute)
-	after.Finish(now, 0, 0)
-	fmt.Println(after.Next(now, 7))
-	fmt.Println(after.Ledger())
-	// Output:
-	// task=2 start largest-work
-	// started=2 finished=1 used=60s
 }
