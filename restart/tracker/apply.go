@@ -9,6 +9,19 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
+// How an event passes through the tracker. For example, task 7 reports that its attempt 0 has done half of the work:
+//
+//   - Apply sets the time, and the account of trials notes the event (trials.go).
+//   - phase.report finds the attempt in the book (book.go). The forecast learns from the report (forecast.go); so do
+//     the totals of the machine (fleet.go) and the peers (peers.go).
+//   - judge.decide collects the facts of task 7 for the policy, and checks the policy's answer (judge.go). If the task
+//     is worth a copy, it becomes a candidate for the next free slot (next.go).
+//   - Changes of the trials go to the Experience of the kind (experience.go).
+//   - OnEvent gets the event and the answer.
+//
+// The forecast has four parts in files of their own: run times and ages (ages.go), even progress (even.go), machines
+// with overdue attempts (suspects.go), and wrong units (units.go).
+
 // Apply takes one event, and returns the tracker's answer. Each method with the name of an event calls Apply. Call it
 // directly for events that were stored or that come from another process. An event of an unknown kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {

@@ -82,8 +82,8 @@ type Budget struct {
 	config  BudgetConfig
 	slots   int
 	running int
-	tokens  float64
-	filled  bool // the defaults are filled in
+	tokens  float64 // copies that the saved allowance pays for
+	filled  bool    // the defaults are filled in
 }
 
 // NewBudget returns a budget, or an error that names the field that is out of range.

@@ -74,7 +74,8 @@ func TestAnAttemptMayMissItsCheckpoint(t *testing.T) {
 	tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, 0.6)
 	tr.Kill(at(100), 9, 0)
 	attempt := tr.Start(at(100), 9, 0)
-	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} { // LATE's remaining time, for the 40 % that the attempt had to do
+	// LATE's remaining time counts the 40 % that the attempt had to do.
+	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} {
 		a := tr.Report(at(120), 9, attempt, r)
 		require.Equal(t, restart.LongestToEnd, a.Reason, "%v", a)
 		done := (max(r.Done, r.Score) - 0.6) / 0.4

@@ -14,7 +14,7 @@ const (
 	enoughShown = 3   // attempts that must have shown it before the phase is judged by them
 	mostlyEven  = .75 // least share of even attempts among the ended attempts and one uneven attempt
 	slowAllowed = 2   // reporting attempts that need not have shown it, because they may be the slow ones
-	nearlyAll   = .9  // before three have ended: least share of attempts that have shown it, and of even attempts among these
+	nearlyAll   = .9  // before three have ended: least share that has shown it, and of even attempts among these
 )
 
 // countEvenness counts whether an attempt that has ended moved evenly.

@@ -25,7 +25,8 @@ func ExampleRestore() {
 		return
 	}
 
-	after, err := tracker.Restore(tracker.Config{}, snapshot) // the Config holds OnEvent, Budget, Record: the parts without data
+	// The Config would hold the parts that a snapshot cannot hold, such as OnEvent, Budget and Record.
+	after, err := tracker.Restore(tracker.Config{}, snapshot)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -65,9 +65,9 @@ type machine struct {
 	due     time.Duration // when the tracker's own record may get machines.MostRunning observations at once again
 }
 
-// admit reports whether the record shall get an observation of a running attempt on a machine now. The tracker's own
-// record gets at most machines.MostRunning observations of a machine in an interval, because it remembers no more. A
-// record of the host gets all observations, because other trackers feed it, too.
+// admit reports whether the record shall get an observation of a running attempt on a machine now, and counts it. The
+// tracker's own record gets at most machines.MostRunning observations of a machine in an interval, because it
+// remembers no more. A record of the host gets all observations, because other trackers feed it, too.
 func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	if fl.own == nil {
 		return true

@@ -29,7 +29,8 @@ func oneSlow(t *testing.T) *machines.Record {
 // A slow machine was refused a waiting task. Its slots no longer count as free, with or without a known number of
 // machines. After the machine is lost, no slots are taken off.
 func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
-	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} { // it holds a fourth of the slots, because four machines appeared
+	// If the number of machines is not known, four machines appeared, and the slow one holds a fourth of the slots.
+	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} {
 		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
 		tr.Start(start, tr.Next(start, 0).Task, 0)
 		require.Equal(t, restart.SlowMachine, tr.Next(start, 9).Reason)

@@ -12,7 +12,7 @@ import (
 
 const (
 	overdueTimes = survival.OutlierFrom // median times after which an attempt is overdue
-	fewOverdue   = 2                    // a suspect machine has at least so many overdue attempts; a single one may be the task's own
+	fewOverdue   = 2                    // least overdue attempts of a suspect machine; one alone may be the task's own
 	hardlyChance = 1. / 50              // expected number of suspect machines by chance, at most: a choice
 )
 

@@ -40,8 +40,8 @@ import (
 // A Tracker is not safe for concurrent use. Each phase has a Tracker of its own.
 type Tracker struct {
 	config Config
-	phase  phase
-	judge  judge
+	phase  phase    // the state that events change; see there
+	judge  judge    // decides by that state
 	found  []Answer // the answers to a Sweep
 }
 

@@ -14,7 +14,7 @@ import (
 // These numbers are choices. They give no false alarm with even, early, late, stepwise or random progress.
 const (
 	overWork        = 1.01 // x work; reports up to this are not too large, because of rounding and a last block
-	enoughSmall     = 3    // attempts with too little progress, if they are the majority, end the belief in progress
+	enoughSmall     = 3    // after so many attempts with too little progress, if a majority, progress is not believed
 	fewSmall        = 4    // progress is believed again if at most one attempt in this number shows too little
 	enoughIntervals = 3    // x interval; an attempt counts only if it has run for this at its last report
 )
