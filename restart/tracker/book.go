@@ -163,7 +163,7 @@ func (b *book) firsts(s *taskState) int {
 // copies returns how many attempts run, or wait in an engine's queue, beyond the first attempts of their tasks.
 func (b *book) copies() int { return b.running - b.first }
 
-// history returns the history of a task, to change it. It makes a history if the task has none.
+// history returns the history of a task, for changes. It adds a history if the task has none.
 func (b *book) history(s *taskState) *history {
 	if s.history == none {
 		s.history = int32(len(b.histories))
@@ -268,7 +268,7 @@ const (
 	mostPart = parts - parts/1024 // a resumed attempt always has something left: to load the checkpoint, and to end
 )
 
-// partOf returns the part that some work is of all work.
+// partOf returns some work as a part of all work.
 func partOf(work, all float64) part { return part(min(work/all*parts, mostPart)) }
 
 // of returns the part of an amount of work.
@@ -614,8 +614,8 @@ func (q *queue) pop() (task int32) {
 	return task
 }
 
-// candidates are the tasks that are worth a copy: the last decision about the task was Copy, or only the slot forbade
-// a copy. The order has no meaning.
+// candidates are the tasks that are worth a copy: the last decision about the task was Copy, or refused a copy only
+// because of the slot. The order has no meaning.
 type candidates struct {
 	list  []int32
 	tasks []taskState // the book's

@@ -23,9 +23,9 @@ type Config struct {
 	// known works. If no value is above 0, or Work is nil, sizes are not known. Then each task counts as work 1,
 	// progress is a share, and restart.LeastCost risks less.
 	Work []float64
-	// Slots is how many attempts of the phase's tasks may run at once. If it is 0, no attempt may run before
-	// [Tracker.SetSlots] sets another number, and [Tracker.Next] gives a slot nothing. Otherwise Next counts the
-	// offered slot as free, even if all Slots are taken.
+	// Slots is how many attempts of the phase's tasks may run at once. If Slots is 0, no attempt may run until
+	// [Tracker.SetSlots] gives the phase slots, and [Tracker.Next] answers Keep. Otherwise Next counts the offered
+	// slot as free, even if all Slots are taken.
 	Slots int
 	// Stream says that other phases come all the time, and that their tasks will want the slots that are idle now.
 	// Then an idle slot is not free of cost, and the phase has no last wave. Say by [Tracker.SetSlots] which idle

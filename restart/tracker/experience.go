@@ -269,8 +269,8 @@ func (en *entry) code(c *snapshot.Codec) {
 // mostAtOnce bounds the trials that one event may decide. It is far above the number of copies of a task.
 const mostAtOnce = 1 << 20
 
-// AppendVersion appends the version of the experience to dst. Another process needs the version to compute the delta
-// that is missing here.
+// AppendVersion appends the version of the experience to dst. Send it to another process: the AppendDelta there then
+// returns the observations that are missing here.
 func (exp *Experience) AppendVersion(dst []byte) []byte {
 	return exp.seen.AppendVersion(entryForm(), dst)
 }

@@ -61,13 +61,14 @@ type machine struct {
 	ended   int32         // attempts that ended there with success
 	overdue int32         // attempts there that run for far longer than the median
 	suspect bool          // more attempts are overdue than chance explains
-	beaten  time.Duration // when a copy elsewhere ended before an attempt here; noTime if an attempt has ended here since
+	beaten  time.Duration // when a copy elsewhere last overtook an attempt here; noTime if an attempt has finished here since
 	due     time.Duration // when the tracker's own record may get machines.MostRunning observations at once again
 }
 
-// admit reports whether the record shall get an observation of a running attempt on a machine now, and counts it. The
-// tracker's own record gets at most machines.MostRunning observations of a machine in an interval, because it
-// remembers no more. A record of the host gets all observations, because other trackers feed it, too.
+// admit reports whether the record shall get an observation of a running attempt on a machine now. If so, it counts
+// the observation. The tracker's own record gets at most machines.MostRunning observations of a machine in an
+// interval, because it remembers no more. A record of the host gets all observations, because other trackers feed it,
+// too.
 func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	if fl.own == nil {
 		return true
@@ -157,8 +158,8 @@ func (fl *fleet) refusedSlots(slots int) int {
 	return fl.refused * max(1, slots/all)
 }
 
-// beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there
-// since.
+// beaten returns when a copy elsewhere last overtook an attempt on the machine; noTime if an attempt has finished
+// there since.
 func (fl *fleet) beaten(number int) time.Duration {
 	index := fl.find(number)
 	if index == none {

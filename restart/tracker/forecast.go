@@ -206,9 +206,9 @@ func (f *forecast) observed(w stint, a *attemptState) (age time.Duration, done f
 	return at, done
 }
 
-// recordAgain is the part of its age by which an attempt must have aged, in addition to half an interval, before the
-// record gets its next observation: one in 8. The number is a choice: the observation has changed by then, and there
-// are far fewer observations than reports.
+// recordAgain sets how often the record gets an observation of a running attempt. Since the last observation the
+// attempt must have aged by half an interval and by a recordAgain-th of its age then. The number is a choice: the
+// observation has changed by then, and there are far fewer observations than reports.
 const recordAgain = 8
 
 // recordRunning sends an observation of a running attempt to the record, if the attempt has aged enough since the last
@@ -256,9 +256,9 @@ func (f *forecast) observation(w stint, a *attemptState) machines.Attempt {
 
 // Estimates of a task: t_rem of its attempts, and t_new of one more.
 
-// remaining returns t_rem of an attempt by its reports: the host's estimate, or the model's. The model's is unknown at
-// age 0. In a phase without any report it is unknown, too; a silent attempt among attempts that report has an
-// estimate.
+// remaining returns t_rem of an attempt by its reports: the host's estimate, or the model's. The model's estimate is
+// unknown at age 0, and if no attempt of the phase has reported. A silent attempt has an estimate if other attempts
+// report.
 func (f *forecast) remaining(w stint, a *attemptState) time.Duration {
 	switch {
 	case a.badUnits:
@@ -309,8 +309,9 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	}
 }
 
-// predict returns the prediction of an attempt's progress, at an age with a predicted t_rem, on a scale. It leaves
-// Even to [ages.believesEven], which takes as much time as all the rest.
+// predict returns a prediction from an attempt's progress, for package survival. Left is t_rem at the age, by
+// extrapolation; scale is the scale of the task's work. It leaves Even to [ages.believesEven], which takes as much
+// time as all the rest.
 func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
@@ -437,9 +438,9 @@ func (f *forecast) finished(s *taskState, a *attemptState) {
 }
 
 // killed learns from an attempt that was killed or overtaken: it would have taken at least as long as it ran. If an
-// earlier attempt of the task was killed at a similar time, the task is long, and both count as one sample. InVain
-// says that the host killed the attempt while another attempt of the task went on. The task may be long on every
-// machine, so this is no evidence of a slow machine. An attempt that was overtaken is such evidence.
+// earlier attempt of the task was killed after about as long a run, the task is long, and both count as one sample.
+// InVain says that the host killed the attempt while another attempt of the task went on. The task may be long on
+// every machine, so this is no evidence of a slow machine. An attempt that was overtaken is such evidence.
 func (f *forecast) killed(s *taskState, a *attemptState, inVain bool) {
 	defer f.leaveSamples(a)
 	if !f.readsRates || !a.begun {
@@ -466,7 +467,7 @@ func (f *forecast) failed(s *taskState, a *attemptState) {
 	f.leaveSamples(a)
 }
 
-// leaveSamples counts that a running attempt is no sample any more.
+// leaveSamples takes an attempt that ends out of the number of running samples.
 func (f *forecast) leaveSamples(a *attemptState) {
 	if a.sample != estimate.NoSample {
 		f.runningSamples--

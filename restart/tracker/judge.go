@@ -58,7 +58,7 @@ func (j *judge) phaseFacts() *restart.Phase {
 	return p
 }
 
-// askNone says that no machine asks for work. The value none says that a free slot asks, on an unknown machine.
+// askNone says that no machine asks for work. The value none says that a slot on an unknown machine asks for work.
 const askNone = none - 1
 
 // decide decides about a running task now; machine is the machine that asks for work, or askNone. It has five stages,
@@ -169,8 +169,8 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	}
 }
 
-// blamedLocation returns the location factor of an attempt with a total time of whole seconds on a suspect machine:
-// the machine counts as slow as the attempt.
+// blamedLocation returns the location factor of an attempt on a suspect machine: the machine counts as slow as the
+// attempt. Whole is the predicted total time of the attempt in seconds.
 func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) float64 {
 	fresh.Location = 1
 	typical := restart.Typical(&fresh).Seconds()

@@ -55,8 +55,8 @@ func (f *forecast) findSuspects() {
 	m.withoutSuspects.Fit()
 }
 
-// secondsPerUnit returns an attempt's total seconds for each unit of work, by its progress; without progress, its age
-// for each unit.
+// secondsPerUnit returns the predicted total time of an attempt, in seconds for each unit of work. If the attempt has
+// no prediction, its age counts as the total.
 func (f *forecast) secondsPerUnit(a *attemptState) float64 {
 	age, w := f.book.age(a), f.book.tasks[a.task].stint(a.resumed)
 	if left := f.remaining(w, a); left != estimate.Unknown {

@@ -251,9 +251,9 @@ func (t *Tracker) LoseOutput(now time.Time, task int) {
 //   - No waiting task starts there if it would not end in time.
 //   - Copies avoid the machine.
 //
-// If the policy's facts give no t_rem, the tracker takes the larger of two times: the rest of the longest run time
-// that has ended so far, and the attempt's age. Before any attempt has ended, the task is copied. A zero time takes
-// the announcement back. When the machine has left, call [Tracker.LoseMachine].
+// If the policy's facts give no t_rem, the tracker takes the larger of two times: the rest of the longest run time so
+// far, and the attempt's age. Before any attempt has ended, the task is copied. A zero time takes the announcement
+// back. When the machine has left, call [Tracker.LoseMachine].
 func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
 }
