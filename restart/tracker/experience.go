@@ -30,9 +30,9 @@ const (
 //
 // The host says which phases are of one kind: the same stage of the same job, day after day, or the tasks of one
 // queue. If works are known, a run time is scaled by the work of its attempt. Only the newest observations count: 32
-// run times, from some 16 tasks of each phase, and 16 trials. Each task of a phase that ends replaces one run time of
-// other phases. So after 16 tasks the phase's own run times are the majority, and after 32 tasks no others count.
-// Trials of the phase count in addition to trials of other phases.
+// run times, from some 16 tasks of each phase. A trial counts half once 32 run times are newer. Each task of a phase
+// that ends replaces one run time of other phases. So after 16 tasks the phase's own run times are the majority, and
+// after 32 tasks no others count. Trials of the phase count in addition to trials of other phases.
 //
 // The zero value has no observations, and keeps each observation for 30 days. An Experience takes some 20 kB once it
 // is full. An Experience adds O(1) to the cost of an event. The phases apply their events to a shared Experience in
