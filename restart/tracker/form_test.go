@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A field that is added to Event is written and read.
-func TestEveryFieldOfAnEvent(t *testing.T) {
+// Every field of Event is written and read, also a field that is added later.
+func TestEveryFieldOfAnEventIsWrittenAndRead(t *testing.T) {
 	var e tracker.Event
 	fill(reflect.ValueOf(&e).Elem())
 	for k := range tracker.Kind(tracker.Kinds + 1) {
@@ -34,7 +34,7 @@ func TestEveryFieldOfAnEvent(t *testing.T) {
 	}
 }
 
-// fill sets each field to something.
+// fill sets each field to some value.
 func fill(v reflect.Value) {
 	for i := range v.NumField() {
 		switch f := v.Field(i); f.Interface().(type) {
@@ -52,8 +52,9 @@ func fill(v reflect.Value) {
 	}
 }
 
-// One of each kind as this version writes it, which every later one reads, or refuses by the number of its version.
-func TestFormOfThisVersion(t *testing.T) {
+// One event of each kind, as this version writes it. Every later version reads it, or rejects it by its version
+// number.
+func TestTheFormOfThisVersionIsRead(t *testing.T) {
 	wiretest.Same(t, tracker.Answer{Task: 7, Decision: restart.Decision{
 		Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 3, Remaining: 9 * time.Second,
 	}}, "task=7 kill slower-attempt attempt=3 remaining=9s",
