@@ -20,9 +20,9 @@ type Config struct {
 	Work []float64
 	// Interval is how often Poll is called. It must be positive.
 	Interval time.Duration
-	// Hosts are where attempts run. Nil: they are learned as they are seen, and the engine places.
-	Hosts *Hosts
-	// Slots is how many attempts may run at once, if the Hosts have no slots of their own: then no task is started, and
+	// Machines are where attempts run. Nil: they are learned as they are seen, and the engine places.
+	Machines *Machines
+	// Slots is how many attempts may run at once, if the Machines have no slots of their own: then no task is started, and
 	// no copy made, before Slots or [Phase.SetSlots] says that there is room.
 	Slots int
 	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array. Then Poll
@@ -30,9 +30,9 @@ type Config struct {
 	Preloaded bool
 	// Lag is the usual time from a decision to submit to the begin, until it is known from attempts.
 	Lag time.Duration
-	// Path says how many times longer a copy of a task takes on a host because of the way to its data. The number of a
-	// host is its place in HostsConfig.Hosts.
-	Path func(task, host int) float64
+	// Path says how many times longer a copy of a task takes on a machine because of the way to its data. The number of a
+	// machine is its place in MachinesConfig.Machines.
+	Path func(task, machine int) float64
 
 	// Policy decides; nil means restart.LeastCost{}.
 	Policy restart.Policy
@@ -51,7 +51,7 @@ type Config struct {
 	// UnitTimes says how the time that a unit of work takes is learned.
 	UnitTimes estimate.UnitTimesConfig
 	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be
-	// lost. As many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the
+	// lost. As many as MaxLost are withdrawn from the queues of machines that go away, each the only one of its task; the
 	// next stays where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark,
 	// and 10.
 	MaxFailures, MaxLost int
@@ -98,20 +98,20 @@ func (c *Config) fill() error {
 	}
 	c.MaxFailures = check.Or(c.MaxFailures, defaultMaxFailures)
 	c.MaxLost = check.Or(c.MaxLost, defaultMaxLost)
-	c.Hosts = c.Hosts.fill()
+	c.Machines = c.Machines.fill()
 	return nil
 }
 
 // tracker returns the configuration of the phase's tracker, whose events are observed if anybody wants them.
 func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
-		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
+		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,
 		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
-		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
+		UnitTimes: c.UnitTimes, Record: c.Machines.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}
-	if c.Hosts.set.Placing() {
-		t.Slots = c.Hosts.set.Slots()
+	if c.Machines.set.Placing() {
+		t.Slots = c.Machines.set.Slots()
 	}
 	if c.Journal || c.OnEvent != nil {
 		t.OnEvent = observe

@@ -24,35 +24,35 @@ func (p *Phase) decide(all bool) {
 	p.clones()
 }
 
-// leavings tells the tracker which hosts leave, and when, as far as it has not been told.
+// leavings tells the tracker which machines leave, and when, as far as it has not been told.
 func (p *Phase) leavings() {
-	set, heard := p.hosts.set, &p.heard
+	set, heard := p.machines.set, &p.heard
 	if heard.departures == set.Departures {
 		return
 	}
 	heard.departures = set.Departures
 	heard.leaves = append(heard.leaves, make([]time.Time, max(set.Len()-len(heard.leaves), 0))...)
-	for host := range heard.leaves {
-		at := set.Leaves(host)
-		if heard.leaves[host].Equal(at) {
+	for machine := range heard.leaves {
+		at := set.Leaves(machine)
+		if heard.leaves[machine].Equal(at) {
 			continue
 		}
-		heard.leaves[host] = at
+		heard.leaves[machine] = at
 		if !at.IsZero() {
 			at = p.time.now.Add(at.Sub(p.time.wall))
 		}
-		p.tracker.Leave(p.time.now, host, at)
+		p.tracker.Leave(p.time.now, machine, at)
 	}
 }
 
-// stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
+// stranded cancels attempts that wait for machines of which none is left, or for one that rests since it has lost another,
 // and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue:
-// hosts that go down and come back do not have it submitted for ever.
+// machines that go down and come back do not have it submitted for ever.
 func (p *Phase) stranded() {
-	if p.heard.losses == p.hosts.set.Losses {
+	if p.heard.losses == p.machines.set.Losses {
 		return
 	}
-	p.heard.losses = p.hosts.set.Losses
+	p.heard.losses = p.machines.set.Losses
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
 		for _, a := range slices.Clone(t.live) {
@@ -66,13 +66,13 @@ func (p *Phase) stranded() {
 	}
 }
 
-// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
-// was submitted to a host waits for that alone.
+// canRun reports whether there is a machine that is up on which the attempt may run; also if no machine is known. One that
+// was submitted to a machine waits for that alone.
 func (p *Phase) canRun(a *attempt) bool {
-	if a.host != nowhere {
-		return p.hosts.set.Eligible(a.host)
+	if a.machine != nowhere {
+		return p.machines.set.Eligible(a.machine)
 	}
-	return p.hosts.set.AnyUp(a.avoid)
+	return p.machines.set.AnyUp(a.avoid)
 }
 
 // tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
@@ -81,8 +81,8 @@ func (p *Phase) tellSlots() {
 		return
 	}
 	slots := max(p.slots-p.book.dying, 0)
-	if p.hosts.set.Placing() {
-		slots = p.book.live + p.hosts.set.Room()
+	if p.machines.set.Placing() {
+		slots = p.book.live + p.machines.set.Room()
 	}
 	if slots != p.told {
 		p.told = slots
@@ -121,38 +121,38 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 
 // copies submits the copies that the policy wants, the largest gain first.
 func (p *Phase) copies() {
-	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
-		taken = a.Action == restart.Copy && p.submitCopy(a.Task, host, a.Decision) || p.giveUpCopy(a)
+	p.offer(func(a tracker.Answer, machine int) (taken, over bool) {
+		taken = a.Action == restart.Copy && p.submitCopy(a.Task, machine, a.Decision) || p.giveUpCopy(a)
 		return taken, !taken && p.refused(a.Reason)
 	})
 }
 
-// offer asks the tracker about the free slots, one host after the other, until it is over with all. A host whose answer is
+// offer asks the tracker about the free slots, one machine after the other, until it is over with all. A machine whose answer is
 // not taken is asked no more.
-func (p *Phase) offer(take func(a tracker.Answer, host int) (taken, over bool)) {
+func (p *Phase) offer(take func(a tracker.Answer, machine int) (taken, over bool)) {
 	p.scratch.served = p.scratch.served[:0]
 	for p.free() > 0 {
-		host := nowhere
-		if p.hosts.set.Placing() {
-			if host, _ = p.hosts.set.Pick(func(int) bool { return false }, false); host == nowhere {
+		machine := nowhere
+		if p.machines.set.Placing() {
+			if machine, _ = p.machines.set.Pick(func(int) bool { return false }, false); machine == nowhere {
 				break
 			}
 		}
-		taken, over := take(p.tracker.Next(p.time.now, host), host)
-		if over || !taken && host == nowhere {
+		taken, over := take(p.tracker.Next(p.time.now, machine), machine)
+		if over || !taken && machine == nowhere {
 			break
 		}
 		if !taken {
-			p.scratch.served = append(p.scratch.served, host)
-			p.hosts.set.Hide(host, true)
+			p.scratch.served = append(p.scratch.served, machine)
+			p.machines.set.Hide(machine, true)
 		}
 	}
-	for _, host := range p.scratch.served {
-		p.hosts.set.Hide(host, false)
+	for _, machine := range p.scratch.served {
+		p.machines.set.Hide(machine, false)
 	}
 }
 
-// refused reports whether no other host would get a copy either, so that none is asked: a poll in which each idle host
+// refused reports whether no other machine would get a copy either, so that none is asked: a poll in which each idle machine
 // is asked about each straggler takes seconds once there are a thousand of both.
 func (p *Phase) refused(why restart.Reason) bool {
 	switch why {
@@ -162,19 +162,19 @@ func (p *Phase) refused(why restart.Reason) bool {
 	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is to start one
 }
 
-// submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy
+// submitCopy submits a copy on the machine that asked, or on another one if a copy of the task is there already: a policy
 // of the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
-func (p *Phase) submitCopy(task, host int, d restart.Decision) bool {
-	if t := &p.book.tasks[task]; host != nowhere && t.isOn(host) {
-		other, open := p.hosts.set.Pick(t.isOn, false)
+func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
+	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
+		other, open := p.machines.set.Pick(t.isOn, false)
 		if other == nowhere && open {
 			return false
 		}
 		if other != nowhere {
-			host = other
+			machine = other
 		}
 	}
-	p.submit(task, host, because(d))
+	p.submit(task, machine, because(d))
 	return true
 }
 
@@ -191,8 +191,8 @@ func (p *Phase) starts() {
 			break
 		}
 		t := &p.book.tasks[task]
-		if host, ok := p.place(task); ok && !(t.alone && t.dying > 0) {
-			p.submit(task, host, t.why)
+		if machine, ok := p.place(task); ok && !(t.alone && t.dying > 0) {
+			p.submit(task, machine, t.why)
 		}
 	}
 }
@@ -238,18 +238,18 @@ func (p *Phase) follow() {
 	b.waiting, s.order, b.sorted = s.order, b.waiting, false
 }
 
-// place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
+// place returns where a waiting task should run, if anywhere now. A machine on which it was tried is the last resort: it
 // is better to wait for another one.
-func (p *Phase) place(task int) (host int, ok bool) {
-	if !p.hosts.set.Placing() {
+func (p *Phase) place(task int) (machine int, ok bool) {
+	if !p.machines.set.Placing() {
 		return nowhere, true
 	}
 	t := &p.book.tasks[task]
-	host, open := p.hosts.set.Pick(t.wasOn, p.config.Preloaded)
+	machine, open := p.machines.set.Pick(t.wasOn, p.config.Preloaded)
 	if !open {
-		host, _ = p.hosts.set.Pick(t.isOn, p.config.Preloaded)
+		machine, _ = p.machines.set.Pick(t.isOn, p.config.Preloaded)
 	}
-	return host, host != nowhere
+	return machine, machine != nowhere
 }
 
 // clones submits the clones that tasks lack, while there is room and no task waits for it.
@@ -258,10 +258,10 @@ func (p *Phase) clones() {
 	if lacking <= 0 {
 		return
 	}
-	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
+	p.offer(func(a tracker.Answer, machine int) (taken, over bool) {
 		taken = a.Action == restart.Start && a.Reason == restart.Cloned
 		if taken {
-			p.submit(a.Task, host, because(a.Decision))
+			p.submit(a.Task, machine, because(a.Decision))
 			lacking--
 		}
 		return taken, lacking == 0 // not taken: the tasks that lack a clone have been there
@@ -269,31 +269,31 @@ func (p *Phase) clones() {
 }
 
 // submit hands a new attempt to the engine, and tells the tracker that it waits there.
-func (p *Phase) submit(task, host int, why *restart.Decision) {
-	avoid := p.avoid(task, host)
-	number := p.tracker.Submit(p.time.now, task, host)
+func (p *Phase) submit(task, machine int, why *restart.Decision) {
+	avoid := p.avoid(task, machine)
+	number := p.tracker.Submit(p.time.now, task, machine)
 	a := p.add(attempt{
-		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid,
+		id: p.book.name(task, number), task: task, number: number, machine: machine, avoid: avoid,
 		submitted: p.time.clock.Since, seen: never,
 	})
 	p.enter(a)
 	p.ask(a, Submit, why)
 }
 
-// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen: those
+// avoid names the machines where a new attempt should not run, but not all that there are, nor the one that was chosen: those
 // where the task was tried, unless no other is left that may get something new; those that may not; and those where it is.
-// O(hosts that rest, or were tried).
+// O(machines that rest, or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
-	s.unwanted = p.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
-	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
+	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	s.unwanted = p.hosts.set.Unwanted(t.on(s.unwanted))
-	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
+	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted))
+	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	names, _ := p.hosts.set.Names(t.on(s.unwanted), chosen)
+	names, _ := p.machines.set.Names(t.on(s.unwanted), chosen)
 	return names
 }
 

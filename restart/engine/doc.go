@@ -9,7 +9,7 @@
 //			case engine.Submit:
 //				cluster.Submit(a.Task, a.ID, a.Avoid)
 //			case engine.Cancel:
-//				cluster.Cancel(a.ID, a.Host)
+//				cluster.Cancel(a.ID, a.Machine)
 //			case engine.Publish: // this attempt's result is the task's
 //				if cluster.Publish(a.Task, a.ID) == nil {
 //					phase.Published(a.ID)
@@ -25,7 +25,7 @@
 // no clock: the same calls give the same actions, so it may run in deterministic workflow code.
 //
 // Call [Phase.Close] when a phase is done, or when its job is cancelled, so that it holds nothing more of a shared
-// budget, and [Phase.Release] once it is no longer observed, so that hosts that it shares are free for others. Do not
+// budget, and [Phase.Release] once it is no longer observed, so that machines that it shares are free for others. Do not
 // call Poll within the loop over its actions.
 //
 // Phases of a kind, such as the same stage night after night, learn from each other if they have one
@@ -52,16 +52,16 @@
 //
 // It may die at any point, and start again with a snapshot of then, with one that is old, or with none: every task
 // ends, and each result is published once. A snapshot saves learning anew what machines and run times are like, and
-// what of a task has failed and how often. It may be taken before the actions are carried out, or after. Save [Hosts]
+// what of a task has failed and how often. It may be taken before the actions are carried out, or after. Save [Machines]
 // with it, every minute or so: a snapshot takes some 200 bytes a task. What has happened since, the engine's list shows.
 //
 // # Whose clock
 //
 // The now of Poll is the caller's clock, and so are all times that come back. Begun, AsOf and Ended of an Attempt are
-// by the clock of its host, or of the server that dates it; all three by the same. A host's clock may be off: what it
+// by the clock of its machine, or of the server that dates it; all three by the same. A machine's clock may be off: what it
 // dates later than the call that tells of it, or earlier than the attempt was asked for, shows by how much, at least,
-// and all times of the host are moved by that ([Hosts.ClockOffset]). A clock that may be right is not moved. The clock
-// of a host that is behind can be seen only by attempts that were submitted by this phase; at the first call, a host
+// and all times of the machine are moved by that ([Machines.ClockOffset]). A clock that may be right is not moved. The clock
+// of a machine that is behind can be seen only by attempts that were submitted by this phase; at the first call, a machine
 // that runs something and has dated nothing for five intervals is taken to be behind. What is told in one call is taken
 // in the order of those times. At the first call they may lie anywhere in the past; later what was true before the last
 // call counts as true at that one: the tracker's time never falls. So an attempt that turns up long after it began
@@ -79,30 +79,30 @@
 // attempts run, all of them look silent. Then no copy is made, restarted or killed for twice what is usual between
 // polls, in which they report.
 //
-// Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
-// exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names
-// the hosts to Avoid.
+// Some engines place a copy where they are told (a queue for each machine), others only where they are not told not to (an
+// exclusion list). Machines with Slots are placed by this package: each Submit names its machine. Otherwise each Submit names
+// the machines to Avoid.
 //
 // Some engines hold all tasks from the beginning, such as a job array: see Config.Preloaded. Some list nothing, such as
 // a pull queue, and tell of begins and ends as they happen: see [Phase.Push].
 //
-// # Bad hosts
+// # Bad machines
 //
-// A task that was killed, lost, or failed on a host does not go back there as long as there is another one that may get
-// something new. A host that loses an attempt rests: it gets nothing new for a while, and what waits in its queue is
-// cancelled and submitted elsewhere. A host that went down and is back ([Hosts.SetDown]) rests no longer. A host that
-// the record of machines calls slow ([HostsConfig.Record], package estimate/machines) gets nothing new as long as there
-// are others, and neither does one that leaves at a known time ([Hosts.SetLeaving]); what would not end there by then is
-// copied. The paper's policies judge copies one at a time; without this a bad host would take one waiting task after the
+// A task that was killed, lost, or failed on a machine does not go back there as long as there is another one that may get
+// something new. A machine that loses an attempt rests: it gets nothing new for a while, and what waits in its queue is
+// cancelled and submitted elsewhere. A machine that went down and is back ([Machines.SetDown]) rests no longer. A machine that
+// the record of machines calls slow ([MachinesConfig.Record], package estimate/machines) gets nothing new as long as there
+// are others, and neither does one that leaves at a known time ([Machines.SetLeaving]); what would not end there by then is
+// copied. The paper's policies judge copies one at a time; without this a bad machine would take one waiting task after the
 // other, which Hadoop and Spark prevent by their lists of excluded nodes. All that holds under [restart.Never], too. A
-// race that a clone or a copy loses says no more about its host than the time that it had run. [Hosts] may be shared by
+// race that a clone or a copy loses says no more about its machine than the time that it had run. [Machines] may be shared by
 // the phases of one cluster, one after another or at once.
 //
 // # Cost and concurrency
 //
-// Poll takes O(log n) for each attempt that it is told of, a decision for each that runs, and O(log hosts) for each
-// submit, for each host that has a free slot as long as copies are wanted, and for each host that a task has to avoid.
-// See BenchmarkPollHosts and BenchmarkFirstPoll. It allocates for what is new, attempts and actions, and little
+// Poll takes O(log n) for each attempt that it is told of, a decision for each that runs, and O(log machines) for each
+// submit, for each machine that has a free slot as long as copies are wanted, and for each machine that a task has to avoid.
+// See BenchmarkPollMachines and BenchmarkFirstPoll. It allocates for what is new, attempts and actions, and little
 // besides. Memory grows with the number of attempts, and with all that is told if there is a journal.
 //
 // Not safe for concurrent use; one Phase per phase.

@@ -17,16 +17,16 @@ type State uint8
 const (
 	// Queued: it waits in the engine's queue. It is the zero value.
 	Queued State = iota
-	// Running: a host works on it.
+	// Running: a machine works on it.
 	Running
 	// Succeeded: it has ended with a result.
 	Succeeded
 	// Failed: it has ended by the task's own fault.
 	Failed
-	// Lost: it is gone with its host, or fell silent for too long; the task is not to blame.
+	// Lost: it is gone with its machine, or fell silent for too long; the task is not to blame.
 	Lost
 	// Cancelled: it has ended because it was told to. If that was not by an action of ours, it counts as lost, but the
-	// host is not held to be bad.
+	// machine is not held to be bad.
 	Cancelled
 )
 
@@ -43,7 +43,7 @@ func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[
 
 func (s State) ended() bool { return s >= Succeeded }
 
-// Attempt is what the engine shows of one attempt of a task. Its times are by the clock of its host, or of whoever
+// Attempt is what the engine shows of one attempt of a task. Its times are by the clock of its machine, or of whoever
 // dates it: see the package's page on clocks. An attempt that travels as JSON keeps what it says if its names are valid
 // UTF-8 and its times lie in the years 0 to 9999.
 type Attempt struct {
@@ -52,8 +52,8 @@ type Attempt struct {
 	ID    string
 	Task  int
 	State State
-	// Host is where it runs or ran; empty if not known, or if it waits.
-	Host string
+	// Machine is where it runs or ran; empty if not known, or if it waits.
+	Machine string
 	// Begun is when it began to run, which is not when it was queued. Zero: when it was first seen to run, or AsOf of
 	// that line.
 	Begun time.Time
@@ -103,23 +103,23 @@ type Action struct {
 	// ID is the attempt: to Submit, the name by which Poll is to hear of the new one, "17.2" for attempt 2 of task 17;
 	// to Cancel, the one to end; to Publish, the one that won.
 	ID string
-	// Host is where to submit, if the hosts have slots of their own. To Cancel and to Publish, where it runs or ran, or
+	// Machine is where to submit, if the machines have slots of their own. To Cancel and to Publish, where it runs or ran, or
 	// was submitted; empty if not known.
-	Host string
-	// Avoid are hosts on which the new attempt should not run: those that run a copy of the task or ran one, and those
-	// that rest. It never names all known hosts.
+	Machine string
+	// Avoid are machines on which the new attempt should not run: those that run a copy of the task or ran one, and those
+	// that rest. It never names all known machines.
 	Avoid []string
 	// Decision says why: what the policy decided about the task, or that a copy was overtaken. It is the zero Decision
 	// for the first attempts of a task, for those that make up for a failed or lost one, and where an attempt is
-	// cancelled since its hosts are down or its task was given up.
+	// cancelled since its machines are down or its task was given up.
 	Decision restart.Decision
 }
 
 // String returns the action as one line: "submit 17.2 on n1 not on n3: restart fresh-sooner ...".
 func (a Action) String() string {
 	line := a.Op.String() + " " + a.ID
-	if a.Host != "" {
-		line += " on " + a.Host
+	if a.Machine != "" {
+		line += " on " + a.Machine
 	}
 	if len(a.Avoid) > 0 {
 		line += " not on " + strings.Join(a.Avoid, ",")
@@ -135,7 +135,7 @@ func (a *Action) wire(c *wire.Codec) {
 	c.Word("op", &a.Op)
 	c.When(true).Int("task", &a.Task)
 	c.When(true).Text("id", &a.ID)
-	c.Text("host", &a.Host)
+	c.Text("machine", &a.Machine)
 	c.Texts("avoid", &a.Avoid)
 	if c.Reading() || a.Decision != (restart.Decision{}) {
 		c.Value("decision", &a.Decision)

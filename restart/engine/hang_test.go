@@ -51,7 +51,7 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 			if first[a.Task] == "" {
 				first[a.Task] = a.ID
 			}
-			all[a.ID] = engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h", Begun: now}
+			all[a.ID] = engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Machine: "h", Begun: now}
 		}
 	}
 	done := p.Done()
@@ -78,7 +78,7 @@ func TestZeroTime(t *testing.T) {
 	require.NoError(t, err)
 	var running []engine.Attempt
 	for _, a := range p.Poll(epoch, nil) {
-		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h"})
+		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Machine: "h"})
 	}
 	for i, now := range []time.Time{epoch.Add(time.Second), {}, epoch.Add(2 * time.Second), {}} {
 		assert.Empty(t, p.Poll(now, running), "poll %d", i)
@@ -89,17 +89,17 @@ func TestZeroTime(t *testing.T) {
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
 }
 
-// The record of the hosts can be had, to keep it beside a journal: the caller's own, or that which stands for nil.
-func TestHostsRecord(t *testing.T) {
+// The record of the machines can be had, to keep it beside a journal: the caller's own, or that which stands for nil.
+func TestMachinesRecord(t *testing.T) {
 	record := new(machines.Record)
-	hosts, err := engine.NewHosts(engine.HostsConfig{Record: record})
+	shared, err := engine.NewMachines(engine.MachinesConfig{Record: record})
 	require.NoError(t, err)
-	assert.Same(t, record, hosts.Record())
-	zero := new(engine.Hosts)
-	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Hosts: zero})
+	assert.Same(t, record, shared.Record())
+	zero := new(engine.Machines)
+	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: zero})
 	require.NoError(t, err)
 	a := p.Poll(epoch, nil)[0]
-	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Host: "h", Begun: epoch}})
+	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Machine: "h", Begun: epoch}})
 	own, is := zero.Record().(*machines.Record)
 	require.True(t, is)
 	assert.Equal(t, 1, own.Len())

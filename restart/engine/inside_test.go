@@ -14,10 +14,10 @@ import (
 )
 
 // begun is a phase that has been polled once.
-func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
+func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	t.Helper()
 	var err error
-	c.Hosts, err = NewHosts(hosts)
+	c.Machines, err = NewMachines(machines)
 	require.NoError(t, err)
 	c.Interval = time.Second
 	p, err := New(c)
@@ -28,7 +28,7 @@ func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
 
 // A task waits once, and not at all once it is over.
 func TestATaskWaitsOnce(t *testing.T) {
-	p := begun(t, Config{Tasks: 2}, HostsConfig{}) // there are no slots
+	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
 	p.book.wait(1, nil)
 	assert.Equal(t, []int{0, 1}, p.book.waiting)
@@ -44,11 +44,11 @@ func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
 		"does not know, or twice":       func(p *Phase) { p.book.pending = append(p.book.pending, p.book.pending[0]) },
 		"neither runs nor waits":        func(p *Phase) { p.book.tasks[2].waits = false },
 		"attempt of a task too many":    func(p *Phase) { p.book.attempts["0.0"].task = 3 },
-		"attempt on a host too many":    func(p *Phase) { p.book.attempts["0.0"].host = 0 },
-		"a host that there is not":      func(p *Phase) { p.book.attempts["0.0"].host = nowhere - 1 },
+		"attempt on a machine too many": func(p *Phase) { p.book.attempts["0.0"].machine = 0 },
+		"a machine that there is not":   func(p *Phase) { p.book.attempts["0.0"].machine = nowhere - 1 },
 		"does not know, or twice: none": func(p *Phase) { p.book.pending[0] = &attempt{id: "none"} },
 	} {
-		p := begun(t, Config{Tasks: 3, Slots: 2}, HostsConfig{})
+		p := begun(t, Config{Tasks: 3, Slots: 2}, MachinesConfig{})
 		require.Len(t, p.book.pending, 2)
 		if damage(p); name == "attempt of a task too many" { // which has a place where it is written, and none where it is read
 			p.book.tasks = append(p.book.tasks, task{})
@@ -63,7 +63,7 @@ func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
 
 // A restored phase is as the phase was, to the lists that are empty.
 func TestAnAttemptThatAvoidsNothing(t *testing.T) {
-	p := begun(t, Config{Tasks: 1, Slots: 1}, HostsConfig{})
+	p := begun(t, Config{Tasks: 1, Slots: 1}, MachinesConfig{})
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
 	again, err := Restore(Config{}, Saved{Snapshot: data})
@@ -85,26 +85,26 @@ func TestWhatRan(t *testing.T) {
 	}
 }
 
-// A host that runs something and has dated nothing for long is taken to have a clock that is behind.
+// A machine that runs something and has dated nothing for long is taken to have a clock that is behind.
 func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
 	told := []Attempt{
-		{ID: "0.0", Task: 0, State: Running, Host: "fresh", Begun: ago(90), AsOf: now},
-		{ID: "1.0", Task: 1, State: Running, Host: "behind", Begun: ago(100)},
-		{ID: "2.0", Task: 2, State: Running, Host: "nearly", Begun: ago(5)},
-		{ID: "3.0", Task: 3, State: Running, Host: "just", Begun: ago(6)},
-		{ID: "4.0", Task: 4, State: Succeeded, Host: "idle", Begun: ago(200), Ended: ago(100)},
-		{ID: "5.0", Task: 5, State: Running, Host: "silent"},
-		{ID: "6.0", Task: 6, State: Queued, Host: "waits", Begun: ago(100)},
+		{ID: "0.0", Task: 0, State: Running, Machine: "fresh", Begun: ago(90), AsOf: now},
+		{ID: "1.0", Task: 1, State: Running, Machine: "behind", Begun: ago(100)},
+		{ID: "2.0", Task: 2, State: Running, Machine: "nearly", Begun: ago(5)},
+		{ID: "3.0", Task: 3, State: Running, Machine: "just", Begun: ago(6)},
+		{ID: "4.0", Task: 4, State: Succeeded, Machine: "idle", Begun: ago(200), Ended: ago(100)},
+		{ID: "5.0", Task: 5, State: Running, Machine: "silent"},
+		{ID: "6.0", Task: 6, State: Queued, Machine: "waits", Begun: ago(100)},
 	}
 	for reports, want := range map[bool]map[string]time.Duration{
 		true:  {"fresh": 0, "behind": -99 * time.Second, "nearly": 0, "just": -5 * time.Second, "idle": 0, "silent": 0},
 		false: {"fresh": 0, "behind": 0, "nearly": 0, "just": 0, "idle": 0, "silent": 0},
 	} {
-		hosts, err := NewHosts(HostsConfig{})
+		machines, err := NewMachines(MachinesConfig{})
 		require.NoError(t, err)
-		p, err := New(Config{Tasks: 7, Interval: time.Second, Hosts: hosts})
+		p, err := New(Config{Tasks: 7, Interval: time.Second, Machines: machines})
 		require.NoError(t, err)
 		p.ready()
 		if told[0].AsOf = now; !reports {
@@ -112,9 +112,9 @@ func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 		}
 		p.compareClocks(now, told)
 		for name, offset := range want {
-			i, known := p.hosts.set.Known(name)
+			i, known := p.machines.set.Known(name)
 			require.True(t, known, name)
-			assert.Equal(t, offset, p.hosts.set.Clock(i).Offset(), "%s, reports: %v", name, reports)
+			assert.Equal(t, offset, p.machines.set.Clock(i).Offset(), "%s, reports: %v", name, reports)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 		blind bool
 		looks bool
 	}{{trace / 4, false, true}, {trace/4 - 1, false, false}, {trace / 4, true, false}, {trace/4 - 1, true, false}} {
-		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
 		p.sight.checked, p.sight.blind = time.Hour, time.Time{}
 		if c.blind {
 			p.sight.blind = p.time.now.Add(1)
@@ -173,7 +173,7 @@ func TestWhichAttemptsAreMissed(t *testing.T) {
 		seen, listed time.Duration
 		missed       bool
 	}{{time.Second, trace + time.Second, true}, {time.Second, trace + time.Second - 1, false}, {never, trace - 1, false}, {never, trace, false}} {
-		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
 		a := p.book.attempts["0.0"]
 		a.seen, p.sight.listed, p.time.clock.Since = c.seen, c.listed, time.Hour
 		p.searchMissing()
@@ -183,7 +183,7 @@ func TestWhichAttemptsAreMissed(t *testing.T) {
 
 // A line that says of an attempt that it is another task's counts once among those that are ignored.
 func TestALineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
-	p := begun(t, Config{Tasks: 2}, HostsConfig{})
+	p := begun(t, Config{Tasks: 2}, MachinesConfig{})
 	now := time.Unix(1001, 0)
 	p.Poll(now, []Attempt{{ID: "x", Task: 0, State: Running, Begun: now}})
 	now = now.Add(time.Second)
@@ -192,17 +192,17 @@ func TestALineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
 	assert.Empty(t, p.scratch.chosen, "no result of the other task is published")
 }
 
-// The end of an attempt that was found is dated by the clock of the host where it ran, also if the line does not name it.
-func TestAnEndIsDatedByTheHostsClock(t *testing.T) {
+// The end of an attempt that was found is dated by the clock of the machine where it ran, also if the line does not name it.
+func TestAnEndIsDatedByTheMachinesClock(t *testing.T) {
 	var ended time.Time
 	p := begun(t, Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.Finished {
 			ended = e.Time
 		}
-	}}, HostsConfig{})
-	wall, host := time.Unix(1010, 0), time.Unix(1110, 0) // the host's clock is 100 s ahead
-	p.Poll(wall, []Attempt{{ID: "x", State: Running, Host: "h", Begun: host}})
-	p.Poll(wall.Add(10*time.Second), []Attempt{{ID: "x", State: Succeeded, Ended: host.Add(5 * time.Second)}})
+	}}, MachinesConfig{})
+	wall, machine := time.Unix(1010, 0), time.Unix(1110, 0) // the machine's clock is 100 s ahead
+	p.Poll(wall, []Attempt{{ID: "x", State: Running, Machine: "h", Begun: machine}})
+	p.Poll(wall.Add(10*time.Second), []Attempt{{ID: "x", State: Succeeded, Ended: machine.Add(5 * time.Second)}})
 	assert.Equal(t, 5*time.Second, ended.Sub(wall))
 }
 
@@ -211,8 +211,8 @@ func TestAResultThatIsPublishedLate(t *testing.T) {
 	for name, of := range map[string]struct{ over, givenUp bool }{
 		"goes on": {false, false}, "has a result": {true, false}, "was given up": {true, true},
 	} {
-		p := begun(t, Config{Tasks: 2, Slots: 1, MaxFailures: 1}, HostsConfig{})
-		a := &attempt{id: "late", task: 1, host: nowhere, ended: true}
+		p := begun(t, Config{Tasks: 2, Slots: 1, MaxFailures: 1}, MachinesConfig{})
+		a := &attempt{id: "late", task: 1, machine: nowhere, ended: true}
 		task := &p.book.tasks[1]
 		p.book.attempts[a.id], task.over, task.givenUp = a, of.over, of.givenUp
 		more := p.show(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
@@ -226,7 +226,7 @@ func TestAResultThatIsPublishedLate(t *testing.T) {
 func TestWhatALineTellsMore(t *testing.T) {
 	for _, c := range []struct {
 		ended, begun bool
-		host         int
+		machine      int
 		state        State
 		more         bool
 	}{
@@ -234,8 +234,8 @@ func TestWhatALineTellsMore(t *testing.T) {
 		{false, true, nowhere, Queued, true}, {false, true, 0, Queued, false}, {false, true, 0, Running, true},
 		{false, true, 0, Succeeded, true}, {true, true, 0, Succeeded, false}, {true, true, nowhere, Queued, false},
 	} {
-		p := begun(t, Config{Tasks: 1}, HostsConfig{Hosts: []Host{{Name: "h"}}})
-		a := &attempt{id: "x", host: c.host, ended: c.ended, begun: c.begun}
+		p := begun(t, Config{Tasks: 1}, MachinesConfig{Machines: []Machine{{Name: "h"}}})
+		a := &attempt{id: "x", machine: c.machine, ended: c.ended, begun: c.begun}
 		assert.Equal(t, c.more, p.show(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
 	}
 }
@@ -249,7 +249,7 @@ func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.a
 func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
 		answer := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
-		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, HostsConfig{})
+		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, MachinesConfig{})
 		list := []Attempt{{ID: "0.0", State: Running, Begun: time.Unix(1001, 0)}}
 		p.Poll(time.Unix(1002, 0), list)
 		if attempts > 1 {
@@ -274,10 +274,10 @@ func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 
 // An attempt of a task that the phase does not have is refused.
 func TestAnAttemptOfATaskTooMany(t *testing.T) {
-	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, HostsConfig{}) }
+	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, MachinesConfig{}) }
 	for task, known := range map[int]bool{0: true, 2: true, 3: false} {
 		data, err := snapshot.Append(nil, 1, func(c *snapshot.Codec) {
-			of(4).codeAttempt(c, &attempt{id: "x", task: task, host: nowhere})
+			of(4).codeAttempt(c, &attempt{id: "x", task: task, machine: nowhere})
 		})
 		require.NoError(t, err)
 		var a attempt
@@ -289,7 +289,7 @@ func TestAnAttemptOfATaskTooMany(t *testing.T) {
 // While no slot is free nobody is asked for the order of what waits: there may be many.
 func TestTheOrderIsNotAskedForWithoutASlot(t *testing.T) {
 	asked := 0
-	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, HostsConfig{})
+	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, MachinesConfig{})
 	assert.Equal(t, 1, asked)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: p.scratch.actions[0].ID, State: Running}})
 	assert.Equal(t, 1, asked)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/engine/internal/hosts"
+	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -16,7 +16,7 @@ import (
 // tasks. Not safe for concurrent use.
 type Phase struct {
 	config   Config
-	hosts    *Hosts
+	machines *Machines
 	tracker  *tracker.Tracker
 	recorder *journal.Recorder // watches the tracker; nil without a journal
 	recorded []byte            // the journal before the recorder's
@@ -24,22 +24,22 @@ type Phase struct {
 	book    book
 	time    timeline
 	sight   sight
-	heard   heard         // of the hosts
-	slots   int           // what SetSlots says, if the hosts do not say
+	heard   heard         // of the machines
+	slots   int           // what SetSlots says, if the machines do not say
 	told    int           // the slots that the tracker was told of
 	ignored int           // what Poll was told and could make no sense of
 	decided time.Duration // when all was last decided about; never if it was not
 
 	restored bool // and not called since
 	closed   bool
-	released bool // and holds nothing of the hosts
+	released bool // and holds nothing of the machines
 	scratch  scratch
 }
 
-// heard is what a phase has taken notice of that its hosts count.
+// heard is what a phase has taken notice of that its machines count.
 type heard struct {
 	losses, departures int
-	leaves             []time.Time // when hosts leave, as the tracker was told
+	leaves             []time.Time // when machines leave, as the tracker was told
 }
 
 // scratch is memory that is used at each call.
@@ -48,9 +48,9 @@ type scratch struct {
 	events   []event
 	chosen   map[int]string // attempts by task whose results are published, of tasks that are not over
 	order    []int
-	served   []int // hosts that no copy gains from
-	unwanted []int // hosts
-	slow     []int // hosts
+	served   []int // machines that no copy gains from
+	unwanted []int // machines
+	slow     []int // machines
 }
 
 // New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n)
@@ -59,7 +59,7 @@ func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	p := &Phase{config: c, hosts: c.Hosts, sight: sight{usual: c.Interval}, decided: never}
+	p := &Phase{config: c, machines: c.Machines, sight: sight{usual: c.Interval}, decided: never}
 	config := c.tracker(p.observe)
 	p.slots, p.told = config.Slots, config.Slots
 	if c.Journal {
@@ -99,7 +99,7 @@ func (p *Phase) ready() *tracker.Tracker {
 }
 
 // SetSlots changes how many attempts may run at once, for an engine that places. A negative number counts as 0. It
-// changes nothing if the hosts have slots.
+// changes nothing if the machines have slots.
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
 // SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
@@ -187,26 +187,26 @@ func (p *Phase) Journal() []byte {
 	return slices.Concat(p.recorded, p.recorder.Bytes())
 }
 
-// Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer
+// Release gives back what the phase's attempts hold of machines that it shares. Call it when the phase is no longer
 // observed: there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes
 // back by [Phase.Close]. O(attempts).
 func (p *Phase) Release() {
 	for _, a := range p.book.attempts {
 		if !a.ended {
-			p.hold(a.host, -1)
+			p.hold(a.machine, -1)
 		}
 	}
 	p.released = true
 }
 
-// hold counts an attempt on a host, or with -1 takes it away.
-func (p *Phase) hold(host, n int) {
-	if host != nowhere && !p.released {
-		p.hosts.set.Load(host, n)
+// hold counts an attempt on a machine, or with -1 takes it away.
+func (p *Phase) hold(machine, n int) {
+	if machine != nowhere && !p.released {
+		p.machines.set.Load(machine, n)
 	}
 }
 
-const nowhere = hosts.Nowhere
+const nowhere = cluster.Nowhere
 
 // never stands for the time of what has not happened.
 const never time.Duration = -1
@@ -236,12 +236,12 @@ func newBook(tasks int) book {
 
 type task struct {
 	live         []*attempt        // that were not cancelled and are not known to have ended
-	tried        []int             // hosts
+	tried        []int             // machines
 	oneLive      [1]*attempt       // room for the first of live
 	oneTried     [1]int            // room for the first of tried
 	winner       *attempt          // whose result is the task's
 	failed, lost int               // attempts
-	withdrawn    int               // attempts that waited for a host that went away, while no other went on
+	withdrawn    int               // attempts that waited for a machine that went away, while no other went on
 	untraced     int               // attempts that were submitted and never seen
 	dying        int               // attempts that are cancelled and not known to have ended
 	why          *restart.Decision // why it waits; nil for the zero Decision
@@ -254,7 +254,7 @@ type task struct {
 type attempt struct {
 	id           string
 	task, number int
-	host         int               // nowhere if not known
+	machine      int               // nowhere if not known
 	avoid        []string          // where it must not run, if the engine places
 	why          *restart.Decision // of the request; nil for the zero Decision
 	asOf         time.Time         // of the last report, as told
@@ -311,7 +311,7 @@ func (b *book) wait(i int, why *restart.Decision) {
 	}
 }
 
-// add takes a new attempt to the book, and its slot on its host. Attempts are allocated many at once, and kept for as long as
+// add takes a new attempt to the book, and its slot on its machine. Attempts are allocated many at once, and kept for as long as
 // the phase.
 func (p *Phase) add(a attempt) *attempt {
 	b := &p.book
@@ -323,7 +323,7 @@ func (p *Phase) add(a attempt) *attempt {
 	*kept = a
 	b.attempts[a.id] = kept
 	b.adopted = b.adopted || a.adopted
-	p.hold(a.host, 1)
+	p.hold(a.machine, 1)
 	return kept
 }
 
@@ -332,7 +332,7 @@ func (p *Phase) enter(a *attempt) {
 	t := &p.book.tasks[a.task]
 	t.live = append(t.live, a)
 	t.waits = false
-	t.try(a.host)
+	t.try(a.machine)
 	p.book.live++
 }
 
@@ -356,7 +356,7 @@ func (p *Phase) die(a *attempt) {
 func (p *Phase) retire(a *attempt) {
 	a.ended = true
 	p.leave(a)
-	p.hold(a.host, -1)
+	p.hold(a.machine, -1)
 	if a.dying {
 		p.book.tasks[a.task].dying--
 		p.book.dying--
@@ -389,21 +389,21 @@ func (b *book) name(task, number int) string {
 	return name
 }
 
-func (t *task) try(host int) {
-	if host != nowhere && !t.wasOn(host) {
-		t.tried = append(t.tried, host)
+func (t *task) try(machine int) {
+	if machine != nowhere && !t.wasOn(machine) {
+		t.tried = append(t.tried, machine)
 	}
 }
 
-// wasOn reports whether an attempt of the task was ever on the host or submitted for it.
-func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
+// wasOn reports whether an attempt of the task was ever on the machine or submitted for it.
+func (t *task) wasOn(machine int) bool { return slices.Contains(t.tried, machine) }
 
-// on returns the hosts on which an attempt of the task is that was not cancelled, in the memory of a list.
+// on returns the machines on which an attempt of the task is that was not cancelled, in the memory of a list.
 func (t *task) on(list []int) []int {
-	return slices.DeleteFunc(append(list[:0], t.tried...), func(host int) bool { return !t.isOn(host) })
+	return slices.DeleteFunc(append(list[:0], t.tried...), func(machine int) bool { return !t.isOn(machine) })
 }
 
 // isOn reports whether an attempt of the task is there that was not cancelled.
-func (t *task) isOn(host int) bool {
-	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.host == host })
+func (t *task) isOn(machine int) bool {
+	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.machine == machine })
 }

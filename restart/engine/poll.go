@@ -45,7 +45,7 @@ func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 // Close ends the phase, done or not, and returns the actions that cancel what still runs: none if it is done. Its
 // tracker closes, so that the phase holds nothing of a shared Budget or record of machines any more; see
 // tracker.Tracker.Close. From now on it is Done and submits nothing. Go on with Poll, or call [Phase.Release], so
-// that its hosts are free for others: what is cancelled holds its slot until it is seen to end. To close again does
+// that its machines are free for others: what is cancelled holds its slot until it is seen to end. To close again does
 // nothing. The actions hold until the next call. O(n) in the number of tasks.
 func (p *Phase) Close(now time.Time) []Action {
 	p.start(now, nil)
@@ -76,20 +76,20 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 		past = p.compareClocks(now, told)
 	}
 	if p.time.tick(now, past) {
-		p.hosts.set.ForgetClocks()
+		p.machines.set.ForgetClocks()
 	}
 }
 
 // compareClocks returns how far what is told at the first call goes back. It looks, where the engine dates progress, for
-// hosts that run something and have dated nothing for long. Either their attempts are silent, or the clock is behind; as
+// machines that run something and have dated nothing for long. Either their attempts are silent, or the clock is behind; as
 // long as that can't be told, the last date counts as that of just now: a silent one is noticed a little later for it, and
 // healthy ones are not killed.
 func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration) {
-	type host struct {
+	type machine struct {
 		latest time.Time
 		runs   bool
 	}
-	var known []host // those that are not known come first
+	var known []machine // those that are not known come first
 	reports := false
 	for i := range told {
 		a := &told[i]
@@ -109,8 +109,8 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 			continue
 		}
 		reports = reports || !a.AsOf.IsZero()
-		n := p.hosts.number(a.Host) + 1
-		known = append(known, make([]host, max(n+1-len(known), 0))...)
+		n := p.machines.number(a.Machine) + 1
+		known = append(known, make([]machine, max(n+1-len(known), 0))...)
 		known[n].runs = known[n].runs || a.State == Running
 		if latest.After(known[n].latest) {
 			known[n].latest = latest
@@ -118,7 +118,7 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 	}
 	for n, h := range known {
 		if reports && h.runs && !h.latest.IsZero() && now.Sub(h.latest)/gap > p.config.Interval {
-			p.hosts.set.Clock(n-1).Tell(inRange(h.latest), now.Add(-p.config.Interval), time.Time{})
+			p.machines.set.Clock(n-1).Tell(inRange(h.latest), now.Add(-p.config.Interval), time.Time{})
 		}
 	}
 	return past
@@ -144,8 +144,8 @@ func (p *Phase) take(told []Attempt) {
 
 // answer decides, everything or only what fills the slots that have become free, and returns the actions of the call.
 func (p *Phase) answer(all bool) []Action {
-	p.scratch.slow = p.hosts.record.AppendAvoid(p.scratch.slow[:0])
-	p.hosts.set.Settle(p.time.wall, p.scratch.slow)
+	p.scratch.slow = p.machines.record.AppendAvoid(p.scratch.slow[:0])
+	p.machines.set.Settle(p.time.wall, p.scratch.slow)
 	p.remind()
 	p.decide(all)
 	p.restored = false
@@ -215,13 +215,13 @@ func (p *Phase) show(a *attempt, seen *Attempt) bool {
 	if a.gone {
 		p.revive(a)
 	}
-	return !a.ended && (seen.State != Queued || a.begun && a.host == nowhere)
+	return !a.ended && (seen.State != Queued || a.begun && a.machine == nowhere)
 }
 
 // revive takes an attempt back that was taken to have ended since it was missing. It is to end, as it was told.
 func (p *Phase) revive(a *attempt) {
 	a.ended, a.gone = false, false
-	p.hold(a.host, 1)
+	p.hold(a.machine, 1)
 	p.die(a)
 	a.since, a.asked, a.again = p.time.clock.Since, never, 0
 	p.book.note(a)
@@ -229,11 +229,11 @@ func (p *Phase) revive(a *attempt) {
 
 // date places what is told of an attempt in time, by what is known of the clock that dated it.
 func (p *Phase) date(a *attempt, seen *Attempt) {
-	host, asked := nowhere, time.Time{}
+	machine, asked := nowhere, time.Time{}
 	begun, old := false, false
 	if a != nil {
-		host = a.host
-		begun = a.begun && (host != nowhere || seen.Host == "")
+		machine = a.machine
+		begun = a.begun && (machine != nowhere || seen.Machine == "")
 		old = !seen.AsOf.IsZero() && seen.AsOf.Equal(a.asOf)
 		if !a.adopted {
 			asked = p.time.asSaid(a.submitted)
@@ -243,10 +243,10 @@ func (p *Phase) date(a *attempt, seen *Attempt) {
 	if tells && old && begun {
 		return
 	}
-	if host == nowhere {
-		host = p.hosts.number(seen.Host)
+	if machine == nowhere {
+		machine = p.machines.number(seen.Machine)
 	}
-	clock := p.hosts.set.Clock(host)
+	clock := p.machines.set.Clock(machine)
 	when := func(t time.Time, limit time.Duration) time.Duration {
 		if !t.IsZero() {
 			clock.Tell(t, asked, p.time.wall)
@@ -305,13 +305,13 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 	if a.ended { // by a line of the same list
 		return
 	}
-	p.locate(a, seen.Host)
+	p.locate(a, seen.Machine)
 	if a.begun || !runs(seen) {
 		return
 	}
 	a.begun = true
 	if !a.dying {
-		p.tracker.Begin(at, a.task, a.number, a.host)
+		p.tracker.Begin(at, a.task, a.number, a.machine)
 	}
 }
 
@@ -321,13 +321,13 @@ func runs(seen *Attempt) bool {
 	return seen.State != Queued && !(seen.State.ended() && seen.Begun.IsZero())
 }
 
-// locate takes note that an attempt is, or was, on a host, wherever it was submitted.
+// locate takes note that an attempt is, or was, on a machine, wherever it was submitted.
 func (p *Phase) locate(a *attempt, name string) {
-	if host := p.hosts.number(name); host != nowhere && host != a.host {
-		p.hold(a.host, -1)
-		p.hold(host, 1)
-		a.host = host
-		p.book.tasks[a.task].try(host)
+	if machine := p.machines.number(name); machine != nowhere && machine != a.machine {
+		p.hold(a.machine, -1)
+		p.hold(machine, 1)
+		a.machine = machine
+		p.book.tasks[a.task].try(machine)
 	}
 }
 
@@ -336,17 +336,17 @@ func (p *Phase) locate(a *attempt, name string) {
 // tracker: it counts as one without progress that begins now, and gives no sample of its time.
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
-		id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host), adopted: true, seen: p.time.clock.Since,
+		id: seen.ID, task: seen.Task, machine: p.machines.number(seen.Machine), adopted: true, seen: p.time.clock.Since,
 		published: seen.Published,
 	})
-	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.hosts.set.Clock(a.host).Offset())
+	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.machines.set.Clock(a.machine).Offset())
 	a.late = !seen.Begun.IsZero() && began-p.config.Interval > p.time.clock.Since-p.time.earliest
 	t := &p.book.tasks[a.task]
 	if !t.over {
 		if a.begun = runs(seen); a.begun {
-			a.number = p.tracker.Start(at, a.task, a.host)
+			a.number = p.tracker.Start(at, a.task, a.machine)
 		} else {
-			a.number = p.tracker.Submit(at, a.task, a.host)
+			a.number = p.tracker.Submit(at, a.task, a.machine)
 		}
 		p.enter(a)
 		return a
@@ -428,7 +428,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	if a.dying || a.late {
-		a.number = p.tracker.Submit(at, a.task, a.host)
+		a.number = p.tracker.Submit(at, a.task, a.machine)
 	}
 	p.tracker.Finish(at, a.task, a.number)
 	p.book.settle(t, a)
@@ -450,8 +450,8 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	case Lost:
 		t.lost++
 		p.tracker.Fail(at, a.task, a.number)
-		if a.host != nowhere {
-			p.hosts.set.Lose(a.host, p.time.wall)
+		if a.machine != nowhere {
+			p.machines.set.Lose(a.machine, p.time.wall)
 		}
 	default: // cancelled from outside
 		t.lost++
@@ -487,7 +487,7 @@ func (p *Phase) say(a *attempt, op Op) {
 }
 
 func (p *Phase) action(a *attempt, op Op) Action {
-	action := Action{Op: op, Task: a.task, ID: a.id, Host: p.hosts.set.Name(a.host)}
+	action := Action{Op: op, Task: a.task, ID: a.id, Machine: p.machines.set.Name(a.machine)}
 	if op == Submit {
 		action.Avoid = a.avoid
 	}

@@ -14,14 +14,14 @@ import (
 )
 
 // A pull queue that lists nothing tells of begins, progress and ends as they happen; a tick once an interval is all that
-// there is besides. One host is ten times slow.
+// there is besides. One machine is ten times slow.
 func TestPushedEvents(t *testing.T) {
 	for _, progress := range []bool{true, false} {
 		q := newQueue(40, 4, 4, func(int) time.Duration { return 8 * time.Second })
 		q.slow["h3"] = 10
-		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: q.hosts})
+		machines, err := engine.NewMachines(engine.MachinesConfig{Machines: q.machines})
 		require.NoError(t, err)
-		p, err := engine.New(engine.Config{Tasks: 40, Interval: time.Second, Hosts: hosts})
+		p, err := engine.New(engine.Config{Tasks: 40, Interval: time.Second, Machines: machines})
 		require.NoError(t, err)
 		was := map[string]engine.Attempt{}
 		for k := 0; !p.Done(); k++ {
@@ -64,7 +64,7 @@ func TestPushDecidesOnceAnInterval(t *testing.T) {
 		if e.Kind == tracker.Swept {
 			sweeps++
 		}
-	}}, engine.HostsConfig{})
+	}}, engine.MachinesConfig{})
 	require.Len(t, p.Push(at(0), nil), 2)
 	actions := p.Push(at(0.5), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
 	assert.Equal(t, []string{"submit 2.0"}, lines(actions))
@@ -76,7 +76,7 @@ func TestPushDecidesOnceAnInterval(t *testing.T) {
 
 // The result that is published is the task's, whichever other attempt has succeeded, and when.
 func TestPublishedResultWins(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.MachinesConfig{})
 	actions := p.Poll(at(10), []engine.Attempt{
 		{ID: "0.0", State: engine.Succeeded, Begun: at(0), Ended: at(5)},
 		{ID: "0.1", State: engine.Succeeded, Begun: at(0), Ended: at(7), Published: true},
@@ -86,7 +86,7 @@ func TestPublishedResultWins(t *testing.T) {
 	assert.Equal(t, "0.1", id)
 	assert.True(t, p.Done())
 	// and also where another was taken for the winner before
-	p, _ = newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.HostsConfig{})
+	p, _ = newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.MachinesConfig{})
 	p.Poll(at(10), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}, {ID: "0.1", State: engine.Running}})
 	p.Poll(at(11), []engine.Attempt{{ID: "0.1", State: engine.Succeeded, Published: true}})
 	id, _ = p.Winner(0)
@@ -96,9 +96,9 @@ func TestPublishedResultWins(t *testing.T) {
 	assert.False(t, won)
 }
 
-// A host that says what is published is asked until it does.
+// A machine that says what is published is asked until it does.
 func TestPublishIsRepeated(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	done := func(task string, n int, published bool) engine.Attempt {
 		return engine.Attempt{ID: task + ".0", Task: n, State: engine.Succeeded, Published: published}
 	}
@@ -119,7 +119,7 @@ func TestPublishIsRepeated(t *testing.T) {
 
 // What was seen to run and is in no list any more, while others are, is lost; while nothing is listed, nothing is.
 func TestSeenAndThenMissing(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)
 	both := []engine.Attempt{{ID: "0.0", State: engine.Running}, {ID: "1.0", Task: 1, State: engine.Running}}
 	p.Poll(at(1), both)

@@ -15,26 +15,26 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// living is a phase of any size that is under way on four hosts.
+// living is a phase of any size that is under way on four machines.
 type living struct {
 	*engine.Phase
-	rng   *rand.Rand
-	hosts *engine.Hosts
-	now   time.Time
-	runs  []engine.Attempt
+	rng      *rand.Rand
+	machines *engine.Machines
+	now      time.Time
+	runs     []engine.Attempt
 }
 
 func newLiving(t *testing.T, tasks int, seed uint64) *living {
 	t.Helper()
 	l := &living{rng: rand.New(rand.NewPCG(seed, uint64(tasks))), now: epoch}
-	var hosts []engine.Host
+	var machines []engine.Machine
 	for i := range 4 {
-		hosts = append(hosts, engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + tasks/40})
+		machines = append(machines, engine.Machine{Name: fmt.Sprint("h", i), Slots: 1 + tasks/40})
 	}
 	var err error
-	l.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts})
+	l.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: machines})
 	require.NoError(t, err)
-	l.Phase, err = engine.New(engine.Config{Work: make([]float64, tasks), Interval: time.Second, Hosts: l.hosts})
+	l.Phase, err = engine.New(engine.Config{Work: make([]float64, tasks), Interval: time.Second, Machines: l.machines})
 	require.NoError(t, err)
 	return l
 }
@@ -60,7 +60,7 @@ func (l *living) step() {
 	for _, a := range l.Poll(l.now, list) {
 		switch a.Op {
 		case engine.Submit:
-			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: l.now})
+			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: l.now})
 		case engine.Publish:
 			l.Published(a.ID)
 		}
@@ -73,11 +73,11 @@ func (l *living) step() {
 }
 
 // restored returns the phase that a scheduler finds which has kept this.
-func restored(t *testing.T, hosts, snapshot []byte) *engine.Phase {
+func restored(t *testing.T, machines, snapshot []byte) *engine.Phase {
 	t.Helper()
-	var h engine.Hosts
-	require.NoError(t, h.UnmarshalBinary(hosts))
-	p, err := engine.Restore(engine.Config{Hosts: &h}, engine.Saved{Snapshot: snapshot})
+	var h engine.Machines
+	require.NoError(t, h.UnmarshalBinary(machines))
+	p, err := engine.Restore(engine.Config{Machines: &h}, engine.Saved{Snapshot: snapshot})
 	require.NoError(t, err)
 	return p
 }
@@ -96,9 +96,9 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 		for moment := range moments {
 			snapshot, err := l.MarshalBinary()
 			require.NoError(t, err)
-			hosts, err := l.hosts.MarshalBinary()
+			machines, err := l.machines.MarshalBinary()
 			require.NoError(t, err)
-			p := restored(t, hosts, snapshot)
+			p := restored(t, machines, snapshot)
 			again, err := p.MarshalBinary()
 			require.NoError(t, err)
 			require.Equal(t, snapshot, again, "%d tasks, moment %d", tasks, moment)
@@ -113,7 +113,7 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 // pair is a phase of two tasks of which both attempts run.
 func pair(t *testing.T) (p *engine.Phase, x, y engine.Attempt) {
 	t.Helper()
-	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	actions := p.Poll(at(0), nil)
 	x = engine.Attempt{ID: actions[0].ID, Task: 0, State: engine.Running, Begun: at(0)}
 	y = engine.Attempt{ID: actions[1].ID, Task: 1, State: engine.Running, Begun: at(0)}
@@ -177,7 +177,7 @@ func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 
 // A list that gives one ID to two tasks makes no sense: one of them has it, and the other runs again.
 func TestOneIDOfTwoTasks(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.MachinesConfig{})
 	list := []engine.Attempt{
 		{ID: "x", Task: 0, State: engine.Succeeded, Begun: at(1), Ended: at(3)},
 		{ID: "x", Task: 1, State: engine.Succeeded, Begun: at(2), Ended: at(4)},
@@ -189,35 +189,35 @@ func TestOneIDOfTwoTasks(t *testing.T) {
 	assert.Positive(t, p.Ledger().Ignored)
 }
 
-// onTwoHosts is a phase on two hosts, of a slot each, of which both attempts began at 1 s.
-func onTwoHosts(t *testing.T, c engine.Config) (p *engine.Phase, hosts *engine.Hosts, run func(i int, asOf float64) engine.Attempt) {
+// onTwoMachines is a phase on two machines, of a slot each, of which both attempts began at 1 s.
+func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *engine.Machines, run func(i int, asOf float64) engine.Attempt) {
 	t.Helper()
 	c.Policy = restart.Never{}
-	p, hosts = newPhase(t, c, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	p, machines = newPhase(t, c, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	actions := append([]engine.Action(nil), p.Poll(at(0), nil)...)
 	require.Len(t, actions, 2)
-	return p, hosts, func(i int, asOf float64) engine.Attempt {
+	return p, machines, func(i int, asOf float64) engine.Attempt {
 		a := actions[i]
 		return engine.Attempt{
-			ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: at(1), AsOf: at(asOf),
+			ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: at(1), AsOf: at(asOf),
 			Progress: tracker.Report{Done: asOf / 200},
 		}
 	}
 }
 
-// A host dates a heartbeat before the cancel of its attempt, and shows it after: its clock is right.
+// A machine dates a heartbeat before the cancel of its attempt, and shows it after: its clock is right.
 func TestACancelMovesNoClock(t *testing.T) {
-	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 1, Clones: 2})
+	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 1, Clones: 2})
 	p.Poll(at(2), []engine.Attempt{run(0, 1.5), run(1, 1.5)})
 	won := ended(run(0, 99), 99.5)
 	p.Poll(at(100), []engine.Attempt{won}) // cancels the other
 	p.Poll(at(101), []engine.Attempt{won, run(1, 60)})
-	assert.Zero(t, hosts.ClockOffset(run(1, 60).Host))
+	assert.Zero(t, machines.ClockOffset(run(1, 60).Machine))
 }
 
-// An attempt is in no list for a while and comes back with a heartbeat of before: the clock of its host is right.
+// An attempt is in no list for a while and comes back with a heartbeat of before: the clock of its machine is right.
 func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
-	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 2})
+	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 2})
 	for s := 1.; s < 10; s++ {
 		p.Poll(at(s), []engine.Attempt{run(0, s), run(1, s)})
 	}
@@ -225,5 +225,5 @@ func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
 		p.Poll(at(s), []engine.Attempt{run(0, s)})
 	}
 	p.Poll(at(60), []engine.Attempt{run(0, 60), run(1, 40)})
-	assert.Zero(t, hosts.ClockOffset(run(1, 40).Host))
+	assert.Zero(t, machines.ClockOffset(run(1, 40).Machine))
 }

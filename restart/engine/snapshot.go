@@ -15,7 +15,7 @@ import (
 
 const phaseVersion = 9
 
-// AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
+// AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the machine gave
 // it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	p.ready()
@@ -25,7 +25,7 @@ func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Phase.AppendBinary].
 func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 
-// Saved is what a host keeps of a phase.
+// Saved is what a machine keeps of a phase.
 type Saved struct {
 	// Snapshot is that of [Phase.AppendBinary].
 	Snapshot []byte
@@ -35,16 +35,16 @@ type Saved struct {
 }
 
 // Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next.
-// Of the configuration it takes Hosts, which were written with or after the snapshot and restored before it, Order, Journal,
+// Of the configuration it takes Machines, which were written with or after the snapshot and restored before it, Order, Journal,
 // OnEvent, and what tracker.Restore takes, with an error for what was not nil and is; all else stands in the snapshot. If
-// the Hosts are those that still hold the phase as it was, call its Release first, or its slots count twice. What is not a
+// the Machines are those that still hold the phase as it was, call its Release first, or its slots count twice. What is not a
 // snapshot is an error. O(n log n).
 //
 // What is [Phase.Outstanding] then may or may not have been carried out. Poll asks again for what is missing, so there
 // is nothing to do but go on.
 func Restore(c Config, saved Saved) (*Phase, error) {
-	c.Hosts = c.Hosts.fill()
-	p := &Phase{config: c, hosts: c.Hosts, restored: true}
+	c.Machines = c.Machines.fill()
+	p := &Phase{config: c, machines: c.Machines, restored: true}
 	if c.Journal {
 		p.recorder, p.recorded = new(journal.Recorder), saved.Journal
 	}
@@ -99,10 +99,10 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		&p.decided, &p.heard.losses, &p.heard.departures,
 	)
 	snapshot.List(c, &p.heard.leaves, func(at *time.Time) { c.Time(at) })
-	hosts := p.hosts.set.Len()
-	c.All(&hosts)
-	known := hosts <= p.hosts.set.Len() && len(p.heard.leaves) <= hosts
-	c.Check(known, "knows hosts that Config.Hosts lacks: restore these first")
+	machines := p.machines.set.Len()
+	c.All(&machines)
+	known := machines <= p.machines.set.Len() && len(p.heard.leaves) <= machines
+	c.Check(known, "knows machines that Config.Machines lacks: restore these first")
 	for i := range p.book.tasks {
 		if !c.OK() {
 			return
@@ -114,7 +114,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 
 func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
 	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.alone, &t.waits, &t.over, &t.givenUp)
-	snapshot.List(c, &t.tried, func(host *int) { c.Number(host, 0, p.hosts.set.Len()-1) })
+	snapshot.List(c, &t.tried, func(machine *int) { c.Number(machine, 0, p.machines.set.Len()-1) })
 	codeWhy(c, &t.why, t.waits)
 }
 
@@ -138,7 +138,7 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Number(&a.task, 0, len(p.book.tasks)-1)
 	c.Number(&a.number, 0, snapshot.Any)
-	c.Number(&a.host, nowhere, p.hosts.set.Len()-1)
+	c.Number(&a.machine, nowhere, p.machines.set.Len()-1)
 	snapshot.List(c, &a.avoid, func(name *string) { c.Text(name) })
 	if c.In != nil && len(a.avoid) == 0 {
 		a.avoid = nil
@@ -176,7 +176,7 @@ func (p *Phase) settle(c *snapshot.Codec, all []*attempt) {
 			t.live = append(t.live, a)
 			b.live++
 		}
-		p.hold(a.host, 1)
+		p.hold(a.machine, 1)
 	}
 	for i := range b.tasks {
 		t := &b.tasks[i]

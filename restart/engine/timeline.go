@@ -74,7 +74,7 @@ type sight struct {
 }
 
 // look notes when attempts were last seen to run, and how long it usually takes from one time to the next. After a gap,
-// in which the engine or the host was away, all attempts look silent; nothing is decided about them until they have had
+// in which the engine or the machine was away, all attempts look silent; nothing is decided about them until they have had
 // the time to report.
 func (s *sight) look(now time.Time, interval time.Duration) {
 	if s.tooLong(now) {

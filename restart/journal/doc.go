@@ -67,7 +67,7 @@
 // What is custom has no text: replaying takes [Options] to supply it. A record of machines and a budget that earlier
 // phases have taught are so. Marshal them when the phase begins, keep the bytes beside its journal, and have
 // [Options.Configure] read them into a new record and a new budget; the example of Options does it. Of an engine's
-// phase the record is that of its Hosts.
+// phase the record is that of its Machines.
 //
 // # Exactness
 //

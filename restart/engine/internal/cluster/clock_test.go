@@ -1,4 +1,4 @@
-package hosts
+package cluster
 
 import (
 	"math/rand/v2"
@@ -61,7 +61,7 @@ func TestClock(t *testing.T) {
 // The caller's own clock was set: nothing is known of the others any more.
 func TestForgetClocks(t *testing.T) {
 	s := New(time.Minute)
-	for _, i := range []int{s.Add(Host{Name: "a"}), Nowhere} {
+	for _, i := range []int{s.Add(Machine{Name: "a"}), Nowhere} {
 		s.Clock(i).Tell(time.Unix(100, 0), time.Time{}, time.Unix(50, 0))
 		assert.Equal(t, 50*time.Second, s.Clock(i).Offset())
 		s.ForgetClocks()
@@ -74,7 +74,7 @@ func TestEligible(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s := New(time.Minute)
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Add(Host{Name: name, Slots: 2})
+		s.Add(Machine{Name: name, Slots: 2})
 	}
 	eligible := func() (names string) {
 		for i := range s.Len() {

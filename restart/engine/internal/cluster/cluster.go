@@ -1,10 +1,10 @@
-// Package hosts knows the hosts of a cluster by number: which of them may get something new, where there is most room,
+// Package cluster knows the machines of a cluster by number: which of them may get something new, where there is most room,
 // and how far their clocks are off.
 //
-// A host gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow,
+// A machine gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow,
 // and once it is known to leave; if that holds for all that are up, they get something all the same. This is one test,
-// [Set.Eligible], and its outcome for each host stands in a tree, in which the roomiest is found in O(log n).
-package hosts
+// [Set.Eligible], and its outcome for each machine stands in a tree, in which the roomiest is found in O(log n).
+package cluster
 
 import (
 	"math"
@@ -14,34 +14,34 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Nowhere is the number of no host.
+// Nowhere is the number of no machine.
 const Nowhere = -1
 
-// Host is a host as it is configured.
-type Host struct {
+// Machine is a machine as it is configured.
+type Machine struct {
 	Name  string
 	Slots int // how many attempts run on it at once; 0 if the engine knows, and places
 }
 
-// Set holds the hosts, numbered in the order in which they were added. Make one by [New].
+// Set holds the machines, numbered in the order in which they were added. Make one by [New].
 type Set struct {
-	list  []host
+	list  []machine
 	index map[string]int
 	rest  time.Duration
 
 	resting []int    // since they lost an attempt
 	slow    []int    // as the last Settle says
-	open    roomiest // hosts that may get something new
-	sums    tally    // of all hosts
-	last    bool     // no host is left that should get something new, and so all may that are up
-	unknown Clock    // of attempts whose host is not known
+	open    roomiest // machines that may get something new
+	sums    tally    // of all machines
+	last    bool     // no machine is left that should get something new, and so all may that are up
+	unknown Clock    // of attempts whose machine is not known
 
-	// Losses counts the changes of what is down or has lost an attempt, and Departures those of when hosts leave.
+	// Losses counts the changes of what is down or has lost an attempt, and Departures those of when machines leave.
 	Losses, Departures int
 }
 
-type host struct {
-	Host
+type machine struct {
+	Machine
 	load      int       // attempts that were submitted to it or run there, until they are known to have ended
 	restUntil time.Time // zero if it does not rest
 	leaves    time.Time // zero if it stays
@@ -52,19 +52,19 @@ type host struct {
 	clock     Clock
 }
 
-// tally is what one host, or all, count for.
+// tally is what one machine, or all, count for.
 type tally struct {
-	up, idle int // hosts that are not down, and those of them that should get nothing new
+	up, idle int // machines that are not down, and those of them that should get nothing new
 	room     int // free slots of those that may get something new
 }
 
-// New returns a set without hosts.
+// New returns a set without machines.
 func New(rest time.Duration) *Set { return &Set{index: map[string]int{}, rest: rest} }
 
-// Add adds a host, and returns its number.
-func (s *Set) Add(h Host) int { return s.add(host{Host: h}) }
+// Add adds a machine, and returns its number.
+func (s *Set) Add(h Machine) int { return s.add(machine{Machine: h}) }
 
-func (s *Set) add(h host) int {
+func (s *Set) add(h machine) int {
 	i := len(s.list)
 	s.index[h.Name] = i
 	s.list = append(s.list, h)
@@ -76,10 +76,10 @@ func (s *Set) add(h host) int {
 	return i
 }
 
-// Len returns how many hosts there are.
+// Len returns how many machines there are.
 func (s *Set) Len() int { return len(s.list) }
 
-// Name returns a host's name; that of Nowhere is empty.
+// Name returns a machine's name; that of Nowhere is empty.
 func (s *Set) Name(i int) string {
 	if i == Nowhere {
 		return ""
@@ -87,10 +87,10 @@ func (s *Set) Name(i int) string {
 	return s.list[i].Name
 }
 
-// Placing reports whether hosts have slots, so that they are chosen here and not by the engine.
+// Placing reports whether machines have slots, so that they are chosen here and not by the engine.
 func (s *Set) Placing() bool { return len(s.list) > 0 && s.list[0].Slots > 0 }
 
-// Slots returns how many attempts the hosts may run in all. O(n).
+// Slots returns how many attempts the machines may run in all. O(n).
 func (s *Set) Slots() (n int) {
 	for i := range s.list {
 		n += s.list[i].Slots
@@ -98,13 +98,13 @@ func (s *Set) Slots() (n int) {
 	return n
 }
 
-// Known returns a host's number, if there is one of that name.
+// Known returns a machine's number, if there is one of that name.
 func (s *Set) Known(name string) (i int, ok bool) {
 	i, ok = s.index[name]
 	return i, ok
 }
 
-// Number returns a host's number. A name that is new is learned if the engine places, and else is nowhere.
+// Number returns a machine's number. A name that is new is learned if the engine places, and else is nowhere.
 func (s *Set) Number(name string) int {
 	if i, ok := s.index[name]; ok {
 		return i
@@ -112,28 +112,28 @@ func (s *Set) Number(name string) int {
 	if name == "" || s.Placing() {
 		return Nowhere
 	}
-	return s.Add(Host{Name: name})
+	return s.Add(Machine{Name: name})
 }
 
-// Load counts attempts that were submitted to a host or run there, or with a negative number takes them away.
+// Load counts attempts that were submitted to a machine or run there, or with a negative number takes them away.
 func (s *Set) Load(i, n int) {
 	s.list[i].load += n
 	s.touch(i)
 }
 
-// Hide keeps a host from being picked, until it is shown again.
+// Hide keeps a machine from being picked, until it is shown again.
 func (s *Set) Hide(i int, hidden bool) {
 	s.list[i].hidden = hidden
 	s.touch(i)
 }
 
-// SetSlots says how many attempts run on a host at once.
+// SetSlots says how many attempts run on a machine at once.
 func (s *Set) SetSlots(i, slots int) {
 	s.list[i].Slots = slots
 	s.touch(i)
 }
 
-// SetDown says that a host is out of order, or is back. A host that is back has no rest left from before.
+// SetDown says that a machine is out of order, or is back. A machine that is back has no rest left from before.
 func (s *Set) SetDown(i int, down bool) {
 	h := &s.list[i]
 	if h.down == down {
@@ -146,7 +146,7 @@ func (s *Set) SetDown(i int, down bool) {
 	s.touch(i)
 }
 
-// SetLeaving says when a host leaves; the zero time, that it stays.
+// SetLeaving says when a machine leaves; the zero time, that it stays.
 func (s *Set) SetLeaving(i int, at time.Time) {
 	if !s.list[i].leaves.Equal(at) {
 		s.list[i].leaves = at
@@ -155,13 +155,13 @@ func (s *Set) SetLeaving(i int, at time.Time) {
 	}
 }
 
-// Leaves returns when a host leaves, or the zero time.
+// Leaves returns when a machine leaves, or the zero time.
 func (s *Set) Leaves(i int) time.Time { return s.list[i].leaves }
 
-// IsSlow reports whether a host was called slow at the last Settle.
+// IsSlow reports whether a machine was called slow at the last Settle.
 func (s *Set) IsSlow(i int) bool { return s.list[i].slow }
 
-// Lose lets a host rest from a time on, since it has lost an attempt. What is heard late does not shorten a rest.
+// Lose lets a machine rest from a time on, since it has lost an attempt. What is heard late does not shorten a rest.
 func (s *Set) Lose(i int, from time.Time) {
 	h := &s.list[i]
 	if !h.rests() {
@@ -174,13 +174,13 @@ func (s *Set) Lose(i int, from time.Time) {
 	s.touch(i)
 }
 
-// Rests reports whether a host rests. A clock that has stepped back by more than a rest ends it.
+// Rests reports whether a machine rests. A clock that has stepped back by more than a rest ends it.
 func (s *Set) Rests(i int, now time.Time) bool {
 	left := s.list[i].restUntil.Sub(now)
 	return left > 0 && left/2 <= s.rest
 }
 
-// Settle ends the rests that are over, and takes which hosts are slow; numbers of other machines are passed over.
+// Settle ends the rests that are over, and takes which machines are slow; numbers of other machines are passed over.
 func (s *Set) Settle(now time.Time, slow []int) {
 	s.resting = slices.DeleteFunc(s.resting, func(i int) bool {
 		if s.Rests(i, now) {
@@ -205,13 +205,13 @@ func (s *Set) Settle(now time.Time, slow []int) {
 	s.slow = slices.Delete(s.slow, 0, before)
 }
 
-// rests reports whether a host rests, or has rested and no Settle has ended that.
-func (h *host) rests() bool { return !h.restUntil.IsZero() }
+// rests reports whether a machine rests, or has rested and no Settle has ended that.
+func (h *machine) rests() bool { return !h.restUntil.IsZero() }
 
-// idles reports whether a host should get nothing new although it is up.
-func (h *host) idles() bool { return h.rests() || h.slow || !h.leaves.IsZero() }
+// idles reports whether a machine should get nothing new although it is up.
+func (h *machine) idles() bool { return h.rests() || h.slow || !h.leaves.IsZero() }
 
-// touch brings all that follows from a host's state up to date after it has changed.
+// touch brings all that follows from a machine's state up to date after it has changed.
 func (s *Set) touch(i int) {
 	h := &s.list[i]
 	room, ok := h.Slots-h.load, s.Eligible(i)
@@ -240,16 +240,16 @@ func (s *Set) touch(i int) {
 	}
 }
 
-// Room returns the free slots of the hosts that may get something new.
+// Room returns the free slots of the machines that may get something new.
 func (s *Set) Room() int { return s.sums.room }
 
-// Eligible reports whether a host may get something new, full or not.
+// Eligible reports whether a machine may get something new, full or not.
 func (s *Set) Eligible(i int) bool {
 	h := &s.list[i]
 	return !h.down && (!h.idles() || s.last)
 }
 
-// AnyUp reports whether a host is up whose name is not in the list; also if there are neither hosts nor names. O(n).
+// AnyUp reports whether a machine is up whose name is not in the list; also if there are neither machines nor names. O(n).
 func (s *Set) AnyUp(except []string) bool {
 	for i := range s.list {
 		if h := &s.list[i]; !h.down && !slices.Contains(except, h.Name) {
@@ -259,9 +259,9 @@ func (s *Set) AnyUp(except []string) bool {
 	return len(except) == 0
 }
 
-// Pick returns the eligible host with the most free slots of those that are not to be skipped, the first of equals, or
-// Nowhere. A full host is picked only if overfull is set; it is open if there is such a host, full or not. O(log n) for
-// each host that is skipped.
+// Pick returns the eligible machine with the most free slots of those that are not to be skipped, the first of equals, or
+// Nowhere. A full machine is picked only if overfull is set; it is open if there is such a machine, full or not. O(log n) for
+// each machine that is skipped.
 func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	i = s.open.find(skip)
 	if i == Nowhere || overfull || s.open.room[i] > 0 {
@@ -270,11 +270,11 @@ func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	return Nowhere, true
 }
 
-// Unwanted adds the hosts that should get nothing new to those of a list.
+// Unwanted adds the machines that should get nothing new to those of a list.
 func (s *Set) Unwanted(list []int) []int { return append(append(list, s.resting...), s.slow...) }
 
-// Names returns the names of those hosts of a list that are up and not the chosen one, in the order of their numbers,
-// and whether any other host is left; no names if not. Those that are down are no matter of choice. It sorts the list.
+// Names returns the names of those machines of a list that are up and not the chosen one, in the order of their numbers,
+// and whether any other machine is left; no names if not. Those that are down are no matter of choice. It sorts the list.
 func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -289,17 +289,17 @@ func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	return names, true
 }
 
-// roomiest finds the host with the most free slots, the first of equals, among those that may get something new. It is
+// roomiest finds the machine with the most free slots, the first of equals, among those that may get something new. It is
 // a tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to
-// skip k hosts O(k log n).
+// skip k machines O(k log n).
 type roomiest struct {
-	room []int32 // free slots by host, may be negative; none for a host that is not to be found, or that there is not
-	best []int32 // by node, the root at 1, host i at len(room) + i
+	room []int32 // free slots by machine, may be negative; none for a machine that is not to be found, or that there is not
+	best []int32 // by node, the root at 1, machine i at len(room) + i
 }
 
 const none = math.MinInt32
 
-// grow makes room for n hosts.
+// grow makes room for n machines.
 func (r *roomiest) grow(n int) {
 	if n <= len(r.room) {
 		return
@@ -310,29 +310,29 @@ func (r *roomiest) grow(n int) {
 	}
 	r.room = append(r.room, slices.Repeat([]int32{none}, leaves-len(r.room))...)
 	r.best = make([]int32, 2*leaves)
-	for host := range leaves {
-		r.best[leaves+host] = int32(host)
+	for machine := range leaves {
+		r.best[leaves+machine] = int32(machine)
 	}
 	for node := leaves - 1; node > 0; node-- {
 		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
 	}
 }
 
-// set says how much room a host has, and whether it may be found.
-func (r *roomiest) set(host, room int, member bool) {
+// set says how much room a machine has, and whether it may be found.
+func (r *roomiest) set(machine, room int, member bool) {
 	if !member {
 		room = none
 	}
-	if r.room[host] == int32(room) {
+	if r.room[machine] == int32(room) {
 		return
 	}
-	r.room[host] = int32(room)
-	for node := (len(r.room) + host) / 2; node > 0; node /= 2 {
+	r.room[machine] = int32(room)
+	for node := (len(r.room) + machine) / 2; node > 0; node /= 2 {
 		r.best[node] = r.better(r.best[2*node], r.best[2*node+1])
 	}
 }
 
-// better returns the host with more room, a if there is no difference; a has the lower number.
+// better returns the machine with more room, a if there is no difference; a has the lower number.
 func (r *roomiest) better(a, b int32) int32 {
 	if b == Nowhere || a != Nowhere && r.room[a] >= r.room[b] {
 		return a
@@ -340,15 +340,15 @@ func (r *roomiest) better(a, b int32) int32 {
 	return b
 }
 
-// find returns the roomiest host that is not to be skipped, or Nowhere.
-func (r *roomiest) find(skip func(host int) bool) int {
+// find returns the roomiest machine that is not to be skipped, or Nowhere.
+func (r *roomiest) find(skip func(machine int) bool) int {
 	if len(r.best) == 0 {
 		return Nowhere
 	}
 	return int(r.findBelow(1, skip))
 }
 
-func (r *roomiest) findBelow(node int, skip func(host int) bool) int32 {
+func (r *roomiest) findBelow(node int, skip func(machine int) bool) int32 {
 	best := r.best[node]
 	switch {
 	case r.room[best] == none:
@@ -361,7 +361,7 @@ func (r *roomiest) findBelow(node int, skip func(host int) bool) int32 {
 	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
 }
 
-// Clock is how far a host's clock is off, as far as its own reports show: nothing is heard before it has happened, and
+// Clock is how far a machine's clock is off, as far as its own reports show: nothing is heard before it has happened, and
 // nothing happens to an attempt before it was asked for. Either bounds the offset from one side. As long as 0 lies
 // between the bounds the clock is taken to be right, and else as wrong as the nearer bound says. So a right clock is
 // never corrected, and a wrong one to within the shortest delay seen. The zero value knows nothing.
@@ -397,7 +397,7 @@ func (c *Clock) Offset() time.Duration {
 	return min(max(0, c.least), c.most)
 }
 
-// Clock returns that of a host, or of those that are not known.
+// Clock returns that of a machine, or of those that are not known.
 func (s *Set) Clock(i int) *Clock {
 	if i == Nowhere {
 		return &s.unknown
