@@ -130,19 +130,19 @@ func TestInstantsInRange(t *testing.T) {
 
 // The usual time between looks follows the looks by a quarter each, and one gap by no more than five times the usual.
 func TestUsualTimeBetweenLooks(t *testing.T) {
-	s, now := sight{usual: time.Second}, time.Unix(1000, 0)
+	s, now := timing{period: time.Second}, time.Unix(1000, 0)
 	for _, c := range []struct{ after, usual time.Duration }{
 		{0, time.Second}, {4 * time.Second, 1750 * time.Millisecond}, {time.Second, 1562500 * time.Microsecond},
 		{time.Hour, 3125 * time.Millisecond}, {-time.Hour, 2343750 * time.Microsecond},
 	} {
 		now = now.Add(c.after)
-		s.look(now, time.Second)
-		assert.Equal(t, c.usual, s.usual, "%v later", c.after)
+		s.notePoll(now, time.Second)
+		assert.Equal(t, c.usual, s.period, "%v later", c.after)
 	}
-	s = sight{usual: math.MaxInt64 / 2}
-	s.look(now, time.Second)
-	s.look(now.Add(time.Hour), time.Second)
-	assert.Positive(t, s.usual, "no product overflows")
+	s = timing{period: math.MaxInt64 / 2}
+	s.notePoll(now, time.Second)
+	s.notePoll(now.Add(time.Hour), time.Second)
+	assert.Positive(t, s.period, "no product overflows")
 }
 
 // Attempts that were seen and are in no list any more are looked for once in a quarter of Config.Trace, and not while the
@@ -155,13 +155,13 @@ func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 		looks bool
 	}{{trace / 4, false, true}, {trace/4 - 1, false, false}, {trace / 4, true, false}, {trace/4 - 1, true, false}} {
 		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
-		p.sight.checked, p.sight.blind = time.Hour, time.Time{}
+		p.timing.lastChecked, p.timing.blindUntil = time.Hour, time.Time{}
 		if c.blind {
-			p.sight.blind = p.time.now.Add(1)
+			p.timing.blindUntil = p.time.now.Add(1)
 		}
 		p.time.clock.Since = time.Hour + c.since
 		p.searchMissing()
-		assert.Equal(t, c.looks, p.sight.checked != time.Hour, "%+v", c)
+		assert.Equal(t, c.looks, p.timing.lastChecked != time.Hour, "%+v", c)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestWhichAttemptsAreMissed(t *testing.T) {
 	}{{time.Second, trace + time.Second, true}, {time.Second, trace + time.Second - 1, false}, {never, trace - 1, false}, {never, trace, false}} {
 		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
 		a := p.book.attempts["0.0"]
-		a.seen, p.sight.listed, p.time.clock.Since = c.seen, c.listed, time.Hour
+		a.seen, p.timing.lastListed, p.time.clock.Since = c.seen, c.listed, time.Hour
 		p.searchMissing()
 		assert.Equal(t, c.missed, a.gone, "%+v", c)
 	}
@@ -215,7 +215,7 @@ func TestAResultThatIsPublishedLate(t *testing.T) {
 		a := &attempt{id: "late", task: 1, machine: nowhere, ended: true}
 		task := &p.book.tasks[1]
 		p.book.attempts[a.id], task.over, task.givenUp = a, of.over, of.givenUp
-		more := p.show(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
+		more := p.noteSeen(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
 		assert.False(t, more, name)
 		assert.True(t, a.published, name)
 		assert.Equal(t, of.over && !of.givenUp, task.winner == a, name)
@@ -236,7 +236,7 @@ func TestWhatALineTellsMore(t *testing.T) {
 	} {
 		p := begun(t, Config{Tasks: 1}, MachinesConfig{Machines: []Machine{{Name: "h"}}})
 		a := &attempt{id: "x", machine: c.machine, ended: c.ended, begun: c.begun}
-		assert.Equal(t, c.more, p.show(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
+		assert.Equal(t, c.more, p.noteSeen(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 		answer = restart.Decision{Action: action, Reason: restart.IdleSlot, Gain: 1}
 		p.SetSlots(attempts + 1)
 		p.tellSlots()
-		p.copies()
+		p.submitCopies()
 		require.Len(t, p.scratch.actions, 1, action)
 		cancels := p.scratch.actions[0]
 		assert.Equal(t, Cancel, cancels.Op)

@@ -11,27 +11,31 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Machine is a machine, or a worker process: what is slow or lost as a whole.
+// Machine is a computer or a worker process: a unit that can be slow or lost as a whole.
 type Machine struct {
-	// Name is what Attempt.Machine and Action.Machine say.
+	// Name is the machine's name, as in Attempt.Machine and Action.Machine.
 	Name string
-	// Slots is how many attempts run on it at once. 0: the engine's own scheduler knows, and places. Where a worker takes
-	// its next attempt by itself, say one more than it runs: this attempt waits at the worker, and begins as soon as another
-	// ends. Otherwise each slot stands idle until a poll has seen the end and the next attempt has arrived.
+	// Slots is the number of attempts that run on the machine at once. 0: the engine's own scheduler knows the
+	// number and places the attempts.
+	//
+	// If a worker takes its next attempt by itself, give one slot more than it runs. The additional attempt
+	// waits at the worker and begins as soon as another ends. Without it a slot is idle until a poll has seen
+	// the end and the next attempt has arrived.
 	Slots int
 }
 
 // MachinesConfig describes the machines of a cluster.
 type MachinesConfig struct {
-	// Machines are the known ones. Either all of them have slots or none has. More are learned as they are seen if none
-	// has.
+	// Machines are the known machines. Either all machines have slots or none has. If none has, further machines
+	// are added as the engine shows them.
 	Machines []Machine
-	// Record is what is known of the machines, whose numbers are the machines'. A machine that it calls slow gets nothing new
-	// as long as there are others. Nil: a record of their own. It lasts as long as the Machines, so give a cluster's
-	// phases the same. One with an Origin is told the machines' names, by which other schedulers know them.
+	// Record holds the experience with the machines; its machine numbers are the indices of this package. A
+	// machine that it calls slow gets no new attempts as long as there are others. Nil: the Machines make a
+	// record of their own, which lasts as long as they do. So share one Machines among the phases of a cluster.
+	// A record with an Origin is also told the machines' names, because other schedulers know them by name.
 	Record tracker.MachineRecord
-	// Rest is for how long a machine gets nothing new after it lost an attempt that was not cancelled, unless [Machines.SetDown]
-	// says before that it is back. 0 means a minute.
+	// Rest is how long a machine gets no new attempts after it lost an attempt that was not cancelled.
+	// [Machines.SetDown] may end the rest earlier. 0 means a minute.
 	Rest time.Duration
 }
 
@@ -40,13 +44,14 @@ const (
 	machinesPlace = "restart/engine: MachinesConfig"
 )
 
-// Machines is what is known of the machines of a cluster: how many attempts they hold, which have proved bad, and how far
-// their clocks are off. Share one among the phases of a cluster. Machines are numbered in the order in which they were
-// given or seen; the tracker's machines are these numbers. The zero value knows none. Not safe for concurrent use.
+// Machines holds the state of a cluster's machines: how many attempts each holds, which have proved bad, and
+// how far their clocks are off. Share one Machines among the phases of a cluster. The machines are numbered in
+// the order in which they were given or seen; the tracker uses the same numbers. The zero value has no
+// machines. Machines is not safe for concurrent use.
 type Machines struct {
 	set    *cluster.Set
 	record tracker.MachineRecord
-	named  int // how many of them the record knows by name
+	named  int // how many machines the record knows by name
 }
 
 // NewMachines returns the machines, or an error that names the field that is out of range.
@@ -54,67 +59,67 @@ func NewMachines(c MachinesConfig) (*Machines, error) {
 	if err := check.Length(machinesPlace, "Rest", c.Rest); err != nil {
 		return nil, err
 	}
-	h := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest)), record: c.Record}
+	m := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest)), record: c.Record}
 	for _, machine := range c.Machines {
-		if err := h.Add(machine); err != nil {
+		if err := m.Add(machine); err != nil {
 			return nil, err
 		}
 	}
-	return h, nil
+	return m, nil
 }
 
-// Add adds a machine that has come, or returns an error that names the field that is out of range: what holds for those of
-// MachinesConfig holds for it. Phases see it at their next call. O(log machines).
-func (h *Machines) Add(machine Machine) error {
-	set := h.fill().set
-	if err := h.check(set.Len(), cluster.Machine(machine)); err != nil {
+// Add adds a new machine, or returns an error that names the field that is out of range. The rules of
+// MachinesConfig.Machines hold for it. Phases see the machine at their next call. O(log machines).
+func (m *Machines) Add(machine Machine) error {
+	set := m.fill().set
+	if err := m.check(set.Len(), cluster.Machine(machine)); err != nil {
 		return err
 	}
 	set.Add(cluster.Machine(machine))
-	h.tellNames()
+	m.tellNames()
 	return nil
 }
 
-// number returns the number of a machine that was seen, which the set's Number learns if it may.
-func (h *Machines) number(name string) int {
-	i := h.fill().set.Number(name)
-	h.tellNames()
+// number returns the number of a machine by its name. An unknown name is added if the engine places.
+func (m *Machines) number(name string) int {
+	i := m.fill().set.Number(name)
+	m.tellNames()
 	return i
 }
 
-// tellNames tells a record that is shared among schedulers the names of the machines that it does not know by name. So what
-// another scheduler has seen of them counts from the first submit on.
-func (h *Machines) tellNames() {
-	for ; h.named < h.set.Len(); h.named++ {
-		record, ok := h.record.(interface {
+// tellNames tells the machines' names to a record that schedulers share. So the experience of other schedulers
+// counts from the first submission on.
+func (m *Machines) tellNames() {
+	for ; m.named < m.set.Len(); m.named++ {
+		record, ok := m.record.(interface {
 			Config() machines.Config
 			SetName(machine int, name string) bool
 		})
 		if ok && record.Config().Origin != "" {
-			record.SetName(h.named, h.set.Name(h.named))
+			record.SetName(m.named, m.set.Name(m.named))
 		}
 	}
 }
 
-// fill makes a zero Machines usable, and a new one of none.
-func (h *Machines) fill() *Machines {
-	if h == nil {
-		h = new(Machines)
+// fill makes a zero or nil Machines usable.
+func (m *Machines) fill() *Machines {
+	if m == nil {
+		m = new(Machines)
 	}
-	if h.set == nil {
-		h.set = cluster.New(defaultRest)
+	if m.set == nil {
+		m.set = cluster.New(defaultRest)
 	}
-	if h.record == nil {
-		h.record = new(machines.Record)
+	if m.record == nil {
+		m.record = new(machines.Record)
 	}
-	return h
+	return m
 }
 
-// check holds the machine that is to be the next against those before it.
-func (h *Machines) check(i int, machine cluster.Machine) error {
+// check reports whether a machine may become the machine with number i.
+func (m *Machines) check(i int, machine cluster.Machine) error {
 	field := fmt.Sprintf("Machines[%d]", i)
-	_, known := h.set.Known(machine.Name)
-	placing := i == 0 && machine.Slots > 0 || h.set.Placing()
+	_, known := m.set.Known(machine.Name)
+	placing := i == 0 && machine.Slots > 0 || m.set.Placing()
 	switch {
 	case machine.Name == "":
 		return check.Bad(machinesPlace, field+".Name", "", "a name")
@@ -128,95 +133,102 @@ func (h *Machines) check(i int, machine cluster.Machine) error {
 	return nil
 }
 
-// Record returns what is known of the machines, whose numbers are the machines': the machine's own, or the one that stands
-// for nil. To replay the journal of a phase, keep a snapshot of it from when the phase began.
-func (h *Machines) Record() tracker.MachineRecord { return h.fill().record }
+// Record returns the record of the machines: MachinesConfig.Record, or the record that stands for nil. To
+// replay a phase's journal, keep a snapshot of the record from the time when the phase began.
+func (m *Machines) Record() tracker.MachineRecord { return m.fill().record }
 
-// Resting returns the names of the machines that get nothing new for a while since they lost an attempt, in the order of
-// their numbers. O(machines).
-func (h *Machines) Resting(now time.Time) []string {
-	return h.names(func(i int) bool { return h.set.Rests(i, now) })
+// Resting returns the names of the machines that rest after they lost an attempt, in the order of their
+// numbers. O(machines).
+func (m *Machines) Resting(now time.Time) []string {
+	return m.names(func(i int) bool { return m.set.Rests(i, now) })
 }
 
-// Slow returns the names of the machines that get nothing new since the record called them slow when a phase last asked,
-// at its last Poll. See [Machines.Resting].
-func (h *Machines) Slow() []string { return h.names(func(i int) bool { return h.set.IsSlow(i) }) }
+// Slow returns the names of the machines that get no new attempts because the record called them slow at the
+// last Poll of a phase, in the order of their numbers. O(machines).
+func (m *Machines) Slow() []string { return m.names(func(i int) bool { return m.set.IsSlow(i) }) }
 
-func (h *Machines) names(is func(i int) bool) (names []string) {
-	for i := range h.fill().set.Len() {
+// names returns the names of the machines for which is(number) is true.
+func (m *Machines) names(is func(i int) bool) (names []string) {
+	for i := range m.fill().set.Len() {
 		if is(i) {
-			names = append(names, h.set.Name(i))
+			names = append(names, m.set.Name(i))
 		}
 	}
 	return names
 }
 
-// ClockOffset returns what a machine's clock is taken to show more than that of the caller of Poll, by the reports
-// themselves; 0 for one that may be right, or is not known. See the package's page on clocks.
-func (h *Machines) ClockOffset(name string) time.Duration {
-	if i, ok := h.fill().set.Known(name); ok {
-		return h.set.Clock(i).Offset()
+// ClockOffset returns how far a machine's clock is ahead of the clock of Poll's caller, as the reports prove. A
+// negative offset means behind. ClockOffset returns 0 for a clock that may be right and for an unknown name.
+// See the section on clocks in the package's page.
+func (m *Machines) ClockOffset(name string) time.Duration {
+	if i, ok := m.fill().set.Known(name); ok {
+		return m.set.Clock(i).Offset()
 	}
 	return 0
 }
 
-// SetSlots changes how many attempts run on a machine at once. What runs there goes on. A name that is not known, or fewer
-// than 1, changes nothing, and so if the engine places.
-func (h *Machines) SetSlots(name string, slots int) {
-	if i, ok := h.fill().set.Known(name); ok && slots > 0 && h.set.Placing() {
-		h.set.SetSlots(i, slots)
+// SetSlots changes how many attempts run on a machine at once. Running attempts go on. SetSlots changes nothing
+// if the name is unknown, if slots is below 1, or if the engine places.
+func (m *Machines) SetSlots(name string, slots int) {
+	if i, ok := m.fill().set.Known(name); ok && slots > 0 && m.set.Placing() {
+		m.set.SetSlots(i, slots)
 	}
 }
 
-// SetDown says that the engine knows a machine to be out of order, or to be back. It gets nothing new, and does not count
-// as a machine that is left. What waits for it alone is withdrawn and submitted elsewhere, as often as Config.MaxLost lets
-// it. A machine that is back gets new attempts at once: the rest after what it lost before is over. Names that are not known
-// are learned, if the engine places.
-func (h *Machines) SetDown(name string, down bool) {
-	if i := h.number(name); i != cluster.Nowhere {
-		h.set.SetDown(i, down)
+// SetDown reports that a machine is down, or is up again.
+//
+// A machine that is down gets no new attempts, even if no other machine is left. An attempt that waits for this
+// machine alone is withdrawn, and its task is submitted elsewhere, at most Config.MaxLost times a task. A
+// machine that is up again gets new attempts at once: its rest is over. An unknown name is added if the engine
+// places; otherwise it is ignored.
+func (m *Machines) SetDown(name string, down bool) {
+	if i := m.number(name); i != cluster.Nowhere {
+		m.set.SetDown(i, down)
 	}
 }
 
-// SetLeaving says that a machine will be gone at a time: a drain, a notice, maintenance. It gets nothing new, and what
-// would not end there by then is copied as soon as a slot is free elsewhere, under every policy, restart.Never too. The
-// zero time says that it stays after all. A name that is not known is passed over if the machines have slots.
-func (h *Machines) SetLeaving(name string, at time.Time) {
-	if i := h.number(name); i != cluster.Nowhere {
-		h.set.SetLeaving(i, inRange(at))
+// SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. It gets
+// no new attempts. An attempt that would not end there in time is copied as soon as a slot elsewhere is free,
+// under every policy, also under restart.Never. The zero time says that the machine stays after all. An unknown
+// name is added if the engine places; otherwise it is ignored.
+func (m *Machines) SetLeaving(name string, at time.Time) {
+	if i := m.number(name); i != cluster.Nowhere {
+		m.set.SetLeaving(i, inRange(at))
 	}
 }
 
-// Slots returns how many attempts the machines may run in all; 0 if the engine knows. O(machines).
-func (h *Machines) Slots() int { return h.fill().set.Slots() }
+// Slots returns how many attempts the machines may run in all; 0 if the engine places. O(machines).
+func (m *Machines) Slots() int { return m.fill().set.Slots() }
 
 const machinesVersion = 6
 
-// AppendBinary appends a snapshot of the machines to dst: what is known of them, their record of machines included unless
-// it is the caller's own, and without what phases hold of them, which comes back with these. It never fails. O(machines).
-func (h *Machines) AppendBinary(dst []byte) ([]byte, error) {
-	h.fill()
-	return snapshot.Append(dst, machinesVersion, h.code)
+// AppendBinary appends a snapshot of the machines to dst. The snapshot includes the record of machines, unless
+// MachinesConfig.Record gave it. It does not include the load of phases, which comes back with the phases.
+// AppendBinary never fails. O(machines).
+func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
+	m.fill()
+	return snapshot.Append(dst, machinesVersion, m.code)
 }
 
-// MarshalBinary returns a snapshot; see [Machines.AppendBinary].
-func (h *Machines) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+// MarshalBinary returns a snapshot of the machines; see [Machines.AppendBinary].
+func (m *Machines) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) }
 
-// UnmarshalBinary sets h to what was written. Of a record of the caller's own, give h the same by [NewMachines] before.
-// What is not a snapshot is an error, and leaves h as it was. O(machines).
-func (h *Machines) UnmarshalBinary(data []byte) error {
-	read := Machines{record: h.record}
+// UnmarshalBinary sets m to the state of a snapshot. If the record was given by MachinesConfig.Record, make m
+// by [NewMachines] with that record first. Data that are no snapshot are an error, and m stays as it was.
+// O(machines).
+func (m *Machines) UnmarshalBinary(data []byte) error {
+	read := Machines{record: m.record}
 	read.fill()
-	return snapshot.RestoreTo(read, data, machinesVersion, h, (*Machines).code)
+	return snapshot.RestoreTo(read, data, machinesVersion, m, (*Machines).code)
 }
 
-func (h *Machines) code(c *snapshot.Codec) {
-	h.set.Code(c, h.check)
-	record, own := h.record.(snapshot.State)
+func (m *Machines) code(c *snapshot.Codec) {
+	m.set.Code(c, m.check)
+	record, own := m.record.(snapshot.State)
 	written := own
 	c.Bool(&written)
 	c.Check(written == own, "has, or lacks, a record of machines of the caller's own")
-	if written && own { // last, so that nothing else can be wrong once it was read in place
+	if written && own { // last, because the record is read in place and nothing may fail after it
 		c.Last(record)
 	}
 }

@@ -1,9 +1,16 @@
-// Package cluster knows the machines of a cluster by number: which of them may get something new, where there is most room,
-// and how far their clocks are off.
+// Package cluster holds the machines of a cluster for package engine: which machines may get new attempts, which machine
+// has the most free slots, and how far their clocks are off.
 //
-// A machine gets nothing new while it is down. It should get nothing new while it rests after a loss, while it is slow,
-// and once it is known to leave; if that holds for all that are up, they get something all the same. This is one test,
-// [Set.Eligible], and its outcome for each machine stands in a tree, in which the roomiest is found in O(log n).
+//	set := cluster.New(time.Minute)
+//	a := set.Add(cluster.Machine{Name: "a", Slots: 2})
+//	b := set.Add(cluster.Machine{Name: "b", Slots: 4})
+//	set.Load(b, 3)                 // 3 attempts on b, so 1 slot is free there
+//	best, _ := set.Pick(none, false) // a: it has 2 free slots
+//
+// A machine gets no new attempts while it is down. It should get none while it rests after a loss, while it is
+// slow, and once it is known to leave. If this holds for all machines that are up, they get new attempts all
+// the same. Only [Set.Eligible] tests these rules. Its result for each machine stands in a tree, which
+// finds the machine with the most free slots in O(log n).
 package cluster
 
 import (
@@ -14,61 +21,63 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Nowhere is the number of no machine.
+// Nowhere is the number of an unknown machine.
 const Nowhere = -1
 
-// Machine is a machine as it is configured.
+// Machine is a machine as it was configured.
 type Machine struct {
 	Name  string
-	Slots int // how many attempts run on it at once; 0 if the engine knows, and places
+	Slots int // how many attempts run on it at once; 0 if the engine places
 }
 
 // Set holds the machines, numbered in the order in which they were added. Make one by [New].
 type Set struct {
 	list  []machine
 	index map[string]int
-	rest  time.Duration
+	rest  time.Duration // how long a machine rests after a loss
 
-	resting []int    // since they lost an attempt
-	slow    []int    // as the last Settle says
-	open    roomiest // machines that may get something new
-	sums    tally    // of all machines
-	last    bool     // no machine is left that should get something new, and so all may that are up
-	unknown Clock    // of attempts whose machine is not known
+	resting []int    // machines that rest after a loss; may hold some whose rest is over, until Settle
+	slow    []int    // slow machines, as the last Settle said
+	open    roomiest // machines that may get new attempts
+	sums    tally    // over all machines
+	last    bool     // every machine that is up should get nothing new, so all may
+	unknown Clock    // for attempts whose machine is not known
 
-	// Losses counts the changes of what is down or has lost an attempt, and Departures those of when machines leave.
+	// Losses counts the changes of machines that are down or lost an attempt. Departures counts the changes of
+	// the times at which machines leave.
 	Losses, Departures int
 }
 
+// machine is the state of one machine.
 type machine struct {
 	Machine
-	load      int       // attempts that were submitted to it or run there, until they are known to have ended
+	load      int       // attempts that were submitted to it or run there, and are not known to have ended
 	restUntil time.Time // zero if it does not rest
 	leaves    time.Time // zero if it stays
 	slow      bool
 	down      bool
-	hidden    bool // for a while, it is not to be picked
-	counted   tally
+	hidden    bool  // Pick skips it
+	counted   tally // its share of Set.sums
 	clock     Clock
 }
 
-// tally is what one machine, or all, count for.
+// tally is the contribution of one machine to the sums, or the sums over all.
 type tally struct {
-	up, idle int // machines that are not down, and those of them that should get nothing new
-	room     int // free slots of those that may get something new
+	up, idle int // machines that are not down; and machines among them that should get nothing new
+	room     int // free slots of machines that may get new attempts
 }
 
-// New returns a set without machines.
+// New returns a set without machines. A machine rests for the given time after a loss.
 func New(rest time.Duration) *Set { return &Set{index: map[string]int{}, rest: rest} }
 
-// Add adds a machine, and returns its number.
-func (s *Set) Add(h Machine) int { return s.add(machine{Machine: h}) }
+// Add adds a machine and returns its number. O(log n), amortised.
+func (s *Set) Add(m Machine) int { return s.add(machine{Machine: m}) }
 
-func (s *Set) add(h machine) int {
+func (s *Set) add(m machine) int {
 	i := len(s.list)
-	s.index[h.Name] = i
-	s.list = append(s.list, h)
-	if h.rests() {
+	s.index[m.Name] = i
+	s.list = append(s.list, m)
+	if m.rests() {
 		s.resting = append(s.resting, i)
 	}
 	s.open.grow(i + 1)
@@ -76,10 +85,10 @@ func (s *Set) add(h machine) int {
 	return i
 }
 
-// Len returns how many machines there are.
+// Len returns the number of machines.
 func (s *Set) Len() int { return len(s.list) }
 
-// Name returns a machine's name; that of Nowhere is empty.
+// Name returns a machine's name; the name of Nowhere is empty.
 func (s *Set) Name(i int) string {
 	if i == Nowhere {
 		return ""
@@ -87,7 +96,7 @@ func (s *Set) Name(i int) string {
 	return s.list[i].Name
 }
 
-// Placing reports whether machines have slots, so that they are chosen here and not by the engine.
+// Placing reports whether machines have slots. Then this package places attempts; otherwise the engine does.
 func (s *Set) Placing() bool { return len(s.list) > 0 && s.list[0].Slots > 0 }
 
 // Slots returns how many attempts the machines may run in all. O(n).
@@ -98,13 +107,14 @@ func (s *Set) Slots() (n int) {
 	return n
 }
 
-// Known returns a machine's number, if there is one of that name.
+// Known returns the number of the machine with a name; ok is false if there is none.
 func (s *Set) Known(name string) (i int, ok bool) {
 	i, ok = s.index[name]
 	return i, ok
 }
 
-// Number returns a machine's number. A name that is new is learned if the engine places, and else is nowhere.
+// Number returns the number of the machine with a name. It adds a machine with a new name if the engine places;
+// otherwise it returns Nowhere for a new name.
 func (s *Set) Number(name string) int {
 	if i, ok := s.index[name]; ok {
 		return i
@@ -115,38 +125,38 @@ func (s *Set) Number(name string) int {
 	return s.Add(Machine{Name: name})
 }
 
-// Load counts attempts that were submitted to a machine or run there, or with a negative number takes them away.
+// Load adds n attempts to the load of a machine. A negative n takes attempts away.
 func (s *Set) Load(i, n int) {
 	s.list[i].load += n
 	s.touch(i)
 }
 
-// Hide keeps a machine from being picked, until it is shown again.
+// Hide keeps Pick from returning a machine, or shows the machine again.
 func (s *Set) Hide(i int, hidden bool) {
 	s.list[i].hidden = hidden
 	s.touch(i)
 }
 
-// SetSlots says how many attempts run on a machine at once.
+// SetSlots sets how many attempts run on a machine at once.
 func (s *Set) SetSlots(i, slots int) {
 	s.list[i].Slots = slots
 	s.touch(i)
 }
 
-// SetDown says that a machine is out of order, or is back. A machine that is back has no rest left from before.
+// SetDown says that a machine is down or is up again. A machine that is up again rests no longer.
 func (s *Set) SetDown(i int, down bool) {
-	h := &s.list[i]
-	if h.down == down {
+	m := &s.list[i]
+	if m.down == down {
 		return
 	}
-	if h.down = down; !down && h.rests() {
-		h.restUntil = time.Unix(0, 0) // the next Settle ends the rest
+	if m.down = down; !down && m.rests() {
+		m.restUntil = time.Unix(0, 0) // the next Settle ends the rest
 	}
 	s.Losses++
 	s.touch(i)
 }
 
-// SetLeaving says when a machine leaves; the zero time, that it stays.
+// SetLeaving sets when a machine leaves. The zero time says that it stays.
 func (s *Set) SetLeaving(i int, at time.Time) {
 	if !s.list[i].leaves.Equal(at) {
 		s.list[i].leaves = at
@@ -158,29 +168,32 @@ func (s *Set) SetLeaving(i int, at time.Time) {
 // Leaves returns when a machine leaves, or the zero time.
 func (s *Set) Leaves(i int) time.Time { return s.list[i].leaves }
 
-// IsSlow reports whether a machine was called slow at the last Settle.
+// IsSlow reports whether the last Settle called a machine slow.
 func (s *Set) IsSlow(i int) bool { return s.list[i].slow }
 
-// Lose lets a machine rest from a time on, since it has lost an attempt. What is heard late does not shorten a rest.
+// Lose makes a machine rest from a time on, because it lost an attempt. A loss that is reported late does not
+// shorten a rest.
 func (s *Set) Lose(i int, from time.Time) {
-	h := &s.list[i]
-	if !h.rests() {
+	m := &s.list[i]
+	if !m.rests() {
 		s.resting = append(s.resting, i)
 	}
-	if until := from.Add(s.rest); until.After(h.restUntil) {
-		h.restUntil = until
+	if until := from.Add(s.rest); until.After(m.restUntil) {
+		m.restUntil = until
 	}
 	s.Losses++
 	s.touch(i)
 }
 
-// Rests reports whether a machine rests. A clock that has stepped back by more than a rest ends it.
+// Rests reports whether a machine rests. A rest of more than twice the usual length means that the clock was
+// set back; then the machine does not rest.
 func (s *Set) Rests(i int, now time.Time) bool {
 	left := s.list[i].restUntil.Sub(now)
 	return left > 0 && left/2 <= s.rest
 }
 
-// Settle ends the rests that are over, and takes which machines are slow; numbers of other machines are passed over.
+// Settle ends the rests that are over, and sets which machines are slow. Numbers of unknown machines are
+// ignored.
 func (s *Set) Settle(now time.Time, slow []int) {
 	s.resting = slices.DeleteFunc(s.resting, func(i int) bool {
 		if s.Rests(i, now) {
@@ -191,7 +204,7 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		return true
 	})
 	before := len(s.slow)
-	for _, i := range slow { // copied: the caller's slice is its own
+	for _, i := range slow { // copied, because the caller reuses its slice
 		if i < len(s.list) {
 			s.slow = append(s.slow, i)
 		}
@@ -205,31 +218,31 @@ func (s *Set) Settle(now time.Time, slow []int) {
 	s.slow = slices.Delete(s.slow, 0, before)
 }
 
-// rests reports whether a machine rests, or has rested and no Settle has ended that.
-func (h *machine) rests() bool { return !h.restUntil.IsZero() }
+// rests reports whether a machine rests, or has rested and no Settle has ended the rest yet.
+func (m *machine) rests() bool { return !m.restUntil.IsZero() }
 
 // idles reports whether a machine should get nothing new although it is up.
-func (h *machine) idles() bool { return h.rests() || h.slow || !h.leaves.IsZero() }
+func (m *machine) idles() bool { return m.rests() || m.slow || !m.leaves.IsZero() }
 
-// touch brings all that follows from a machine's state up to date after it has changed.
+// touch updates the sums and the tree after a machine's state has changed.
 func (s *Set) touch(i int) {
-	h := &s.list[i]
-	room, ok := h.Slots-h.load, s.Eligible(i)
+	m := &s.list[i]
+	room, ok := m.Slots-m.load, s.Eligible(i)
 	var t tally
-	if !h.down {
+	if !m.down {
 		t.up = 1
-		if h.idles() {
+		if m.idles() {
 			t.idle = 1
 		}
 	}
 	if ok {
 		t.room = max(room, 0)
 	}
-	s.sums.up += t.up - h.counted.up
-	s.sums.idle += t.idle - h.counted.idle
-	s.sums.room += t.room - h.counted.room
-	h.counted = t
-	s.open.set(i, room, ok && !h.hidden)
+	s.sums.up += t.up - m.counted.up
+	s.sums.idle += t.idle - m.counted.idle
+	s.sums.room += t.room - m.counted.room
+	m.counted = t
+	s.open.set(i, room, ok && !m.hidden)
 	if last := s.sums.up == s.sums.idle; last != s.last {
 		s.last = last
 		for k := range s.list {
@@ -240,28 +253,30 @@ func (s *Set) touch(i int) {
 	}
 }
 
-// Room returns the free slots of the machines that may get something new.
+// Room returns the free slots of the machines that may get new attempts.
 func (s *Set) Room() int { return s.sums.room }
 
-// Eligible reports whether a machine may get something new, full or not.
+// Eligible reports whether a machine may get new attempts, with or without a free slot.
 func (s *Set) Eligible(i int) bool {
-	h := &s.list[i]
-	return !h.down && (!h.idles() || s.last)
+	m := &s.list[i]
+	return !m.down && (!m.idles() || s.last)
 }
 
-// AnyUp reports whether a machine is up whose name is not in the list; also if there are neither machines nor names. O(n).
+// AnyUp reports whether a machine is up whose name is not in the list. It returns true if the list is empty and
+// there are no machines. O(n).
 func (s *Set) AnyUp(except []string) bool {
 	for i := range s.list {
-		if h := &s.list[i]; !h.down && !slices.Contains(except, h.Name) {
+		if m := &s.list[i]; !m.down && !slices.Contains(except, m.Name) {
 			return true
 		}
 	}
 	return len(except) == 0
 }
 
-// Pick returns the eligible machine with the most free slots of those that are not to be skipped, the first of equals, or
-// Nowhere. A full machine is picked only if overfull is set; it is open if there is such a machine, full or not. O(log n) for
-// each machine that is skipped.
+// Pick returns the eligible machine with the most free slots, among the machines that are not to be skipped.
+// Among equals it returns the first. A machine without a free slot is returned only if overfull is set.
+// Otherwise Pick returns Nowhere. The result open reports whether an eligible machine exists, with or without a
+// free slot. O(log n) for each machine that is skipped.
 func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	i = s.open.find(skip)
 	if i == Nowhere || overfull || s.open.room[i] > 0 {
@@ -270,11 +285,12 @@ func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	return Nowhere, true
 }
 
-// Unwanted adds the machines that should get nothing new to those of a list.
+// Unwanted appends the machines that rest or are slow to a list.
 func (s *Set) Unwanted(list []int) []int { return append(append(list, s.resting...), s.slow...) }
 
-// Names returns the names of those machines of a list that are up and not the chosen one, in the order of their numbers,
-// and whether any other machine is left; no names if not. Those that are down are no matter of choice. It sorts the list.
+// Names returns the names of the machines in a list, without the chosen machine and without machines that are
+// down, in the order of their numbers. The result left reports whether any other machine that is up remains. If
+// none remains, Names returns no names. It sorts the list.
 func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -289,14 +305,15 @@ func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	return names, true
 }
 
-// roomiest finds the machine with the most free slots, the first of equals, among those that may get something new. It is
-// a tree of matches: each node holds the better of its two halves, so a change takes O(log n), and a search that has to
-// skip k machines O(k log n).
+// roomiest finds the machine with the most free slots among the machines that may get new attempts; among
+// equals the first. It is a tournament tree: each node holds the better of its two children. A change takes
+// O(log n), and a search that skips k machines takes O(k log n).
 type roomiest struct {
-	room []int32 // free slots by machine, may be negative; none for a machine that is not to be found, or that there is not
-	best []int32 // by node, the root at 1, machine i at len(room) + i
+	room []int32 // by machine: free slots, may be negative; none for a machine that must not be found
+	best []int32 // by node: the root is 1, and machine i is at len(room) + i
 }
 
+// none is the room of a machine that must not be found.
 const none = math.MinInt32
 
 // grow makes room for n machines.
@@ -318,7 +335,7 @@ func (r *roomiest) grow(n int) {
 	}
 }
 
-// set says how much room a machine has, and whether it may be found.
+// set sets a machine's free slots and whether it may be found.
 func (r *roomiest) set(machine, room int, member bool) {
 	if !member {
 		room = none
@@ -332,7 +349,7 @@ func (r *roomiest) set(machine, room int, member bool) {
 	}
 }
 
-// better returns the machine with more room, a if there is no difference; a has the lower number.
+// better returns the machine with more room; among equals a, which has the lower number.
 func (r *roomiest) better(a, b int32) int32 {
 	if b == Nowhere || a != Nowhere && r.room[a] >= r.room[b] {
 		return a
@@ -348,6 +365,7 @@ func (r *roomiest) find(skip func(machine int) bool) int {
 	return int(r.findBelow(1, skip))
 }
 
+// findBelow is find in the subtree of a node.
 func (r *roomiest) findBelow(node int, skip func(machine int) bool) int32 {
 	best := r.best[node]
 	switch {
@@ -361,17 +379,21 @@ func (r *roomiest) findBelow(node int, skip func(machine int) bool) int32 {
 	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
 }
 
-// Clock is how far a machine's clock is off, as far as its own reports show: nothing is heard before it has happened, and
-// nothing happens to an attempt before it was asked for. Either bounds the offset from one side. As long as 0 lies
-// between the bounds the clock is taken to be right, and else as wrong as the nearer bound says. So a right clock is
-// never corrected, and a wrong one to within the shortest delay seen. The zero value knows nothing.
+// Clock bounds how far a machine's clock is ahead of the caller's, from the machine's own reports. Two facts
+// give the bounds: a report cannot arrive before the reported moment, and nothing happens to an attempt before
+// it was submitted.
+//
+// While 0 lies between the bounds, the clock counts as right. Otherwise the nearer bound is the offset. So a
+// right clock is never corrected, and a wrong clock is corrected to within the shortest delay that was seen.
+// The zero value knows nothing.
 type Clock struct {
-	least, most time.Duration // of what it shows more than the caller's
-	told        bool
+	least, most time.Duration // bounds of the offset: the machine's clock minus the caller's
+	told        bool          // some report gave bounds
 }
 
-// Tell takes what the clock showed at a moment that, by the caller's, lies between two others; the zero time does not
-// bound it. What contradicts all before it stands in its place: the clock was set.
+// Tell takes a reading of the clock, for a moment that lies between after and before by the caller's clock. A
+// zero time is no bound. If the reading contradicts all readings before it, it replaces them: the clock was
+// set.
 func (c *Clock) Tell(shown, after, before time.Time) {
 	least, most := num.MinDuration, time.Duration(math.MaxInt64)
 	if !before.IsZero() {
@@ -381,7 +403,7 @@ func (c *Clock) Tell(shown, after, before time.Time) {
 		most = shown.Sub(after)
 	}
 	switch {
-	case least > most: // the moment is none
+	case least > most: // no moment lies between after and before
 	case c.told && max(least, c.least) <= min(most, c.most):
 		c.least, c.most = max(least, c.least), min(most, c.most)
 	default:
@@ -389,7 +411,7 @@ func (c *Clock) Tell(shown, after, before time.Time) {
 	}
 }
 
-// Offset is what the clock shows more than the caller's; 0 if that may be.
+// Offset returns how far the clock is ahead of the caller's; 0 if it may be right.
 func (c *Clock) Offset() time.Duration {
 	if !c.told {
 		return 0
@@ -397,7 +419,7 @@ func (c *Clock) Offset() time.Duration {
 	return min(max(0, c.least), c.most)
 }
 
-// Clock returns that of a machine, or of those that are not known.
+// Clock returns the clock of a machine; for Nowhere, the clock of attempts whose machine is unknown.
 func (s *Set) Clock(i int) *Clock {
 	if i == Nowhere {
 		return &s.unknown
@@ -405,7 +427,7 @@ func (s *Set) Clock(i int) *Clock {
 	return &s.list[i].clock
 }
 
-// ForgetClocks forgets how far the clocks are off: the caller's own was set.
+// ForgetClocks forgets all offsets, because the caller's own clock was set.
 func (s *Set) ForgetClocks() {
 	s.unknown = Clock{}
 	for i := range s.list {
