@@ -14,15 +14,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// audit is a phase between whose observations and actions a slow and obvious set of books is kept.
+// audit is a phase with an independent set of books, which are slow and obviously right.
 type audit struct {
 	*engine.Phase
 	t        *testing.T
 	seed     uint64
 	cluster  *cluster
 	machines *engine.Machines
-	limit    int          // copies beyond the first of their tasks, by the budget
-	alone    map[int]bool // tasks that must not have two attempts
+	limit    int          // bound of the budget on copies
+	alone    map[int]bool // tasks that must not have two attempts at once
 	won      map[int]bool
 	attempts map[string]*audited
 }
@@ -63,7 +63,7 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 		case engine.Publish:
 			require.True(a.t, known.ended && a.won[action.Task], "seed %d: %v", a.seed, action)
 		case engine.Submit:
-			if outstanding[action.ID] { // once more
+			if outstanding[action.ID] { // a repeated request
 				require.Equal(a.t, known.machine, action.Machine)
 				continue
 			}
@@ -76,7 +76,7 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 	return actions
 }
 
-// submits checks one submission against what holds slots before it.
+// submits checks one submission against the attempts that hold slots before it.
 func (a *audit) submits(now time.Time, action engine.Action) {
 	because := fmt.Sprintf("seed %d: %v", a.seed, action)
 	require.False(a.t, a.won[action.Task] || slices.Contains(a.GivenUp(), action.Task), because)
@@ -94,7 +94,7 @@ func (a *audit) submits(now time.Time, action engine.Action) {
 	}
 }
 
-// balance checks what holds after all actions: the budget, and that no task waits beside a slot that it could have.
+// balance checks the state after all actions: the budget holds, and no task waits while a slot is free for it.
 func (a *audit) balance(now time.Time) {
 	copies := 0
 	for task := range a.cluster.work {
@@ -137,7 +137,8 @@ func (a *audit) free(machine string) int {
 	return a.cluster.machines[i].Slots - a.count(func(o *audited) bool { return o.machine == machine && !o.ended })
 }
 
-// usable lists the machines that do not rest and are not slow, or all if all are so. None is down where the engine does not place.
+// usable lists the machines that neither rest nor are slow, or all machines if there are none. No machine is
+// down where the engine does not place.
 func (a *audit) usable(now time.Time) (names []string) {
 	resting := append(a.machines.Resting(now), a.machines.Slow()...)
 	slices.Sort(resting)
@@ -150,8 +151,9 @@ func (a *audit) usable(now time.Time) (names []string) {
 	return names
 }
 
-// On any cluster and under any policy the books agree with slow ones that know only what was told and answered.
-func TestBooksBalance(t *testing.T) {
+// On any cluster and under any policy, the phase's books agree with simple books that know only the lists and
+// the actions.
+func TestBooksAgreeWithAnAudit(t *testing.T) {
 	for seed := range uint64(200) {
 		c, config := randomCluster(t, seed)
 		a := &audit{
@@ -169,7 +171,7 @@ func TestBooksBalance(t *testing.T) {
 		var err error
 		a.Phase, err = engine.New(config)
 		require.NoError(t, err)
-		_, custom := config.Policy.(eager) // it respects nothing, and kills what runs for what waits on a dead machine
+		_, custom := config.Policy.(eager) // eager ignores every limit, and kills for copies that wait on a dead machine
 		for task := range c.work {
 			if !custom && rng.IntN(4) == 0 {
 				a.alone[task] = true

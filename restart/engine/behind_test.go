@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// silent hides from a phase what its attempts report.
+// silent hides the progress reports from a phase.
 type silent struct{ *engine.Phase }
 
 func (s silent) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
@@ -22,8 +22,9 @@ func (s silent) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return s.Phase.Poll(now, attempts)
 }
 
-// One machine of four is six times slower than the others, in a single wave; they could do all in 4.5 s. The default knows
-// that it's the machine, whether it is told sizes and progress or not.
+// One machine of four is six times slower than the others. Each attempt has a slot at once, and without the
+// slow machine the work takes 4.5 s. The default policy finds that the machine is slow, with or without sizes
+// and progress.
 func TestSlowMachineIsNotTakenForLongTasks(t *testing.T) {
 	run := func(p restart.Policy, sized, quiet bool) time.Duration {
 		c := fourMachines(64, 16, 6)
@@ -46,13 +47,13 @@ func TestSlowMachineIsNotTakenForLongTasks(t *testing.T) {
 	for _, sized := range []bool{true, false} {
 		for _, quiet := range []bool{true, false} {
 			none, want, took := run(restart.Never{}, sized, quiet), run(naive, sized, quiet), run(nil, sized, quiet)
-			assert.Greater(t, none.Seconds(), 15., "without a policy")
+			assert.Greater(t, none.Seconds(), 15., "the slow machine costs time without a policy")
 			assert.LessOrEqual(t, took, want, "sized %t, quiet %t", sized, quiet)
 		}
 	}
 }
 
-// Long tasks spread over the machines make none of them slow: then what may be lost stays bounded.
+// Long tasks on all machines make no machine slow. Then the losses by trials stay bounded.
 func TestLongTasksMakeNoMachineSlow(t *testing.T) {
 	c := fourMachines(64, 16, 1)
 	for i := range c.work {
@@ -71,5 +72,5 @@ func TestLongTasksMakeNoMachineSlow(t *testing.T) {
 			copies++
 		}
 	}
-	assert.LessOrEqual(t, copies, 8, "of 13 long tasks")
+	assert.LessOrEqual(t, copies, 8, "at most 8 of 13 long tasks are copied")
 }

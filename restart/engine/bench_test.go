@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// BenchmarkPoll polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
-// fails each time, so that another task starts.
+// BenchmarkPoll polls a phase in which half of the tasks run, each with a new report, and the others wait. One
+// attempt fails at each poll, so another task starts.
 func BenchmarkPoll(b *testing.B) {
 	for _, order := range []func(time.Time, []int){nil, func(_ time.Time, w []int) { slices.Reverse(w) }} {
 		for _, tasks := range []int{1_000, 100_000} {
@@ -23,7 +23,8 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// BenchmarkPollMachines polls as many attempts on each machine; one slot of each stays idle, so that each is asked for a copy.
+// BenchmarkPollMachines polls the same number of attempts on each machine. One slot of each machine stays idle,
+// so each machine is asked for a copy.
 func BenchmarkPollMachines(b *testing.B) {
 	for _, size := range []struct{ machines, attempts int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
 		b.Run(fmt.Sprintf("machines=%d,attempts=%d", size.machines, size.machines*size.attempts), func(b *testing.B) {
@@ -34,7 +35,7 @@ func BenchmarkPollMachines(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstPoll makes a phase and submits its tasks, as many to each machine as it has slots.
+// BenchmarkFirstPoll makes a phase and submits its tasks: on each machine one attempt for each slot.
 func BenchmarkFirstPoll(b *testing.B) {
 	for _, size := range []struct{ machines, slots int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
 		b.Run(fmt.Sprintf("tasks=%d,machines=%d", size.slots*size.machines, size.machines), func(b *testing.B) {
@@ -62,7 +63,8 @@ func manyMachines(b *testing.B, n, slots int) *engine.Machines {
 	return machines
 }
 
-// poll measures an Observe of all that runs, at the pace that is usual, and in no order of time.
+// poll measures a Poll of all running attempts, one interval after another. The reports are not in the order of
+// their times.
 func poll(b *testing.B, c engine.Config) {
 	b.Helper()
 	c.Interval, c.MaxFailures = time.Second, 1<<30

@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// A machine's clock that steps back by an hour costs nothing: the straggler is copied when its rule says so.
-func TestClockThatStepsBack(t *testing.T) {
+// A step of an hour back in the caller's clock costs nothing: the straggler is copied when its rule says so.
+func TestClockStepBackDelaysNoCopy(t *testing.T) {
 	polls := func(step time.Duration) int {
 		p, err := engine.New(engine.Config{
 			Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{},
@@ -42,11 +42,11 @@ func TestClockThatStepsBack(t *testing.T) {
 	}
 	without := polls(0)
 	assert.InDelta(t, 62, without, 2, "Flink's rule waits for a minute")
-	assert.InDelta(t, without, polls(-time.Hour), 1, "one second passes unseen as the clock steps")
+	assert.InDelta(t, without, polls(-time.Hour), 1, "the step of the clock costs one second")
 }
 
-// Reports that an engine dates after a step of its clock are news, and machines that rest do not do so for ever.
-func TestReportsAndRestsAfterAStep(t *testing.T) {
+// After a step back of the clock, reports with earlier dates count as new, and no machine rests for ever.
+func TestReportsAndRestsGoOnAfterAClockStep(t *testing.T) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Machines: machines, Journal: true})
@@ -65,5 +65,5 @@ func TestReportsAndRestsAfterAStep(t *testing.T) {
 	p.Poll(back.Add(time.Second), []engine.Attempt{running})
 	running.AsOf, running.Progress.Done = back.Add(2*time.Second), 0.5
 	p.Poll(back.Add(2*time.Second), []engine.Attempt{running})
-	assert.Equal(t, 2, strings.Count(string(p.Journal()), " progress "), "the second is not older than the first:\n%s", p.Journal())
+	assert.Equal(t, 2, strings.Count(string(p.Journal()), " progress "), "the second report counts as newer:\n%s", p.Journal())
 }

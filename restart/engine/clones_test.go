@@ -11,9 +11,10 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Small jobs that are cloned up front, one after another on machines of which two are 2 % slower: the race that a clone on
-// these loses says nothing against them, no clone is killed for being the third, and each task has as many.
-func TestClonesAreFirstCopies(t *testing.T) {
+// Small jobs get clones at their start, one job after another; two of the machines are 2 % slower than the
+// others. A clone that loses its race counts nothing against its machine. No clone is killed as a third
+// attempt, and each task has the same number of clones.
+func TestClonesCountNothingAgainstTheirMachines(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Never{}, restart.Mantri{}} {
 		for clones := 1; clones <= 3; clones++ {
 			c := &cluster{now: epoch, dying: 100 * time.Millisecond}
@@ -41,8 +42,9 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	}
 }
 
-// A machine that leaves at a known time gets nothing new, and what would not end there by then is copied elsewhere.
-func TestMachineThatLeaves(t *testing.T) {
+// A machine that leaves at a known time gets no new attempts, and an attempt that would not end there in time
+// is copied elsewhere.
+func TestAttemptOnALeavingMachineIsCopied(t *testing.T) {
 	p, machines := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Interval: time.Second},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	p.Poll(epoch, nil)

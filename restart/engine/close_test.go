@@ -12,9 +12,10 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A job is cancelled: what runs is cancelled, nothing new is submitted, the budget is free at once, and the machines as soon as
-// the engine has seen the ends. A phase that is restored after it goes on likewise.
-func TestClose(t *testing.T) {
+// A job is cancelled. Its running attempts are cancelled, and no attempt is submitted. The budget is free at
+// once, and the machines are free when the engine has seen the ends. A phase that is restored after Close does
+// the same.
+func TestCloseCancelsAttemptsAndFreesTheBudget(t *testing.T) {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Rate: restart.Off, Floor: restart.Off, Share: 1})
 	require.NoError(t, err)
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
@@ -37,8 +38,8 @@ func TestClose(t *testing.T) {
 	assert.Empty(t, p.GivenUp())
 	budget.SlotsChanged(1)
 	budget.CopyLaunched()
-	assert.False(t, budget.Allows(), "the phase's slots are gone")
-	assert.Empty(t, p.Close(epoch.Add(2*time.Second)), "nothing to close")
+	assert.False(t, budget.Allows(), "the closed phase has given its slots back")
+	assert.Empty(t, p.Close(epoch.Add(2*time.Second)), "a second Close does nothing")
 
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
@@ -46,7 +47,7 @@ func TestClose(t *testing.T) {
 	require.NoError(t, err)
 	other, err := engine.New(config)
 	require.NoError(t, err)
-	assert.Empty(t, other.Poll(epoch.Add(2*time.Second), nil), "the machines are taken until the ends are seen")
+	assert.Empty(t, other.Poll(epoch.Add(2*time.Second), nil), "cancelled attempts hold their slots until their ends are seen")
 	seen := []engine.Attempt{
 		{ID: "0.0", Task: 0, State: engine.Cancelled, Machine: "a"}, {ID: "1.0", Task: 1, State: engine.Succeeded, Machine: "b"},
 		{ID: "7.5", Task: 7, State: engine.Running, Machine: "b"}, // of another program
@@ -56,10 +57,10 @@ func TestClose(t *testing.T) {
 		require.Len(t, actions, 1, "%v", actions)
 		assert.Equal(t, "cancel 7.5 on b", actions[0].String())
 	}
-	assert.Len(t, other.Poll(epoch.Add(4*time.Second), nil), 1, "of two slots, 7.5 has taken one")
+	assert.Len(t, other.Poll(epoch.Add(4*time.Second), nil), 1, "attempt 7.5 holds one of two slots")
 }
 
-// fresh returns what is restored of machines.
+// fresh returns a copy of machines that is restored from a snapshot.
 func fresh(t *testing.T, machines *engine.Machines) *engine.Machines {
 	t.Helper()
 	data, err := machines.MarshalBinary()

@@ -16,8 +16,9 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// queue is an engine that survives its scheduler: it keeps what it is told by name, runs it on machines of slots, all at the
-// same speed unless said, and shows all that it ever had, dated by the clocks of its machines.
+// queue is an engine that survives its scheduler. It keeps an attempt under its name, runs all tasks at the
+// same speed unless slow says otherwise, and lists all attempts that it ever had, dated by the clocks of their
+// machines.
 type queue struct {
 	now       time.Time
 	machines  []engine.Machine
@@ -26,12 +27,12 @@ type queue struct {
 	took      []time.Duration // by task
 	slow      map[string]float64
 	skew      map[string]time.Duration
-	dies      time.Duration // from a cancellation to the end
+	dies      time.Duration // time from a cancellation to the end
 	dying     map[string]time.Time
 	submitted map[string]time.Time
 	lag       time.Duration
-	silent    bool // it does not say what is published
-	forgets   bool // it does not show what waits
+	silent    bool // it does not say which attempt is published
+	forgets   bool // it does not list waiting attempts
 }
 
 func newQueue(tasks, machines, slots int, took func(task int) time.Duration) *queue {
@@ -65,7 +66,7 @@ func (q *queue) carryOut(t *testing.T, a engine.Action) {
 	}
 }
 
-// step runs the engine for a moment.
+// step lets time pass and runs the attempts.
 func (q *queue) step(d time.Duration) {
 	q.now = q.now.Add(d)
 	for _, a := range q.attempts {
@@ -109,17 +110,17 @@ func (q *queue) list() (all []engine.Attempt) {
 	return all
 }
 
-// scheduler runs a phase over a queue, and dies at a point of its life: before or after a poll, a save, an action.
+// scheduler runs a phase over a queue. It dies at one point of its run: after a poll, a save or an action.
 type scheduler struct {
 	t      *testing.T
 	q      *queue
 	config engine.Config
 	phase  *engine.Phase
-	left   int // points until it dies; never if negative
+	left   int // points until it dies; negative: it never dies
 	disk   []saved
 }
 
-// saved is what is on a disk after a save.
+// saved is the content of the disk after a save.
 type saved struct{ phase, machines []byte }
 
 func (s *scheduler) start(state saved) {
@@ -154,7 +155,7 @@ func (s *scheduler) save() {
 	s.disk = append(s.disk, saved{phase, machines})
 }
 
-// run polls until the phase is done, and returns false if the scheduler has died before.
+// run polls until the phase is done. It returns false if the scheduler died before.
 func (s *scheduler) run(saveFirst bool) bool {
 	for !s.phase.Done() {
 		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
@@ -185,14 +186,14 @@ func (s *scheduler) run(saveFirst bool) bool {
 		for range 5 {
 			s.q.step(200 * time.Millisecond)
 		}
-		require.Less(s.t, s.q.now.Sub(epoch), time.Hour, "never ends: %v", s.phase.Outstanding())
+		require.Less(s.t, s.q.now.Sub(epoch), time.Hour, "the phase must end, and waits for: %v", s.phase.Outstanding())
 	}
 	return true
 }
 
-// A scheduler that dies at any point, and is started again with the state of then, with one that is old, or with none: every
-// task ends, each result is published once, and no crash costs more than one attempt that was not needed. A thousand
-// lives, or STRAGGLER_LIVES.
+// A scheduler dies at any point. It is started again with its last snapshot, with an old one, or with none.
+// Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
+// makes a thousand runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
 	runs := 1000
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
@@ -206,7 +207,7 @@ func TestCrashMatrix(t *testing.T) {
 		q := newQueue(4+rng.IntN(20), 1+rng.IntN(4), 1+rng.IntN(3), func(int) time.Duration { return 8 * time.Second })
 		q.lag = time.Duration(rng.IntN(3)) * 700 * time.Millisecond
 		q.silent, q.forgets = rng.IntN(2) == 0, rng.IntN(2) == 0
-		if seed%3 == 0 { // copies, restarts and races besides
+		if seed%3 == 0 { // with copies, restarts and races
 			q.slow["h0"] = 10
 		}
 		s := &scheduler{t: t, q: q, config: engine.Config{Tasks: len(q.took), Interval: time.Second}}
@@ -215,7 +216,7 @@ func TestCrashMatrix(t *testing.T) {
 		s.start(saved{})
 		crashes := 0
 		for ; !s.run(saveFirst); crashes++ {
-			for range rng.IntN(4) * rng.IntN(20) { // it takes a while to come back
+			for range rng.IntN(4) * rng.IntN(20) { // the scheduler is away for a while
 				q.step(200 * time.Millisecond)
 			}
 			s.left = -1
@@ -226,7 +227,7 @@ func TestCrashMatrix(t *testing.T) {
 			case state == 0 && len(s.disk) > 0:
 				s.start(s.disk[len(s.disk)-1])
 			case state == 1 && len(s.disk) > 0:
-				s.start(s.disk[rng.IntN(len(s.disk))]) // an old one
+				s.start(s.disk[rng.IntN(len(s.disk))]) // an old snapshot
 			default:
 				s.disk = nil
 				s.start(saved{})
@@ -245,12 +246,12 @@ func TestCrashMatrix(t *testing.T) {
 		require.LessOrEqual(t, extra, crashes, "seed %d: %d crashes, silent %t, forgets %t", seed, crashes, q.silent, q.forgets)
 		most, needless = max(most, extra), needless+extra
 	}
-	t.Logf("%d crashes or fewer a run: %d attempts that were not needed in %d runs, at most %d in one", 3, needless, runs, most)
+	t.Logf("at most %d crashes a run: %d needless attempts in %d runs, at most %d in one run", 3, needless, runs, most)
 }
 
-// Where nothing is wrong and progress is linear, a scheduler that is attached at any moment, without a state, kills nothing
+// A scheduler without a snapshot takes over a healthy run with linear progress, at any moment. It kills nothing
 // and copies nothing.
-func TestAttachedAtAnyMoment(t *testing.T) {
+func TestSchedulerWithoutASnapshotTakesOverAtAnyMoment(t *testing.T) {
 	for half := range 80 {
 		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })
 		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
@@ -267,13 +268,13 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 		assert.Len(t, q.attempts, 48, "attached after %d s", half/2)
 		assert.Zero(t, second.phase.Ledger().Restarts+second.phase.Ledger().Copies)
 		if mean := second.phase.UnitTimes().Mean(); half > 20 {
-			assert.InDelta(t, 8, mean, 0.3, "what has ended before is known")
+			assert.InDelta(t, 8, mean, 0.3, "the run times before the take-over are known")
 		}
 	}
 }
 
-// Also where a clock is off, to attach is harmless: a machine that is behind is not taken for a silent one.
-func TestAttachedWithClocksThatAreOff(t *testing.T) {
+// To take over is harmless also if a clock is off: a machine whose clock is behind does not look silent.
+func TestTakingOverIsHarmlessIfClocksAreOff(t *testing.T) {
 	for _, skew := range []time.Duration{3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
 		for _, moment := range []float64{3, 9, 20, 31} {
 			q := newQueue(200, 4, 8, func(int) time.Duration { return 8 * time.Second })
@@ -294,8 +295,8 @@ func TestAttachedWithClocksThatAreOff(t *testing.T) {
 	}
 }
 
-// A list that leaves out half of what runs at first teaches nothing wrong of run times, and kills nothing.
-func TestAttemptsThatTurnUpLate(t *testing.T) {
+// The first lists leave out half of the running attempts. This gives no wrong run times and kills nothing.
+func TestAttemptsThatAppearLateDoNoHarm(t *testing.T) {
 	q := newQueue(32, 2, 8, func(int) time.Duration { return 8 * time.Second })
 	for i := range 16 {
 		q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Machine: q.machines[i%2].Name})
@@ -329,7 +330,7 @@ func TestAttemptsThatTurnUpLate(t *testing.T) {
 	assert.True(t, s.phase.Done())
 }
 
-// Clocks of machines that are off, by seconds or a minute, make no straggler of a healthy task.
+// If the clocks of machines are off, by seconds or by a minute, no healthy task becomes a straggler.
 func TestClocksThatAreOff(t *testing.T) {
 	for _, skew := range []time.Duration{0, 3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
 		for _, seed := range []uint64{1, 2, 3} {
@@ -364,7 +365,7 @@ func TestClocksThatAreOff(t *testing.T) {
 	}
 }
 
-// A cancellation that nobody hears is asked for again, ever more rarely, with the machine.
+// A lost cancel is requested again, ever more rarely, with the attempt's machine.
 func TestLostCancelIsRepeated(t *testing.T) {
 	q := newQueue(8, 3, 2, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
@@ -391,8 +392,8 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	}
 }
 
-// However short Trace is, a submit is said three times before it is taken to be lost.
-func TestSubmitIsSaidThrice(t *testing.T) {
+// However short Trace is, a submit is requested three times before the attempt counts as lost.
+func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: time.Millisecond},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
@@ -405,9 +406,9 @@ func TestSubmitIsSaidThrice(t *testing.T) {
 	assert.Equal(t, want, all)
 }
 
-// A scheduler saves its phase and its machines after a call, and dies before it carries the actions out. The one that is
-// restored from that says them again, and the phase ends.
-func TestSavedAndNeverCarriedOut(t *testing.T) {
+// A scheduler saves its phase and its machines after a poll, and dies before it carries the actions out. The
+// restored scheduler requests them again, and the phase ends.
+func TestRestoredPhaseRepeatsActionsThatWereNotCarriedOut(t *testing.T) {
 	q := newQueue(2, 2, 2, func(int) time.Duration { return 5 * time.Second })
 	config, machines := engine.Config{Tasks: 2}, engine.MachinesConfig{Machines: q.machines}
 	p, was := newPhase(t, config, machines)
@@ -429,12 +430,12 @@ func TestSavedAndNeverCarriedOut(t *testing.T) {
 	}
 	assert.True(t, p.Done())
 	assert.Len(t, q.published, 2)
-	assert.Len(t, q.attempts, 2, "nothing runs twice")
+	assert.Len(t, q.attempts, 2, "no task runs twice")
 }
 
-// A submit that leaves no trace is asked for again, and then tried elsewhere under another name; what was taken for missing
-// and turns up all the same is told to end.
-func TestSubmitWithoutATrace(t *testing.T) {
+// A submit that the engine never shows is requested again. Then the task is submitted elsewhere under another
+// ID. If the missing attempt appears after all, it is cancelled.
+func TestTaskOfAMissingAttemptIsSubmittedElsewhere(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: 10 * time.Second},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
@@ -452,5 +453,5 @@ func TestSubmitWithoutATrace(t *testing.T) {
 	p.Poll(at(16), []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Machine: "a"}})
 	id, won := p.Winner(0)
 	assert.True(t, won)
-	assert.Equal(t, "0.0", id, "its result is as good as any")
+	assert.Equal(t, "0.0", id, "a cancelled attempt that succeeds first wins")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// A copy that is offered the machine on which its task runs goes to another one, if there is room.
-func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
+// A copy whose slot is on its task's machine goes to another machine, if there is room.
+func TestCopyGoesToAMachineWithoutItsTask(t *testing.T) {
 	for slots, want := range map[int][]string{1: {"submit 0.1 on b not on a: copy beyond-peers"}, 0: nil} {
 		p, _ := newPhase(t, engine.Config{Tasks: 2, Policy: twice{}},
 			engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 4}, {Name: "b", Slots: 1 + slots}}})
@@ -29,7 +29,7 @@ func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
 	}
 }
 
-// asked counts how often a policy is asked.
+// asked counts how often the policy is asked.
 type asked struct{ times *int }
 
 func (a asked) Decide(restart.Task, restart.Phase) restart.Decision {
@@ -37,7 +37,7 @@ func (a asked) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{}
 }
 
-func TestPushedEventsAreDecidedAboutOnceAnInterval(t *testing.T) {
+func TestPushAsksThePolicyOnceAnInterval(t *testing.T) {
 	times := 0
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 2, Policy: asked{&times}}, engine.MachinesConfig{})
 	p.Push(at(100), nil)
@@ -49,7 +49,7 @@ func TestPushedEventsAreDecidedAboutOnceAnInterval(t *testing.T) {
 	}
 }
 
-// An order that is none is counted.
+// An order that does not permute the tasks is counted as ignored.
 func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 	for name, order := range map[string]func(time.Time, []int){
 		"loses one":   func(_ time.Time, w []int) { w[0] = w[1] },
@@ -61,8 +61,9 @@ func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 	}
 }
 
-// What was seen and is missing has lost its machine an attempt; what never came says nothing of a machine.
-func TestOnlyWhatWasSeenIsALossOfItsMachine(t *testing.T) {
+// A missing attempt that was seen to run counts as a loss of its machine. A missing attempt that was never seen
+// does not.
+func TestMissingAttemptIsALossOfItsMachineOnlyIfItWasSeen(t *testing.T) {
 	for seen, resting := range map[bool][]string{true: {"a"}, false: nil} {
 		p, h := newPhase(t, engine.Config{Tasks: 2, Policy: restart.Never{}},
 			engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Rest: time.Hour})

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// run is the adapter of an engine: all of it.
+// run is the whole adapter of an engine.
 func run(phase *engine.Phase, cluster *toy) {
 	for !phase.Done() {
 		for _, a := range phase.Poll(cluster.Now(), cluster.List()) {
@@ -27,7 +27,7 @@ func run(phase *engine.Phase, cluster *toy) {
 	}
 }
 
-// toy is an engine of three machines, of which one reads at a tenth of the others' speed.
+// toy is an engine of three machines. Machine eve reads at a tenth of the speed of the others.
 type toy struct {
 	now     time.Time
 	running []engine.Attempt
@@ -47,7 +47,7 @@ func (c *toy) Submit(task int, id, machine string) {
 	c.running = append(c.running, engine.Attempt{ID: id, Task: task, Machine: machine, State: engine.Running, Begun: c.now})
 }
 
-// Cancel takes a moment: the attempt is seen once more, as one that has ended.
+// Cancel takes a moment: the attempt is listed once more, as cancelled.
 func (c *toy) Cancel(id string) {
 	for i := range c.running {
 		if c.running[i].ID == id {
@@ -71,7 +71,8 @@ func (c *toy) List() []engine.Attempt {
 	return list
 }
 
-// Six tasks on three machines with two slots each, of which one reads at a tenth of the others' speed.
+// Six tasks run on three machines with two slots each. Machine eve reads at a tenth of the speed of the others,
+// so its two tasks are copied to ann and bob.
 func Example() {
 	machines, err := engine.NewMachines(engine.MachinesConfig{
 		Machines: []engine.Machine{{Name: "ann", Slots: 2}, {Name: "bob", Slots: 2}, {Name: "eve", Slots: 2}},

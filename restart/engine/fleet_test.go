@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Two schedulers see the same machines in another order, and know them by name.
+// Two schedulers see the same machines in different orders, and know them by name.
 func TestSchedulersShareARecord(t *testing.T) {
 	record := func(origin string) *machines.Record {
 		r, err := machines.New(machines.Config{Origin: origin})
@@ -45,8 +45,9 @@ func TestSchedulersShareARecord(t *testing.T) {
 	assert.Equal(t, []string{"d"}, machines.Slow())
 }
 
-// A record that was merged before the first Poll is heard by the first wave, whether the machines are known by then or come.
-func TestFirstWaveHearsAMergedRecord(t *testing.T) {
+// A record that was merged before the first Poll counts for the first wave, whether the machines are known by
+// then or are added later.
+func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		there, err := machines.New(machines.Config{Origin: "there"})
 		require.NoError(t, err)

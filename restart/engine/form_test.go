@@ -15,8 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// One of each kind as this version writes it, which every later one reads.
-func TestFormOfThisVersion(t *testing.T) {
+// An action has this form as text and as JSON. Later versions must read it.
+func TestFormOfAnAction(t *testing.T) {
 	wiretest.Same(t, engine.Action{
 		Op: engine.Submit, Task: 17, ID: "17.2", Machine: "n1", Avoid: []string{"n3", "n4"},
 		Decision: restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Remaining: time.Minute},
@@ -25,9 +25,9 @@ func TestFormOfThisVersion(t *testing.T) {
 			`"decision":{"action":"restart","reason":"fresh-sooner","attempt":0,"remaining":60}}`)
 }
 
-// The snapshots that are committed, of the machines and of a phase, are restored, and go on; or
-// the version says by its number that it does not read them any more.
-func TestSnapshotsOfThisVersion(t *testing.T) {
+// The committed snapshots of the machines and of a phase are restored, and the phase goes on. If this version
+// can't read them, the version number in the snapshot must say so.
+func TestCommittedSnapshotsAreRestored(t *testing.T) {
 	text, err := os.ReadFile("testdata/snapshots.hex")
 	require.NoError(t, err)
 	var kept [2][]byte
@@ -39,7 +39,7 @@ func TestSnapshotsOfThisVersion(t *testing.T) {
 	want := p.Poll(at(9), list)
 	assert.Len(t, want, 3)
 	for i := range kept {
-		assert.Equal(t, hex.EncodeToString(kept[i]), hex.EncodeToString(now[i]), "another form wants another version")
+		assert.Equal(t, hex.EncodeToString(kept[i]), hex.EncodeToString(now[i]), "a changed form needs a new version number")
 	}
 	require.NoError(t, machines.UnmarshalBinary(kept[0]))
 	restored, err := engine.Restore(engine.Config{Machines: machines}, engine.Saved{Snapshot: kept[1]})
@@ -52,7 +52,8 @@ func TestSnapshotsOfThisVersion(t *testing.T) {
 	assert.ErrorContains(t, err, "version is 99")
 }
 
-// stopped returns a phase that was saved, its machines, what has become of its attempts since, and what was saved.
+// stopped returns a phase that was saved, its machines, the later reports about its attempts, and the two
+// snapshots.
 func stopped(t *testing.T) (*engine.Machines, *engine.Phase, []engine.Attempt, [2][]byte) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "n1", Slots: 2}, {Name: "n2", Slots: 2}}})
 	require.NoError(t, err)

@@ -16,14 +16,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// FuzzPoll tells two phases that share their machines anything at all, in any order and at any time: they must neither
-// panic nor overbook, act on each attempt at most once, and leave journals that replay.
+// FuzzPoll tells arbitrary reports to two phases that share their machines, in any order and at any time. The
+// phases must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once.
+// Their journals must replay.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add([]byte("a cluster of two machines that never says the same twice, and says it late"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) == 0 || len(data) > 4000 {
-			t.Skip("long inputs find nothing that short ones do not")
+			t.Skip("long inputs find nothing new")
 		}
 		machines, phases := rubbishPhases(t, data[0])
 		placing := data[0]&1 == 0
@@ -52,10 +53,10 @@ func FuzzPoll(f *testing.F) {
 	})
 }
 
-// rubbish is a phase that is told rubbish.
+// rubbish is a phase that gets arbitrary reports.
 type rubbish struct {
 	*engine.Phase
-	held  map[string]string // machines of the attempts that it submitted
+	held  map[string]string // by ID: machine of an attempt that the phase submitted
 	acted map[string]bool
 }
 
@@ -96,7 +97,7 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 	for _, a := range p.Poll(now, list) {
 		key := fmt.Sprint(a.Op, a.ID)
-		assert.False(t, p.acted[key] && !open[key], "%s twice", key)
+		assert.False(t, p.acted[key] && !open[key], "%s was requested twice", key)
 		p.acted[key] = true
 		if a.Op == engine.Submit {
 			p.held[a.ID] = a.Machine
@@ -104,7 +105,8 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 }
 
-// observed draws what is seen of an attempt: where machines are placed, that it runs where it was sent.
+// observed draws a report about an attempt. Where machines have slots, the attempt runs on the machine to which
+// it was sent.
 func (p rubbish) observed(now time.Time, b []byte, placing bool) engine.Attempt {
 	a := observed(now, b)
 	if placing {
@@ -115,7 +117,7 @@ func (p rubbish) observed(now time.Time, b []byte, placing bool) engine.Attempt 
 	return a
 }
 
-// acceptable repeats which observations Observe does not pass over.
+// acceptable reports whether Poll accepts a report.
 func acceptable(a engine.Attempt) bool {
 	var task int
 	_, err := fmt.Sscanf(a.ID, "%d.", &task)

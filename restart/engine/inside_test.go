@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// begun is a phase that has been polled once.
+// begun returns a phase that has been polled once.
 func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	t.Helper()
 	var err error
@@ -26,19 +26,19 @@ func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	return p
 }
 
-// A task waits once, and not at all once it is over.
-func TestATaskWaitsOnce(t *testing.T) {
+// A task waits once, and no longer when it is over.
+func TestTaskWaitsOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
 	p.book.wait(1, nil)
 	assert.Equal(t, []int{0, 1}, p.book.waiting)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
 	p.book.wait(0, nil)
-	assert.False(t, p.book.tasks[0].waits, "it is over")
+	assert.False(t, p.book.tasks[0].waits, "a task that is over does not wait")
 }
 
-// A snapshot whose parts do not fit is refused.
-func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
+// A snapshot with parts that contradict each other is refused.
+func TestSnapshotWithContradictionsIsRefused(t *testing.T) {
 	for name, damage := range map[string]func(p *Phase){
 		"":                              func(*Phase) {},
 		"does not know, or twice":       func(p *Phase) { p.book.pending = append(p.book.pending, p.book.pending[0]) },
@@ -50,7 +50,7 @@ func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
 	} {
 		p := begun(t, Config{Tasks: 3, Slots: 2}, MachinesConfig{})
 		require.Len(t, p.book.pending, 2)
-		if damage(p); name == "attempt of a task too many" { // which has a place where it is written, and none where it is read
+		if damage(p); name == "attempt of a task too many" { // the writer must know the task that the reader lacks
 			p.book.tasks = append(p.book.tasks, task{})
 		}
 		data, err := p.MarshalBinary()
@@ -61,8 +61,8 @@ func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
 	}
 }
 
-// A restored phase is as the phase was, to the lists that are empty.
-func TestAnAttemptThatAvoidsNothing(t *testing.T) {
+// A restored phase equals the phase that was saved, including its empty lists.
+func TestRestoredPhaseKeepsEmptyLists(t *testing.T) {
 	p := begun(t, Config{Tasks: 1, Slots: 1}, MachinesConfig{})
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
@@ -72,8 +72,8 @@ func TestAnAttemptThatAvoidsNothing(t *testing.T) {
 	assert.Nil(t, again.book.attempts["0.0"].avoid)
 }
 
-// An attempt gives a sample of its time if it was seen to run, or says when it began.
-func TestWhatRan(t *testing.T) {
+// An attempt gives a sample of its run time if it was seen to run or its report says when it began.
+func TestAttemptThatWasSeenToRunGivesASample(t *testing.T) {
 	at := time.Unix(1000, 0)
 	for want, of := range map[bool][]Attempt{
 		true:  {{State: Running}, {State: Running, Begun: at}, {State: Succeeded, Begun: at}, {State: Lost, Begun: at}},
@@ -85,7 +85,7 @@ func TestWhatRan(t *testing.T) {
 	}
 }
 
-// A machine that runs something and has dated nothing for long is taken to have a clock that is behind.
+// If a machine runs attempts and has dated nothing for long, its clock counts as behind.
 func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
@@ -119,8 +119,8 @@ func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	}
 }
 
-// Instants that a snapshot holds stay as they are, and others become the nearest that it holds.
-func TestInstantsInRange(t *testing.T) {
+// Times that a snapshot can hold stay as they are. Other times become the nearest time that it can hold.
+func TestInRangeMovesTimesToTheNearestYear(t *testing.T) {
 	last := time.Unix(253402300799, 999)
 	assert.Equal(t, last, inRange(last))
 	assert.Equal(t, time.Unix(253402300799, 0), inRange(last.Add(time.Second)))
@@ -128,8 +128,9 @@ func TestInstantsInRange(t *testing.T) {
 	assert.Equal(t, time.Time{}.Add(1), inRange(time.Time{}.Add(1)))
 }
 
-// The usual time between looks follows the looks by a quarter each, and one gap by no more than five times the usual.
-func TestUsualTimeBetweenLooks(t *testing.T) {
+// The usual time between polls moves by a quarter of the difference at each poll. One gap counts as at most
+// five times the usual time.
+func TestUsualTimeBetweenPolls(t *testing.T) {
 	s, now := timing{period: time.Second}, time.Unix(1000, 0)
 	for _, c := range []struct{ after, usual time.Duration }{
 		{0, time.Second}, {4 * time.Second, 1750 * time.Millisecond}, {time.Second, 1562500 * time.Microsecond},
@@ -145,8 +146,7 @@ func TestUsualTimeBetweenLooks(t *testing.T) {
 	assert.Positive(t, s.period, "no product overflows")
 }
 
-// Attempts that were seen and are in no list any more are looked for once in a quarter of Config.Trace, and not while the
-// silence of attempts means nothing.
+// Missing attempts are looked for once in a quarter of Config.Trace, and not during the pause after an outage.
 func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 	const trace = 40 * time.Second
 	for _, c := range []struct {
@@ -165,9 +165,9 @@ func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 	}
 }
 
-// An attempt that was seen is missed as soon as lists have gone without it for Config.Trace. One that was never seen is
-// not: it is asked for again first.
-func TestWhichAttemptsAreMissed(t *testing.T) {
+// An attempt that was seen counts as missing as soon as lists have left it out for Config.Trace. An attempt
+// that was never seen does not: it is requested again first.
+func TestAttemptIsMissingAfterTrace(t *testing.T) {
 	const trace = 40 * time.Second
 	for _, c := range []struct {
 		seen, listed time.Duration
@@ -181,19 +181,20 @@ func TestWhichAttemptsAreMissed(t *testing.T) {
 	}
 }
 
-// A line that says of an attempt that it is another task's counts once among those that are ignored.
-func TestALineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
+// A line that gives an attempt to another task counts once among the ignored reports.
+func TestLineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, MachinesConfig{})
 	now := time.Unix(1001, 0)
 	p.Poll(now, []Attempt{{ID: "x", Task: 0, State: Running, Begun: now}})
 	now = now.Add(time.Second)
 	p.Poll(now, []Attempt{{ID: "x", Task: 1, State: Running, AsOf: now, Published: true}})
 	assert.Equal(t, 1, p.Ledger().Ignored)
-	assert.Empty(t, p.scratch.chosen, "no result of the other task is published")
+	assert.Empty(t, p.scratch.chosen, "no result of the other task counts as published")
 }
 
-// The end of an attempt that was found is dated by the clock of the machine where it ran, also if the line does not name it.
-func TestAnEndIsDatedByTheMachinesClock(t *testing.T) {
+// The end of an adopted attempt is dated by the clock of its machine, also if the line does not name the
+// machine.
+func TestEndIsDatedByTheMachinesClock(t *testing.T) {
 	var ended time.Time
 	p := begun(t, Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.Finished {
@@ -206,8 +207,9 @@ func TestAnEndIsDatedByTheMachinesClock(t *testing.T) {
 	assert.Equal(t, 5*time.Second, ended.Sub(wall))
 }
 
-// A published result of an attempt that had ended without one counts if its task is over and was not given up.
-func TestAResultThatIsPublishedLate(t *testing.T) {
+// An attempt ended without a result, and its result is published later. The result counts if the task is over
+// and was not given up.
+func TestResultThatIsPublishedLateCounts(t *testing.T) {
 	for name, of := range map[string]struct{ over, givenUp bool }{
 		"goes on": {false, false}, "has a result": {true, false}, "was given up": {true, true},
 	} {
@@ -222,8 +224,8 @@ func TestAResultThatIsPublishedLate(t *testing.T) {
 	}
 }
 
-// A line that says that an attempt waits tells more of it only if it ran, nobody knows where.
-func TestWhatALineTellsMore(t *testing.T) {
+// A line that says that an attempt waits holds events only if the attempt ran on an unknown machine.
+func TestLineOfAWaitingAttemptHoldsEventsIfItsMachineIsUnknown(t *testing.T) {
 	for _, c := range []struct {
 		ended, begun bool
 		machine      int
@@ -240,13 +242,13 @@ func TestWhatALineTellsMore(t *testing.T) {
 	}
 }
 
-// says is a policy that answers what it is told to.
+// says is a policy that returns a given answer.
 type says struct{ answer *restart.Decision }
 
 func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.answer }
 
-// A policy that answers about a free slot that an attempt is to end has it ended, as in a sweep.
-func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
+// A policy that answers an offered slot by Restart or Kill ends that attempt, as in a sweep.
+func TestOfferedSlotMayEndAnAttempt(t *testing.T) {
 	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
 		answer := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, MachinesConfig{})
@@ -255,7 +257,7 @@ func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 		if attempts > 1 {
 			list = append(list, Attempt{ID: "0.1", State: Running, Begun: time.Unix(1003, 0)})
 		}
-		answer = restart.Decision{Reason: restart.NoFreeSlot} // so that the tracker asks again once there is one
+		answer = restart.Decision{Reason: restart.NoFreeSlot} // the tracker asks again once a slot is free
 		require.Empty(t, p.Poll(time.Unix(1003, 0), list))
 		require.Len(t, p.book.tasks[0].live, attempts)
 
@@ -268,12 +270,12 @@ func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
 		assert.Equal(t, Cancel, cancels.Op)
 		assert.Equal(t, action, cancels.Decision.Action)
 		assert.True(t, p.book.attempts[cancels.ID].dying)
-		assert.Equal(t, attempts, p.told, "what ends holds its slot until it is seen to have ended")
+		assert.Equal(t, attempts, p.told, "an ending attempt holds its slot until its end is seen")
 	}
 }
 
-// An attempt of a task that the phase does not have is refused.
-func TestAnAttemptOfATaskTooMany(t *testing.T) {
+// An attempt of a task that the phase lacks is refused.
+func TestAttemptOfAnUnknownTaskIsRefused(t *testing.T) {
 	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, MachinesConfig{}) }
 	for task, known := range map[int]bool{0: true, 2: true, 3: false} {
 		data, err := snapshot.Append(nil, 1, func(c *snapshot.Codec) {
@@ -286,8 +288,8 @@ func TestAnAttemptOfATaskTooMany(t *testing.T) {
 	}
 }
 
-// While no slot is free nobody is asked for the order of what waits: there may be many.
-func TestTheOrderIsNotAskedForWithoutASlot(t *testing.T) {
+// While no slot is free, Config.Order is not called: many tasks may wait.
+func TestOrderIsNotCalledWithoutAFreeSlot(t *testing.T) {
 	asked := 0
 	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, MachinesConfig{})
 	assert.Equal(t, 1, asked)

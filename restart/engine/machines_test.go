@@ -12,9 +12,9 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// A machine that comes while a phase goes on gets work at the next call, also after a restart; and the first of all makes
-// the phase one that places.
-func TestMachinesThatCome(t *testing.T) {
+// A machine that is added while a phase goes on gets attempts at the next call, also after a restore. If it is
+// the first machine with slots, the phase places from then on.
+func TestAddedMachineGetsAttemptsAtTheNextCall(t *testing.T) {
 	for _, first := range [][]engine.Machine{nil, {{Name: "a", Slots: 2}}} {
 		machines, err := engine.NewMachines(engine.MachinesConfig{Machines: first})
 		require.NoError(t, err)
@@ -48,8 +48,9 @@ func TestMachinesThatCome(t *testing.T) {
 	}
 }
 
-// A machine that loses an attempt rests, for a minute unless it is said to be down and back before.
-func TestBackAfterALoss(t *testing.T) {
+// A machine that loses an attempt rests for a minute. The rest ends early if the machine is reported down and
+// then up.
+func TestMachineThatIsBackRestsNoLonger(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 		require.NoError(t, err)
@@ -67,8 +68,9 @@ func TestBackAfterALoss(t *testing.T) {
 	}
 }
 
-// A machine with more slots gets more at the next call, and one with fewer nothing until what runs there has ended.
-func TestSlotsThatChange(t *testing.T) {
+// A machine that gets more slots gets attempts at the next call. A machine that loses slots gets none until
+// enough attempts have ended there.
+func TestChangedSlotsCountAtTheNextCall(t *testing.T) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}}})
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: machines, Policy: restart.Never{}})
@@ -102,5 +104,5 @@ func TestSlotsThatChange(t *testing.T) {
 	placed, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a"}}})
 	require.NoError(t, err)
 	placed.SetSlots("a", 5)
-	assert.Zero(t, placed.Slots(), "the engine places")
+	assert.Zero(t, placed.Slots(), "SetSlots changes nothing if the engine places")
 }

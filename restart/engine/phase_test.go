@@ -26,25 +26,25 @@ func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
 	return p
 }
 
-// One machine of four is ten times slow, and holds a quarter of the tasks.
-func TestSlowMachine(t *testing.T) {
+// One machine of four is ten times slower, and holds a quarter of the tasks.
+func TestTasksOfASlowMachineAreRestartedElsewhere(t *testing.T) {
 	none, _ := drive(t, fourMachines(64, 16, 10), phase(t, fourMachines(64, 16, 10), restart.Never{}), period, nil)
 	c := fourMachines(64, 16, 10)
 	p := phase(t, c, restart.Mantri{})
 	took, log := drive(t, c, p, period, nil)
 	assert.Greater(t, none, 20*time.Second)
-	assert.Less(t, took, 6*time.Second, "two rounds of 2 s, and what it takes to notice")
+	assert.Less(t, took, 6*time.Second, "two rounds of 2 s, and the time to notice the slow machine")
 	assert.Equal(t, 64, p.Ledger().Finished)
 	assert.Zero(t, p.Ledger().Ignored)
 	for _, a := range log {
 		if a.Op == engine.Submit && a.Decision.Action == restart.Restart {
-			assert.NotEqual(t, "n3", a.Machine, "a restarted task must not return to the machine that it was killed on")
+			assert.NotEqual(t, "n3", a.Machine, "a restarted task must not return to the machine of its killed attempt")
 			assert.Contains(t, a.Avoid, "n3")
 		}
 	}
 }
 
-// A second phase on the same machines knows which one is bad.
+// A second phase on the same machines knows which machine is slow.
 func TestMachinesAreRememberedFromPhaseToPhase(t *testing.T) {
 	c := fourMachines(64, 16, 10)
 	machines := c.known(t, engine.MachinesConfig{})
@@ -66,7 +66,7 @@ func TestMachinesAreRememberedFromPhaseToPhase(t *testing.T) {
 	}
 }
 
-// With data skew alone there is nothing to mend.
+// If only the sizes of the tasks differ, nothing is copied.
 func TestSkewedTasksAreLeftAlone(t *testing.T) {
 	c := fourMachines(64, 16, 1)
 	for i := range c.work {
@@ -76,10 +76,10 @@ func TestSkewedTasksAreLeftAlone(t *testing.T) {
 	}
 	p := phase(t, c, restart.Mantri{})
 	_, log := drive(t, c, p, period, nil)
-	assert.Len(t, log, 64, "every task is submitted, and nothing else is done")
+	assert.Len(t, log, 64, "every task is submitted once")
 }
 
-// While a copy waits in the engine's queue no other is made, and a queue is not a straggler.
+// While a copy waits in the engine's queue, no second copy is made, and the copy is not a straggler.
 func TestQueuedCopiesAreNotJudged(t *testing.T) {
 	c := fourMachines(16, 16, 10)
 	c.dispatch = 20 * time.Second // ten times what a task takes
@@ -94,11 +94,11 @@ func TestQueuedCopiesAreNotJudged(t *testing.T) {
 	for task, n := range submitted {
 		assert.LessOrEqual(t, n, 2, "task %d", task)
 	}
-	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue is no part of a task's time")
+	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue does not count as run time")
 }
 
-// The engine holds a job array, runs it in its order, and places by itself.
-func TestJobArray(t *testing.T) {
+// The engine holds a job array, runs it in its own order, and places by itself.
+func TestJobArrayIsSubmittedAgainOnlyWithAReason(t *testing.T) {
 	c := fourMachines(64, 4, 10)
 	c.places = true
 	for i := range c.work {
@@ -154,8 +154,8 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, []int{4, 1, 3, 0, 7, 6, 5, 2}, order)
 }
 
-// An order that loses a task, or invents one, loses nothing.
-func TestOrderThatIsNone(t *testing.T) {
+// An order that loses or invents a task has no effect on the tasks.
+func TestOrderThatLosesATaskHasNoEffect(t *testing.T) {
 	for _, order := range []func(time.Time, []int){
 		func(_ time.Time, w []int) { w[0] = w[1] },
 		func(_ time.Time, w []int) { w[0] = -1 },
@@ -172,8 +172,8 @@ func TestOrderThatIsNone(t *testing.T) {
 	}
 }
 
-// What fails again and again is given up; what is lost with its machine is not to blame.
-func TestFailuresAndLosses(t *testing.T) {
+// A task that fails again and again is given up. A task whose attempt is lost with its machine is not to blame.
+func TestTaskIsGivenUpForFailuresAndNotForLosses(t *testing.T) {
 	c := fourMachines(16, 4, 1)
 	c.fail = func(task int) bool { return task == 5 }
 	p := phase(t, c, nil)
@@ -204,7 +204,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// A copy that was cancelled may be the first to end all the same.
+// A cancelled attempt may still be the first to succeed.
 func TestCancelledCopySucceeds(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)})
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestCancelledCopySucceeds(t *testing.T) {
 	assert.False(t, p.Done())
 }
 
-// after restarts what has run for some time: a policy of a machine's own.
+// after restarts an attempt that has run for some time: a custom policy.
 type after time.Duration
 
 func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -269,8 +269,8 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// When the engine itself was away, the silence of all attempts says nothing: nothing is killed for it.
-func TestGapInPolling(t *testing.T) {
+// After an outage of the engine all attempts look silent. No attempt is killed because of that.
+func TestOutageKillsNothing(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 4, Slots: 8, Interval: time.Second})
 	require.NoError(t, err)
 	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
@@ -288,28 +288,28 @@ func TestGapInPolling(t *testing.T) {
 		require.Empty(t, p.Poll(at(s), list(s)))
 	}
 	for s := 40.0; s < 42; s++ {
-		require.Empty(t, p.Poll(at(s), list(9)), "the reports of the time before")
+		require.Empty(t, p.Poll(at(s), list(9)), "after the outage the reports are still old")
 	}
 	for s := 42.0; s < 60; s++ {
 		p.Poll(at(s), list(9))
 	}
-	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "now they have been silent for three intervals, and the poll was not")
+	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "the attempts are silent for three intervals while the engine is polled")
 }
 
-// What waits in the queue of a machine that has just lost an attempt would wait for nothing.
-func TestQueueOfALostMachine(t *testing.T) {
+// An attempt that waits in the queue of a machine that just lost an attempt is submitted elsewhere.
+func TestQueueOfALostMachineIsSubmittedElsewhere(t *testing.T) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 3, Interval: time.Second, Machines: machines})
 	require.NoError(t, err)
 	p.Poll(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
 	actions := lines(p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}))
-	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "and the other when b has room")
+	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "the other task waits until b has a free slot")
 	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}))
 	assert.Equal(t, []string{"submit 2.1 on b not on a"}, actions)
 }
 
-// The first poll makes one object for each task, its name, and one for 64 attempts. Here it is 1.05.
+// The first poll allocates one object for each task, its name, and one for 64 attempts: 1.05 a task here.
 func TestFirstPollMakesFewObjects(t *testing.T) {
 	const machines, slots = 50, 100
 	list := make([]engine.Machine, machines)
@@ -326,8 +326,9 @@ func TestFirstPollMakesFewObjects(t *testing.T) {
 	assert.Less(t, objects/(machines*slots), 1.2)
 }
 
-// A name of ours that an adopted attempt has is not given again, nor after a restore.
-func TestNameOfAnAdoptedAttempt(t *testing.T) {
+// If an adopted attempt has a name that the phase would give, the phase does not give it again, also after a
+// restore.
+func TestNameOfAnAdoptedAttemptIsNotGivenAgain(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.MachinesConfig{})
 	adopted := engine.Attempt{ID: "0.0", Task: 1, State: engine.Running}
 	require.Empty(t, p.Poll(epoch, []engine.Attempt{adopted}))

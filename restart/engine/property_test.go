@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// eager copies and restarts as often as it can: a policy that tries the books.
+// eager copies and restarts as often as it can.
 type eager struct{ seed uint64 }
 
 func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
@@ -37,7 +37,8 @@ func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// randomCluster draws a cluster with all that may go wrong, and a configuration for it. One machine never dies.
+// randomCluster draws a cluster in which everything may go wrong, and a configuration for it. One machine never
+// dies.
 func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -78,8 +79,12 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	return c, config
 }
 
-// On any cluster, under any policy: every task comes to its end, machines hold no more than their slots, a task never runs
-// twice on one machine while there are others, and the journal of it replays to the letter.
+// On any cluster, under any policy:
+//
+//   - every task ends,
+//   - no machine runs more attempts than it has slots,
+//   - no two attempts of a task run on one machine while there are others,
+//   - the journal replays exactly.
 func TestNothingIsLostAndNothingOverbooked(t *testing.T) {
 	for seed := range uint64(300) {
 		c, config := randomCluster(t, seed)
@@ -125,7 +130,7 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 			assert.False(t, names[a.ID], "seed %d: %s was submitted twice", seed, a.ID)
 			names[a.ID] = true
 			assert.NotContains(t, a.Avoid, a.Machine, "seed %d", seed)
-			assert.True(t, len(a.Avoid) < len(c.machines), "seed %d: nowhere is left", seed)
+			assert.True(t, len(a.Avoid) < len(c.machines), "seed %d: no machine is left", seed)
 		}
 	}
 	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(_ int, rc *tracker.Config) {
@@ -138,8 +143,8 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 	}
 }
 
-// The same observations give the same actions.
-func TestDeterminism(t *testing.T) {
+// The same reports give the same actions.
+func TestSameReportsGiveSameActions(t *testing.T) {
 	for seed := range uint64(20) {
 		var logs [2][]engine.Action
 		for i := range logs {

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// living is a phase of any size that is under way on four machines.
+// living is a running phase of any size on four machines.
 type living struct {
 	*engine.Phase
 	rng      *rand.Rand
@@ -72,7 +72,7 @@ func (l *living) step() {
 	}
 }
 
-// restored returns the phase that a scheduler finds which has kept this.
+// restored returns the phase as a new scheduler restores it from these snapshots.
 func restored(t *testing.T, machines, snapshot []byte) *engine.Phase {
 	t.Helper()
 	var h engine.Machines
@@ -82,7 +82,8 @@ func restored(t *testing.T, machines, snapshot []byte) *engine.Phase {
 	return p
 }
 
-// A phase of any size is restored at any moment of its life from its snapshot: at 6 moments, or with STRAGGLER_LIVES at 50.
+// A phase of any size is restored from its snapshot at any moment of its run: at 6 moments, or at 50 with
+// STRAGGLER_LIVES.
 func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	sizes := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}
 	moments := 6
@@ -110,7 +111,7 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	}
 }
 
-// pair is a phase of two tasks of which both attempts run.
+// pair is a phase of two tasks. The first attempts of both run.
 func pair(t *testing.T) (p *engine.Phase, x, y engine.Attempt) {
 	t.Helper()
 	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
@@ -126,8 +127,8 @@ func ended(a engine.Attempt, seconds float64) engine.Attempt {
 	return a
 }
 
-// A Publish that fails is given again, and the phase is not done before one was confirmed.
-func TestPublishThatFailsIsGivenAgain(t *testing.T) {
+// A Publish that fails is requested again, and the phase is not done before a publication is confirmed.
+func TestFailedPublishIsRepeated(t *testing.T) {
 	p, x, y := pair(t)
 	list := []engine.Attempt{ended(x, 2), ended(y, 2)}
 	given := map[string]int{}
@@ -148,17 +149,18 @@ func TestPublishThatFailsIsGivenAgain(t *testing.T) {
 	assert.Empty(t, p.Outstanding())
 }
 
-// Only the attempt that won its task can be confirmed.
-func TestOnlyTheWinnerIsPublished(t *testing.T) {
+// Published confirms only an attempt that won its task.
+func TestOnlyTheWinnerIsConfirmed(t *testing.T) {
 	p, x, y := pair(t)
 	p.Published(x.ID)
 	for _, a := range p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)}) {
 		assert.Equal(t, engine.Publish, a.Op)
 	}
-	assert.False(t, p.Done(), "neither was confirmed after it had won")
+	assert.False(t, p.Done(), "a confirmation before the win does not count")
 }
 
-// A restored phase asks for each result that is not confirmed at its first poll, however long ago it asked before.
+// At its first poll a restored phase requests each publication that is not confirmed, however long ago the last
+// request was.
 func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 	p, x, y := pair(t)
 	p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)})
@@ -175,8 +177,8 @@ func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 	assert.True(t, other.Done())
 }
 
-// A list that gives one ID to two tasks makes no sense: one of them has it, and the other runs again.
-func TestOneIDOfTwoTasks(t *testing.T) {
+// A list that gives one ID to two tasks makes no sense. One task gets the attempt, and the other runs again.
+func TestOneIDForTwoTasksRunsOneTaskAgain(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.MachinesConfig{})
 	list := []engine.Attempt{
 		{ID: "x", Task: 0, State: engine.Succeeded, Begun: at(1), Ended: at(3)},
@@ -189,7 +191,7 @@ func TestOneIDOfTwoTasks(t *testing.T) {
 	assert.Positive(t, p.Ledger().Ignored)
 }
 
-// onTwoMachines is a phase on two machines, of a slot each, of which both attempts began at 1 s.
+// onTwoMachines is a phase on two machines with one slot each. Both attempts began at 1 s.
 func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *engine.Machines, run func(i int, asOf float64) engine.Attempt) {
 	t.Helper()
 	c.Policy = restart.Never{}
@@ -205,7 +207,8 @@ func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *en
 	}
 }
 
-// A machine dates a heartbeat before the cancel of its attempt, and shows it after: its clock is right.
+// A machine dates a heartbeat before the cancel of its attempt, and the engine lists it afterwards. The
+// machine's clock counts as right.
 func TestACancelMovesNoClock(t *testing.T) {
 	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 1, Clones: 2})
 	p.Poll(at(2), []engine.Attempt{run(0, 1.5), run(1, 1.5)})
@@ -215,7 +218,8 @@ func TestACancelMovesNoClock(t *testing.T) {
 	assert.Zero(t, machines.ClockOffset(run(1, 60).Machine))
 }
 
-// An attempt is in no list for a while and comes back with a heartbeat of before: the clock of its machine is right.
+// An attempt is missing for a while and comes back with an old heartbeat. The clock of its machine counts as
+// right.
 func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
 	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 2})
 	for s := 1.; s < 10; s++ {

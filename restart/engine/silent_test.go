@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// told is a phase that is told no more than it should be: no work, or no progress.
+// told hides work or progress from a phase.
 type told struct {
 	*engine.Phase
 	silent bool
@@ -32,8 +32,9 @@ func (p told) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return p.Phase.Poll(now, attempts)
 }
 
-// One machine of four is six times slower, and every task has a slot. The rule that one writes first copies what has run for
-// twice the median, whatever is known; the default must not be later for knowing more, nor for being told less.
+// One machine of four is six times slower, and every task has a slot. The naive rule copies an attempt that has
+// run for twice the median. The default must not be later than the naive rule, whether it gets all facts or
+// few.
 func TestSlowMachineAgainstTheNaiveRule(t *testing.T) {
 	naive := rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 	median := func(policy restart.Policy, sized, silent bool) float64 {

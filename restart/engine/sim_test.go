@@ -11,8 +11,9 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// A cluster is an engine under test: machines of different speed, which run what they are given or, if the engine places,
-// what waits in one queue. Its polls are as late and as incomplete as those of real ones.
+// A cluster is a simulated engine. Its machines have different speeds. They run the attempts that are submitted
+// to them or, if the engine places, the attempts of one common queue. Its lists are as late and as incomplete
+// as a real engine's.
 type cluster struct {
 	now      time.Time
 	machines []simMachine
@@ -44,7 +45,8 @@ type simAttempt struct {
 
 const simStep = 50 * time.Millisecond
 
-// submit takes an attempt, unless it has one of that name: then it was asked again, and returns false.
+// submit takes an attempt. If the cluster already has an attempt of that name, the request was repeated, and
+// submit returns false.
 func (c *cluster) submit(task int, id, machine string, avoid []string) bool {
 	if slices.ContainsFunc(c.attempts, func(a *simAttempt) bool { return a.id == id }) {
 		return false
@@ -75,7 +77,7 @@ func (c *cluster) load(machine int) (n int) {
 	return n
 }
 
-// step runs the cluster for a moment.
+// step lets a moment pass.
 func (c *cluster) step() {
 	c.now = c.now.Add(simStep)
 	for _, a := range c.attempts {
@@ -132,7 +134,7 @@ func (c *cluster) run(a *simAttempt) {
 	}
 }
 
-// poll shows what there is, each end once.
+// poll lists all attempts; it shows each end once.
 func (c *cluster) poll() (all []engine.Attempt) {
 	for _, a := range c.attempts {
 		if a.told {
@@ -161,14 +163,14 @@ func (c *cluster) poll() (all []engine.Attempt) {
 	return all
 }
 
-// observer is a phase, or one that is audited.
+// observer is a phase, or a phase with an audit.
 type observer interface {
 	Done() bool
 	Poll(now time.Time, attempts []engine.Attempt) []engine.Action
 	Published(id string)
 }
 
-// drive runs a phase to its end and returns how long it took and all that was done.
+// drive runs a phase to its end. It returns the time that the phase took, and all actions.
 func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now
@@ -206,7 +208,7 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// fourMachines is a cluster of four machines, of which the last is slow.
+// fourMachines is a cluster of four machines. The last is slow.
 func fourMachines(tasks, slots int, slow float64) *cluster {
 	c := &cluster{now: epoch, dispatch: 50 * time.Millisecond, dying: 200 * time.Millisecond, stale: 100 * time.Millisecond}
 	for i, name := range []string{"n0", "n1", "n2", "n3"} {

@@ -17,7 +17,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// twins are a phase that never stops, and one that is restored time and again.
+// twins are two phases with the same reports: the first never stops, and the second is restored again and
+// again.
 type twins struct {
 	*engine.Phase
 	t        *testing.T
@@ -44,7 +45,8 @@ func (w *twins) Published(id string) {
 	w.other.Published(id)
 }
 
-// withoutPublish drops what a restored phase asks for again, since it can't know that it was carried out.
+// withoutPublish drops the Publish actions that a restored phase repeats because it can't know that they were
+// carried out.
 func withoutPublish(actions []engine.Action) (others []engine.Action) {
 	for _, a := range actions {
 		if a.Op != engine.Publish {
@@ -67,11 +69,11 @@ func (w *twins) restore() {
 	require.NoError(w.t, err)
 	again, err := w.other.MarshalBinary()
 	require.NoError(w.t, err)
-	require.Equal(w.t, phase, again, "what is restored is what was written")
+	require.Equal(w.t, phase, again, "a restored phase must be saved as the same bytes")
 }
 
-// A phase that is restored between any two polls does what one does that never stopped.
-func TestRestoreBetweenPolls(t *testing.T) {
+// A phase that is restored between any two polls acts like a phase that never stopped.
+func TestRestoredPhaseActsLikeOneThatNeverStopped(t *testing.T) {
 	stops := 0
 	for seed := range uint64(150) {
 		c, config := randomCluster(t, seed)
@@ -94,8 +96,8 @@ func TestRestoreBetweenPolls(t *testing.T) {
 	assert.Greater(t, stops, 1000)
 }
 
-// Two phases that share machines are restored after them, in any order.
-func TestRestoreSharedMachines(t *testing.T) {
+// Two phases that share machines are restored after the machines, in any order.
+func TestPhasesThatShareMachinesAreRestored(t *testing.T) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 3}, {Name: "b", Slots: 3}}})
 	require.NoError(t, err)
 	config := engine.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}, Machines: machines}
@@ -122,10 +124,10 @@ func TestRestoreSharedMachines(t *testing.T) {
 	}
 	three, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: &back})
 	require.NoError(t, err)
-	assert.Len(t, three.Poll(epoch, nil), 2, "four of six slots are held")
+	assert.Len(t, three.Poll(epoch, nil), 2, "the two phases hold four of six slots")
 }
 
-func TestRestoreRefuses(t *testing.T) {
+func TestRestoreRefusesBadSnapshots(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(t, err)
 	p.Poll(epoch, nil)
@@ -149,7 +151,7 @@ func TestRestoreRefuses(t *testing.T) {
 	assert.Error(t, h.UnmarshalBinary([]byte{9, 9, 9}))
 }
 
-// A phase that had an order or a budget does not come back without one unless the machine says so.
+// A phase that had an order or a budget is not restored without one.
 func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	config := engine.Config{
 		Tasks: 3, Slots: 2, Interval: time.Second, Budget: new(tracker.Budget),
@@ -170,7 +172,7 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A restored phase goes on with its journal, and the whole of it replays to the letter.
+// A restored phase goes on with its journal, and the whole journal replays exactly.
 func TestJournalOfARestoredPhase(t *testing.T) {
 	for seed := range uint64(40) {
 		c, config := randomCluster(t, seed)
@@ -188,7 +190,7 @@ func TestJournalOfARestoredPhase(t *testing.T) {
 	}
 }
 
-// reborn is a phase that is restored now and then, with its journal.
+// reborn is a phase that is restored from time to time, with its journal.
 type reborn struct {
 	*engine.Phase
 	t      *testing.T
@@ -209,7 +211,7 @@ func (r *reborn) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 	return r.Phase.Poll(now, list)
 }
 
-// Any bytes are a phase or an error, and a phase goes on.
+// Any bytes give a phase or an error, and such a phase goes on.
 func FuzzRestore(f *testing.F) {
 	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(f, err)

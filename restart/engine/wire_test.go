@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// What a machine may have to store comes back as it was, from JSON and from gob.
+// An action that was stored as JSON or gob reads back equal.
 func TestActionsReadBack(t *testing.T) {
 	q := newQueue(20, 3, 4, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
@@ -47,7 +47,7 @@ func TestActionsReadBack(t *testing.T) {
 	assert.Len(t, ops, 3, "%v", ops)
 }
 
-func TestFormOfWhatIsLogged(t *testing.T) {
+func TestFormOfALoggedAction(t *testing.T) {
 	a := engine.Action{Op: engine.Cancel, Task: 3, ID: "3.0", Machine: "n1"}
 	text, err := json.Marshal(a)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// plain is what is true of a machine, without what follows from it.
+// plain is the bare state of a machine.
 type plain struct {
 	name                        string
 	slots, load                 int
@@ -22,7 +22,7 @@ type plain struct {
 	restUntil, leaves           time.Time
 }
 
-// model answers what a Set answers, by a look at all machines each time.
+// model answers like a Set, but looks at all machines for each answer.
 type model struct {
 	machines           []plain
 	rest               time.Duration
@@ -83,7 +83,7 @@ func (m *model) rests(i int, now time.Time) bool {
 	return h.resting && now.Before(h.restUntil) && !now.Before(h.restUntil.Add(-2*m.rest-1))
 }
 
-// step changes something in both.
+// step makes one random change to the model and to the set.
 func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
 	if len(m.machines) == 0 || len(m.machines) < 7 && r.IntN(20) == 0 {
 		name := fmt.Sprint("h", len(m.machines))
@@ -142,7 +142,7 @@ func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
 	}
 }
 
-// same demands that both answer alike.
+// same demands that the model and the set answer alike.
 func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 	t.Helper()
 	slots, unwanted := 0, []int{}
@@ -198,9 +198,9 @@ func restored(data []byte, check func(int, Machine) error) (*Set, error) {
 
 func fine(int, Machine) error { return nil }
 
-// A set answers what a look at all machines would answer, whatever happens to them, and also once it was restored: then
-// without what attempts hold, and without who is slow.
-func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
+// A set answers like the model that looks at all machines, after any change. A restored set does too, without
+// the load of attempts and without slow machines.
+func TestSetAnswersLikeAModel(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		m := &model{rest: time.Minute}
@@ -227,43 +227,43 @@ func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
 	}
 }
 
-func TestMachinesAreLearnedWhereTheEnginePlaces(t *testing.T) {
+func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 	s := New(time.Minute)
 	assert.False(t, s.Placing())
-	assert.True(t, s.AnyUp(nil), "neither machines nor names")
+	assert.True(t, s.AnyUp(nil), "without machines and names AnyUp is true")
 	assert.False(t, s.AnyUp([]string{"a"}))
 	assert.Equal(t, Nowhere, s.Number(""))
 	assert.Equal(t, 0, s.Number("a"))
 	assert.Equal(t, 1, s.Number("b"))
 	assert.Equal(t, 0, s.Number("a"))
-	assert.False(t, s.Placing(), "the engine knows the slots")
+	assert.False(t, s.Placing(), "machines without slots are placed by the engine")
 	assert.Empty(t, s.Name(Nowhere))
 	picked, open := s.Pick(func(int) bool { return false }, false)
-	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "machines without slots are full")
+	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "a machine without slots has no free slot")
 
 	s = New(time.Minute)
 	s.Add(Machine{Name: "a", Slots: 1})
 	assert.True(t, s.Placing())
-	assert.Equal(t, Nowhere, s.Number("b"), "no machine is learned where machines are chosen here")
+	assert.Equal(t, Nowhere, s.Number("b"), "no machine is added where machines have slots")
 	assert.Equal(t, 1, s.Len())
 }
 
-// A rest ends a rest after the loss, to the moment. A clock that steps back by more than a rest ends it as well.
-func TestRestEnds(t *testing.T) {
+// A rest ends exactly one rest after the loss. It also ends if the clock steps back by more than a rest.
+func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
 	s, now := New(time.Minute), time.Unix(1000, 0)
 	s.Add(Machine{Name: "a"})
 	s.Lose(0, now)
-	s.Lose(0, now.Add(-time.Second)) // heard late
+	s.Lose(0, now.Add(-time.Second)) // reported late
 	for after, rests := range map[time.Duration]bool{
 		time.Minute - 1: true, time.Minute: false, 0: true, -time.Minute: true, -time.Minute - 1: true, -time.Minute - 2: false,
 	} {
 		assert.Equal(t, rests, s.Rests(0, now.Add(after)), "%v", after)
 	}
 	s.Lose(0, now.Add(time.Second))
-	assert.True(t, s.Rests(0, now.Add(time.Minute)), "a later loss makes it longer")
+	assert.True(t, s.Rests(0, now.Add(time.Minute)), "a later loss makes the rest longer")
 }
 
-func TestWhatNoSnapshotOfMachinesIs(t *testing.T) {
+func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
 	s := New(time.Minute)
 	s.Add(Machine{Name: "a", Slots: 3})
 	s.Clock(0).Tell(time.Unix(60, 0), time.Unix(50, 0), time.Unix(50, 0)) // both bounds are 10 s

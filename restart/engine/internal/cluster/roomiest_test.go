@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tree finds what a look at every machine would find.
-func TestRoomiestFindsWhatALookAtAllFinds(t *testing.T) {
+// The tree finds the same machine as a search over all machines.
+func TestRoomiestFindsTheSameAsASearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var tree roomiest

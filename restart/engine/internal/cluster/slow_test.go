@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A machine that is called slow no longer is not slow, though the caller uses the memory of its list again.
+// A machine that is no longer called slow is not slow, even if the caller reuses the memory of its list.
 func TestSlowMachineRecovers(t *testing.T) {
 	s := New(time.Minute)
 	for _, name := range []string{"a", "b", "c"} {
