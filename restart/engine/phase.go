@@ -251,7 +251,7 @@ type task struct {
 	oneTried     [1]int            // memory for the first element of tried
 	winner       *attempt          // the attempt that has the task's result, or nil
 	failed, lost int               // number of failed and of lost attempts
-	withdrawn    int // how often its only attempt was withdrawn from a queue
+	withdrawn    int               // how often its only attempt was withdrawn from a queue
 	untraced     int               // how many attempts were submitted and never seen
 	dying        int               // attempts that are cancelled and not known to have ended
 	why          *restart.Decision // why the task waits; nil for the zero Decision

@@ -176,7 +176,6 @@ func TestIndentedLinesAreAnswers(t *testing.T) {
 	assert.ErrorContains(t, err, "line 1: an indented line is an answer, and no event stands before this one")
 
 	// A rewrite would drop an event that was indented by mistake.
-	// Rewriting would drop an event that was indented by mistake.
 	for _, text := range []string{" 10s start task=1", "\tslots 3", "  eligible task=1", " phase tasks=1", " work 1"} {
 		_, err = Parse([]byte("phase tasks=1\n" + text + "\n"))
 		assert.ErrorContains(t, err, "line 2: an indented line is an answer, want it to begin with one of keep,", text)

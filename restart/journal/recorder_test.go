@@ -237,7 +237,6 @@ slots 3
 `, string(r.Bytes()))
 
 	// A visit that tells no event sees the decisions of the sweep.
-	// A visit that tells nothing sees what the sweep saw.
 	tr.SetSlots(4)
 	visited = nil
 	r.Reset()

@@ -11,7 +11,7 @@
 // policy that the journals name, for example by your own. [RunActions] accepts other numbers and reasons as
 // long as the actions are equal.
 //
-// # What would another policy do?
+// # Asking about another policy
 //
 // Record a batch under [restart.Never], which changes nothing, and keep its journal. [Touched] returns the
 // tasks that a policy would have copied, restarted or killed. So a test can say: the policy finds all
@@ -29,7 +29,7 @@
 //
 //	go test ./mypackage -restart.rewrite
 //
-// Read the difference before you commit it, because the files say what the tests want. Name the packages that
+// Read the difference before you commit it, because the files hold the expected answers. Name the packages that
 // import this package: go test passes the flag to all packages that it runs, and other packages do not know the
 // flag.
 //

@@ -14,8 +14,8 @@ import (
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
 // Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest. The test fails at the
-// first answer that differs from the file, and shows the facts that the policy got. (Some of these facts are
-// kept only for a custom policy; the policies of package restart do not read them.) The test also fails if the
+// first answer that differs from the file, and shows the facts that the policy got. A tracker keeps some facts
+// only for a custom policy. For other policies these facts are shown as unknown. The test also fails if the
 // pattern matches nothing, or if a journal holds no decision. It costs one replay of each journal, and a second
 // one to show a difference.
 func Run(t *testing.T, pattern string) {

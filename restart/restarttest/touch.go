@@ -28,9 +28,9 @@ type Touch struct {
 // finds, and that it leaves healthy tasks alone.
 //
 // A journal that was recorded under [restart.Never] answers for every policy. A journal in which another policy
-// has acted on a task answers for that task only up to the action, because nobody knows what would have
-// happened without it. If the asked policy has not touched the task by then, the test fails. The failure names
-// the policy that acted, the line and the task.
+// has acted on a task answers for that task only up to the action, because the events without this action are
+// unknown. If the asked policy has not touched the task by then, the test fails. The failure names the policy
+// that acted, the line and the task.
 func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -134,7 +134,7 @@ type history struct {
 // gone is the machine of an attempt that has ended.
 const gone = -2
 
-// apply applies an event. If the event shows that somebody acted on a running task, it says what was done. The
+// apply applies an event. If the event shows that somebody acted on a running task, apply describes the action. The
 // first attempts of a task, up to the number of clones, are no action.
 func (h *history) apply(e tracker.Event, clones int) string {
 	runs := h.attempts[e.Task]
