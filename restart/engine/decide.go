@@ -288,11 +288,11 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 // avoid names the machines where a new attempt should not run, without the chosen machine. It tries these lists
 // and returns the first that leaves a machine over:
 //
-//   - machines that run or ran an attempt of the task, and machines that rest or are slow,
-//   - machines with a live attempt of the task, and machines that rest or are slow,
+//   - machines that run or ran an attempt of the task, and machines that rest, are slow or leave,
+//   - machines with a live attempt of the task, and machines that rest, are slow or leave,
 //   - machines with a live attempt of the task.
 //
-// O(machines that rest, are slow or were tried).
+// O(machines that rest, are slow, leave or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
 	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))

@@ -116,7 +116,7 @@ type Action struct {
 	// Cancel and to Publish: where the attempt runs or ran, or was submitted; empty if not known.
 	Machine string
 	// Avoid names the machines on which the new attempt should not run: machines that run or ran an attempt of
-	// the task, machines that rest, and slow machines. Avoid never names all known machines.
+	// the task, and machines that rest, are slow or leave. Avoid never names all known machines.
 	Avoid []string
 	// Decision is the reason of the action: the policy's decision about the task, or a Kill with the reason
 	// Overtaken where another attempt won. It is the zero Decision in these cases:

@@ -188,9 +188,9 @@ func (m *Machines) SetDown(name string, down bool) {
 }
 
 // SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. It gets
-// no new attempts. An attempt that would not end there in time is copied as soon as a slot elsewhere is free,
-// under every policy, also under restart.Never. The zero time says that the machine stays after all. An unknown
-// name is added if the engine places; otherwise it is ignored.
+// no new attempts as long as there are others. An attempt that would not end there in time is copied as soon as
+// a slot elsewhere is free, under every policy, also under restart.Never. The zero time says that the machine
+// stays after all. An unknown name is added if the engine places; otherwise it is ignored.
 func (m *Machines) SetLeaving(name string, at time.Time) {
 	if i := m.number(name); i != cluster.Nowhere {
 		m.set.SetLeaving(i, inRange(at))

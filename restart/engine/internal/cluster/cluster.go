@@ -38,6 +38,7 @@ type Set struct {
 
 	resting []int    // machines that rest after a loss; may hold some whose rest is over, until Settle
 	slow    []int    // slow machines, as the last Settle said
+	leaving []int    // machines that leave at a known time
 	open    roomiest // machines that may get new attempts
 	sums    tally    // over all machines
 	last    bool     // every machine that is up should get nothing new, so all may
@@ -79,6 +80,9 @@ func (s *Set) add(m machine) int {
 	s.list = append(s.list, m)
 	if m.rests() {
 		s.resting = append(s.resting, i)
+	}
+	if !m.leaves.IsZero() {
+		s.leaving = append(s.leaving, i)
 	}
 	s.open.grow(i + 1)
 	s.touch(i)
@@ -158,11 +162,19 @@ func (s *Set) SetDown(i int, down bool) {
 
 // SetLeaving sets when a machine leaves. The zero time says that it stays.
 func (s *Set) SetLeaving(i int, at time.Time) {
-	if !s.list[i].leaves.Equal(at) {
-		s.list[i].leaves = at
-		s.Departures++
-		s.touch(i)
+	m := &s.list[i]
+	if m.leaves.Equal(at) {
+		return
 	}
+	switch {
+	case m.leaves.IsZero():
+		s.leaving = append(s.leaving, i)
+	case at.IsZero():
+		s.leaving = slices.DeleteFunc(s.leaving, func(k int) bool { return k == i })
+	}
+	m.leaves = at
+	s.Departures++
+	s.touch(i)
 }
 
 // Leaves returns when a machine leaves, or the zero time.
@@ -285,8 +297,10 @@ func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	return Nowhere, true
 }
 
-// Unwanted appends the machines that rest or are slow to a list.
-func (s *Set) Unwanted(list []int) []int { return append(append(list, s.resting...), s.slow...) }
+// Unwanted appends the machines that rest, are slow or leave to a list.
+func (s *Set) Unwanted(list []int) []int {
+	return append(append(append(list, s.resting...), s.slow...), s.leaving...)
+}
 
 // Names returns the names of the machines in a list, without the chosen machine and without machines that are
 // down, in the order of their numbers. The result left reports whether any other machine that is up remains. If

@@ -155,7 +155,7 @@ func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 		known, ok := s.Known(h.name)
 		require.True(t, ok && known == i)
 		slots += h.slots
-		if h.resting || h.slow {
+		if h.idles() {
 			unwanted = append(unwanted, i)
 		}
 	}
