@@ -77,11 +77,11 @@
 // be by one clock.
 //
 // A machine's clock may be wrong. A time later than the call that reports it proves that the clock is ahead. A
-// time earlier than the submission of the attempt proves that the clock is behind. Both also prove by how much
-// at least, and the phase shifts all times of the machine by this offset ([Machines.ClockOffset]). A clock that
-// may be right is never shifted. Only attempts that this phase submitted can show that a clock is behind. There
-// is an exception at the first call: a machine that runs attempts and has dated nothing for five intervals
-// counts as behind.
+// time earlier than the submission of the attempt proves that the clock is behind. Such a time also gives the
+// least possible offset of the clock, and the phase shifts all times of the machine by this offset
+// ([Machines.ClockOffset]). A clock that may be right is never shifted. Only attempts that this phase submitted
+// can show that a clock is behind. There is an exception at the first call: a machine that runs attempts and
+// has dated nothing for five intervals counts as behind.
 //
 // The events of one call are applied in the order of their times. At the first call a time may lie anywhere in
 // the past. At a later call, a time before the last call counts as the time of the last call, because the
@@ -122,8 +122,8 @@
 //     ([Machines.SetDown]).
 //   - A machine that the record of machines calls slow gets no new attempts as long as there are others
 //     ([MachinesConfig.Record], package estimate/machines).
-//   - A machine that leaves at a known time gets no new attempts. An attempt that would not end there in time
-//     is copied ([Machines.SetLeaving]).
+//   - A machine that leaves at a known time gets no new attempts as long as there are others. An attempt that
+//     would not end there in time is copied ([Machines.SetLeaving]).
 //
 // An attempt that loses a race against a clone or a copy counts against its machine only by the time that it
 // had run. The phases of one cluster may share [Machines], one after another or at once.
@@ -136,5 +136,5 @@
 // attempts and for actions, and little besides. Memory grows with the number of attempts; with a journal it
 // grows with the number of events.
 //
-// A Phase is not safe for concurrent use. Use one Phase for each phase.
+// A Phase is not safe for concurrent use. Use one Phase for each phase of your job.
 package engine
