@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// How far is a machine's clock off? The attempt was submitted at 0 s and seen at 1 s, but its machine says that it began at
-// 61 s. So the clock is at least 60 s ahead.
+// How far is a machine's clock off? The attempt was submitted at 0 s and seen at 1 s, but its machine says that
+// it began at 61 s. So the clock is at least 60 s ahead.
 func ExampleMachines_ClockOffset() {
 	machines := new(engine.Machines)
 	phase, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: machines})

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What happens to the attempts of a machine that will be drained? Machine ann leaves in 29 s, and attempt 1.0 there still needs
+// How do attempts leave a machine that will be drained? Machine ann leaves in 29 s, and attempt 1.0 there still needs
 // 89 s. So task 1 is copied to bob, and ann gets no new attempts.
 func ExampleMachines_SetLeaving() {
 	machines, err := engine.NewMachines(engine.MachinesConfig{

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Which requests has the engine not carried out yet? Attempt 0.0 has won and is not yet published, and no list has shown
-// attempt 1.0.
+// Which requests has the engine not carried out yet? Attempt 0.0 has won and is not yet published, and no list
+// has shown attempt 1.0.
 func ExamplePhase_Outstanding() {
 	phase, err := engine.New(engine.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// How does a queue without lists report its attempts? It pushes each event as it happens, and an empty slice once an
-// interval.
+// How does a queue without lists report its attempts? The adapter pushes each event as it happens, and an empty
+// slice once an interval.
 func ExamplePhase_Push() {
 	phase, err := engine.New(engine.Config{Tasks: 2, Slots: 1, Interval: time.Second})
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// How does a scheduler go on after a crash? It saves the machines and the phase together, and restores the machines first.
+// How does a scheduler go on after a crash? The scheduler saves the machines and the phase together, and restores the
+// machines first.
 func ExampleRestore() {
 	machines := new(engine.Machines)
 	phase, err := engine.New(engine.Config{Tasks: 2, Slots: 2, Interval: time.Second, Machines: machines})

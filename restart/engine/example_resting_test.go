@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Which machines get no attempts now? A machine that lost an attempt rests for a minute, unless the engine reports that the
-// machine went down and is up again.
+// Which machines get no attempts now? A machine that lost an attempt rests for a minute, unless the engine
+// reports that the machine went down and is up again.
 func ExampleMachines_Resting() {
 	machines := new(engine.Machines)
 	phase, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: machines})

@@ -187,10 +187,10 @@ func (m *Machines) SetDown(name string, down bool) {
 	}
 }
 
-// SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. It gets
-// no new attempts as long as there are others. An attempt that would not end there in time is copied as soon as
-// a slot elsewhere is free, under every policy, also under restart.Never. The zero time says that the machine
-// stays after all. An unknown name is added if the engine places; otherwise it is ignored.
+// SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. The
+// machine gets no new attempts as long as there are others. An attempt that would not end there in time is
+// copied as soon as a slot elsewhere is free, under every policy, also under restart.Never. The zero time says
+// that the machine stays after all. An unknown name is added if the engine places; otherwise it is ignored.
 func (m *Machines) SetLeaving(name string, at time.Time) {
 	if i := m.number(name); i != cluster.Nowhere {
 		m.set.SetLeaving(i, inRange(at))
@@ -203,7 +203,7 @@ func (m *Machines) Slots() int { return m.fill().set.Slots() }
 const machinesVersion = 6
 
 // AppendBinary appends a snapshot of the machines to dst. The snapshot includes the record of machines, unless
-// MachinesConfig.Record gave it. It does not include the load of phases, which comes back with the phases.
+// MachinesConfig.Record gave it. The snapshot does not include the load of phases, which comes back with the phases.
 // AppendBinary never fails. O(machines).
 func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
 	m.fill()

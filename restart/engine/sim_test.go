@@ -170,7 +170,7 @@ type observer interface {
 	Published(id string)
 }
 
-// drive runs a phase to its end. It returns the time that the phase took, and all actions.
+// drive runs a phase to its end. The results are the time that the phase took, and all actions.
 func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now

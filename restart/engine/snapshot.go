@@ -45,7 +45,7 @@ type Saved struct {
 //   - Order, Journal and OnEvent.
 //   - The fields that tracker.Restore takes.
 //
-// It returns an error if such a field is nil and was not nil when the snapshot was taken. If Machines still
+// A field that is nil now, and was not nil when the snapshot was taken, is an error. If Machines still
 // hold the slots of the old phase, call the old phase's Release first; otherwise its slots count twice.
 //
 // The requests of [Phase.Outstanding] may or may not have been carried out. Poll repeats the missing ones, so

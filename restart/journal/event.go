@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a key's value is
-// written, and in which field of an event it belongs.
+// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a
+// key's value is written, and in which field of an event it belongs.
 
 // fields are an event as its line shows it.
 type fields struct {

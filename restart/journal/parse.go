@@ -83,7 +83,7 @@ type line struct {
 	since  time.Time      // of a sinceLine
 }
 
-// lines reads a journal line by line. It stops at the first error.
+// lines reads a journal line by line. lines stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		number, answerable, since := 0, false, start()

@@ -21,8 +21,8 @@ type Options struct {
 	// began. So keep its snapshot beside the journal, and read the snapshot here.
 	Configure func(phase int, c *tracker.Config)
 	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the
-	// budget. It gets the line of the event that asked, and the facts that the policy got. The facts are valid
-	// until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
+	// budget. The arguments are the line of the event that asked, and the facts that the policy got. The facts
+	// are valid until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
 	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
 	// MaxTasks bounds the number of tasks, and of machines, of a phase, because a short line can ask for many.
 	// 0 means 2^20.

@@ -20,7 +20,7 @@ const (
 // unknownMachine is the number of a machine that is not known or does not matter.
 const unknownMachine = -1
 
-// appendSince writes the start of a journal. It writes nothing for a year outside 0 to 9999, which RFC 3339
+// appendSince writes the start of a journal. Nothing is written for a year outside 0 to 9999, which RFC 3339
 // can't write.
 func appendSince(dst []byte, start time.Time) []byte {
 	start = start.UTC()

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/restart/restarttest"
 )
 
-// Does a new threshold still take the same actions? RunActions compares actions, tasks and attempts, and ignores reasons and
-// numbers. The example is the body of a test function.
+// Does a new threshold still take the same actions? RunActions compares actions, tasks and attempts, and
+// ignores reasons and numbers. The example is the body of a test function.
 func ExampleRunActions() {
 	TestNewThreshold := func(t *testing.T) {
 		o := journal.Options{Policy: restart.Mantri{CopyThreshold: 0.3}}

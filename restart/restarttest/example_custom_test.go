@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// How does a journal replay that needs the record of its machines? The record was saved beside the journal when the phase
-// began: night.txt and night.txt.record. The example is the body of a test function.
+// How does a journal replay that needs the record of its machines? The record was saved beside the journal when
+// the phase began: night.txt and night.txt.record. The example is the body of a test function.
 func ExampleRunFiles() {
 	TestNights := func(t *testing.T) {
 		restarttest.RunFiles(t, func(file string) journal.Options {

@@ -107,7 +107,7 @@ func name(p restart.Policy) string {
 	return fmt.Sprintf("%T", p)
 }
 
-// action reads an answer. It returns false unless the answer acts on a running task.
+// action reads an answer. The result ok is false unless the answer acts on a running task.
 func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool) {
 	var a tracker.Answer
 	if a.UnmarshalText([]byte(text)) != nil {

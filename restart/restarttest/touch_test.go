@@ -90,7 +90,7 @@ func TestJournalUnderNeverAnswersForEveryPolicy(t *testing.T) {
 	assert.Equal(t, []int{0, 0, 1, 1}, []int{touched[0].Phase, touched[1].Phase, touched[2].Phase, touched[3].Phase})
 }
 
-// A journal in which another policy has acted does not say "no stragglers". It names the policy and the task.
+// A journal in which another policy has acted does not say "no stragglers". The error names the policy and the task.
 func TestJournalOfAnotherPolicyIsRefused(t *testing.T) {
 	for _, recorded := range []restart.Policy{restart.Mantri{}, rules.Spark{Quantile: 0.5, Multiplier: 1.5}} {
 		data := record(t, recorded)

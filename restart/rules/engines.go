@@ -11,7 +11,7 @@ import (
 )
 
 // Dryad copies a task once it has run for longer, strictly, than the 75th percentile of the finished tasks of
-// its phase, as in the comparison of [Mantri §6]. It does so whether tasks wait or not, and this can make a
+// its phase, as in the comparison of [Mantri §6]. Dryad does so whether tasks wait or not, and this can make a
 // phase longer. Gain is the time beyond the percentile. The zero value has the published percentile. Safe for
 // concurrent use.
 type Dryad struct {
@@ -85,8 +85,8 @@ type Spark struct {
 	// Duration is Spark's spark.speculation.task.duration.threshold: the threshold before enough tasks have
 	// finished. 0, the default, means none.
 	Duration time.Duration
-	// ExecutorSlots is the number of tasks that one executor runs at once. It is read only if Duration is set.
-	// 0 means 1.
+	// ExecutorSlots is the number of tasks that one executor runs at once. ExecutorSlots is read only if
+	// Duration is set. 0 means 1.
 	ExecutorSlots int
 	// SlowRate is the share of the finished tasks' work per second below which a task is slow. 0 means 0.75;
 	// Off turns this test off.

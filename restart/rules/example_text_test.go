@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// How does an operator choose a policy in a flag or a file? The text names the policy and the fields that differ from its
-// defaults. An error names the field, its value and its range.
+// How does an operator choose a policy in a flag or a file? The text names the policy and the fields that
+// differ from its defaults. An error names the field, its value and its range.
 func ExampleParse() {
 	policy, err := rules.Parse("spark, quantile=0.75, min-runtime=1s")
 	fmt.Printf("%+v %v\n", policy, err)

@@ -62,8 +62,8 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// scoreNoise is a difference of scores that counts as rounding. It is far above the rounding error of a mean of
-// millions of scores, and far below the differences that reports can show.
+// scoreNoise is a difference of scores that counts as rounding. The constant is far above the rounding error of
+// a mean of millions of scores, and far below the differences that reports can show.
 const scoreNoise = 1e-12
 
 // MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce

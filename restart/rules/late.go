@@ -26,8 +26,8 @@ import (
 // so the slowest of equal tasks is not slow. Gain is the time to end; give the slot to the task with the
 // largest Gain, as [restart.Next] does.
 //
-// In a phase without progress reports the paper's time to end would be infinite for all tasks. There the age of
-// the attempt takes its place.
+// In a phase without progress reports the paper's time to end would be infinite for all tasks. In such a phase
+// the age of the attempt takes its place.
 type LATE struct {
 	// SpeculativeCap is the share of the phase's slots that copies may hold: a copy is made while fewer copies
 	// run. 0 means 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)

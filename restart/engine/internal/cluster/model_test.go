@@ -248,7 +248,7 @@ func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 	assert.Equal(t, 1, s.Len())
 }
 
-// A rest ends exactly one rest after the loss. It also ends if the clock steps back by more than a rest.
+// A rest ends exactly one rest after the loss. A rest also ends if the clock steps back by more than a rest.
 func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
 	s, now := New(time.Minute), time.Unix(1000, 0)
 	s.Add(Machine{Name: "a"})
