@@ -53,7 +53,7 @@ func TestMachinesAreRememberedFromPhaseToPhase(t *testing.T) {
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
 	assert.Equal(t, []string{"n3"}, machines.Slow())
-	first.Release() // what was cancelled there has not been seen to end
+	first.Release() // cancelled attempts still hold slots there
 	c.attempts, c.work = nil, c.work[:48]
 	config.Work = c.work
 	second, err := engine.New(config)

@@ -103,7 +103,8 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.All(
 		&p.config.Preloaded, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
 		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
-		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag, &p.timing.lastListed, &p.timing.lastChecked,
+		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag,
+		&p.timing.lastListed, &p.timing.lastChecked,
 		&p.decided, &p.noticed.losses, &p.noticed.departures,
 	)
 	snapshot.List(c, &p.noticed.leaves, func(at *time.Time) { c.Time(at) })

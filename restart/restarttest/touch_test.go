@@ -100,7 +100,7 @@ func TestJournalOfAnotherPolicyIsRefused(t *testing.T) {
 		_, err = touches("x.txt", data, journal.Options{Policy: recorded})
 		require.NoError(t, err)
 
-		touched, err = touches("x.txt", data, journal.Options{Policy: rules.Spark{}}) // three times the median is later
+		touched, err = touches("x.txt", data, journal.Options{Policy: rules.Spark{}}) // Spark acts later
 		assert.Empty(t, touched)
 		require.ErrorContains(t, err, ": the journal was recorded under "+rules.Text(recorded)+", and here task ")
 		assert.Regexp(t, `^x.txt:\d+: .* was (restarted|given a copy); spark had not touched the task before, `, err.Error())
