@@ -360,8 +360,8 @@ func (p *Phase) endMissing(a *attempt) {
 	p.book.wait(a.task, nil)
 }
 
-// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. It
-// looks once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
+// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. The
+// search happens once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
 func (p *Phase) searchMissing() {
 	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
 	if now-p.timing.lastChecked < trace/4 || p.timing.isBlind(p.time.now) {

@@ -21,12 +21,12 @@
 //	}
 //	phase.Close(time.Now()) // a phase that is closed early returns the attempts to cancel
 //
-// The phase does this work:
+// The phase does four jobs:
 //
-//   - It submits tasks when slots are free.
-//   - It asks the policy about the tasks that run, and submits copies and restarts.
-//   - It lets the first result of a task win, and cancels the task's other attempts.
-//   - It submits a task again if its attempt was lost.
+//   - Submit tasks when slots are free.
+//   - Ask the policy about the tasks that run, and submit copies and restarts.
+//   - Let the first result of a task win, and cancel the task's other attempts.
+//   - Submit a task again if its attempt was lost.
 //
 // The phase calls nothing and reads no clock. The same calls return the same actions, so a phase may run in
 // deterministic workflow code.

@@ -169,7 +169,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 //
 //   - The share of finished tasks is at least Ratio.
 //   - The task has one attempt, which has run for at least LowerBound.
-//   - Its key is at least Multiplier times the baseline.
+//   - The task's key is at least Multiplier times the baseline.
 //
 // No condition is strict. Gain is the time beyond Multiplier times the baseline; Flink itself does not rank
 // tasks. Flink keeps all new work off the slow task's machine for a minute. Here Avoid names this machine, and
@@ -177,7 +177,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64
-	// Multiplier is the threshold in medians of the run times. 0 means 1.5.
+	// Multiplier is the threshold in units of the baseline. 0 means 1.5.
 	Multiplier float64
 	// LowerBound is the least run time of a slow task. 0 means a minute; Off means none.
 	LowerBound time.Duration

@@ -15,11 +15,11 @@ import (
 //
 // A task gets one copy under these conditions:
 //
-//   - It has run for at least MinAge.
+//   - The task has run for at least MinAge.
 //   - No task waits.
 //   - Fewer copies run than SpeculativeCap allows.
-//   - Its progress rate, score/age, is below the percentile SlowTask of the rates of all tasks that run or have
-//     finished.
+//   - The task's progress rate, score/age, is below the percentile SlowTask of the rates of all tasks that run
+//     or have finished.
 //   - The total work of the machine that asks is not below the percentile SlowNode of all machines.
 //
 // A percentile is the smallest value that at least this share of the values does not exceed. "Below" is strict,
