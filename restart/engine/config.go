@@ -93,7 +93,7 @@ const place = "restart/engine: Config"
 // fill checks the fields and sets the defaults of the fields that are 0.
 func (c *Config) fill() error {
 	if c.Interval <= 0 {
-		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often Poll is called")
+		return check.Bad(place, "Interval", c.Interval, "a positive duration, the time between two calls of Poll")
 	}
 	if err := cmp.Or(
 		check.Count(place, "MaxFailures", c.MaxFailures, false),

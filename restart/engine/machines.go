@@ -124,7 +124,7 @@ func (m *Machines) check(i int, machine cluster.Machine) error {
 	case machine.Name == "":
 		return check.Bad(machinesPlace, field+".Name", "", "a name")
 	case known:
-		return check.Bad(machinesPlace, field+".Name", machine.Name, "a name of its own")
+		return check.Bad(machinesPlace, field+".Name", machine.Name, "a name that no other machine has")
 	case machine.Slots < 0, placing && machine.Slots == 0:
 		return check.Bad(machinesPlace, field+".Slots", machine.Slots, "1 or more, or 0 for all machines")
 	case !placing && machine.Slots > 0:
@@ -227,7 +227,7 @@ func (m *Machines) code(c *snapshot.Codec) {
 	record, own := m.record.(snapshot.State)
 	written := own
 	c.Bool(&written)
-	c.Check(written == own, "has, or lacks, a record of machines of the caller's own")
+	c.Check(written == own, "has a record of machines from the caller where Machines have their own, or the reverse")
 	if written && own { // last, because the record is read in place and nothing may fail after it
 		c.Last(record)
 	}

@@ -84,7 +84,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.All(&hasOrder, &hasWork)
 	if c.Reading() {
 		if hasOrder && p.config.Order == nil {
-			c.In.Fail(check.Bad(place, "Order", nil, "the one that the phase had, or another"))
+			c.In.Fail(check.Bad(place, "Order", nil, "a function, because the phase had one"))
 		}
 		was := p.tracker.Config()
 		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
@@ -111,7 +111,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	machines := p.machines.set.Len()
 	c.All(&machines)
 	known := machines <= p.machines.set.Len() && len(p.noticed.leaves) <= machines
-	c.Check(known, "knows machines that Config.Machines lacks: restore these first")
+	c.Check(known, "knows machines that Config.Machines lacks: restore Config.Machines first")
 	for i := range p.book.tasks {
 		if !c.OK() {
 			return
@@ -198,7 +198,7 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		default:
 			c.Check(len(t.live) > 0 || p.config.Preloaded, "holds a task that neither runs nor waits")
 		}
-		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a task that waits, and runs or is over")
+		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a waiting task that also runs or is over")
 	}
 }
 

@@ -105,9 +105,9 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	case err != nil:
 		return none, err
 	case kind.Timed() && !timed:
-		return none, fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
+		return none, fmt.Errorf("%s has no time, want a time before it, such as 10s %s", kind, kind)
 	case !kind.Timed() && timed:
-		return none, fmt.Errorf("%s has no time of its own, want none before it", kind)
+		return none, fmt.Errorf("%s has a time, want no time before it", kind)
 	}
 	if none.Kind = kind; timed {
 		none.Time = start().Add(at)
@@ -123,7 +123,7 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	}
 	if kind == tracker.SlotsSet { // its number has no key
 		if len(words) != 1 {
-			return none, fmt.Errorf("%s wants one word behind it, got %d", kind, len(words))
+			return none, fmt.Errorf("%s wants one word after it, got %d", kind, len(words))
 		}
 		err = list[0].Parse(words[0])
 	} else {
@@ -140,7 +140,7 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 // word.
 func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
-		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
+		return 0, nil, fmt.Errorf("got only a time, want one of %s after it", names(true))
 	}
 	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
 		word, lost, two := strings.Cut(k.String(), " ")
@@ -149,7 +149,7 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 		}
 	}
 	if words[0] == "lose" {
-		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
+		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and no other field")
 	}
 	return 0, nil, fmt.Errorf("got %.40q, want a time or one of %s", words[0], names(false))
 }

@@ -315,7 +315,7 @@ func TestResumeGoesOnAfterASnapshot(t *testing.T) {
 		require.Equal(t, want, got, "seed %d", seed)
 	}
 	tr, _ := record(t, tracker.Config{Tasks: 1, Interval: 1e9})
-	assert.ErrorContains(t, Resume(tr, []byte("0s sweep\nphase tasks=1\n")), "line 2: got a phase, want events alone")
+	assert.ErrorContains(t, Resume(tr, []byte("0s sweep\nphase tasks=1\n")), "line 2: got a phase, want only events")
 	assert.ErrorContains(t, Resume(tr, []byte("0s swep\n")), "line 1: ")
 	assert.ErrorContains(t, Resume(tr, []byte("since noon\n")), `line 1: since is "noon", want a time such as`)
 }

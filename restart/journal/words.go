@@ -32,7 +32,7 @@ func appendSince(dst []byte, start time.Time) []byte {
 
 func parseSince(words []string) (time.Time, error) {
 	if len(words) != 1 {
-		return time.Time{}, fmt.Errorf("since wants one word behind it, got %d", len(words))
+		return time.Time{}, fmt.Errorf("since wants one word after it, got %d", len(words))
 	}
 	start, err := time.Parse(time.RFC3339Nano, words[0])
 	if err != nil {

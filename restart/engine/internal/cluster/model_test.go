@@ -275,10 +275,10 @@ func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
 	_, err = restored(saved(s), fine)
 	require.NoError(t, err)
 	_, err = restored(saved(New(0)), fine)
-	require.ErrorContains(t, err, "has no rest")
+	require.ErrorContains(t, err, "has a rest that is not positive")
 	_, err = restored(saved(New(1)), fine)
 	require.NoError(t, err)
 	s.list[0].clock.least++
 	_, err = restored(saved(s), fine)
-	require.ErrorContains(t, err, "fast and slow")
+	require.ErrorContains(t, err, "a lower bound above its upper bound")
 }
