@@ -131,10 +131,10 @@
 // # Cost and concurrency
 //
 // Poll takes O(log n) for each attempt in the list, and one decision for each attempt that runs. Poll also
-// takes O(log machines) for each submission, for each machine that a task has to avoid, and, while copies are
-// wanted, for each machine with a free slot. See BenchmarkPollMachines and BenchmarkFirstPoll. Poll allocates
-// for new attempts and for actions, and little besides. Memory grows with the number of attempts; with a
-// journal it grows with the number of events.
+// takes O(log machines) for each submission and for each machine that a task has to avoid. While copies are
+// wanted, it takes O(log machines) for each machine with a free slot. See BenchmarkPollMachines and
+// BenchmarkFirstPoll. Poll allocates for new attempts and for actions, and little besides. Memory grows with
+// the number of attempts; with a journal it grows with the number of events.
 //
 // A Phase is not safe for concurrent use. Use one Phase for each phase of your job.
 package engine

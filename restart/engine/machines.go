@@ -143,8 +143,8 @@ func (m *Machines) Resting(now time.Time) []string {
 	return m.names(func(i int) bool { return m.set.Rests(i, now) })
 }
 
-// Slow returns the names of the machines that get no new attempts because the record called them slow at the
-// last Poll of a phase, in the order of their numbers. O(machines).
+// Slow returns the names of the machines that the record called slow at the last Poll of a phase. They get no
+// new attempts as long as there are others. The names are in the order of the machines' numbers. O(machines).
 func (m *Machines) Slow() []string { return m.names(func(i int) bool { return m.set.IsSlow(i) }) }
 
 // names returns the names of the machines for which is(number) is true.

@@ -71,8 +71,9 @@ func (f *fields) field(key string) (wire.Field, bool) {
 }
 
 // AppendEvent appends an event as one line, without a line end. The event's time is written as the time since
-// start. The line parses to an event with the same line. An event of an unknown kind gives a line that no
-// parser accepts. AppendEvent does not allocate if dst is long enough. O(length of the line).
+// start. [ParseEvent] reads the line back, and AppendEvent writes the result as the same line again. An event
+// of an unknown kind gives a line that no parser accepts. AppendEvent does not allocate if dst is long enough.
+// O(length of the line).
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
 		dst = append(wire.AppendSeconds(dst, e.Time.Sub(start)), ' ')

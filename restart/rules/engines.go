@@ -10,10 +10,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of the finished tasks of
-// its phase, as in the comparison of [Mantri §6]. Dryad does so whether tasks wait or not, and this can make a
-// phase longer. Gain is the time beyond the percentile. The zero value has the published percentile. Safe for
-// concurrent use.
+// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of its phase's finished
+// tasks. The rule follows the comparison of [Mantri §6]. Dryad does so whether tasks wait or not, and this can
+// make a phase longer. Gain is the time beyond the percentile. The zero value has the published percentile.
+// Safe for concurrent use.
 type Dryad struct {
 	// Percentile is the percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
 	Percentile float64
